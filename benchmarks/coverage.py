@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.figures import Figure, Settings
 from components.core.types import ScoreKind
-from runner.results.intervals import Mean, Metric, settle, unsettled
+from runner.results.intervals import Mean, Metric, resample_intervals, unfinished_mean
 from runner.results.kinds import Scale
 from runner.results.levels import Nested
 
@@ -47,12 +47,12 @@ class Case:
         """What the values can be."""
         return Scale(self.kind, difference=self.gain)
 
-    def unsettled(self, rng: Generator, n: int) -> Mean:
+    def unfinished_mean(self, rng: Generator, n: int) -> Mean:
         """A simulated run of n samples."""
         k = max(2, round(n / _PER_CLUSTER)) if self.clustered else n
         clusters = np.repeat(np.arange(k), rng.integers(1, 2 * _PER_CLUSTER, k) if self.clustered else 1)
         values = self.draw(rng, clusters, k)
-        return unsettled(values, clusters, self.scale)
+        return unfinished_mean(values, clusters, self.scale)
 
     def nested(self, rng: Generator, n: int) -> Metric:
         """The mean of means of a simulated run of n samples."""
@@ -153,8 +153,8 @@ def coverage(case: Case, n: int, draws: int, seed: int = 0) -> float:
     rng = np.random.default_rng([seed, n])
     if case.groups > 1:
         return 100 * float(np.mean([_holds(case.nested(rng, n), case.truth) for _ in range(draws)]))
-    means = [case.unsettled(rng, n) for _ in range(draws)]
-    settle(means)
+    means = [case.unfinished_mean(rng, n) for _ in range(draws)]
+    resample_intervals(means)
     return 100 * float(np.mean([_holds(one.metric, case.truth) for one in means]))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from components.core.errors import ConfigError
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 FOLDER = Path(__file__).parent / "tools" / "facts"
 TERM_KINDS = ("anatomy", "findings", "procedures", "tests")

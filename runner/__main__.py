@@ -14,8 +14,6 @@ _HOME = Path(__file__).resolve().parent.parent
 if TYPE_CHECKING:
     from runner.job.task import Task
 
-BUDGET, INTERRUPTED = 3, 130
-
 
 def main() -> int:
     """Run the command. Returns the exit code."""
@@ -35,13 +33,23 @@ def main() -> int:
 
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed package
+    from components.core.errors import ConfigError
+    from runner.config.errors import complain
+    from runner.job.exit_codes import CONFIG, INTERRUPTED
     from runner.job.task import Task
 
     task = Task()
     try:
         with Signals(), Interrupts():
             bundled = any(word.startswith("run.replay=") and word.rstrip("\"'").endswith(".zip") for word in words)
-            return _replayed(task, words) if bundled else _guarded(task, words)
+            if bundled:
+                from runner.bundle.replay import replay
+
+                return replay(words, task.run)
+            return _guarded(task, words)
+    except ConfigError as error:
+        complain(error)
+        return CONFIG
     except KeyboardInterrupt:
         from runner.terminal.command import print_note
 
@@ -52,18 +60,17 @@ def main() -> int:
 
 
 def _guarded(task: Task, words: list[str]) -> int:
-    """Run Hydra; what it cannot read is told in one line."""
+    """Run Hydra; what it cannot read is explained in one line."""
     import hydra
     import yaml
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    from components.core.errors import ConfigError
     from runner.config.catalogue import CONF, catalogue_of
-    from runner.config.errors import ConfigErrors, complain, unreachable
-    from runner.config.explain import explain, refuse_dashes
+    from runner.config.errors import ConfigErrors, unreachable
+    from runner.config.explain import explain, refuse_dashes, too_deep
     from runner.config.hydra_patches import apply_patches
-    from runner.config.legible import too_deep
+    from runner.job.exit_codes import BUDGET
     from runner.sweep.plugins import register
     from runner.terminal.command import WITH_VALUE, print_note, reader_left
     from runner.terminal.interrupts import is_interrupt
@@ -74,45 +81,25 @@ def _guarded(task: Task, words: list[str]) -> int:
         refuse_dashes(words, WITH_VALUE)
         hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(task)()
         sys.stdout.flush()
-    except ConfigError as error:
-        if is_interrupt(error):
-            raise
-        complain(error)
-        return 2
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
         if task.started or is_interrupt(error):
             raise
-        complain(ConfigErrors([explain(error, [w for w in words if "=" in w], catalogue_of(words))]))
-        return 2
+        finding = explain(error, [word for word in words if "=" in word], catalogue_of(words))
+        raise ConfigErrors([finding]) from None
     except RecursionError:
         if task.started:
             raise
-        complain(too_deep(words))
-        return 2
+        raise too_deep(words) from None
     except OSError as error:
         if not task.started:
             if isinstance(error, BrokenPipeError):
                 return reader_left()
-            complain(unreachable(error))
-            return 2
+            raise unreachable(error) from None
         print_note(f"error: {error}; what is finished is kept{task.continuing}")
         return 1
     if task.code == BUDGET:
         print_note(f"the budget is reached; what is finished is kept{task.continuing}")
     return task.code
-
-
-def _replayed(task: Task, words: list[str]) -> int:
-    """Replay a bundle."""
-    from components.core.errors import ConfigError
-    from runner.bundle.replay import replay
-    from runner.config.errors import complain
-
-    try:
-        return replay(words, task.run)
-    except ConfigError as error:
-        complain(error)
-        return 2
 
 
 def _list_choices(words: list[str]) -> int:

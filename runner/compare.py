@@ -7,18 +7,18 @@ docs/guides/comparing.md.
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from components.core.errors import ConfigError
-from runner.results.best_baseline import present_among
-from runner.results.grid import Grid, grid_of
+from runner.results.grid import Grid, grid_of, present_among
 from runner.results.render.written import markdown
+from runner.results.rows import is_named
 from runner.results.runs import Run, run_folders, warnings_of
-from runner.results.sections.methods import FILE, READ
+from runner.results.sections.comparisons import FILE, READ, all_effects, comparison_section
 from runner.results.table import show_section, show_text
-from runner.results.versus import is_one
+from runner.results.versus import compared
 from runner.storage.records import FILE as RECORDS
 from runner.terminal.command import exit_code_of
 
@@ -50,25 +50,27 @@ def _compare(given: argparse.Namespace, scratch: Path) -> None:
     """Read, compare, write and print. Raises ConfigError."""
     out = None if given.out is None else _free(given.out)
     runs, notes = _once([Run.at(folder) for folder in _folders(given, scratch)])
-    from runner.results.sections.comparisons import effects_of, section_of
-    from runner.results.versus import compared
-
     grid = grid_of(runs)
     baselines = _baselines(given, grid)
     found = compared(grid, given.metric, baselines, every=given.all_pairs)
-    effects = effects_of(runs, given.metric)
-    section, warnings = section_of(found, effects), [*notes, *warnings_of(runs)]
+    effects = all_effects(runs, given.metric)
+    section, warnings = comparison_section(found, effects), [*notes, *warnings_of(runs)]
     if out is not None:
         numbers = {
             "runs": [str(run.folder) for run in runs],
             "baselines": baselines,
-            "comparisons": [one.as_dict() for one in found.found],
+            "comparisons": [one.as_dict() for one in found.comparisons],
             "effects": [one.as_dict() for one in effects],
             "notes": [*notes, *found.notes],
         }
-        about = f"{len(runs)} runs, {len(found.found)} comparisons."
+        about = f"{len(runs)} runs, {len(found.comparisons)} comparisons."
         text = markdown(section.title, about=about, warnings=warnings, sections=[section])
-        _write(out, {FILE: json.dumps(numbers, indent=1), READ: text})
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            (out / FILE).write_text(json.dumps(numbers, indent=1), encoding="utf-8")
+            (out / READ).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"--out {out} cannot be written to: {error.strerror}") from None
     show_section(section)
     for line in warnings:
         show_text(line)
@@ -84,7 +86,7 @@ def _baselines(given: argparse.Namespace, grid: Grid) -> list[str]:
         raise ConfigError("--baselines names nothing; give agents, labels or folders, with commas between them")
     of = grid.rows[0].first.compare.get("baselines") or ()
     named = [] if given.all_pairs else present_among(grid, of)
-    return [] if all(is_one(row, named) for row in grid.rows) else named
+    return [] if all(is_named(row, named) for row in grid.rows) else named
 
 
 def _folders(given: argparse.Namespace, scratch: Path) -> list[Path]:
@@ -106,7 +108,7 @@ def _once(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
     found: dict[str, Run] = {}
     notes = []
     for run in runs:
-        if (first := found.setdefault(str(run.notes.get("id") or run.folder), run)) is not run:
+        if (first := found.setdefault(str(run.manifest.get("id") or run.folder), run)) is not run:
             notes.append(f"note: {run.folder} is the same run as {first.folder}, and left out")
     if len(found) == 1 and notes:
         raise ConfigError(f"nothing to compare: {notes[0].removeprefix('note: ').removesuffix(', and left out')}")
@@ -126,16 +128,6 @@ def _free(name: str) -> Path:
     if taken:
         raise ConfigError(f"--out {folder} is the folder of a run or a sweep, which has its {FILE}; name another")
     return folder
-
-
-def _write(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write the files. Raises ConfigError where they cannot be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"--out {folder} cannot be written to: {error.strerror}") from None
 
 
 if __name__ == "__main__":

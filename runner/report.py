@@ -6,20 +6,31 @@ A FOLDER is a run's or a sweep's: outputs/<name>/<time>.
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from components.core.errors import ConfigError
+from runner.config.catalogue import CONF
 from runner.results.kinds import kinds_of
 from runner.results.metrics import as_json, summarise
+from runner.results.publications import ledger
+from runner.results.publications.paper import load
+from runner.results.render.written import comma
 from runner.results.runs import Run, config_of, measured, run_folders
+from runner.results.sections import page, tools
+from runner.results.sections.comparisons import show_methods
+from runner.results.sections.means import show_means
+from runner.results.sections.papers import paper_section
 from runner.results.sections.report import present, report, status_line
+from runner.results.sections.transcript import show_episode
+from runner.results.table import show_section
 from runner.storage import manifest
 from runner.storage.records import read
 from runner.terminal.command import exit_code_of
 
 _PROGRAM = "python -m runner.report"
-_OLD = {  # flags of earlier versions -> the command that does this now
+_FORMER_FLAGS = {  # flag of earlier versions -> the command that replaces it
     "--rescore": "rescore FOLDER ...", "--track": "track FOLDER ...", "--merge": "merge NEW FOLDER ...",
     "--paper": "paper NAME FOLDER ...", "--ledger": "ledger [FOLDER ...]", "--tools": "tools FOLDER ...",
     "--verifier": "verifier FOLDER ...", "--show": "episode SAMPLE FOLDER ... [--epoch N] [--prompts]",
@@ -29,7 +40,9 @@ _OLD = {  # flags of earlier versions -> the command that does this now
     "--annotate": "annotate RUBRIC FOLDER ... [--n N] [--raters N] [--seed N] [--out FOLDER]",
     "--ratings": "ratings FOLDER ... --sheets SHEET ... [--out FOLDER]", "--page": "page FOLDER ... [--out FOLDER]",
 }  # fmt: skip
-Given = argparse.Namespace
+Options = argparse.Namespace
+Argument = tuple[str, dict[str, Any]]
+Command = tuple[Callable[[Options], None], str, Sequence[Argument]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,13 +51,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> None:
-    parser = _parser()
-    if words and words[0] not in (*_commands(), "-h", "--help"):
-        flag = next((word.partition("=")[0] for word in words if word.partition("=")[0] in _OLD), None)
-        if flag is not None:
-            raise ConfigError(f"the flag {flag} is now a command: {_PROGRAM} {_OLD[flag]}")
+    commands = _commands()
+    if words and words[0] not in commands:
+        flags = [word.partition("=")[0] for word in words]
+        if flag := next((flag for flag in flags if flag in _FORMER_FLAGS), None):
+            raise ConfigError(f"the flag {flag} is now a command: {_PROGRAM} {_FORMER_FLAGS[flag]}")
         if not words[0].startswith("-"):
             raise ConfigError(f"{words[0]!r} is not a command of runner.report; tables: {_PROGRAM} table {words[0]}")
+    parser = _Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (run, about, arguments) in commands.items():
+        command = parsers.add_parser(name, help=about, description=about)
+        command.set_defaults(run=run)
+        for argument, options in arguments:
+            command.add_argument(argument, **options)
     given = parser.parse_args(words)
     given.run(given)
 
@@ -57,34 +77,24 @@ class _Parser(argparse.ArgumentParser):
         raise ConfigError(f"{message}; {self.prog} --help lists what there is")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (run, about, arguments) in _commands().items():
-        command = commands.add_parser(name, help=about, description=about)
-        command.set_defaults(run=run)
-        for words, options in arguments:
-            command.add_argument(*words, **options)
-    return parser
-
-
-def _argument(*words: str, **options: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
-    return words, options
+def _argument(name: str, **options: Any) -> Argument:
+    return name, options
 
 
 _FOLDERS = _argument("folders", nargs="+", metavar="FOLDER", help="a run or sweep folder")
 _OUT = _argument("--out", metavar="FOLDER", help="where the files go, by default the folder of the runs")
-Command = tuple[Callable[[Given], None], str, Sequence[tuple[tuple[str, ...], dict[str, Any]]]]
 
 
 def _commands() -> dict[str, Command]:
-    """Command -> what runs it, its help, its arguments. Sections without options have the same command."""
-    from runner.results.sections.page import SECTIONS
-
-    sections = {name: _section(name) for name in SECTIONS if name != "episodes"}
+    """Command -> its function, its help, its arguments. Sections without options have the same command."""
+    sections: dict[str, Command] = {
+        name: (partial(_section, name), f"the section {name!r} of the page", [_FOLDERS])
+        for name in page.SECTIONS
+        if name != "episodes"
+    }
     return {
         "table": (_table, "metrics of each run; of several also methods, datasets and means by group", [_FOLDERS]),
-        **{name: (run, f"the section {name!r} of the page", [_FOLDERS]) for name, run in sections.items()},
+        **sections,
         "methods": (_methods, "scores by dataset, cost of a question, paired differences to the best baseline", [
             _FOLDERS, _argument("--baselines", metavar="A,B", help="agents to compare with: direct,cot")]),
         "paper": (_paper, "the runs next to the published values of one publication", [
@@ -114,7 +124,11 @@ def _commands() -> dict[str, Command]:
     }  # fmt: skip
 
 
-def _runs(given: Given) -> list[Run]:
+def _folders(given: Options) -> list[Path]:
+    return [folder for name in given.folders for folder in run_folders(Path(name))]
+
+
+def _runs(given: Options) -> list[Run]:
     """The runs of the folders, their metrics computed again. Raises ConfigError."""
     folders = _folders(given)
     for folder in folders:
@@ -122,114 +136,79 @@ def _runs(given: Given) -> list[Run]:
     return [Run.at(folder) for folder in folders]
 
 
-def _folders(given: Given) -> list[Path]:
-    return [folder for name in given.folders for folder in run_folders(Path(name))]
-
-
 def _home(runs: Sequence[Run], out: str | None = None) -> Path:
     """Where files of these runs go: the folder of the run, of the sweep that they share, or the current one."""
     if out is not None or len(runs) == 1:
         return runs[0].folder if out is None else Path(out)
-    homes = {run.folder.resolve().parent for run in runs if run.notes.get("sweep")}
-    return runs[0].folder.parent if len(homes) == 1 and all(run.notes.get("sweep") for run in runs) else Path(".")
+    homes = {run.folder.resolve().parent for run in runs}
+    return runs[0].folder.parent if len(homes) == 1 and all(run.manifest.get("sweep") for run in runs) else Path(".")
 
 
-def _table(given: Given) -> None:
+def _table(given: Options) -> None:
     _show_tables(_folders(given), swept=len(given.folders) == 1)
 
 
 def _show_tables(folders: Sequence[Path], swept: bool = False) -> None:
     """Print each run, then the tables over all; those of a whole sweep are also written to its folder."""
-    from runner.results.sections.means import show_means
-    from runner.results.sections.methods import show_methods
-
     for folder in folders:
         refresh(folder, show=True)
     if len(folders) > 1:
         runs = [Run.at(folder) for folder in folders]
-        show_methods(runs, home=_home(runs) if swept and all(run.notes.get("sweep") for run in runs) else None)
+        show_methods(runs, home=_home(runs) if swept and all(run.manifest.get("sweep") for run in runs) else None)
         show_means(runs)
 
 
-def _section(name: str) -> Callable[[Given], None]:
-    """The command that prints a section."""
-
-    def run(given: Given) -> None:
-        from runner.results.sections.page import SECTIONS
-        from runner.results.table import show_section
-
-        if (found := SECTIONS[name](_runs(given))) is None:
-            raise ConfigError(f"{name}: these runs have nothing for this section")
-        show_section(found)
-
-    return run
+def _section(name: str, given: Options) -> None:
+    if (section := page.SECTIONS[name](_runs(given))) is None:
+        raise ConfigError(f"{name}: these runs have nothing for this section")
+    show_section(section)
 
 
-def _methods(given: Given) -> None:
-    from runner.results.sections.methods import show_methods
-
+def _methods(given: Options) -> None:
     named = None if given.baselines is None else [one.strip() for one in given.baselines.split(",") if one.strip()]
     show_methods(_runs(given), named)
 
 
-def _paper(given: Given) -> None:
-    from runner.config.catalogue import CONF
-    from runner.results.publications.paper import load
-    from runner.results.sections.papers import paper_section
-    from runner.results.table import show_section
-
+def _paper(given: Options) -> None:
     show_section(paper_section(load(CONF / "papers", given.name), _runs(given)))
 
 
-def _ledger(given: Given) -> None:
-    from runner.results.publications.ledger import ledger
-    from runner.results.render.written import comma
-    from runner.results.sections.ledger import FILE as LEDGER
-    from runner.results.sections.ledger import flat, section_of
-    from runner.results.table import show_section
-
+def _ledger(given: Options) -> None:
     runs = _runs(given)
-    entries, home = ledger(runs), _home(runs, given.out)
-    show_section(section_of(entries))
+    entries, home = ledger.ledger(runs), _home(runs, given.out)
+    show_section(ledger.section_of(entries))
     home.mkdir(parents=True, exist_ok=True)
-    (home / LEDGER).write_text(comma(flat(entries)), encoding="utf-8", newline="")
-    _written(home / LEDGER)
+    (home / ledger.FILE).write_text(comma(ledger.flat(entries)), encoding="utf-8", newline="")
+    _written(home / ledger.FILE)
 
 
-def _tools(given: Given) -> None:
-    from runner.results.sections.tools import section, write_shares
-    from runner.results.table import show_section
-
+def _tools(given: Options) -> None:
     runs = _runs(given)
-    if (found := section(runs)) is not None:
-        show_section(found)
-    _written(write_shares(runs, _home(runs)))
+    if (section := tools.section(runs)) is not None:
+        show_section(section)
+    _written(tools.write_shares(runs, _home(runs)))
 
 
-def _page(given: Given) -> None:
-    from runner.results.sections.page import home_of, write
-
+def _page(given: Options) -> None:
     runs = _runs(given)
-    page, *others = write(runs, home_of(runs, given.out))
-    _written(*others, page)
+    first, *others = page.write(runs, page.home_of(runs, given.out))
+    _written(*others, first)
 
 
-def _episode(given: Given) -> None:
-    from runner.results.sections.transcript import show_episode
-
+def _episode(given: Options) -> None:
     show_episode([Run.at(folder) for folder in _folders(given)], given.sample, given.epoch, given.prompts)
 
 
-def _rescore(given: Given) -> None:
-    from runner.job.rescore import rescored, rewrite
+def _rescore(given: Options) -> None:
+    from runner.job.stored import replace_records, rescored_records
 
     folders = _folders(given)
     for folder in folders:
-        rewrite(folder, rescored(folder, config_of(folder)))
+        replace_records(folder, rescored_records(folder, config_of(folder)))
     _show_tables(folders)
 
 
-def _track(given: Given) -> None:
+def _track(given: Options) -> None:
     from runner import tracking
 
     for folder in _folders(given):
@@ -238,32 +217,32 @@ def _track(given: Given) -> None:
             print(f"MLflow:     {url}")  # noqa: T201
 
 
-def _merge(given: Given) -> None:
+def _merge(given: Options) -> None:
     from runner.results.merge import merge
 
     _show_tables([merge(_folders(given), Path(given.new))])
 
 
-def _export(given: Given) -> None:
-    from runner.job.export import export
+def _export(given: Options) -> None:
+    from runner.job.stored import export
 
     export(_runs(given))
 
 
-def _bundle(given: Given) -> None:
+def _bundle(given: Options) -> None:
     from runner.bundle import pack
 
     print(*pack(_folders(given), Path(given.file), given.with_data), sep="\n")  # noqa: T201
 
 
-def _annotate(given: Given) -> None:
+def _annotate(given: Options) -> None:
     from runner.rating.command import annotate
 
     runs = [Run.at(folder) for folder in _folders(given)]
     annotate(runs, given.rubric, _home(runs, given.out), n=given.n, raters=given.raters, seed=given.seed)
 
 
-def _ratings(given: Given) -> None:
+def _ratings(given: Options) -> None:
     from runner.rating.command import show_ratings
 
     runs = [Run.at(folder) for folder in _folders(given)]
@@ -276,20 +255,20 @@ def _written(*paths: Path) -> None:
 
 def refresh(folder: Path, *, show: bool = False) -> None:
     """Compute metrics.json and report.md of a run again, and print them. Raises ConfigError."""
-    from runner.rating.beside import beside
+    from runner.rating.command import judge_lines
 
-    notes = manifest.read(folder)
-    if missing := {"name", "choices", "dataset", "status"} - notes.keys():
+    facts = manifest.read(folder)
+    if missing := {"name", "choices", "dataset", "status"} - facts.keys():
         path = folder / manifest.FILE
         raise ConfigError(f"{path} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
     records = measured(folder, read(folder))
-    summary = summarise(records, notes.get("levels"), notes.get("by"), kinds_of(notes, records))
+    summary = summarise(records, facts.get("levels"), facts.get("by"), kinds_of(facts, records))
     (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
-    graded = beside(folder, summary["metrics"])
-    text = report(notes, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
+    graded = judge_lines(folder, summary["metrics"])
+    text = report(facts, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
     (folder / "report.md").write_text(text, encoding="utf-8")
     if show:
-        present(f"{notes['name']}: {status_line(notes)}", summary["metrics"])
+        present(f"{facts['name']}: {status_line(facts)}", summary["metrics"])
         print(*graded, f"run folder: {folder}", sep="\n")  # noqa: T201
 
 

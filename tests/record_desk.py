@@ -16,8 +16,8 @@ from components.core.tools import Offer
 from components.core.types import Observation, Problem, Sample, Trajectory
 from components.ehr import actions as actions
 from components.ehr.metadata import metadata
-from components.ehr.state import EhrState
 from components.ehr.tables import Tables
+from components.ehr.toolset import EhrState
 from components.grammars.bracket_text import BracketText
 from components.models.scripted import Scripted
 from tests.attempts import Attempt

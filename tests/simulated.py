@@ -10,7 +10,7 @@ from components.core.types import Sample
 from components.models.simulated import Core, Simulated
 from components.simulation.asked import Asked, Responder
 from components.simulation.draws import Draws, Rates
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from runner.config.build import construct
 
 CONF = Path(__file__).resolve().parents[1] / "conf" / "model" / "simulated.yaml"

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 CONF = ROOT / "conf"
@@ -24,8 +24,6 @@ SPEC = importlib.util.spec_from_file_location("measure", ROOT / "docs" / "measur
 measure = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(measure)
 MODULES = measure.modules_of(ROOT)
-IMPORTS = measure.imports_of(MODULES)
-PACKAGES = measure.packages_of(IMPORTS, MODULES)
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -39,11 +37,19 @@ SHARED = packages_of("shared packages")
 ROOMS = packages_of("generic rooms") | packages_of("family rooms")
 LONGEST_CHAIN = 8  # packages
 LOOSE = 12  # modules of runner/ outside of its packages
-# What the runner takes from generic rooms: how a model reports an overflow, how a verifier tries candidates, and the
-# simulated model that ``python -m runner.serve`` serves.
-RUNNER_TAKES = {
-    ("runner.episode.door", "models"), ("runner.learning.unread", "verifiers"), ("runner.serve", "models"),
-}  # fmt: skip
+RUNNER_TAKES = {("runner.serve", "models")}  # ``python -m runner.serve`` serves the simulated model
+
+
+@cache
+def graph() -> Mapping[str, set[str]]:
+    """Module -> the modules of ours that it imports."""
+    return measure.imports_of(MODULES)
+
+
+@cache
+def packages() -> Mapping[str, set[str]]:
+    """Package -> the packages of ours that it imports."""
+    return measure.packages_of(graph(), MODULES)
 
 
 @cache
@@ -83,23 +89,23 @@ def room(name: str) -> str:
 
 
 def test_there_is_no_import_circle_of_modules_or_packages():
-    assert measure.circles_of(IMPORTS) == [] and measure.circles_of(PACKAGES) == []
+    assert measure.circles_of(graph()) == [] and measure.circles_of(packages()) == []
 
 
 def test_chains_of_packages_are_short():
-    assert len(longest := measure.chain_of(PACKAGES)) <= LONGEST_CHAIN, longest
+    assert len(longest := measure.chain_of(packages())) <= LONGEST_CHAIN, longest
 
 
 def test_every_package_is_in_the_diagram_and_imports_lower_layers_only():
     allowed = {"core": set(), **{name: {"core", *SHARED} for name in SHARED | ROOMS}, "runner": {"core", *SHARED}}
     wrong = {
         (name, room(other))
-        for name, others in IMPORTS.items()
+        for name, others in graph().items()
         for other in others
         if room(other) not in {room(name), *allowed[room(name)]}
     }
     assert wrong == RUNNER_TAKES
-    assert {room(name) for name in IMPORTS} == {"runner", "core", *SHARED, *ROOMS}
+    assert {room(name) for name in graph()} == {"runner", "core", *SHARED, *ROOMS}
 
 
 def test_modules_belong_to_packages():
@@ -171,11 +177,11 @@ NO_YAML = {  # modules that no YAML of conf/ targets, and nothing imports
 def test_every_component_is_targeted_by_a_yaml_or_imported():
     targeted = {target.rpartition(".")[0] for path in CONF.rglob("*.yaml") for target in targets(read_yaml(path))}
     parts = {name for name in MODULES if name.startswith("components.")}
-    runners = {other for name in MODULES if name.startswith("runner") for other in IMPORTS[name]}
+    runners = {other for name in MODULES if name.startswith("runner") for other in graph()[name]}
     reached, rest = set(), (targeted & parts) | {"components.core.protocols", *NO_YAML} | (runners & parts)
     while rest:
         reached |= rest
-        rest = set().union(*(IMPORTS[one] for one in rest)) & parts - reached
+        rest = set().union(*(graph()[one] for one in rest)) & parts - reached
     assert parts - reached == set()
     assert set(NO_YAML) <= parts and not set(NO_YAML) & targeted
 
@@ -235,9 +241,9 @@ BENCHMARKS = re.compile(
 )
 # Files of the runner that read attributes of libraries by names that are not known beforehand; never of parts.
 LOOK_AT_LIBRARIES = {
-    "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/legible.py",
-    "runner/config/targets.py", "runner/results/sections/cards.py", "runner/storage/resume.py", "runner/storage/stored.py",
-    "runner/sweep/others.py", "runner/sweep/ray.py", "runner/sweep/search_space.py",
+    "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/explain.py",
+    "runner/config/targets.py", "runner/storage/resume.py", "runner/storage/stored.py",
+    "runner/sweep/remote_launch.py", "runner/sweep/engines.py", "runner/sweep/search_space.py",
 }  # fmt: skip
 
 

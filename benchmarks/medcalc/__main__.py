@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.medcalc.rows import PARTS, Part, Row, agrees, arguments, read_rows
-from components.arithmetic.evaluate import shown
+from components.arithmetic.evaluate import as_text
 from components.core.errors import ConfigError, ToolError
 from components.medcalc.registry import CALCULATORS
 
@@ -56,7 +56,7 @@ def outcomes(folder: Path) -> Iterator[Outcome]:
             calculator = _BY_ID[row.calculator]
             try:
                 value = calculator(**arguments(calculator, row.entities))
-                found, right = shown(value), agrees(row, value, shown(value))
+                found, right = as_text(value), agrees(row, value, as_text(value))
             except ToolError as error:
                 found, right = str(error).splitlines()[0], False
             yield Outcome(part, row, calculator.name, found, right)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_origin
+from typing import Any, Literal
 
 import orjson
 
@@ -107,7 +107,7 @@ def arguments(calculator: Calculator, entities: Mapping[str, Any]) -> dict[str, 
         name = _argument(calculator, entity)
         if not name:
             continue
-        if get_origin(calculator.kinds[name]) is Literal and isinstance(value, bool):
+        if isinstance(calculator.kinds[name], tuple) and isinstance(value, bool):
             if value:
                 found[name] = "localized" if name == "solid_tumor" else str(value)
         elif isinstance(value, bool):

@@ -55,16 +55,16 @@ def parameter_of(spec: ToolSpec) -> str:
     properties = spec.parameters.get("properties", {})
     names: list[str] = list(properties)
     if len(names) != 1 or properties[names[0]].get("type") != "string":
-        told = ", ".join(f"{name} ({properties[name].get('type', 'any')})" for name in names) or "none"
+        parameters = ", ".join(f"{name} ({properties[name].get('type', 'any')})" for name in names) or "none"
         raise ConfigError(
-            f"actions are {FORM} here, for tools with one text parameter; {spec.name} has {told}:"
+            f"actions are {FORM} here, for tools with one text parameter; {spec.name} has {parameters}:"
             " choose another agent.grammar or toolset"
         )
     return names[0]
 
 
 def described(tools: Mapping[str, Tool]) -> list[dict[str, str]]:
-    """What prompts tell of each tool: ``name``, the name of its ``argument`` and what it is ``about``.
+    """What prompts say of each tool: ``name``, the name of its ``argument`` and what it is ``about``.
 
     Raises ConfigError for a tool with other parameters than one text.
     """

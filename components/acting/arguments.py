@@ -1,13 +1,21 @@
-"""Reading one of several text arguments of a tool, as a model wrote it."""
+"""The text arguments of tools: their specification, how they are read, and the lock that loads optional libraries.
 
-from components.core.errors import ToolError
+These libraries import each other's parts (spaCy its plug-ins, these spaCy), and tools run in threads: two that import
+at the same time can end up with half-loaded modules. Hence one lock for all of them.
+"""
+
+from importlib.metadata import PackageNotFoundError, distribution
+from threading import Lock
+
+from components.core.errors import ToolError, missing_extra
 from components.core.messages import ToolSpec
 
-LONGEST = 20_000
+LONGEST, LONGEST_ALONE = 20_000, 100_000  # characters of one of several arguments, of the only one
+LOADING = Lock()  # held while an optional library is imported and its model is built
 
 
 def text_argument(spec: ToolSpec, parameter: str, value: object, longest: int = LONGEST) -> str:
-    """An argument that must be a text. Raises ToolError when it is none, empty, or above ``longest`` characters."""
+    """An argument that must be a text. Raises ToolError for any other, for an empty one and above ``longest``."""
     problem = ""
     if not isinstance(value, str):
         problem = f"needs {parameter!r} as a text, found {type(value).__name__}"
@@ -31,3 +39,31 @@ def _is_writable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def given_text(spec: ToolSpec, value: object) -> str:
+    """The tool's one text argument. Raises ToolError when it is not a text, empty, or too long (100,000)."""
+    return text_argument(spec, next(iter(spec.parameters["properties"])), value, LONGEST_ALONE)
+
+
+def text_spec(name: str, description: str, parameter: str, about: str, dimension: str) -> ToolSpec:
+    """The spec of a tool with one text argument."""
+    parameters = {
+        "type": "object",
+        "properties": {parameter: {"type": "string", "description": about}},
+        "required": [parameter],
+    }
+    return ToolSpec(name, description, parameters, facts={"dimension": dimension})
+
+
+def missing_model(tool: str, model: str | None) -> str:
+    """What to install when a spaCy pipeline that is named is not there; found without loading spaCy."""
+    if model is None:
+        return ""
+    if lacking := missing_extra(f"{tool} with model: {model}", "spacy", "text"):
+        return lacking
+    try:
+        distribution(model)
+    except PackageNotFoundError:
+        return f"{tool}: the spaCy pipeline {model!r} is not installed; install its package, or set model: null"
+    return ""

@@ -16,12 +16,11 @@ from components.acting.action_lines import line_text
 from components.acting.demonstrations import shown_plans, shown_tasks
 from components.acting.solved import SEEDS, TASKS
 from components.core.errors import ConfigError
-from components.core.messages import Image, Message, Sampling
+from components.core.messages import Image, Message, Sampling, continued
 from components.core.protocols import Agent, Episode
 from components.core.task_text import Chain, action_text, task_text
 from components.core.tools import Offer
 from components.core.traits import PromptSetName, agents_in
-from components.core.turns import continued
 from components.core.types import Action, Answer, Demonstration, Failure, Refusal
 from components.prompts import PromptSet, load
 
@@ -48,16 +47,16 @@ class Shown:
 
 
 @runtime_checkable
-class Attempting(Protocol):
+class Retries(Protocol):
     """An agent that can try a task again, shown what it did before."""
 
     async def attempt(self, episode: Episode, shown: Shown | None = None) -> Trial: ...
 
 
-def acting_one(agent: Agent) -> Agent:
+def retrying_agent(agent: Agent) -> Agent:
     """The agent that can try again: the first such one among those that an agent holds, else the agent itself."""
     own, *held = agents_in(agent)
-    return next((one for one in (*held, own) if isinstance(one, Attempting)), held[0] if held else own)
+    return next((one for one in (*held, own) if isinstance(one, Retries)), held[0] if held else own)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class Example:
 
 
 def as_examples(values: object, place: str) -> tuple[Example, ...]:
-    """Examples of JSON or YAML. Raises ConfigError, naming the place, for what is none."""
+    """Examples of JSON or YAML. Raises ConfigError, naming the place, for what is not an example."""
     rows: list[Any] = values if isinstance(values, list) else [values]
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping) or not _whole(row):

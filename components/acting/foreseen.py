@@ -1,15 +1,19 @@
-"""What is wrong with a call before it runs: its name, its arguments, and what the tool itself foresees."""
+"""What can be checked before a call runs: its name, its arguments, what the tool foresees, and the reflection on it.
 
+Source of the block ``<Reflection>``, in which a reply thinks before it acts: Zheng et al. 2024, arXiv 2412.09529; it
+holds ``<Candidates>``, ``<Reasoning>`` and ``<Constraints>``.
+"""
+
+import re
 from typing import Any, Protocol, runtime_checkable
 
 from components.core.errors import ToolError
-from components.core.tools import Offer, State, tool_of
+from components.core.tools import Offer, State, innermost, tool_of
 from components.core.types import Action
-from components.core.wrapping import innermost
 
 
 @runtime_checkable
-class Foreseeing(Protocol):
+class ForeseesErrors(Protocol):
     """A tool that can say that a call would be refused, without running it and without telling what it would give."""
 
     def foresee(self, state: State, **arguments: Any) -> None:
@@ -24,8 +28,18 @@ def foreseen(offer: Offer, action: Action) -> ToolError | None:
     for number, call in enumerate(action.calls):
         try:
             tool, arguments = tool_of(offer, call)
-            if number == 0 and isinstance(inner := innermost(tool), Foreseeing):
+            if number == 0 and isinstance(inner := innermost(tool), ForeseesErrors):
                 inner.foresee(offer.state, **arguments)
         except ToolError as error:
             return error
     return None
+
+
+OPENS, CLOSES = "<Reflection>", "</Reflection>"
+_TAG = re.compile(r"</?\w+>")
+
+
+def reflection_in(text: str) -> str:
+    """What the first block says, without the tags inside it; empty where there is no block or nothing in it."""
+    inside, closed, _ = text.partition(OPENS)[2].partition(CLOSES)
+    return " ".join(_TAG.sub(" ", inside).split()) if closed else ""

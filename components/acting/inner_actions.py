@@ -1,59 +1,86 @@
-"""Plan and Think: actions that only write something down; every clinical toolset has them, and agents use them too.
+"""What agents bring to a toolset: Plan and Think, which only write something down, and the task's inputs as text.
 
-Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, table 4.
+Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, table 4; for the inputs the option ``preload_multimodal`` of
+its implementation (BlueZeros/ReflecTool): a database as its schema, documents one after the other, each below its
+file's name in brackets.
 """
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
+from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect, Tool
-from components.core.types import Observation
+from components.core.types import Observation, Problem
+from components.files.attachments import SampleFiles
+from components.sql import SqlError
+from components.sql.schema import database_of
 
 OK = "OK"
 
 
-def _spec(name: str, description: str, response: str) -> ToolSpec:
-    """A spec with one text; further parameters are accepted and ignored, as in the reference implementation."""
-    properties = {"response": {"type": "string", "description": response}}
-    parameters = {"type": "object", "properties": properties, "additionalProperties": True}
-    return ToolSpec(name, description, parameters, facts={"dimension": "inner"})
-
-
-_PLAN = _spec("Plan", "Write down the steps that you will take to solve the task.", "The steps, in order.")
-_THINK = _spec("Think", "Write down what you make of the findings so far.", "Your reasoning.")
-
-
 @dataclass(frozen=True)
-class Plan:
-    """Write down a plan. Input: ``response`` and whatever else. Output: ``OK``."""
+class InnerAction:
+    """Writes something down. Input: ``response`` and whatever else, which the reference ignores too. Output: ``OK``."""
 
+    name: str
+    description: str
+    response: str
     effect: Effect = "pure"
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model is told."""
-        return _PLAN
+        """The description that the model reads."""
+        properties = {"response": {"type": "string", "description": self.response}}
+        parameters = {"type": "object", "properties": properties, "additionalProperties": True}
+        return ToolSpec(self.name, self.description, parameters, facts={"dimension": "inner"})
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
         """Take note."""
         return Observation(OK)
 
 
-@dataclass(frozen=True)
-class Think:
-    """Write down a thought. Input: ``response`` and whatever else. Output: ``OK``."""
+PLAN = InnerAction("Plan", "Write down the steps that you will take to solve the task.", "The steps, in order.")
+THINK = InnerAction("Think", "Write down what you make of the findings so far.", "Your reasoning.")
+INNER: tuple[Tool, ...] = (PLAN, THINK)
+KINDS = ("sql_database", "upload_files")
+_SPEC = ToolSpec("inputs", "The inputs of the task as text.", {"type": "object", "properties": {}})
 
+
+@dataclass(frozen=True)
+class Inputs:
+    """A control: the schema of the task's database and the text of its documents. Raises ToolError."""
+
+    spec: ToolSpec = _SPEC
     effect: Effect = "pure"
 
-    @property
-    def spec(self) -> ToolSpec:
-        """What the model is told."""
-        return _THINK
-
     async def __call__(self, context: Context, **_: Any) -> Observation:
-        """Take note."""
-        return Observation(OK)
+        """Read what there is, off the loop."""
+        return await asyncio.to_thread(_read, context)
 
 
-INNER: tuple[Tool, ...] = (Plan(), Think())
+def _read(context: Context) -> Observation:
+    inputs, files = context.problem.inputs, context.state
+    assert isinstance(files, SampleFiles), "a toolset with this control has files"
+    texts = []
+    if name := inputs.get("sql_database"):
+        try:
+            texts.append(f"Tables of the database {name}:\n{database_of(files.path(name)).schema().text}")
+        except SqlError as error:
+            raise ToolError(str(error), "not_found") from None
+    if name := inputs.get("upload_files"):
+        texts.append(documents(files, name))
+    return Observation("\n\n".join(texts))
+
+
+def documents(files: SampleFiles, name: str) -> str:
+    """All text files of an input, one block per file. Raises ToolError."""
+    path = files.path(name)
+    found = sorted(path.rglob("*.txt")) if path.is_dir() else [path]
+    return "\n\n".join(f"[{one.name}]\n{one.read_text(encoding='utf-8', errors='replace').strip()}" for one in found)
+
+
+def preloadable(problem: Problem) -> bool:
+    """Whether a task has an input that can be read as text."""
+    return any(kind in problem.inputs for kind in KINDS)

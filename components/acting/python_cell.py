@@ -1,4 +1,4 @@
-"""python: runs a cell of code that a model wrote, in the sandbox of the question, and tells what came of it.
+"""python: runs a cell of code that a model wrote, in the sandbox of the question, and returns its result.
 
 Source: docs/papers/ehragent.md (Shi et al. 2024, EMNLP, arXiv 2401.07128): the value of ``answer`` is what the model
 sees; of a failure the exception's type, message and line. Departures: the code runs in a process of its own that holds
@@ -46,7 +46,7 @@ class PythonCell:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model is told; ``facts`` mark the tool whose one argument is code."""
+        """The description that the model reads; ``facts`` mark the tool whose one argument is code."""
         properties = {"cell": {"type": "string", "description": "The code of one cell."}}
         description = load(self.prompts).render(
             "description", described=self.described, metadata={"groups": self.groups}

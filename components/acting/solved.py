@@ -6,13 +6,14 @@ Levenshtein distance of the questions. Departures: entries belong to a database;
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
+from annotated_types import Ge
 from Levenshtein import distance
 
 from components.core.errors import ConfigError
 from components.core.protocols import Episode
-from components.core.traits import MemoryTraits
+from components.core.traits import MemoryTraits, Requirements
 from components.core.types import Answer, Demonstration, Trajectory
 from components.prompts import load
 
@@ -89,6 +90,19 @@ class SolvedQuestions:
     def experience(self, tool: str) -> Sequence[str]:
         """Nothing: no lesson is learnt."""
         return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowsSolved:
+    """An agent that is given the description of the database, and shown at most ``shots`` solved questions of it."""
+
+    shots: Annotated[int, Ge(0)] = 4
+
+    @property
+    def requirements(self) -> Requirements:
+        """The description, and the memory that the solved questions are from, where any are shown."""
+        memory = SEEDS if self.shots else None
+        return Requirements(controls=("metadata",), memory=memory, shots=self.shots)
 
 
 def solved_like(episode: Episode, database: str, form: Form) -> Sequence[Demonstration]:

@@ -43,7 +43,7 @@ async def known(episode: Episode) -> Mapping[str, Any]:
 
 def statement_in(text: str) -> str:
     """The last statement of a reply: of the last fenced block that holds one, else of the last paragraph that begins
-    one on a line of its own. Empty when there is none; what a fenced block holds beside a query is not judged here."""
+    one on a line of its own. Empty when there is none; what a fenced block holds besides a query is not judged here."""
     blocks = [block for block in _FENCE.findall(text) if block.strip()]
     if blocks:
         pieces = _pieces(next((block for block in reversed(blocks) if _QUERY.match(block)), blocks[-1]))

@@ -8,14 +8,12 @@ read off their SQL; they have no intermediate forms and no sub-questions.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from annotated_types import Ge
-
-from components.acting.solved import SEEDS, seeds_of
+from components.acting.solved import ShowsSolved, seeds_of
 from components.acting.sql_replies import NONE_GIVEN, answered, known, refused_in, statement_in
 from components.core.protocols import Episode
-from components.core.traits import PromptSetName, Requirements
+from components.core.traits import PromptSetName
 from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
 from components.sql.complexity import tables_of
@@ -29,20 +27,13 @@ _SELECT = re.compile(r"\bselect\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class DinSql:
+class DinSql(ShowsSolved):
     """Four calls, each shown at most ``shots`` demonstrations; then the statement is run once, and its rows answer.
 
     The correction sees the text of the statement, not its rows; one that writes none leaves the statement as it was.
     """
 
     prompts: PromptSetName = "din_sql"
-    shots: Annotated[int, Ge(0)] = 4
-
-    @property
-    def requirements(self) -> Requirements:
-        """The description of the database, and the memory that the demonstrations are from, where any are shown."""
-        memory = SEEDS if self.shots else None
-        return Requirements(controls=("metadata",), memory=memory, shots=self.shots)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Link, classify, write, correct, run."""

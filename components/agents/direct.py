@@ -1,8 +1,9 @@
-"""Direct prompting: the problem in, the answer out, one call.
+"""Direct prompting: the problem in, the answer out, one call; with or without reasoning before a marked answer.
 
 Source: the plain LLM and MLLM rows of Liao et al. 2024 (ReflecTool), arXiv 2410.17657: schema or documents stand in
 the prompt, images are passed to the model. The prompts give instructions of the project; the published zero-shot
-baselines without any are ``components.agents.zero_shot``.
+baselines without any are ``components.agents.zero_shot``. ``Cot`` is chain of thought (Kojima et al. 2022, arXiv
+2205.11916). Departure: one call asks for reasoning and answer.
 """
 
 from collections.abc import Callable
@@ -25,6 +26,13 @@ class Direct:
     async def solve(self, episode: Episode) -> Answer | Failure:
         """Ask; Failure ``unsupported_input`` where the model cannot look at the task's images."""
         return await plain_answer(episode, self.prompts)
+
+
+@dataclass(frozen=True)
+class Cot(Direct):
+    """Asks once for reasoning and a last line that is marked as the answer; only what follows the mark counts."""
+
+    prompts: PromptSetName = "cot"
 
 
 async def plain_answer(

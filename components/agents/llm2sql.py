@@ -6,30 +6,20 @@ published.
 """
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from annotated_types import Ge
-
-from components.acting.solved import SEEDS, seeds_of
+from components.acting.solved import ShowsSolved, seeds_of
 from components.acting.sql_replies import answered, known, refused_in, statement_in
 from components.core.protocols import Episode
-from components.core.traits import PromptSetName, Requirements
+from components.core.traits import PromptSetName
 from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
 
 
 @dataclass(frozen=True)
-class Llm2Sql:
+class Llm2Sql(ShowsSolved):
     """Writes SQL below at most ``shots`` demonstrations; its rows are the answer, its error is a failure."""
 
     prompts: PromptSetName = "llm2sql"
-    shots: Annotated[int, Ge(0)] = 4
-
-    @property
-    def requirements(self) -> Requirements:
-        """The description of the database, and the memory that the demonstrations are from, where any are shown."""
-        memory = SEEDS if self.shots else None
-        return Requirements(controls=("metadata",), memory=memory, shots=self.shots)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Write, then run."""

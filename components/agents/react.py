@@ -11,11 +11,10 @@ from itertools import count
 from components.acting.attempt import Acting, ActsInSteps, Shown, Trial, blind, stated
 from components.building import BuildsTools
 from components.core.errors import ModelError
-from components.core.overflow import as_failure
 from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import PromptSetName, Requirements
-from components.core.types import Answer, Failure, Refusal
+from components.core.types import Answer, Failure, Refusal, as_failure
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,9 @@ Source: Liao et al. 2024, arXiv 2410.17657, §4; the memory is built by the stag
 candidate selection are the verifiers ``refine`` and ``select``. Departures: a dialogue of one message per turn
 in place of one growing message, so that every grammar can be used; without demonstrations a pattern for each
 way of calling stands in their place.
+
+Its baseline COT, chain of thought in steps, is an agent with an empty tool set and the task's inputs (schema,
+documents) in its prompt. An answer to a database's question may be SQL.
 """
 
 from dataclasses import dataclass, replace
@@ -30,3 +33,18 @@ class ReflecTool(ReAct):
         """With Plan and Think."""
         own = super().requirements
         return replace(own, tools=(*INNER, *own.tools))
+
+
+@dataclass(frozen=True)
+class CotSteps(ReAct):
+    """One attempt; whatever the toolset offers, only Plan and Think are there."""
+
+    prompts: PromptSetName = "cot_steps"
+    max_steps: Annotated[int, Ge(1)] | None = 15
+    force_finish: bool = True
+    preload: bool = True
+
+    @property
+    def requirements(self) -> Requirements:
+        """Plan and Think, and nothing else."""
+        return replace(super().requirements, tools=INNER, only_own_tools=True)

@@ -5,13 +5,13 @@ rules of docs/papers/ehragent.md. One call holds the explanation and either the 
 Departure: a run that is never called right has no answer, as with the other agents.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from annotated_types import Ge
 
 from components.acting.python_cell import PythonCell, cell_of
-from components.acting.solved import SEEDS, seeds_of
+from components.acting.solved import ShowsSolved, seeds_of
 from components.core.messages import Message
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements
@@ -26,12 +26,12 @@ class _Run:
     """A cell that ran, what the model sees of it, and its value (None: it gave none)."""
 
     cell: str
-    told: str
+    shown: str
     value: str | None
 
 
 @dataclass(frozen=True)
-class SelfDebugging:
+class SelfDebugging(ShowsSolved):
     """At most ``max_steps`` cells, shown ``shots`` demonstrations, and after each one call that explains it.
 
     Of a cell the model sees its result or its whole traceback. Every new cell is run and explained, whatever verdict
@@ -39,14 +39,12 @@ class SelfDebugging:
     """
 
     prompts: PromptSetName = "self_debugging"
-    shots: Annotated[int, Ge(0)] = 4
     max_steps: Annotated[int, Ge(1)] = 10
 
     @property
     def requirements(self) -> Requirements:
-        """The description of the database, and the memory that the demonstrations are from, where any are shown."""
-        memory = SEEDS if self.shots else None
-        return Requirements(controls=("metadata",), memory=memory, shots=self.shots, tools=_CELL, only_own_tools=True)
+        """With the tool that runs a cell, and no other."""
+        return replace(super().requirements, tools=_CELL, only_own_tools=True)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Write, then run and explain until the verdict."""
@@ -66,10 +64,10 @@ class SelfDebugging:
             seen = await episode.observe(action)
             if action.error is None:
                 run = _ran(episode)
-                told = prompts.user("review", told=run.told)
+                result = prompts.user("review", told=run.shown)
             else:
-                told = Message("user", seen[-1].text)
-            messages += [_said(prompts, action), told]
+                result = Message("user", seen[-1].text)
+            messages += [_said(prompts, action), result]
             action = episode.parse(await episode.ask(messages, "reflect"))
             ended = _ended(action, run)
         episode.remark(executions=executions, terminated=ended is not None)

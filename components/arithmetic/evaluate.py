@@ -37,19 +37,19 @@ _ORDER: Mapping[type[ast.cmpop], Callable[[float, float], bool]] = {
 _THOUSANDS = "; a comma separates values, so write 1000, not 1,000"
 
 
-def evaluate(text: str, functions: Mapping[str, Function]) -> Value:
-    """The value of an expression. Raises ToolError (invalid_expression), saying what is wrong.
+def evaluate(text: str, functions: Mapping[str, Function], values: Mapping[str, Value] = CONSTANTS) -> Value:
+    """The value of an expression over named ``values``. Raises ToolError (invalid_expression), saying what is wrong.
 
-    A function ``pow`` among those given also stands for the operator of powers.
+    A function named ``pow`` also computes the operator of powers.
     """
     tree = parse(text)
-    value = _Walk({**functions, "pow": functions.get("pow", _power)}).value(tree.body, 0)
+    value = _Walk({**functions, "pow": functions.get("pow", _power)}, values).value(tree.body, 0)
     if isinstance(value, Sequence) and not isinstance(value, str):
         raise invalid(f"the expression gives {len(value)} values, not one{_THOUSANDS}")
     return value
 
 
-def shown(value: Value) -> str:
+def as_text(value: Value) -> str:
     """A value as text: 12 significant digits, whole numbers without a point, dates as MM/DD/YYYY."""
     if isinstance(value, float):
         short = float(f"{value:.{_DIGITS}g}")
@@ -100,6 +100,7 @@ def _power(x: Value, y: Value) -> Value:
 @dataclass(frozen=True)
 class _Walk:
     functions: Mapping[str, Function]
+    values: Mapping[str, Value]
 
     def value(self, node: ast.expr, depth: int) -> Value:
         """The value of a node. Raises ToolError for whatever is not arithmetic."""
@@ -130,8 +131,8 @@ class _Walk:
         raise invalid(f"{kind} is not allowed in an expression: only numbers, operators and the known functions are")
 
     def _constant(self, name: str) -> Value:
-        if name in CONSTANTS:
-            return CONSTANTS[name]
+        if name in self.values:
+            return self.values[name]
         if name in self.functions:
             raise invalid(f"{name} is a function: call it as {name}(...)")
         raise invalid(f"there is no value {name!r}; put the number itself, and texts such as 'mg/dL' in quotes")
@@ -197,5 +198,5 @@ class _Walk:
         try:
             return _bounded(function(*given, **named))
         except (ValueError, ArithmeticError) as error:
-            values = ", ".join([*map(shown, given), *(f"{key}={shown(value)}" for key, value in named.items())])
+            values = ", ".join([*map(as_text, given), *(f"{key}={as_text(value)}" for key, value in named.items())])
             raise invalid(f"{name}({values:.60}) cannot be computed: {error}") from None

@@ -8,20 +8,13 @@ from components.core.errors import ToolError
 
 Value = bool | int | float | str | date | Sequence["Value"]
 Function = Callable[..., Value]
-CONSTANTS: Mapping[str, Value] = {
-    "pi": math.pi,
-    "e": math.e,
-    "True": True,
-    "False": False,
-    "true": True,
-    "false": False,
-}
+CONSTANTS: Mapping[str, Value] = {"pi": math.pi, "e": math.e, "true": True, "false": False}
 _DIGITS, _FACTORIAL = 15, 170
 _FORMS = ("%m/%d/%Y", "%Y-%m-%d", "%m/%d/%y")  # of dates
 
 
 def invalid(text: str) -> ToolError:
-    """What the model hears when its expression cannot be evaluated."""
+    """The error that the model is shown when its expression cannot be evaluated."""
     return ToolError(text, "invalid_expression")
 
 
@@ -35,19 +28,11 @@ def number(value: Value, where: str) -> float:
 def numbers(where: str, values: Sequence[Value]) -> list[float]:
     """The arguments of min, max and sum: numbers, or one list of numbers. Raises ToolError."""
     first = values[0] if len(values) == 1 else values
-    found: Iterable[Value] = values if isinstance(first, str) or not isinstance(first, Sequence) else first
-    read = [number(value, where) for value in found]
-    if not read:
+    listed: Iterable[Value] = values if isinstance(first, str) or not isinstance(first, Sequence) else first
+    found = [number(value, where) for value in listed]
+    if not found:
         raise invalid(f"{where} needs at least one number")
-    return read
-
-
-def _smallest(*values: Value) -> Value:
-    return min(numbers("min", values))
-
-
-def _largest(*values: Value) -> Value:
-    return max(numbers("max", values))
+    return found
 
 
 def _total(*values: Value) -> Value:
@@ -55,7 +40,7 @@ def _total(*values: Value) -> Value:
     return math.fsum(found) if any(isinstance(value, float) for value in found) else sum(found)
 
 
-def _rounded(x: Value, digits: Value = 0) -> Value:
+def _round(x: Value, digits: Value = 0) -> Value:
     """Half to even, as everywhere in Python; without digits the result is a whole number."""
     places = number(digits, "round")
     if not float(places).is_integer() or abs(places) > _DIGITS:
@@ -68,10 +53,10 @@ def _logarithm(x: Value, base: Value = math.e) -> Value:
 
 
 def _factorial(n: Value) -> Value:
-    found = number(n, "factorial")
-    if not float(found).is_integer() or not 0 <= found <= _FACTORIAL:
+    whole = number(n, "factorial")
+    if not float(whole).is_integer() or not 0 <= whole <= _FACTORIAL:
         raise invalid(f"factorial takes a whole number from 0 to {_FACTORIAL}, found {n!r}")
-    return math.factorial(int(found))
+    return math.factorial(int(whole))
 
 
 def _of_one(name: str, function: Callable[[float], float]) -> Function:
@@ -84,20 +69,22 @@ def _of_one(name: str, function: Callable[[float], float]) -> Function:
 
 
 FUNCTIONS: Mapping[str, Function] = {
-    "min": _smallest,
-    "max": _largest,
+    "min": lambda *values: min(numbers("min", values)),
+    "max": lambda *values: max(numbers("max", values)),
     "sum": _total,
-    "round": _rounded,
+    "round": _round,
     "log": _logarithm,
     "factorial": _factorial,
-    **{
-        name: _of_one(name, function)
-        for name, function in (
-            ("abs", abs), ("sqrt", math.sqrt), ("exp", math.exp), ("ln", math.log), ("log10", math.log10),
-            ("log2", math.log2), ("floor", math.floor), ("ceil", math.ceil), ("int", int),
-        )
-    },
-}  # fmt: skip
+    "abs": _of_one("abs", abs),
+    "sqrt": _of_one("sqrt", math.sqrt),
+    "exp": _of_one("exp", math.exp),
+    "ln": _of_one("ln", math.log),
+    "log10": _of_one("log10", math.log10),
+    "log2": _of_one("log2", math.log2),
+    "floor": _of_one("floor", math.floor),
+    "ceil": _of_one("ceil", math.ceil),
+    "int": _of_one("int", int),
+}
 
 
 def read_date(value: Value) -> date:
@@ -122,16 +109,8 @@ def later(start: date, days: float) -> date:
         raise invalid(f"{days:g} days from {start} is outside the calendar") from None
 
 
-def _date(text: Value) -> Value:
-    return read_date(text)
-
-
-def _days_between(start: Value, end: Value) -> Value:
-    return (read_date(end) - read_date(start)).days
-
-
-def _add_days(start: Value, days: Value) -> Value:
-    return later(read_date(start), number(days, "add_days"))
-
-
-DATE_FUNCTIONS: Mapping[str, Function] = {"date": _date, "days_between": _days_between, "add_days": _add_days}
+DATE_FUNCTIONS: Mapping[str, Function] = {
+    "date": lambda text: read_date(text),
+    "days_between": lambda start, end: (read_date(end) - read_date(start)).days,
+    "add_days": lambda start, days: later(read_date(start), number(days, "add_days")),
+}

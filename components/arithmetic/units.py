@@ -1,20 +1,17 @@
 """Conversion of units, over plain kinds and, with the substance, between mass, amount, charge and activity.
 
 Unit names as in UCUM and clinical habit, any letter case: mg/dL, µmol/L, mEq/L, 10^9/L, mm^3, mm Hg, kPa,
-µIU/mL, lb, in, °F, mL/min/1.73m2.
-
-Substances relate mass, amount, charge and activity. Molar masses in g/mol from PubChem (ions and elements: IUPAC 2021
-atomic weights). Departures from the plain molecule: BUN counts the two nitrogen atoms of urea; triglycerides are the
-conventional triolein; hemoglobin is the monomer; phosphate is counted as phosphorus, as on laboratory reports. Insulin:
-1 IU = 6.00 nmol (WHO standard, Knopp et al. 2019, J Diabetes Sci Technol 13:597); vitamin D: 1 IU = 0.025 ug.
+µIU/mL, lb, in, °F, mL/min/1.73m2. Units and substances, with their sources, are in ``units.yaml``.
 """
 
 import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from components.arithmetic.functions import Function, Value, invalid, number
+from components.arithmetic.functions import Function, invalid, number
+from components.text.structured import read_yaml
 
 
 @dataclass(frozen=True)
@@ -22,91 +19,20 @@ class Substance:
     """``mass`` in g/mol; ``valence`` in eq/mol, 0 when it carries no fixed charge; ``unit`` in mol/IU, 0 without."""
 
     mass: float
-    valence: int = 0
-    unit: float = 0.0
+    valence: int
+    unit: float
 
 
-SUBSTANCES: Mapping[str, Substance] = {
-    "albumin": Substance(66_500),
-    "ammonia": Substance(17.031),
-    "bicarbonate": Substance(61.017, 1),
-    "bilirubin": Substance(584.66),
-    "bun": Substance(28.014),
-    "calcium": Substance(40.078, 2),
-    "chloride": Substance(35.45, 1),
-    "cholesterol": Substance(386.65),
-    "cortisol": Substance(362.46),
-    "creatinine": Substance(113.12),
-    "folate": Substance(441.40),
-    "glucose": Substance(180.156),
-    "hemoglobin": Substance(16_114.5),
-    "insulin": Substance(5808, 0, 6.0e-9),
-    "iron": Substance(55.845),
-    "lactate": Substance(90.08),
-    "lithium": Substance(6.94, 1),
-    "magnesium": Substance(24.305, 2),
-    "phosphate": Substance(30.974),
-    "potassium": Substance(39.098, 1),
-    "sodium": Substance(22.990, 1),
-    "testosterone": Substance(288.42),
-    "thyroxine": Substance(776.87),
-    "triglycerides": Substance(885.4),
-    "urea": Substance(60.056),
-    "uric acid": Substance(168.11),
-    "vitamin b12": Substance(1355.4),
-    "vitamin d": Substance(384.64, 0, 0.025e-6 / 384.64),
+_TABLES = read_yaml(Path(__file__).with_suffix(".yaml"))
+SUBSTANCES: Mapping[str, Substance] = {name: Substance(*facts) for name, facts in _TABLES["substances"].items()}
+ALIASES: Mapping[str, str] = _TABLES["aliases"]
+_PREFIXES: Mapping[str, float] = _TABLES["prefixes"]
+_PREFIXED: Mapping[str, tuple[float, str, int]] = _TABLES["prefixed"]
+_PLAIN: Mapping[str, tuple[float, str]] = {
+    name: (size, "" if kind == "none" else kind)
+    for kind, sizes in _TABLES["plain"].items()
+    for name, size in sizes.items()
 }
-ALIASES: Mapping[str, str] = {
-    "blood urea nitrogen": "bun",
-    "urea nitrogen": "bun",
-    "ca": "calcium",
-    "cl": "chloride",
-    "hco3": "bicarbonate",
-    "hb": "hemoglobin",
-    "haemoglobin": "hemoglobin",
-    "hdl": "cholesterol",
-    "ldl": "cholesterol",
-    "k": "potassium",
-    "mg": "magnesium",
-    "na": "sodium",
-    "phosphorus": "phosphate",
-    "scr": "creatinine",
-    "total cholesterol": "cholesterol",
-    "triglyceride": "triglycerides",
-    "urate": "uric acid",
-}
-
-
-_PREFIXES = {
-    "": 1.0,
-    "k": 1e3,
-    "d": 1e-1,
-    "c": 1e-2,
-    "m": 1e-3,
-    "u": 1e-6,
-    "mc": 1e-6,
-    "n": 1e-9,
-    "p": 1e-12,
-    "f": 1e-15,
-}
-_BASES = {
-    "g": (1.0, "mass", 1), "mol": (1.0, "amount", 1), "eq": (1.0, "charge", 1), "u": (1.0, "activity", 1),
-    "iu": (1.0, "activity", 1), "l": (1e-3, "length", 3), "m": (1.0, "length", 1), "s": (1.0, "time", 1),
-    "sec": (1.0, "time", 1), "pa": (1.0, "pressure", 1), "j": (1.0, "energy", 1), "cal": (4.184, "energy", 1),
-}  # fmt: skip
-_WHOLE = {
-    "mmhg": (133.322, "pressure"), "cmh2o": (98.0665, "pressure"), "atm": (101_325.0, "pressure"),
-    "bar": (1e5, "pressure"), "lb": (453.59237, "mass"), "lbs": (453.59237, "mass"), "pound": (453.59237, "mass"),
-    "pounds": (453.59237, "mass"), "oz": (28.349523, "mass"), "stone": (6350.29318, "mass"), "in": (0.0254, "length"),
-    "inch": (0.0254, "length"), "inches": (0.0254, "length"), "ft": (0.3048, "length"), "feet": (0.3048, "length"),
-    "min": (60.0, "time"), "minute": (60.0, "time"), "minutes": (60.0, "time"), "h": (3600.0, "time"),
-    "hr": (3600.0, "time"), "hour": (3600.0, "time"), "hours": (3600.0, "time"), "d": (86_400.0, "time"),
-    "day": (86_400.0, "time"), "days": (86_400.0, "time"), "week": (604_800.0, "time"), "weeks": (604_800.0, "time"),
-    "month": (31_557_600 / 12, "time"), "months": (31_557_600 / 12, "time"), "year": (31_557_600.0, "time"),
-    "years": (31_557_600.0, "time"), "k": (1e3, ""), "%": (0.01, ""), "percent": (0.01, ""), "beats": (1.0, ""),
-    "breaths": (1.0, ""), "cells": (1.0, ""), "count": (1.0, ""), "fraction": (1.0, ""), "osm": (1.0, "osmoles"),
-    "mosm": (1e-3, "osmoles"),
-}  # fmt: skip
 _SIGNS = str.maketrans({"µ": "u", "μ": "u", "²": "2", "³": "3", "·": "*", " ": "", "⁹": "9", "⁶": "6"})
 _ATOM = re.compile(r"(\d+(?:\.\d+)?)?(?:\*|x)?([a-z%]+)?(?:\^|\*\*)?([23])?")
 _COUNTED = re.compile(r"x?10(?:\^|\*\*?|e)?(\d{1,2})")
@@ -142,13 +68,11 @@ def _atom(part: str, whole: str) -> tuple[float, str, int]:
     if not part or not found:
         raise invalid(f"{whole!r:.40} is not a known unit; write units such as mg/dL, umol/L, mEq/L, 10^9/L, kg, cm")
     times, name, power = float(found[1] or 1), found[2] or "", int(found[3] or 1)
-    if not name:
-        return times * 1.0, "", 1
-    if name in _WHOLE:
-        size, kind = _WHOLE[name]
+    if not name or name in _PLAIN:
+        size, kind = _PLAIN[name] if name else (1.0, "")
         return times * size**power, kind, power
     for prefix, scale in _PREFIXES.items():
-        base = _BASES.get(name.removeprefix(prefix)) if name.startswith(prefix) else None
+        base = _PREFIXED.get(name.removeprefix(prefix)) if name.startswith(prefix) else None
         if base:
             return times * (scale * base[0]) ** power, base[1], base[2] * power
     raise invalid(f"{whole!r:.40} is not a known unit ({name!r} is not); write mg/dL, umol/L, mEq/L, 10^9/L, kg, cm")
@@ -166,21 +90,20 @@ def convert(value: float, start: str, end: str, substance: str = "") -> float:
     if any(scales):
         raise invalid(f"{start!r} cannot be converted to {end!r}: only one of them is a temperature")
     from_, to = read_unit(start), read_unit(end)
-    if from_.powers == to.powers:
-        return value * from_.factor / to.factor
-    if not substance:
-        raise invalid(
-            f"{start!r} and {end!r} measure different things; between mass, mol, Eq and IU name the substance, "
-            f"as in convert(5.5, 'mmol/L', 'mg/dL', 'glucose'); known: {', '.join(SUBSTANCES)}"
-        )
-    known = _substance(substance)
-    from_, to = _in_moles(from_, known), _in_moles(to, known)
+    if from_.powers != to.powers:
+        if not substance:
+            raise invalid(
+                f"{start!r} and {end!r} measure different things; between mass, mol, Eq and IU name the substance, "
+                f"as in convert(5.5, 'mmol/L', 'mg/dL', 'glucose'); known: {', '.join(SUBSTANCES)}"
+            )
+        known = _substance(substance)
+        from_, to = _in_moles(from_, known), _in_moles(to, known)
     if from_.powers != to.powers:
         raise invalid(f"{substance}: {start!r} cannot be converted to {end!r}")
     return value * from_.factor / to.factor
 
 
-def spoken(text: str) -> str:
+def as_call(text: str) -> str:
     """'110 mg/dL glucose to mmol/L' as a call of convert; any other text as it is."""
     found = _SPOKEN.match(text.strip())
     if not found or "'" in text or '"' in text:
@@ -224,14 +147,13 @@ def _in_moles(unit: Unit, substance: Substance) -> Unit:
 
 
 def _temperature(unit: str) -> str:
-    """C, f or k when the unit is a scale of temperature, else an empty text."""
+    """``c``, ``f`` or ``k`` when the unit is a scale of temperature, else an empty text."""
     plain = re.sub(r"^(degrees?|deg\.?|°)\s*", "", unit.strip().lower()).removeprefix("°")
-    scales = {"c": "c", "celsius": "c", "f": "f", "fahrenheit": "f", "k": "k", "kelvin": "k"}
-    return scales.get(plain, "")
+    return plain[0] if plain in ("c", "celsius", "f", "fahrenheit", "k", "kelvin") else ""
 
 
-def _convert(value: Value, start: Value, end: Value, substance: Value = "") -> Value:
-    return convert(number(value, "convert"), str(start), str(end), str(substance))
-
-
-FUNCTIONS: Mapping[str, Function] = {"convert": _convert}
+FUNCTIONS: Mapping[str, Function] = {
+    "convert": lambda value, start, end, substance="": convert(
+        number(value, "convert"), str(start), str(end), str(substance)
+    )
+}

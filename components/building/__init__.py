@@ -1,4 +1,4 @@
-"""Tools built on demand: after a refusal, or when an agent asks for one that it misses.
+"""Tools built on demand: after a refusal, or when an agent requests one.
 
 Source: Zheng et al. 2024, arXiv 2412.09529, "automated tool building" (``simulated``); ``code`` is our own.
 """
@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from components.building.specification import written
-from components.building.tools import FIELDS, NAME, BuildTool
-from components.building.workshop import Building, Mode
+from components.building.tools import FIELDS, NAME, Building, BuildTool, Mode
 from components.core.errors import ConfigError, ToolError
-from components.core.messages import Message
+from components.core.messages import Message, continued
 from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import Requirements
-from components.core.turns import continued
 from components.core.types import Action, Observation
 from components.prompts import load
 
@@ -27,12 +25,11 @@ __all__ = ["Building", "BuildsTools", "beside_memory"]
 
 @dataclass(frozen=True, kw_only=True)
 class BuildsTools:
-    """What an agent needs that may have tools built.
+    """The base of agents that may have tools built.
 
-    ``build_tools`` simulated: after a refusal it asks for the tool in words, and a builder that knows what was
-    removed provides it where the request is specific enough; otherwise the refusal is final. code: the tool
-    ``BuildTool`` is offered, and after a refusal the agent is asked for a specification, whose code is
-    tested in the sandbox.
+    ``build_tools`` simulated: after a refusal it requests the tool in words, and a builder that knows what was removed
+    provides it where the request is specific enough; otherwise the refusal is final. code: the tool ``BuildTool`` is
+    offered, and after a refusal the agent is asked for a specification, whose code is tested in the sandbox.
     """
 
     build_tools: Mode = "none"
@@ -40,13 +37,13 @@ class BuildsTools:
 
     @property
     def requirements(self) -> Requirements:
-        """The tool that asks for a tool, the sandbox of built ones and the builder's prompts, where tools are built."""
+        """The tool that requests a tool, the sandbox of built ones and the builder's prompts, where tools are built."""
         if self.build_tools == "none":
             return Requirements(accepts=self.check_offer)
         writes = self.build_tools == "code"
         return Requirements(
             tools=(BuildTool(self.building),) if writes else (),
-            sandbox=self.building.held if writes else None,
+            sandbox=self.building.limited_sandbox if writes else None,
             prompts=(self.building.prompts,),
             roles=("builder",),
             facts={"build_tools": self.build_tools},
@@ -62,7 +59,7 @@ class BuildsTools:
             )
 
     async def resumed(self, episode: Episode, messages: Sequence[Message], action: Action) -> list[Message] | None:
-        """After a refusal, the messages to go on with now that there is a tool; None where the refusal is final.
+        """After a refusal, the messages to continue with a built tool; None where the refusal is final.
 
         Raises LimitReached, ModelError.
         """
@@ -82,7 +79,7 @@ class BuildsTools:
 
 
 async def _asked(episode: Episode, text: str, simulated: bool) -> Observation:
-    """What comes of a request; a text without a specification is handed over as an empty one, which is refused."""
+    """The result of a request; a text without a specification is passed on as an empty one, which is refused."""
     if simulated:
         return await episode.control(CONTROL, request=text)
     try:
@@ -93,8 +90,8 @@ async def _asked(episode: Episode, text: str, simulated: bool) -> Observation:
 
 
 def beside_memory(episode: Episode, seen: Sequence[Message]) -> list[Message]:
-    """Of an action's observations those that a value memory does not show: what answers a native call, what failed, and
-    what came of building a tool or of calling a built one."""
+    """Of an action's observations those that a value memory does not show: answers to native calls, failures, and
+    results of building a tool or of calling a built one."""
     return [
         message
         for message, one in zip(seen, episode.last.observed, strict=False)

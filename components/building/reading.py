@@ -12,7 +12,7 @@ def may_build(trajectory: Trajectory) -> bool:
 
 
 def builds(trajectory: Trajectory) -> Sequence[Mapping[str, Any]]:
-    """What came of each request, in order: the facts of a tool that was built, or why there is none."""
+    """The results of the requests, in order: the facts of a built tool, or why there is none."""
     return [one.observation.data["build"] for one in _observed(trajectory) if "build" in one.observation.data]
 
 
@@ -23,7 +23,7 @@ def used(trajectory: Trajectory) -> Sequence[Observed]:
 
 
 def first_refusal(trajectory: Trajectory) -> Refusal | None:
-    """The refusal that the episode ended with or, where it went on with a built tool, the first one."""
+    """The refusal that ended the episode or, where it continued with a built tool, the first one."""
     if may_build(trajectory):
         for step in trajectory.steps:
             if step.committed and step.action is not None and step.action.refusal is not None:

@@ -1,12 +1,13 @@
-"""What a tool that does not exist yet must be: read from what an agent wrote, and checked before anybody builds it.
+"""The specification of a tool that does not exist yet: read from an agent's text, and checked before it is built.
 
-Parameters are described in a part of JSON Schema whose every word is tested: one that is not is refused.
+Parameters are described in a subset of JSON Schema whose every keyword is tested: any other keyword is refused.
 """
 
 import json
+import operator
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from keyword import iskeyword
@@ -19,22 +20,25 @@ from components.core.errors import ToolError
 LEAST = 2  # examples
 MOST = 20
 LABEL = "bad_specification"
-_TOLD = 600  # characters of what is wrong
+_LONGEST = 600  # characters of an error
 _LARGEST = sys.float_info.max
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _OBJECT, _TRIED = re.compile(r'\{(?=\s*+")'), 20
 _OBJECT_WORDS = {"type", "properties", "required", "additionalProperties", "description", "title"}
-_WORDS = {
-    "type", "description", "title", "default", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-    "items",
-}  # fmt: skip
-_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_BOUNDS: Mapping[str, tuple[Callable[[float, float], bool], str]] = {
+    "minimum": (operator.ge, "is below"),
+    "maximum": (operator.le, "is above"),
+    "exclusiveMinimum": (operator.gt, "is not above"),
+    "exclusiveMaximum": (operator.lt, "is not below"),
+}
+_WORDS = {"type", "description", "title", "default", "enum", "items", *_BOUNDS}
+_KINDS = {"boolean": bool, "number": int | float, "string": str, "array": list | tuple, "object": dict}
 _TYPES = ("number", "integer", "string", "boolean", "array")
 
 
 @dataclass(frozen=True)
 class Example:
-    """Parameters by name, and what must come of them."""
+    """Parameters by name, and the expected result."""
 
     input: Mapping[str, Any]
     output: Any
@@ -52,8 +56,8 @@ class Specification:
     @property
     def properties(self) -> Mapping[str, Mapping[str, Any]]:
         """The schema of each parameter."""
-        held: Mapping[str, Mapping[str, Any]] = self.parameters["properties"]
-        return held
+        schemas: Mapping[str, Mapping[str, Any]] = self.parameters["properties"]
+        return schemas
 
     @property
     def required(self) -> Sequence[str]:
@@ -84,7 +88,7 @@ def read(given: Mapping[str, Any]) -> Specification:
 
 
 def written(text: str) -> Mapping[str, Any]:
-    """The fields of a specification that a text holds as one JSON object, one of its first. Raises ToolError."""
+    """The fields of a specification in a text that holds it as one JSON object. Raises ToolError."""
     decoder = json.JSONDecoder(strict=False)
     for found in islice(_OBJECT.finditer(text), _TRIED):
         try:
@@ -112,13 +116,7 @@ def fault(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> str:
 
 def kind(value: Any) -> str:
     """The JSON type of a value; whole numbers are numbers."""
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if isinstance(value, list | tuple) else "object" if isinstance(value, dict) else "null"
+    return next((name for name, types in _KINDS.items() if isinstance(value, types)), "null")
 
 
 def is_finite(value: Any) -> bool:
@@ -127,8 +125,7 @@ def is_finite(value: Any) -> bool:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value can be written as JSON, to records and to endpoints: finite numbers of 64 bits, whole characters,
-    and no more than a few hundred levels."""
+    """Whether a value can be written as JSON: finite numbers of 64 bits, valid characters, a few hundred levels."""
     try:
         return bool(json.dumps(value, allow_nan=False)) and bool(orjson.dumps(value))
     except (TypeError, ValueError, RecursionError):
@@ -136,7 +133,7 @@ def is_plain(value: Any) -> bool:
 
 
 def _bad(text: str) -> ToolError:
-    return ToolError(text if len(text) <= _TOLD else f"{text[:_TOLD]} ...", LABEL)
+    return ToolError(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ...", LABEL)
 
 
 def _decoded(value: Any) -> Any:
@@ -212,15 +209,8 @@ def _wrong(schema: Mapping[str, Any], value: Any) -> str:
 
 def _outside(schema: Mapping[str, Any], value: float) -> str:
     """Which bound a number breaks; empty for none."""
-    if value < schema.get("minimum", value):
-        return f"is below {schema['minimum']}"
-    if value > schema.get("maximum", value):
-        return f"is above {schema['maximum']}"
-    if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
-        return f"is not above {schema['exclusiveMinimum']}"
-    if "exclusiveMaximum" in schema and value >= schema["exclusiveMaximum"]:
-        return f"is not below {schema['exclusiveMaximum']}"
-    return ""
+    broken = (bound for bound, (fits, _) in _BOUNDS.items() if bound in schema and not fits(value, schema[bound]))
+    return next((f"{_BOUNDS[bound][1]} {schema[bound]}" for bound in broken), "")
 
 
 def _shown(value: Any) -> str:

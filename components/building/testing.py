@@ -1,22 +1,21 @@
 """Whether a builder's code is the tool that was specified.
 
-It runs in the sandbox only, and its own claims do not count: this process compares its outputs with the
-specification.
+It runs in the sandbox only, and its own claims do not count: this process compares its outputs with the specification.
 """
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from components.building.specification import Example, Specification, is_finite, is_plain, kind
-from components.building.trials import trials
+from components.building.specification import Specification, fault, is_finite, is_plain, kind
 from components.core.errors import ModelError
 from components.sandbox import Library, Ran, Sandbox, SandboxError, Session
 
 LIBRARY = Library("components.sandbox.probe", {})  # the namespace holds Python's own names only
+MOST = 40  # inputs besides the examples
 CLOSE = 0.005  # of a number: as far off as an expected output may be written
 _ROUNDING = 1e-12  # what is left of 0 after additions
 _CALLS = """
@@ -35,26 +34,37 @@ answer = _called({name}, {given!r})
 """
 
 
+Inputs = Mapping[str, Any]
+Result = Mapping[str, Any]  # an ``output`` or an ``error``
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """``reason``: what is wrong, for the builder; empty when the code passed. ``checked``: so many inputs."""
+    """``reason``: the first error, for the builder; empty when the code passed. ``checked``: the number of inputs.
+
+    ``code`` is the one that was written last, after so many ``attempts``.
+    """
 
     reason: str = ""
     checked: int = 0
+    code: str = ""
+    attempts: int = 0
 
     @property
     def passed(self) -> bool:
         """Whether nothing is wrong."""
         return not self.reason
 
+    def facts(self, name: str, specified: bool = True) -> Mapping[str, Any]:
+        """The same for records; ``specified``: whether the specification was good enough to build."""
+        return {"mode": "code", "name": name, "specified": specified, "passed": self.passed, **asdict(self)}
+
 
 class Broken(Exception):
     """The code gave no outputs at all."""
 
 
-async def outputs(
-    code: str, name: str, inputs: Sequence[Mapping[str, Any]], session: Session
-) -> Sequence[Mapping[str, Any]]:
+async def outputs(code: str, name: str, inputs: Sequence[Inputs], session: Session) -> Sequence[Result]:
     """Call a function of the code on inputs, in one fresh process: an ``output`` or an ``error`` for each.
 
     Raises Broken for what the code does wrong, ModelError (sandbox) where the machine gives no process.
@@ -66,7 +76,7 @@ async def outputs(
     return _results_of(ran, len(inputs))
 
 
-async def called(code: str, name: str, given: Mapping[str, Any], sandbox: Sandbox) -> Mapping[str, Any]:
+async def called(code: str, name: str, given: Inputs, sandbox: Sandbox) -> Result:
     """One call: its ``output`` or its ``error``. Raises ModelError (sandbox)."""
     with closing(sandbox.open(LIBRARY)) as session:
         try:
@@ -75,8 +85,8 @@ async def called(code: str, name: str, given: Mapping[str, Any], sandbox: Sandbo
             return {"error": str(broken)}
 
 
-def _results_of(ran: Ran, wanted: int) -> Sequence[Mapping[str, Any]]:
-    """The results in what a cell answered. Raises Broken."""
+def _results_of(ran: Ran, wanted: int) -> Sequence[Result]:
+    """The results in the answer of a cell. Raises Broken."""
     if ran.status != "ok":
         raise Broken(_failure(ran))
     try:
@@ -93,7 +103,7 @@ def _is_result(one: Any) -> bool:
 
 
 def _failure(ran: Ran) -> str:
-    """What a cell died of."""
+    """Why a cell ended without an answer."""
     error = ran.error
     if error is None:
         return "the code ended before its calls were made"
@@ -102,9 +112,9 @@ def _failure(ran: Ran) -> str:
 
 
 async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back: int = 0) -> Verdict:
-    """Hold code against the examples, of which the builder has not seen the last ``held_back``, and against the schema:
-    no exception on valid input, outputs of the examples' kind, the same with a default as without the parameter, the
-    same in another process and order.
+    """Check code against the examples, of which the builder has not seen the last ``held_back``, and the schema: no
+    exception on valid input, outputs of the examples' kind, the same with a default as without the parameter, the same
+    in another process and order.
 
     Raises ModelError (sandbox) where the machine gives no process.
     """
@@ -112,10 +122,11 @@ async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back
     with closing(sandbox.open(LIBRARY)) as session:
         try:
             first = await outputs(code, spec.name, inputs, session)
-            wrong = _faults(spec, inputs, first, held_back) or _ignored(spec, inputs, first)
+            wrong = next(_errors(spec, list(zip(inputs, first, strict=True)), held_back), "")
             if not wrong:
                 again = await outputs(code, spec.name, inputs[::-1], session)
-                wrong = _changed(inputs, first, again[::-1])
+                runs = zip(inputs, first, again[::-1], strict=True)
+                wrong = next((_varies(*run) for run in runs if run[1] != run[2]), "")
         except Broken as broken:
             wrong = str(broken)
         except RecursionError:
@@ -123,59 +134,35 @@ async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back
     return Verdict(wrong, len(inputs))
 
 
-def _faults(
-    spec: Specification, inputs: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]], held_back: int
-) -> str:
-    """The first thing that is wrong with the results; empty for nothing."""
-    for given, result in zip(inputs, results, strict=True):
-        if wrong := _unfit(given, result, spec):
-            return wrong
-    shown = len(spec.examples) - held_back
-    for number, (one, result) in enumerate(zip(spec.examples, results, strict=False)):
-        if not is_close(result["output"], one.output):
-            return _differs(one, result["output"], number < shown)
-    return ""
-
-
-def _ignored(spec: Specification, inputs: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]]) -> str:
-    """A default that is not used where its parameter is missing; empty for none."""
-    defaults = [(name, schema["default"]) for name, schema in spec.properties.items() if "default" in schema]
-    pairs = list(zip(inputs, results, strict=True))
-    for name, default in defaults:
-        for given, was in pairs:
-            other = next((one for full, one in pairs if name not in given and full == {**given, name: default}), was)
+def _errors(spec: Specification, runs: Sequence[tuple[Inputs, Result]], held_back: int) -> Iterator[str]:
+    """The errors of the results; only the first one is certain."""
+    for given, result in runs:
+        if "error" in result:
+            yield f"for the valid input {_shown(given)} it raised {result['error']}"
+        elif not fits(found := result["output"], spec):
+            yield f"for the valid input {_shown(given)} it gave {_shown(found)}, which is no {spec.output}"
+    for number, (example, (_, result)) in enumerate(zip(spec.examples, runs, strict=False)):
+        if not is_close(found := result["output"], example.output):
+            shown = number < len(spec.examples) - held_back
+            expected = (
+                f"expected was {_shown(example.output)}" if shown else "which is wrong; this example was not shown"
+            )
+            yield f"for the input {_shown(example.input)} it gave {_shown(found)}, {expected}"
+    for name, schema in spec.properties.items():
+        for given, was in runs if "default" in schema else ():
+            full = {**given, name: schema["default"]}
+            other = next((one for inputs, one in runs if name not in given and inputs == full), was)
             if other != was:
-                return f"for {_shown(given)} it gave {_shown(was)}, with the default of {name} {_shown(other)}"
-    return ""
+                yield f"for {_shown(given)} it gave {_shown(was)}, with the default of {name} {_shown(other)}"
 
 
-def _changed(
-    inputs: Sequence[Mapping[str, Any]], first: Sequence[Mapping[str, Any]], again: Sequence[Mapping[str, Any]]
-) -> str:
-    """What was another result the second time; empty for nothing."""
-    for given, was, now in zip(inputs, first, again, strict=True):
-        if was != now:
-            return f"it is not deterministic: for {_shown(given)} it gave {_shown(was)}, then {_shown(now)}"
-    return ""
-
-
-def _unfit(given: Mapping[str, Any], result: Mapping[str, Any], spec: Specification) -> str:
-    """Why a result on valid input cannot be right, whatever the formula; empty when it can."""
-    if "error" in result:
-        return f"for the valid input {_shown(given)} it raised {result['error']}"
-    if not fits(found := result["output"], spec):
-        return f"for the valid input {_shown(given)} it gave {_shown(found)}, which is no {spec.output}"
-    return ""
+def _varies(given: Inputs, was: Result, now: Result) -> str:
+    return f"it is not deterministic: for {_shown(given)} it gave {_shown(was)}, then {_shown(now)}"
 
 
 def fits(found: Any, spec: Specification) -> bool:
     """Whether an output is of the examples' kind and can be written down."""
     return kind(found) == spec.output and is_plain(found)
-
-
-def _differs(one: Example, found: Any, shown: bool) -> str:
-    expected = f", expected was {_shown(one.output)}" if shown else ", which is wrong; this example was not shown"
-    return f"for the input {_shown(one.input)} it gave {_shown(found)}{expected}"
 
 
 def is_close(found: Any, expected: Any) -> bool:
@@ -184,7 +171,8 @@ def is_close(found: Any, expected: Any) -> bool:
         return False
     if kind(expected) == "number":
         written = 0 if "e" in repr(expected) else len(repr(expected).partition(".")[2])
-        return is_finite(found) and (_is_near(found, expected) or (written > 0 and round(found, written) == expected))
+        near = is_finite(found) and math.isclose(found, expected, rel_tol=CLOSE, abs_tol=_ROUNDING)
+        return near or (is_finite(found) and written > 0 and round(found, written) == expected)
     if isinstance(expected, str):
         return bool(found.strip() == expected.strip())
     if isinstance(expected, list):
@@ -194,9 +182,54 @@ def is_close(found: Any, expected: Any) -> bool:
     return bool(found == expected)
 
 
-def _is_near(found: float, expected: float) -> bool:
-    return math.isclose(found, expected, rel_tol=CLOSE, abs_tol=_ROUNDING)
-
-
 def _shown(value: Any) -> str:
     return json.dumps(value, default=str)[:300]
+
+
+def trials(spec: Specification) -> Sequence[Mapping[str, Any]]:
+    """At most 40 valid inputs that no example shows: those of the examples with one parameter changed or left out.
+
+    Changed values are the ends of ranges, their middle, each allowed value and the default.
+    """
+    shown = [one.input for one in spec.examples]
+    found: list[Mapping[str, Any]] = []
+    for given in _variants(spec):
+        if given not in (*shown, *found) and not fault(spec.parameters, given):
+            found.append(given)
+        if len(found) == MOST:
+            break
+    return found
+
+
+def _variants(spec: Specification) -> Iterator[Mapping[str, Any]]:
+    for base in (one.input for one in spec.examples):
+        for name, schema in spec.properties.items():
+            for value in _edges(schema):
+                yield {**base, name: value}
+            if name in base and name not in spec.required:
+                yield {key: value for key, value in base.items() if key != name}
+
+
+def _edges(schema: Mapping[str, Any]) -> Iterator[Any]:
+    if "default" in schema:
+        yield schema["default"]
+    if "enum" in schema:
+        yield from schema["enum"]
+    elif schema["type"] == "boolean":
+        yield from (False, True)
+    elif schema["type"] in ("number", "integer"):
+        yield from _ends(schema)
+
+
+def _ends(schema: Mapping[str, Any]) -> Iterator[float]:
+    """The ends of a range, or just inside of them where they are excluded, and its middle."""
+    low = schema.get("minimum", schema.get("exclusiveMinimum"))
+    high = schema.get("maximum", schema.get("exclusiveMaximum"))
+    whole = schema["type"] == "integer"
+    inside = 1 if whole or low is None or high is None else (high - low) / 100
+    if low is not None:
+        yield low + inside if low == schema.get("exclusiveMinimum") else low
+    if high is not None:
+        yield high - inside if high == schema.get("exclusiveMaximum") else high
+    if low is not None and high is not None:
+        yield (low + high) // 2 if whole else (low + high) / 2

@@ -1,38 +1,84 @@
-"""The tool that asks for a tool, and what it adds to an episode's offer."""
+"""The tool that requests a tool, its builder, who repairs code that fails in the sandbox, and the built tools."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Gt
 
 from components.building.specification import LABEL, Specification, fault, read
-from components.building.testing import called, fits
-from components.building.workshop import Building
+from components.building.testing import Verdict, called, fits, verdict_on
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
-from components.core.traits import ToolTraits
+from components.core.traits import PromptSetName, ToolTraits
 from components.core.types import Observation
 from components.prompts import load
 from components.sandbox import Sandbox
 
-NAME, FIELDS = "BuildTool", ("name", "description", "parameters", "examples")
+NAME = "BuildTool"
+_PARAMETERS: Mapping[str, Any] = json.loads(Path(__file__).with_name("build_tool.json").read_text(encoding="utf-8"))
+FIELDS: Sequence[str] = _PARAMETERS["required"]
+Mode = Literal["none", "simulated", "code"]
+ROLE = "builder"
+_FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 _ENDS = ("finish", "refuse")  # what grammars call the actions that end an episode
-_EXAMPLE = {
-    "type": "object",
-    "properties": {"input": {"type": "object"}, "output": {}},
-    "required": ["input", "output"],
-}
-_PARAMETERS = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "description": "its name: letters, digits and _"},
-        "description": {"type": "string", "description": "what it does, with formula and units"},
-        "parameters": {"type": "object", "description": "a JSON schema of type object"},
-        "examples": {"type": "array", "items": _EXAMPLE, "description": "inputs with the outputs that are right"},
-    },
-    "required": [*FIELDS],
-}
+
+
+@dataclass(frozen=True)
+class Building:
+    """How tools are built: by the model of the role ``builder`` (``models.builder``, else the agent's own).
+
+    Code that fails is repaired up to ``repairs`` times, with the reason. The builder is not shown the last
+    ``held_back`` examples as long as two are left. A call of its code may take ``seconds``.
+    """
+
+    sandbox: Sandbox = field(default_factory=Sandbox)
+    prompts: PromptSetName = "building"
+    repairs: Annotated[int, Ge(0)] = 2
+    held_back: Annotated[int, Ge(0)] = 1
+    seconds: Annotated[float, Gt(0)] = 5.0
+
+    @cached_property
+    def limited_sandbox(self) -> Sandbox:
+        """The sandbox with the time limits of built tools."""
+        limits = self.sandbox.limits
+        wall, cpu = (min(most, self.seconds) for most in (limits.wall_seconds, limits.cpu_seconds))
+        return replace(self.sandbox, limits=replace(limits, wall_seconds=wall, cpu_seconds=cpu))
+
+    async def build(self, spec: Specification, context: Context) -> Verdict:
+        """Have a tool written until it passes or no repair is left. Raises LimitReached, ModelError."""
+        prompts = load(self.prompts)
+        hidden = max(0, min(self.held_back, len(spec.examples) - 2))
+        shown = spec.examples[: len(spec.examples) - hidden]
+        cases = [(json.dumps(one.input), json.dumps(one.output)) for one in shown]
+        schema = json.dumps(spec.parameters)
+        asked = prompts.user("build", name=spec.name, description=spec.description, parameters=schema, cases=cases)
+        messages = [prompts.system("builder"), asked]
+        for attempts in count(1):
+            reply = await context.ask(messages, "build", role=ROLE)
+            code = code_in(reply.text)
+            verdict = (
+                await verdict_on(code, spec, self.limited_sandbox, hidden)
+                if code
+                else Verdict("the reply holds no code")
+            )
+            if verdict.passed or attempts > self.repairs:
+                break
+            messages += [reply, prompts.user("repair", reason=verdict.reason)]
+        return replace(verdict, code=code, attempts=attempts)
+
+
+def code_in(text: str) -> str:
+    """The code of a reply: its last fenced block, else all of it where it defines a function; empty without any."""
+    fenced = _FENCE.findall(text)
+    code = fenced[-1] if fenced else text if "def " in text else ""
+    return str(code).encode("utf-8", "replace").decode().strip()
 
 
 @dataclass(frozen=True)
@@ -76,7 +122,7 @@ class BuildTool:
 
     building: Building
     effect: Effect = "episode"
-    traits: ClassVar[ToolTraits] = ToolTraits(triable=False)  # to build a tool just to see is as dear as to build it
+    traits: ClassVar[ToolTraits] = ToolTraits(triable=False)  # a trial costs as much as a call
 
     @property
     def prompts(self) -> str:
@@ -96,22 +142,13 @@ class BuildTool:
             if (name := asked.name.casefold()) in _ENDS or name in map(str.casefold, context.offered):
                 raise ToolError(f"there is a tool {asked.name} already; name it otherwise, or use that one", LABEL)
         except ToolError as refused:
-            return Observation(
-                prompts.render("refused", name="", reason=str(refused)), {"build": _refused(given, refused)}
-            )
-        built = await self.building.build(asked, context)
-        if not built.verdict.passed:
-            text = prompts.render("refused", name=asked.name, reason=built.verdict.reason)
-            return Observation(text, {"build": built.facts(asked)})
-        tool = BuiltTool(asked, built.code, self.building.held)
+            facts = Verdict(str(refused)).facts(str(given.get("name"))[:64], specified=False)
+            return Observation(prompts.render("refused", name="", reason=str(refused)), {"build": facts})
+        verdict = await self.building.build(asked, context)
+        facts = verdict.facts(asked.name)
+        if not verdict.passed:
+            return Observation(prompts.render("refused", name=asked.name, reason=verdict.reason), {"build": facts})
+        tool = BuiltTool(asked, verdict.code, self.building.limited_sandbox)
         context.add(tool)
         card = tool.spec.card_text
-        return Observation(prompts.render("built", card=card), {"build": {**built.facts(asked), "card": card}})
-
-
-def _refused(given: Mapping[str, Any], error: ToolError) -> Mapping[str, Any]:
-    """The facts of a specification that is not built."""
-    return {
-        "mode": "code", "name": str(given.get("name"))[:64], "specified": False, "passed": False, "reason": str(error),
-        "attempts": 0, "checked": 0, "code": "",
-    }  # fmt: skip
+        return Observation(prompts.render("built", card=card), {"build": {**facts, "card": card}})

@@ -1,6 +1,6 @@
 """How an episode used its tools: how often, in a form that can be read, and whether they fit the task.
 
-Source: Liao et al. 2024, arXiv 2410.17657, figure 5 and its discussion; ``components.acting.tool_distribution`` pools
+Source: Liao et al. 2024, arXiv 2410.17657, figure 5 and its discussion; ``components.acting.tool_names`` pools
 many episodes. Departure: misuse and the fit to the task, which the article only describes, are numbers here.
 """
 
@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.acting.tool_distribution import INNER, MIXED, action_names, distribution, is_misuse
+from components.acting.tool_names import INNER, MIXED, action_names, distribution, is_misuse
 from components.cab.tasks import TASKS
-from components.core.messages import ToolSpec
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 
@@ -47,20 +46,16 @@ class ToolUse:
         pooled = distribution([names], tools)
         used = [tools[name] for name in names if name in tools and name not in INNER]
         task, kinds = TASKS.get(str(sample.metadata.get("task"))), sample.problem.input_kinds
+        fits = [spec.facts.get("dimension") == task.dimension for spec in used] if task else []
         values: Mapping[str, float | None] = {
             ACTIONS: float(pooled.total_actions),
             SHARE: pooled.height if pooled.total_actions else None,
             MALFORMED: pooled.malformed_rate if names else None,
-            MATCHING: _matching(used, task.dimension) if task and task.dimension != MIXED else None,
+            MATCHING: _share(fits) if task and task.dimension != MIXED else None,
             MISUSE: _share([is_misuse(spec.facts, kinds) for spec in used]),
         }
         said = ", ".join(names) or "no action"
         return [Score(name, value, said if name == ACTIONS else "") for name, value in values.items()]
-
-
-def _matching(used: Sequence[ToolSpec], dimension: str) -> float | None:
-    """Share of the tools that are of a dimension."""
-    return _share([spec.facts.get("dimension") == dimension for spec in used])
 
 
 def _share(flags: Sequence[bool]) -> float | None:

@@ -10,13 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
-from components.acting.inner_actions import INNER
-from components.acting.preload import Inputs, preloadable
+from components.acting.inner_actions import INNER, Inputs, preloadable
 from components.cab.tasks import DIMENSIONS
 from components.core.errors import ConfigError
 from components.core.tools import Offer, Tool
-from components.core.traits import ToolsetTraits, tool_traits
-from components.core.types import Privacy, Problem, Sample
+from components.core.traits import ToolsetTraits, ToolTraits, declared
+from components.core.types import Privacy, Sample
 from components.files.attachments import SampleFiles
 from components.text.words import meant
 
@@ -58,14 +57,14 @@ class Clinical:
     @property
     def traits(self) -> ToolsetTraits:
         """Its tools, what services may be asked, and what the chosen tools lack; their calls will fail."""
-        lacking = {name: tool_traits(tool).missing for name, tool in self._chosen.items()}
+        lacking = {name: declared(tool, ToolTraits).missing for name, tool in self._chosen.items()}
         notes = [f"{name} will be unavailable: {missing}" for name, missing in lacking.items() if missing]
         return ToolsetTraits(tools=self.tools, permits=self.permits, notes=notes)
 
     def open(self, sample: Sample) -> Offer:
         """Open the tools over the sample's files."""
-        without_images = self.use == "auto" and not _has_image(sample.problem)
-        tools = self._imageless if without_images else self._whole
+        has_image = any(kind.startswith("image") for kind in sample.problem.inputs)
+        tools = self._imageless if self.use == "auto" and not has_image else self._whole
         files = SampleFiles({name: Path(path) for name, path in sample.files.items()})
         facts = {
             "tools": {name: tool.spec.facts["dimension"] for name, tool in tools.items()},
@@ -84,10 +83,10 @@ class Clinical:
             return {name: tool for name, tool in self.tools.items() if name in self.use}
         if self.use not in get_args(Set):
             raise ConfigError(f"use={self.use!r}: it is one of {', '.join(get_args(Set))}, or a list of tools")
-        wanted = {_DIMENSION_OF[self.use]} if self.use in _DIMENSION_OF else {*DIMENSIONS}
-        wanted -= {*DIMENSIONS} if self.use == "none" else set()
-        wanted -= {"multimodal"} if self.use == "all_wo_mm" else set()
-        return {name: tool for name, tool in self.tools.items() if tool.spec.facts["dimension"] in wanted}
+        dimensions = {_DIMENSION_OF[self.use]} if self.use in _DIMENSION_OF else {*DIMENSIONS}
+        dimensions -= {*DIMENSIONS} if self.use == "none" else set()
+        dimensions -= {"multimodal"} if self.use == "all_wo_mm" else set()
+        return {name: tool for name, tool in self.tools.items() if tool.spec.facts["dimension"] in dimensions}
 
     @cached_property
     def _whole(self) -> Mapping[str, Tool]:
@@ -98,8 +97,3 @@ class Clinical:
     def _imageless(self) -> Mapping[str, Tool]:
         """What is offered where there is no image."""
         return {name: tool for name, tool in self._whole.items() if tool.spec.facts.get("needs") != "image"}
-
-
-def _has_image(problem: Problem) -> bool:
-    """Whether tools can be given an image."""
-    return any(kind.startswith("image") for kind in problem.inputs)

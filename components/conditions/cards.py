@@ -1,28 +1,59 @@
-"""Tools whose cards say less: names that mean nothing, or no documentation, for the whole of an episode."""
+"""Tools whose cards say less for a whole episode: names without meaning, or no documentation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, ClassVar
 
+from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.tools import Offer
-from components.core.types import Sample
-from components.faults.cards import change_cards
-from components.faults.wrapping import Share
+from components.core.tools import Context, Offer, Tool, own_name
+from components.core.types import Observation, Sample
+from components.faults.marks import marked, with_mark
+from components.faults.wrapping import OnTools, Wrapper, call_context, fallible, with_fault
 
+Change = Callable[[ToolSpec, Random], ToolSpec]
 _INTERFACE = ("Category", "Compulsory Input", "Optional Input", "Output")  # of a radiology card; the rest is prose
 
 
 @dataclass(frozen=True)
-class Renamed:
+class Recarded(Wrapper):
+    """A tool that is shown as ``spec``; its calls are marked with ``kind``."""
+
+    spec: ToolSpec
+    kind: str
+
+    async def __call__(self, context: Context, **_: Any) -> Observation:
+        """Run the tool itself. Raises ToolError as it does."""
+        was = self.wraps.spec.name
+        try:
+            return marked(await call_context(context, self).use(self.wraps), self.kind, was=was)
+        except ToolError as error:
+            raise ToolError(str(error), error.label, with_mark(error.data, self.kind, {"was": was})) from None
+
+
+def change_cards(fault: OnTools, offer: Offer, rng: Random, change: Change) -> Offer:
+    """The offer with the cards of some tools changed, each with probability ``fault.rate``. Raises ConfigError."""
+    draws, tools, cards = f"{rng.getrandbits(64):x}/{fault.kind}", dict[str, Tool](), list[str]()
+    names = set(fallible(fault, offer))
+    for name, tool in offer.tools.items():
+        own = Random(f"{draws}/{own_name(tool)}")
+        if name not in names or own.random() >= fault.rate:
+            tools[name] = tool
+            continue
+        spec = change(tool.spec, own)
+        tools[spec.name] = Recarded(tool, spec, fault.kind)
+        cards.append(spec.name)
+    return replace(offer, tools=tools, facts=with_fault(offer, fault, cards=cards))
+
+
+@dataclass(frozen=True)
+class Renamed(OnTools):
     """The share ``rate`` of tools is offered under a random name (``tool_3fa9``).
 
     The rest of a card stays, and what the tool does. The old name is unknown. Each call of such a tool is marked.
     """
 
-    rate: Share = 0.3
-    tools: Sequence[str] = ()
     kind: ClassVar[str] = "renamed"
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
@@ -39,15 +70,12 @@ class Renamed:
 
 
 @dataclass(frozen=True)
-class Undocumented:
-    """The share ``rate`` of tools is offered without a word of prose.
+class Undocumented(OnTools):
+    """The share ``rate`` of tools is offered without prose: with the name, and the names and types of parameters.
 
-    Left are the name, and the names and types of parameters; of a radiology card its category, inputs and outputs.
-    Each call of such a tool is marked.
+    A radiology card keeps its category, inputs and outputs. Each call of such a tool is marked.
     """
 
-    rate: Share = 0.3
-    tools: Sequence[str] = ()
     kind: ClassVar[str] = "undocumented"
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:

@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Gt
 
+from components.core.tools import TimeLimited, innermost
 from components.core.types import Observation
-from components.core.wrapping import TimeLimited, innermost
 from components.faults.marks import failed, marked
 from components.faults.wrapping import Striking, Struck
 

@@ -76,7 +76,7 @@ class Contradictory(Striking):
     """A struck call comes back with two answers, the tool's own and one that another offered tool is said to give.
 
     The other answer is made here: other numbers, or, where there are none, that nothing confirms the first. In a
-    memory of values both stand, in a random order, each with its tool. Nothing says which one is right.
+    memory of values both are kept, in a random order, each with its tool. Nothing says which one is right.
     """
 
     kind: ClassVar[str] = "contradictory"

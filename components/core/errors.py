@@ -1,18 +1,19 @@
-"""The errors of the house, named by who must hear them."""
+"""The errors, each with who acts on it."""
 
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
+CUT_OFF = "model_context_window_exceeded"  # the finish reason of a reply that the end of the window cut off
 OVERFLOW = "context_window"  # the kind of a ModelError: a request was longer than the model takes
 
 
 class ConfigError(Exception):
-    """The person must hear it: one clear line before any sample runs, exit code 2."""
+    """For the person who runs it: one clear line before any sample runs, exit code 2."""
 
 
 class ActionError(Exception):
-    """The model must hear it: its reply does not follow the grammar.
+    """For the model: its reply does not follow the grammar.
 
     ``label`` is a short stable name for records, ``call_id`` the native tool call it answers, if any.
     """
@@ -44,11 +45,11 @@ class AttemptOver(LimitReached):
 
 
 class RunLimitReached(Exception):
-    """The run must hear it: its budget is spent; finished records stay valid."""
+    """For the run: its budget is spent; finished records stay valid."""
 
 
 class ModelError(Exception):
-    """The record must hear it: no reply after bounded retries; unscored, run again on resume.
+    """For the record: no reply after bounded retries; unscored, run again on resume.
 
     ``kind`` is a short stable name: timeout, rate_limit, server, connection, auth, bad_request,
     context_window, unreadable, quota, too_large, replay_miss ... An agent's request of kind ``OVERFLOW`` is the

@@ -109,7 +109,7 @@ class StageContext(Protocol):
 
     @property
     def begun(self) -> str:
-        """A digest of what must not change while a stage is gone on with: all of the config that can change a reply."""
+        """A digest of what must not change while a stage is resumed: all of the config that can change a reply."""
 
     def training(self, split: str | None) -> tuple[str, Sequence[Sample]]:
         """A split to learn from (None: ``train``, else any that is not evaluated), without what is evaluated.

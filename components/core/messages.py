@@ -1,7 +1,7 @@
 """The nouns that go to a model and come back: messages, tool specs, sampling, request, completion."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Generic, Literal, TypeVar
 
@@ -218,3 +218,14 @@ class Completion:
     finish: str = "stop"
     logprobs: Any = None
     model: str = ""
+
+
+def continued(messages: Sequence[Message], ask: Message) -> list[Message]:
+    """The messages with one more of the user, joined to the last: some chat templates want roles to alternate."""
+    last = messages[-1]
+    if last.role != "user":
+        return [*messages, ask]
+    if isinstance(last.content, str) and isinstance(ask.content, str):
+        return [*messages[:-1], replace(ask, content=f"{last.content}\n\n{ask.content}")]
+    parts = [(part.content,) if isinstance(part.content, str) else part.content for part in (last, ask)]
+    return [*messages[:-1], replace(ask, content=(*parts[0], *parts[1]))]

@@ -1,7 +1,7 @@
 """The verbs: structural, nothing to inherit; ``_target_`` is the registry.
 
-What a part declares beside its verb is in ``components.core.traits``. Verbs for learning are in
-``components.core.learning``, those of scorers that ask models in ``components.core.consulting``.
+What a part declares besides its verb is in ``components.core.traits``. Verbs for learning are in
+``components.core.learning``, those of scorers that ask models in ``components.core.protocols``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from components.core import types as t
 from components.core.messages import Completion, Message, Purpose, Request, Sampling, ToolCall, ToolSpec
 from components.core.tools import Offer
-from components.core.types import Action, Observation, Problem, Sample, Trajectory
+from components.core.types import Action, Observation, Problem, Sample, Score, Trajectory
 
 
 @runtime_checkable
@@ -241,3 +241,26 @@ class Episode(Protocol):
     ) -> "Episode":  # fmt: skip
         """A separate episode that shares budget and sample; ``fresh``: with a newly opened state, and the tools that
         were added so far on this branch or below it."""
+
+
+@runtime_checkable
+class Consulting(Scorer, Protocol):
+    """Asks a model of a role (``ScorerTraits.asks``) when an episode is over and the other scores are known.
+
+    What it asks are steps at the trajectory's end, which other scorers and exports do not see; ``score`` reads them
+    there, so that records are scored again without asking.
+    """
+
+    async def consult(
+        self, sample: Sample, trajectory: Trajectory, scores: Mapping[str, float | None], episode: Episode
+    ) -> None:
+        """Ask on branches of ``episode``. Raises ModelError, which errors the sample, and ConfigError."""
+
+
+@runtime_checkable
+class Following(Scorer, Protocol):
+    """Scores an episode when the scores that need no model are known, by the one of them that decides
+    (``ScorerTraits.follows``)."""
+
+    def follow(self, sample: Sample, trajectory: Trajectory, right: float | None) -> Sequence[Score]:
+        """``right``: how right the episode was, 0 to 1; None where it is not known."""

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, Protocol, TypeVar
 
 from components.core.errors import ConfigError
-from components.core.learning import Source, Stage
 from components.core.messages import JSON
-from components.core.protocols import Agent, Dataset, Grammar, Memory, Model, Scorer, Toolset, Verifier
+from components.core.protocols import Agent, Verifier
 from components.core.tools import Offer, Tool
 from components.core.types import Sample, ScoreKind, Trajectory
 
@@ -137,6 +136,13 @@ class GrammarTraits:
 
 
 @dataclass(frozen=True, kw_only=True)
+class VerifierTraits:
+    """``reads_lessons``: it is shown what the memory teaches about the tools that a candidate names."""
+
+    reads_lessons: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class SourceTraits:
     """``holds``: the kinds of content that agents find in the memory (None: any). ``grows``: it learns while it is
     evaluated, so that samples run one after the other."""
@@ -160,69 +166,23 @@ class MemoryTraits:
     texts: Sequence[str] = ()
 
 
-def requirements_of(agent: Agent) -> Requirements:
-    """What an agent declares."""
-    return _declared(agent, "requirements", Requirements)
+def declared(part: object, kind: type[T]) -> T:
+    """The declaration of a part (``requirements`` of an agent, ``traits`` of any other kind), or the defaults.
 
-
-def model_traits(model: Model) -> ModelTraits:
-    """What a model declares."""
-    return _declared(model, "traits", ModelTraits)
-
-
-def scorer_traits(scorer: Scorer) -> ScorerTraits:
-    """What a scorer declares."""
-    return _declared(scorer, "traits", ScorerTraits)
-
-
-def toolset_traits(toolset: Toolset) -> ToolsetTraits:
-    """What a toolset declares."""
-    return _declared(toolset, "traits", ToolsetTraits)
-
-
-def tool_traits(tool: Tool) -> ToolTraits:
-    """What a tool declares."""
-    return _declared(tool, "traits", ToolTraits)
-
-
-def dataset_traits(dataset: Dataset) -> DatasetTraits:
-    """What a dataset declares."""
-    return _declared(dataset, "traits", DatasetTraits)
-
-
-def grammar_traits(grammar: Grammar) -> GrammarTraits:
-    """What a grammar declares."""
-    return _declared(grammar, "traits", GrammarTraits)
-
-
-def source_traits(source: Source) -> SourceTraits:
-    """What a source of a memory declares."""
-    return _declared(source, "traits", SourceTraits)
-
-
-def stage_traits(stage: Stage) -> StageTraits:
-    """What a stage declares."""
-    return _declared(stage, "traits", StageTraits)
-
-
-def memory_traits(memory: Memory) -> MemoryTraits:
-    """What a memory declares."""
-    return _declared(memory, "traits", MemoryTraits)
+    Raises ConfigError for a declaration of another type.
+    """
+    name = "requirements" if kind is Requirements else "traits"
+    declaration = getattr(part, name, None)
+    if declaration is None:
+        return kind()
+    if not isinstance(declaration, kind):
+        raise ConfigError(f"{type(part).__name__}.{name} is {declaration!r}; it must be {kind.__name__}(...)")
+    return declaration
 
 
 def code_settings(kind: type) -> Sequence[str]:
     """The settings of a class that have code run (``takes_code``), which a config from elsewhere must not set."""
     return tuple(getattr(kind, "takes_code", ()))
-
-
-def _declared(part: object, name: str, kind: type[T]) -> T:
-    """The declaration of a part, or the defaults: the one place that looks for it. Raises ConfigError."""
-    found = getattr(part, name, None)
-    if found is None:
-        return kind()
-    if not isinstance(found, kind):
-        raise ConfigError(f"{type(part).__name__}.{name} is {found!r}; it must be {kind.__name__}(...)")
-    return found
 
 
 def agents_in(agent: Agent) -> Iterator[Agent]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from components.core.errors import OVERFLOW, ModelError
 from components.core.messages import JSON, Image, Message, Purpose, ToolCall, ToolSpec, Usage
 
 Privacy = Literal["open", "credentialed", "phi"]
@@ -35,6 +36,13 @@ class Failure:
 
     label: str
     detail: str = ""
+
+
+def as_failure(error: ModelError) -> Failure:
+    """The failure that an overflow of the context window is. Raises the error where it is another one."""
+    if error.kind != OVERFLOW:
+        raise error
+    return Failure(CONTEXT_LENGTH, str(error))
 
 
 @dataclass(frozen=True)
@@ -156,7 +164,7 @@ class Problem:
 
     @property
     def input_kinds(self) -> list[str]:
-        """What there is beside the text, each kind once: images are ``image``, however many there are."""
+        """What there is besides the text, each kind once: images are ``image``, however many there are."""
         kinds = {"image" if kind.startswith("image_") else kind for kind in self.inputs}
         return sorted(kinds | {"image"} if self.images else kinds)
 

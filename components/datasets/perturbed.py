@@ -18,9 +18,9 @@ from annotated_types import Gt, Lt
 
 from components.core.errors import ConfigError
 from components.core.protocols import Dataset
-from components.core.traits import DatasetTraits, dataset_traits
+from components.core.traits import DatasetTraits, declared
 from components.core.types import Privacy, Problem, Sample
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 Kind = Literal["options", "paraphrase", "context"]
 _WORDS = Path(__file__).with_name("perturbed_words.yaml")
@@ -72,7 +72,7 @@ class Perturbed:
     @property
     def traits(self) -> DatasetTraits:
         """The fingerprint of the plain questions, with which these are paired."""
-        return DatasetTraits(base=dataset_traits(self.inner).base or self.inner.fingerprint)
+        return DatasetTraits(base=declared(self.inner, DatasetTraits).base or self.inner.fingerprint)
 
     @property
     def fingerprint(self) -> str:

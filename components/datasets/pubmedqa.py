@@ -2,7 +2,8 @@
 
 Source: Jin et al. 2019, EMNLP-IJCNLP, arXiv 1909.06146 (MIT; ``pubmedqa/pubmedqa``), read in its original
 files. 1,000 labelled questions, 500 of them the test set: those named in ``test_ground_truth.json``. As options
-A, B, C the decisions are in the form of MedAgents (Tang et al. 2024, arXiv 2311.10537).
+A, B, C the decisions are in the form of MedAgents (Tang et al. 2024, arXiv 2311.10537), closed book in that of MIRAGE
+(Xiong et al. 2024, arXiv 2402.13178), whose sizes ClinicalAgent Bench has.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.files.file_dataset import FileDataset, Part
 from components.files.rows import Row, existing, json_mapping, json_object
-from components.files.samples import add_request, explanation
+from components.files.samples import add_request, explanation, task_sample
 from components.text.answers import DECISIONS, letter_of, lettered
 
 CHOICES = lettered(DECISIONS)
@@ -104,3 +105,19 @@ def decade(row: Row) -> dict[str, str]:
     """Read the decade of publication as a stratum, where the row has a year."""
     year = row.values.get("YEAR")
     return {"decade": f"{year[:3]}0s"} if isinstance(year, str) and len(year) == 4 else {}
+
+
+@dataclass(frozen=True)
+class CabPubMedQA(LabelledPubMedQA):
+    """Questions with three options and no context; the target is a letter."""
+
+    def identify(self, digest: str) -> str:
+        """Add that the form is another."""
+        return f"closed-book-{digest}"
+
+    def sample(self, item: tuple[str, Row], part: Part) -> Sample:
+        """Make a question without its abstract. Raises ConfigError."""
+        pmid, row = item
+        letter = letter_of(CHOICES, row.one_of("final_decision", DECISIONS))
+        name, question = f"cab_pubmedqa-{pmid}", row.text("QUESTION").strip()
+        return task_sample("pubmedqa", "knowledge", name, question, letter, choices=CHOICES, strata=decade(row))

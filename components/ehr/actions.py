@@ -6,172 +6,133 @@ has no name, so LoadDB sets the current one, FilterDB narrows it and GetValue re
 ToolError with the kind of what went wrong (``components.ehr.errors``).
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
 
-from components.acting.text_arguments import given_text, text_spec
+from components.acting.arguments import given_text, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
 from components.core.types import Observation
-from components.ehr.calculating import calculate
-from components.ehr.calendar import calendar
 from components.ehr.errors import EhrError
-from components.ehr.state import EhrState
-from components.ehr.statements import run_sql
+from components.ehr.interpreters import calculate, calendar, run_sql
+from components.ehr.toolset import EhrState
+from components.text.structured import read_yaml
 
-SHOWN, CARRIED = 4_000, 65_536  # characters of a result: what a model sees, and what a plan may hand on
-
-_LOAD = text_spec(
-    "LoadDB",
-    "makes the table of this name the current one, as in LoadDB[admissions]. You see its number of rows and its"
-    " columns.",
-    "name",
-    "The table's name.",
-    "numerical",
-)
-_FILTER = (
-    "keeps those rows of the current table that meet all conditions, joined by ||, as in"
-    " FilterDB[AGE>=60||DISCHTIME=null]. A condition is column, one of = != > < >= <=, and a value without quotes;"
-    " COLUMN=null and COLUMN!=null select missing and present values; COLUMN in ['a', 'b'] keeps the listed values;"
-    " min(COLUMN) and max(COLUMN) keep the rows with the smallest and largest value that is left."
-)
-_GROUPS = " count(COLUMN)>=2 keeps the rows whose value of COLUMN stands in at least two rows that are left."
-_READ = text_spec(
-    "GetValue",
-    "reads a column of the current table. GetValue[DRUG] gives its distinct values, joined by commas; with an operation"
-    " after a comma, as in GetValue[COST, sum], you get the mean, sum, max, min or count of the values that are there,"
-    " or with list the value of every row.",
-    "argument",
-    "The column, or the column and an operation.",
-    "numerical",
-)
-_SQL = text_spec(
-    "SQLInterpreter",
-    "runs one SQLite SELECT statement on the whole database, whatever the current table is, and gives its rows."
-    " current_time stands for the time at which the question is asked.",
-    "sql",
-    "The statement.",
-    "numerical",
-)
-_CALENDAR = text_spec(
-    "Calendar",
-    "gives the time at which the question is asked, moved by a duration, as in Calendar[-1 year], Calendar[-3 month] or"
-    " Calendar[start of year].",
-    "duration",
-    "The duration.",
-    "numerical",
-)
-_CALCULATE = text_spec(
-    "Calculate",
-    "works out an arithmetic expression with + - * / // % **, parentheses and max, min, sum, mean, abs, round, sqrt,"
-    " floor, ceil, as in Calculate[(12.5 - 3) / 2].",
-    "expression",
-    "The expression.",
-    "numerical",
-)
+SHOWN, CARRIED = 4_000, 65_536  # characters of a result: what a model sees, and what a plan may pass on
 
 
-@dataclass(frozen=True)
-class LoadDB:
-    """Sets the current table and shows its rows and columns."""
+class Action(ABC):
+    """An action on the state of the toolset ``ehr``; ``actions.yaml`` describes its argument."""
 
-    spec: ToolSpec = _LOAD
-    effect: Effect = "episode"
-
-    def __call__(self, context: Context, name: Any = "", **_: Any) -> Observation:
-        """Load. Raises ToolError (unknown_table)."""
-        state, wanted = _state(context), given_text(self.spec, name).strip()
-        with _shown_errors():
-            table = state.tables.load(wanted)
-        state.table = table
-        return _observation(f"{wanted}: {_rows(len(table))} with the columns {', '.join(map(str, table.columns))}.")
-
-
-@dataclass(frozen=True)
-class FilterDB:
-    """Filters the current table and shows how many rows are left. ``groups``: rows may be counted by value."""
-
-    groups: bool = True
-    effect: Effect = "episode"
+    effect: ClassVar[Effect] = "pure"
 
     @property
     def spec(self) -> ToolSpec:
         """What the model sees."""
-        about = _FILTER + _GROUPS if self.groups else _FILTER
-        return text_spec("FilterDB", about, "conditions", "The conditions.", "numerical")
+        return _spec(type(self).__name__, False)
 
-    def __call__(self, context: Context, conditions: Any = "", **_: Any) -> Observation:
-        """Filter. Raises ToolError."""
+    @abstractmethod
+    def run(self, context: Context, argument: str) -> str:
+        """Return the result. Raises EhrError or ToolError."""
+
+    def __call__(self, context: Context, **arguments: Any) -> Observation:
+        """Act. Raises ToolError, with the kind of what went wrong with a table, a statement or an expression."""
+        (parameter,) = self.spec.parameters["properties"]
+        argument = given_text(self.spec, arguments.get(parameter, ""))
+        try:
+            return _observation(self.run(context, argument))
+        except EhrError as error:
+            raise ToolError(str(error), error.kind) from None
+
+
+@dataclass(frozen=True)
+class LoadDB(Action):
+    """Sets the current table and shows its rows and columns."""
+
+    effect = "episode"
+
+    def run(self, context: Context, argument: str) -> str:
+        """Load. Raises EhrError (unknown_table)."""
+        name = argument.strip()
+        state = _state(context)
+        state.table = state.tables.load(name)
+        return f"{name}: {_rows(len(state.table))} with the columns {', '.join(map(str, state.table.columns))}."
+
+
+@dataclass(frozen=True)
+class FilterDB(Action):
+    """Filters the current table and shows how many rows are left. ``groups``: rows may be counted by value."""
+
+    groups: bool = True
+    effect = "episode"
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return _spec("FilterDB", self.groups)
+
+    def run(self, context: Context, argument: str) -> str:
+        """Filter. Raises EhrError, ToolError."""
         from components.ehr.filtering import filter_rows  # pandas: not before it is needed
 
-        state, wanted = _state(context), given_text(self.spec, conditions)
-        with _shown_errors():
-            table = filter_rows(_current(state), wanted, self.groups)
-        state.table = table
-        return _observation(f"The current table is down to {_rows(len(table))}.")
+        state = _state(context)
+        state.table = filter_rows(_current(state), argument, self.groups)
+        return f"The current table is down to {_rows(len(state.table))}."
 
 
 @dataclass(frozen=True)
-class GetValue:
+class GetValue(Action):
     """Reads the current table."""
 
-    spec: ToolSpec = _READ
-    effect: Effect = "pure"
+    def run(self, context: Context, argument: str) -> str:
+        """Read. Raises EhrError, ToolError."""
+        from components.ehr.tables import get_value
 
-    def __call__(self, context: Context, argument: Any = "", **_: Any) -> Observation:
-        """Read. Raises ToolError."""
-        from components.ehr.values import get_value
-
-        state, wanted = _state(context), given_text(self.spec, argument)
-        with _shown_errors():
-            return _observation(str(get_value(_current(state), wanted)))
+        return str(get_value(_current(_state(context)), argument))
 
 
 @dataclass(frozen=True)
-class SQLInterpreter:
+class SQLInterpreter(Action):
     """Runs a statement, read-only and within limits."""
 
-    spec: ToolSpec = _SQL
-    effect: Effect = "pure"
-
-    def __call__(self, context: Context, sql: Any = "", **_: Any) -> Observation:
-        """Run. Raises ToolError (sql_error, forbidden_sql)."""
-        state, wanted = _state(context), given_text(self.spec, sql)
-        with _shown_errors():
-            return _observation(str(run_sql(state.file, wanted, state.metadata.clock)))
+    def run(self, context: Context, argument: str) -> str:
+        """Run. Raises EhrError (sql_error, forbidden_sql)."""
+        state = _state(context)
+        return str(run_sql(state.file, argument, state.metadata.clock))
 
 
 @dataclass(frozen=True)
-class Calendar:
+class Calendar(Action):
     """Moves the clock of the database."""
 
-    spec: ToolSpec = _CALENDAR
-    effect: Effect = "pure"
-
-    def __call__(self, context: Context, duration: Any = "", **_: Any) -> Observation:
-        """Move. Raises ToolError (bad_duration)."""
-        state, wanted = _state(context), given_text(self.spec, duration)
-        if state.metadata.clock is None:
+    def run(self, context: Context, argument: str) -> str:
+        """Move. Raises EhrError, ToolError (bad_duration)."""
+        clock = _state(context).metadata.clock
+        if clock is None:
             raise ToolError("This database has no time of its own, so nothing is relative to it.", "bad_duration")
-        with _shown_errors():
-            return _observation(calendar(wanted, state.metadata.clock))
+        return calendar(argument, clock)
 
 
 @dataclass(frozen=True)
-class Calculate:
+class Calculate(Action):
     """Works out an expression."""
 
-    spec: ToolSpec = _CALCULATE
-    effect: Effect = "pure"
+    def run(self, context: Context, argument: str) -> str:
+        """Calculate. Raises EhrError (bad_expression)."""
+        return str(calculate(argument))
 
-    def __call__(self, context: Context, expression: Any = "", **_: Any) -> Observation:
-        """Calculate. Raises ToolError (bad_expression)."""
-        wanted = given_text(self.spec, expression)
-        with _shown_errors():
-            return _observation(str(calculate(wanted)))
+
+@cache
+def _spec(name: str, groups: bool) -> ToolSpec:
+    """The spec of an action, with what it can do with ``groups`` where it can."""
+    row = read_yaml(Path(__file__).with_suffix(".yaml"))[name]
+    description = f"{row['description']} {row['groups']}" if groups else row["description"]
+    return text_spec(name, description, row["parameter"], row["about"], "numerical")
 
 
 def _state(context: Context) -> EhrState:
@@ -190,21 +151,12 @@ def _current(state: EhrState) -> Any:
     return state.table
 
 
-@contextmanager
-def _shown_errors() -> Iterator[None]:
-    """What goes wrong with a table, a statement or an expression is shown to the model, with its kind as the label."""
-    try:
-        yield
-    except EhrError as error:
-        raise ToolError(str(error), error.kind) from None
-
-
 def _rows(n: int) -> str:
     return f"{n} row{'' if n == 1 else 's'}"
 
 
 def _observation(result: str) -> Observation:
-    """A result, of which the model sees the beginning. ``data.value`` is what a plan hands on where that is another
+    """A result, of which the model sees the beginning. ``data.value`` is what a plan passes on where that is another
     text; None where it is too long for that."""
     if not result.strip():
         return Observation("(nothing: there is no value)", {"value": result})

@@ -1,4 +1,4 @@
-"""EHRAgent: answers questions about health records with code that it writes, runs and mends.
+"""EHRAgent: answers questions about health records with code that it writes, runs and repairs.
 
 Source: Shi et al. 2024, EMNLP, arXiv 2401.07128; docs/papers/ehragent.md. What is known is integrated first, solved
 questions like this one are shown, cells run until the model says TERMINATE, and a debugger names the cause of each
@@ -22,13 +22,13 @@ from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Action, Answer, Demonstration, Failure, Observed, Refusal
-from components.ehr.export import exported
+from components.ehr.outcome import export_episode
 from components.ehr.toolset import Overview
 from components.prompts import load
 
 _CODE = (PythonCell(described=False),)
 _REMINDED = "unparsable_reply"  # neither code nor the end: the planner is reminded, and nothing runs
-_TOLD = 200  # characters of an observation that a solved question shows
+_SHOWN = 200  # characters of an observation that a solved question shows
 
 
 @dataclass
@@ -76,7 +76,8 @@ class EhrAgent:
         memory = MEMORY if self.memory else SEEDS
         return Requirements(
             controls=("metadata",), memory=memory if self.shots else None, shots=self.shots,
-            tools=_CODE if self.code else (), only_own_tools=self.code, accepts=self._check_offer, export=exported,
+            tools=_CODE if self.code else (), only_own_tools=self.code, accepts=self._check_offer,
+            export=export_episode,
         )  # fmt: skip
 
     def _check_offer(self, offer: Offer) -> None:
@@ -126,8 +127,8 @@ class EhrAgent:
                 self._ran(episode, chat, action)
             if action.last:
                 return _final(chat.answer)
-            told = await self._explained(episode, chat, action, seen[-1])
-            chat.messages += [action.message, *seen[:-1], replace(seen[-1], content=told)]
+            text = await self._explained(episode, chat, action, seen[-1])
+            chat.messages += [action.message, *seen[:-1], replace(seen[-1], content=text)]
 
     def _ran(self, episode: Episode, chat: _Chat, action: Action) -> None:
         """Take in what was executed: the value, and the cell or, of those that succeeded, the action."""
@@ -137,8 +138,8 @@ class EhrAgent:
         if self.code:
             chat.solution = cell_of(action)
         elif chat.sound:
-            told = " ".join(seen[0].observation.text.split())[:_TOLD]
-            chat.solution = f"{chat.solution}\n{line_text(action)}\nObservation: {told}".strip()
+            text = " ".join(seen[0].observation.text.split())[:_SHOWN]
+            chat.solution = f"{chat.solution}\n{line_text(action)}\nObservation: {text}".strip()
 
     async def _explained(self, episode: Episode, chat: _Chat, action: Action, seen: Message) -> str:
         """What the planner sees of an execution: of a failed one the cause too, by the debugger."""

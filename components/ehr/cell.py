@@ -11,12 +11,9 @@ from typing import Any
 
 from pandas import DataFrame
 
-from components.ehr.calculating import calculate
-from components.ehr.calendar import calendar
 from components.ehr.filtering import filter_rows
-from components.ehr.statements import run_sql
-from components.ehr.tables import Tables
-from components.ehr.values import get_value
+from components.ehr.interpreters import calculate, calendar, run_sql
+from components.ehr.tables import Tables, get_value
 from components.sql.cleaning import CURRENT_TIMES
 
 

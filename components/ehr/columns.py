@@ -18,12 +18,12 @@ from components.core.errors import ConfigError
 from components.ehr.metadata import Kind, Metadata
 from components.ehr.tables import ARROW_TYPES, SUFFIX
 from components.sql import SqlError
-from components.sql.reading import opened, readable
+from components.sql.reading import open_database, require_readable
 from components.sql.schema import Database
 
 _FORMAT = "2"  # goes up when what is written changes
 _DIGESTS = "digests.json"  # table -> SHA-256 of its file
-_BATCH = 200_000  # rows that are held as Python's objects at once
+_BATCH = 200_000  # rows in memory as Python's objects at once
 _WHOLE, _NUMBER = re.compile(r"[+-]?\d{1,18}", re.ASCII), re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 _PYTHON: Mapping[Kind, type] = {"int": int, "float": float, "text": str}
 _WORDS: tuple[tuple[Kind, tuple[str, ...]], ...] = (  # of declared types, in the order in which they count
@@ -47,7 +47,7 @@ def prepare(file: Path, metadata: Metadata, folder: Path) -> Path:
         if _is_whole(home):
             return home
         shutil.rmtree(home, ignore_errors=True)  # damaged since: written again
-    readable(file)
+    require_readable(file)
     draft = folder / f".{home.name}.{secrets.token_hex(8)}"
     try:
         draft.mkdir(parents=True)
@@ -79,7 +79,7 @@ def _key(file: Path, metadata: Metadata) -> str:
 def _write(file: Path, metadata: Metadata, folder: Path) -> None:
     """Write all tables of a file. Raises ConfigError, SqlError, sqlite3.Error."""
     known = {name.lower(): name for name in metadata.tables}
-    with closing(opened(file)) as connection:
+    with closing(open_database(file)) as connection:
         tables = Database(metadata.database, file).schema().tables
         if known and known.keys().isdisjoint(table.name.lower() for table in tables):
             raise ConfigError(f"{file}: holds none of the tables of {metadata.database}, such as {next(iter(known))}")
@@ -124,7 +124,10 @@ def _table(
     while True:
         try:
             cursor = connection.execute(f'SELECT {listed} FROM "{name}"')
-            batches = [_batch(rows, kinds) for rows in iter(partial(cursor.fetchmany, _BATCH), [])]
+            batches = [
+                [_part(cells, kinds[number], number) for number, cells in enumerate(zip(*rows, strict=True))]
+                for rows in iter(partial(cursor.fetchmany, _BATCH), [])
+            ]
             schema = pa.schema([(shown, ARROW_TYPES[kind]) for shown, kind in zip(chosen.values(), kinds, strict=True)])
             return pa.Table.from_batches([pa.record_batch(arrays, schema=schema) for arrays in batches], schema)
         except _Misfit as misfit:
@@ -146,11 +149,6 @@ class _Misfit(Exception):
 def _declared(type_name: str) -> Kind:
     """The type that a column was declared with; text for any other and for none, because text holds everything."""
     return next((kind for kind, words in _WORDS if any(word in type_name.lower() for word in words)), "text")
-
-
-def _batch(rows: list[tuple[Any, ...]], kinds: list[Kind]) -> list[pa.Array]:
-    """Some rows in columns. Raises _Misfit."""
-    return [_part(cells, kinds[number], number) for number, cells in enumerate(zip(*rows, strict=True))]
 
 
 def _part(cells: tuple[Any, ...], kind: Kind, number: int) -> pa.Array:

@@ -30,7 +30,7 @@ class EhrError(Exception):
         self.kind: Kind = kind
 
 
-def quoted(text: object) -> str:
+def quote(text: object) -> str:
     """What a model wrote or a table holds, as errors repeat it: in backticks, but short."""
     whole = str(text)
     return f"`{whole}`" if len(whole) <= _SHOWN else f"`{whole[:_SHOWN]}`... ({len(whole)} characters)"

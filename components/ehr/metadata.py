@@ -12,7 +12,7 @@ from typing import Literal
 
 from components.core.errors import ConfigError
 from components.sql.cleaning import CURRENT_TIMES
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 Kind = Literal["int", "float", "text"]
 _FOLDER = Path(__file__).parent / "metadata"

@@ -1,7 +1,9 @@
 """What an episode over health records did and how it ended, read from its trajectory; any agent's will do.
 
 A cell leaves ``{"status", "answer", ...}`` in ``Observed.observation.data``, an action its error's label. Agents may
-remark ``terminated`` (whether they ended by their own), ``executions`` and ``sql`` (the statement they answer with).
+remark ``terminated`` (whether they ended on their own), ``executions`` and ``sql`` (the statement they answer with).
+``export_episode`` gives an episode as one object: the trajectory record of EHRAgent's specification; settings and
+scores are stored with the run.
 """
 
 from collections import Counter
@@ -9,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from components.acting.python_cell import cell_of
 from components.core.messages import cached
-from components.core.types import Observed, Step, Trajectory
+from components.core.types import Observed, Sample, Step, Trajectory
 from components.ehr.errors import KINDS
 
 END = "TERMINATE"
@@ -39,8 +42,8 @@ class Outcome:
     @cached
     def ended(self) -> bool:
         """Whether the agent ended by its own: as it remarked, else whether it gave an answer or refused."""
-        said = self.remarked("terminated")
-        return bool(said) if said is not None else self.trajectory.stop in ("answered", "refused")
+        remark = self.remarked("terminated")
+        return bool(remark) if remark is not None else self.trajectory.stop in ("answered", "refused")
 
     @cached
     def completed(self) -> bool:
@@ -58,8 +61,8 @@ class Outcome:
     @property
     def executions(self) -> int:
         """How many cells and actions, by the agent's own count where it remarked one."""
-        said = [step.remarks["executions"] for step in self._steps if isinstance(step.remarks.get("executions"), int)]
-        return sum(said) if said else len(self.executed) + self._unread
+        counts = [step.remarks["executions"] for step in self._steps if isinstance(step.remarks.get("executions"), int)]
+        return sum(counts) if counts else len(self.executed) + self._unread
 
     @property
     def failed(self) -> int:
@@ -137,3 +140,57 @@ def _ran(one: Observed) -> bool:
     """Whether it came to its end, with a value or without."""
     status = one.observation.data.get("status")
     return one.error is None if status is None else status in _RAN
+
+
+def export_episode(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
+    """The record of an episode."""
+    outcome, steps, metadata = Outcome(trajectory), trajectory.steps, sample.metadata
+    return {
+        "id": sample.problem.id,
+        "db_id": metadata.get("sql_dialect"),
+        "question": sample.problem.question,
+        "template": metadata.get("template"),
+        "level": sample.strata.get("level"),
+        "knowledge": next((step.reply.text for step in steps if step.purpose == "knowledge"), None),
+        "memory_hits": outcome.remarked("memory_hits"),
+        "memory_size": outcome.remarked("memory_size"),
+        "order": outcome.remarked("order"),
+        "turns": _turns(steps),
+        "terminated": outcome.ended,
+        "prediction": outcome.answer,
+        "gold": sample.target.get("answer") if isinstance(sample.target, Mapping) else None,
+        "completed": outcome.completed,
+        "n_executions": outcome.executions,
+        "n_llm_calls": outcome.calls,
+        "stop": trajectory.stop,
+        "error": trajectory.error,
+    }
+
+
+def _turns(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """What the planner wrote, what came of it, and the cause that the debugger named."""
+    turns: list[dict[str, Any]] = []
+    for step in steps:
+        if step.acts:
+            turns.append({"planner": step.reply.text, **_execution(step), "cause": None})
+        elif step.purpose == "debug" and turns:
+            turns[-1]["cause"] = step.reply.text
+    return turns
+
+
+def _execution(step: Step) -> dict[str, Any]:
+    """The last execution of a step, or why there is none; nothing at the end."""
+    seen: Observed | None = next((one for one in reversed(step.observed) if not one.control), None)
+    action = step.action
+    shown = {"cell": cell_of(action) or None if action else None, "status": None, "result": None, "error": None}
+    if seen is None:
+        unread = {"status": action.error, "result": action.error_text} if action and action.error else {}
+        return {**shown, **unread, "seconds": None}
+    data = seen.observation.data
+    return {
+        "cell": shown["cell"] or seen.call.arguments,
+        "status": data.get("status", seen.error or "ok"),
+        "result": seen.observation.text,
+        "error": data.get("error"),
+        "seconds": data.get("seconds", seen.seconds),
+    }

@@ -15,11 +15,11 @@ from annotated_types import Ge, Gt
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, ScoreKind, Trajectory
 from components.ehr.errors import EhrError
+from components.ehr.interpreters import run_sql
 from components.ehr.metadata import metadata
 from components.ehr.outcome import FAILURES, Outcome
-from components.ehr.statements import run_sql
 from components.sql import UnreadableDatabase
-from components.text.stated_answers import conclusion
+from components.text.answers import conclusion
 from components.text.values import lenient, strict
 
 STRICT, OFFICIAL = "score/strict", "score/official"
@@ -112,8 +112,8 @@ class Ehr:
             "reliability/penalised": float(penalised),
             **{f"ehr/failures/{kind}": float(outcome.failures[kind]) for kind in FAILURES},
         }
-        said = {STRICT: _explained(outcome, gold), EXECUTION: why}
-        return [Score(name, value, said.get(name, "")) for name, value in values.items()]
+        explanations = {STRICT: _explain(outcome, gold), EXECUTION: why}
+        return [Score(name, value, explanations.get(name, "")) for name, value in values.items()]
 
     @property
     def _penalties(self) -> Mapping[str, int]:
@@ -161,7 +161,7 @@ def _official(outcome: Outcome, gold: Sequence[str]) -> bool:
     return outcome.ended and not outcome.refused and lenient(outcome.searched, gold)
 
 
-def _explained(outcome: Outcome, gold: Sequence[str] | None) -> str:
+def _explain(outcome: Outcome, gold: Sequence[str] | None) -> str:
     """What was read and what is right."""
     stop = outcome.trajectory.failure or outcome.trajectory.stop
     read = f"no answer ({stop})" if outcome.answer is None else f"read {outcome.answer[:300]!r}"

@@ -1,10 +1,15 @@
-"""Tables of health records in columns: mapped from files as they are, never copied, or held in memory.
+"""Tables of health records in columns, and the values of one column: its text, a list, or a number computed from it.
 
-Nothing here starts a thread, because code of models calls it where none may start; hence Arrow's streaming format.
-Only these types occur: whole numbers (int64), numbers (double) and texts (string); a missing value is missing.
+Tables are mapped from files as they are, never copied, or kept in memory. Nothing here starts a thread, because code of
+models calls it where none may start; hence Arrow's streaming format. Only these types occur: whole numbers (int64),
+numbers (double) and texts (string).
+
+Source: Shi et al. 2024, EHRAgent, arXiv 2401.07128. Departures: distinct values come in the order of the table,
+missing values do not spoil sums and means, and ``count`` is new.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,7 +18,7 @@ import pyarrow.compute as pc
 from pandas import DataFrame, Series
 from pandas.arrays import ArrowExtensionArray
 
-from components.ehr.errors import EhrError, quoted
+from components.ehr.errors import EhrError, quote
 
 SUFFIX = ".arrow"
 ARROW_TYPES: Mapping[str, pa.DataType] = {"int": pa.int64(), "float": pa.float64(), "text": pa.string()}
@@ -22,30 +27,30 @@ Columns: TypeAlias = Any  # pa.Array or pa.ChunkedArray: the library has no type
 
 
 class Tables:
-    """The tables of one database. Files are mapped once per object; every ``load`` gives a frame of its own."""
+    """The tables of one database. Files are mapped once per object; every ``load`` gives a new frame."""
 
-    def __init__(self, folder: Path | None = None, held: Mapping[str, pa.Table] | None = None) -> None:
+    def __init__(self, folder: Path | None = None, tables: Mapping[str, pa.Table] | None = None) -> None:
         """Take the folder that ``components.ehr.columns.prepare`` gave, or tables in memory."""
-        self._held: dict[str, pa.Table] = dict(held or {})
+        self._loaded: dict[str, pa.Table] = dict(tables or {})
         files = sorted(folder.glob(f"*{SUFFIX}")) if folder is not None else []
         self._files = {file.name.removesuffix(SUFFIX): file for file in files}
-        self.names: tuple[str, ...] = tuple(sorted({*self._files, *self._held}))
+        self.names: tuple[str, ...] = tuple(sorted({*self._files, *self._loaded}))
 
     @classmethod
     def of(cls, tables: Mapping[str, tuple[Sequence[str], Sequence[str], Sequence[Sequence[Any]]]]) -> "Tables":
         """Tables in memory: name -> columns, their types (int, float, text), rows."""
-        return cls(held={name: _table(*parts) for name, parts in tables.items()})
+        return cls(tables={name: _table(*parts) for name, parts in tables.items()})
 
     def load(self, name: str) -> DataFrame:
         """The whole table, without a copy. Raises EhrError (unknown_table) that lists the names."""
         wanted = name.strip() if isinstance(name, str) else name
         if wanted not in self.names:
-            raise EhrError(f"There is no table {quoted(name)}; there are {', '.join(self.names)}.", "unknown_table")
-        if wanted not in self._held:
+            raise EhrError(f"There is no table {quote(name)}; there are {', '.join(self.names)}.", "unknown_table")
+        if wanted not in self._loaded:
             with pa.memory_map(str(self._files[wanted])) as source:
-                self._held[wanted] = pa.ipc.open_stream(source).read_all()  # a file's reader starts threads
-        held = self._held[wanted]
-        return framed({column: held[column] for column in held.column_names})
+                self._loaded[wanted] = pa.ipc.open_stream(source).read_all()  # a file's reader starts threads
+        loaded = self._loaded[wanted]
+        return framed({column: loaded[column] for column in loaded.column_names})
 
 
 def framed(columns: Mapping[str, Columns]) -> DataFrame:
@@ -53,28 +58,28 @@ def framed(columns: Mapping[str, Columns]) -> DataFrame:
     return DataFrame({name: ArrowExtensionArray(cells) for name, cells in columns.items()}, copy=False)
 
 
-def checked(table: object, tool: str) -> DataFrame:
+def require_table(table: object, tool: str) -> DataFrame:
     """What a tool was given, when it is a table. Raises EhrError (type_mismatch)."""
     if not isinstance(table, DataFrame):
-        found = f"{type(table).__name__} {quoted(table)}"
+        found = f"{type(table).__name__} {quote(table)}"
         raise EhrError(f"{tool} takes a table from LoadDB or FilterDB, found {found}.", "type_mismatch")
     return table
 
 
-def column(table: DataFrame, name: str, said: str) -> Columns:
+def column(table: DataFrame, name: str, request: str) -> Columns:
     """A column in one of the three types, without a copy where it is in one already.
 
-    What code of a model added as another type counts as text. Raises EhrError (unknown_column) that repeats what was
-    ``said`` and lists the columns.
+    What code of a model added as another type counts as text. Raises EhrError (unknown_column) that repeats the
+    ``request`` and lists the columns.
     """
     if name not in table.columns:
         have = ", ".join(map(str, table.columns))
         raise EhrError(
-            f"There is no column {quoted(name)} (in {quoted(said)}); the columns are {have}.", "unknown_column"
+            f"There is no column {quote(name)} (in {quote(request)}); the columns are {have}.", "unknown_column"
         )
     series = table[name]
     if not isinstance(series, Series):
-        raise EhrError(f"The table has {name!r} more than once (in {quoted(said)}).", "type_mismatch")
+        raise EhrError(f"The table has {name!r} more than once (in {quote(request)}).", "type_mismatch")
     return _plain(series)
 
 
@@ -99,3 +104,83 @@ def _table(columns: Sequence[str], types: Sequence[str], rows: Sequence[Sequence
     values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
     arrays = [pa.array(list(cells), ARROW_TYPES[kind]) for cells, kind in zip(values, types, strict=True)]
     return pa.Table.from_arrays(arrays, names=list(columns))
+
+
+Value = str | float | list[str]
+_STRAY = " \t\r\n[](){}'\"`"
+
+
+def get_value(table: DataFrame, argument: str) -> Value:
+    """The value that ``column`` or ``column, operation`` asks for.
+
+    Without operation: the texts of the distinct values, joined with ``", "``, in the order of the table; the empty
+    text without rows. A missing value is ``None``. Raises EhrError: unknown_column, unknown_operation, no_rows,
+    type_mismatch (numbers asked of texts).
+    """
+    require_table(table, "GetValue")
+    request = argument if isinstance(argument, str) else str(argument)
+    name, comma, operation = (part.strip(_STRAY) for part in request.strip(_STRAY).partition(","))
+    values = column(table, name, request)
+    if not comma:
+        return ", ".join(texts(pc.unique(values)))
+    if operation not in _OPERATIONS:
+        have = ", ".join(_OPERATIONS)
+        raise EhrError(f"There is no operation {quote(operation)}; the operations are {have}.", "unknown_operation")
+    return _OPERATIONS[operation](values, request)
+
+
+def texts(values: Columns) -> list[str]:
+    """The values as Python writes them: whole numbers as digits, others with their shortest decimals."""
+    return [str(value) for value in values.to_pylist()]
+
+
+def _numbers(values: Columns, request: str) -> list[Any]:
+    """The numbers that are not missing. Raises EhrError (type_mismatch)."""
+    if pa.types.is_string(values.type):
+        raise EhrError(f"{quote(request)} needs a column of numbers, and this one holds texts.", "type_mismatch")
+    found: list[Any] = values.drop_null().to_numpy().tolist()
+    return found
+
+
+def _sum(values: Columns, request: str) -> float:
+    """Exact for whole numbers, and rounded once for others, whatever their order."""
+    numbers = _numbers(values, request)
+    if pa.types.is_integer(values.type):
+        return int(sum(numbers))
+    return math.fsum(numbers)
+
+
+def _mean(values: Columns, request: str) -> float:
+    n_values: int = len(values) - values.null_count
+    total = _sum(values, request)
+    if not n_values:
+        raise _none(values, request)
+    return total / n_values
+
+
+def _extreme(which: str) -> Callable[[Columns, str], Value]:
+    """The least or greatest value that is not missing: a float of numbers, texts by code point."""
+
+    def extreme(values: Columns, request: str) -> Value:
+        found = pc.min_max(values)[which].as_py()
+        if found is None:
+            raise _none(values, request)
+        return found if isinstance(found, str) else float(found)
+
+    return extreme
+
+
+def _none(values: Columns, request: str) -> EhrError:
+    """The error where an operation needs a value and there is none."""
+    why = f"all {len(values)} values are missing" if len(values) else "the table has no rows"
+    return EhrError(f"{quote(request)} needs a value: {why}.", "no_rows")
+
+
+_OPERATIONS: Mapping[str, Callable[[Columns, str], Value]] = {
+    "mean": _mean,
+    "max": _extreme("max"),
+    "min": _extreme("min"),
+    "sum": _sum,
+    "list": lambda values, _: texts(values),
+    "count": lambda values, _: len(values) - values.null_count,
+}

@@ -5,23 +5,66 @@ Source: Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128; docs/papers/ehragen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from components.core.errors import ConfigError
+from components.core.errors import ConfigError, ModelError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect, Offer, Tool
 from components.core.traits import ToolsetTraits
 from components.core.types import Observation, Sample
 from components.ehr.metadata import Metadata, metadata
-from components.ehr.state import EhrState
-from components.sandbox import Library, Sandbox, Session
+from components.sandbox import Library, Ran, Sandbox, SandboxError, Session
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from components.ehr.tables import Tables
+
+
+@dataclass
+class EhrState:
+    """The state behind an offer of EHR tools (``components.core.types.State``).
+
+    ``tables`` are shared by all questions of a process and only read; ``table`` is what ``LoadDB`` and ``FilterDB``
+    leave for the next action. ``begin`` opens a session of the sandbox; ``keep``: variables survive from cell to cell.
+    """
+
+    metadata: Metadata
+    file: Path
+    tables: Tables
+    begin: Callable[[], Session]
+    keep: bool = False
+    table: DataFrame | None = None
+    _session: Session | None = None
+    _cells: list[str] = field(default_factory=list)
+
+    async def run(self, cell: str) -> Ran:
+        """Run a cell in the question's own process, begun when it is first needed. Raises ModelError (sandbox)
+        where the machine gives no process: that is not an answer."""
+        try:
+            if self._session is None:
+                self._session = self.begin()
+                for earlier in self._cells:  # of the state that this one was forked from
+                    await self._session.run(earlier)
+            if self.keep:
+                self._cells.append(cell)
+            return await self._session.run(cell)
+        except SandboxError as error:
+            raise ModelError(f"no process for the code: {error}", "sandbox") from None
+
+    def fork(self) -> EhrState:
+        """A copy with a separate process, in which kept cells run again."""
+        return replace(self, _session=None, _cells=list(self._cells))
+
+    def close(self) -> None:
+        """End the process."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
 
 
 @dataclass(frozen=True)
@@ -75,37 +118,31 @@ class Ehr:
 
     def _prepare(self, samples: Iterable[Sample]) -> None:
         """Write the tables of their databases in columns, which takes a while the first time. Raises ConfigError."""
-        databases = {(file, known.database): known for file, known in map(self._database, samples)}
-        for (file, _), known in databases.items():
-            _tables(file, known, Path(self.folder))
+        for sample in samples:
+            self._open(sample)
 
     def open(self, sample: Sample) -> Offer:
         """Open the tools over the sample's database; what may be abstained from may be refused."""
-        file, known = self._database(sample)
-        tables = _tables(file, known, Path(self.folder))
+        opened = self._open(sample)
 
         def begin() -> Session:
-            return self.sandbox.open(tables.library(self.groups), keep=self.state == "episode")
+            return self.sandbox.open(opened.library(self.groups), keep=self.state == "episode")
 
         fields: Mapping[str, Sequence[str]] = {"reason": ()} if sample.metadata.get("may_abstain") else {}
         facts = {"tools": dict.fromkeys(self.tools, "ehr"), "toolset": list(self.tools)}
-        state = EhrState(known, file, tables.host, begin, self.state == "episode")
-        return Offer(self._ordered, state, {"metadata": Overview(known, self.groups, self.state)}, fields, facts=facts)
+        state = EhrState(opened.known, opened.file, opened.host, begin, self.state == "episode")
+        overview = Overview(opened.known, self.groups, self.state)
+        return Offer(self.tools, state, {"metadata": overview}, fields, facts=facts)
 
-    @cached_property
-    def _ordered(self) -> Mapping[str, Tool]:
-        """The tools, shared by all samples: what they change is in the state."""
-        return dict(self.tools)
-
-    def _database(self, sample: Sample) -> tuple[Path, Metadata]:
-        """The sample's database and what is known of it. Raises ConfigError."""
+    def _open(self, sample: Sample) -> _Opened:
+        """The sample's database, opened once in a process. Raises ConfigError."""
         name, path = sample.metadata.get("sql_dialect"), next(iter(sample.files.values()), None)
         if not isinstance(name, str) or path is None:
             raise ConfigError(
                 f"toolset=ehr: sample {sample.problem.id!r} has no database of health records;"
                 " choose a dataset that has (ehr_mini, ehrsql2024, ehragent_demo) or another toolset"
             )
-        return Path(path), metadata(name)
+        return _opened(Path(path).resolve(), name, Path(self.folder).resolve())
 
 
 @dataclass(frozen=True)
@@ -143,8 +180,3 @@ def _opened(file: Path, database: str, folder: Path) -> _Opened:
     known = metadata(database)
     columns = prepare(file, known, folder)
     return _Opened(file, columns, Tables(columns), known)
-
-
-def _tables(file: Path, known: Metadata, folder: Path) -> _Opened:
-    """A database as it is opened once in a process."""
-    return _opened(file.resolve(), known.database, folder.resolve())

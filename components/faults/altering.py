@@ -14,7 +14,7 @@ from components.core.types import Observation
 from components.faults.marks import marked
 
 Change = Callable[[str, Any], Any]  # (variable, right value) -> what is shown in its place
-# A number that stands alone: no part of a word, a date, a time, an identifier or a version.
+# A separate number: not part of a word, a date, a time, an identifier or a version.
 _ALONE = re.compile(r"(?<![\w.:/-])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w:/]|[.-]\d)")
 _MORE_DIGITS = 30  # than a number has: those of the share, and of what comes of both
 _ANY = re.compile(r"\d+(?:\.\d+)?")
@@ -33,14 +33,11 @@ def shifted(text: str, amount: float, rng: Random, whole: bool = False) -> Shift
     It changes by one unit of its last digit at least. Dates, times and identifiers stay; with ``whole`` any digits
     count, also those of ``TR5``.
     """
-    count = 0
 
     def off(found: re.Match[str]) -> str:
-        nonlocal count
-        count += 1
         return _shift(found[0], amount if rng.random() < 0.5 else -amount, whole)
 
-    return Shifted((_ANY if whole else _ALONE).sub(off, text), count)
+    return Shifted(*(_ANY if whole else _ALONE).subn(off, text))
 
 
 def _shift(number: str, share: float, positive: bool) -> str:
@@ -59,13 +56,13 @@ def _shift(number: str, share: float, positive: bool) -> str:
 
 @runtime_checkable
 class ValueMemory(State, Protocol):
-    """The state of tools that write named values to a memory which they share.
+    """The state of tools that write named values to a shared memory.
 
-    Such a tool's text is its ``outputs`` (name -> value) and its ``score`` as JSON; both stand in the data, too.
+    Such a tool's text is its ``outputs`` (name -> value) and its ``score`` as JSON; both are in the data, too.
     """
 
     def mistake(self, values: Mapping[str, Any]) -> None:
-        """Write what a mistaken tool returns in place of the right values."""
+        """Write the values of a mistaken tool in place of the right ones."""
 
     def plausible(self, name: str, wrong: Mapping[str, Any], rng: Random) -> Any:
         """A wrong value of a variable that could be right; ``wrong`` holds those that are wrong already."""
@@ -86,8 +83,8 @@ def change_values(
 ) -> Observation:
     """Change the values that a tool wrote to memory, there and in its text; unmarked when none is changed.
 
-    ``change`` returns what is shown of a variable, None for what stays; a mask, whose wrong value looks like the right
-    one, is wrong where it is returned. ``wrong``: what of it is wrong, where that is not all that is shown.
+    ``change`` returns the new value of a variable, None to leave it; a mask, whose wrong value looks like the right
+    one, is wrong where it is returned. ``wrong``: the wrong part of new values, where that is not all of them.
     """
     outputs: Mapping[str, Any] = seen.data["outputs"]
     shown = {name: new for name, value in outputs.items() if (new := change(name, value)) is not None}

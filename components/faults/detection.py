@@ -9,38 +9,18 @@ irony: episodes without a fault show how often it is mistaken.
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
+from pathlib import Path
 
-_TOOLS = r"tools?|services?|APIs?|endpoints?|servers?|databases?|quer(?:y|ies)|search(?:es)?|calls?"
-_ASKED = r"requests?|access|permission|documentation"
-_GIVEN = r"results?|outputs?|values?|numbers?|readings?|observations?|measurements?|memory|entr(?:y|ies)"
-_FAILS = (
-    r"(?:unavailable|unresponsive|inaccessible|unreachable|not (?:be |currently )?available|timed? ?-?out|denied"
-    r"|not permitted|(?:does|did|do|is|are)(?: not|n['’]t) (?:respond|answer|work)\w*"
-    r"|(?:is|are|was|seems) (?:down|missing)"
-    r"|(?:(?:can|could) ?not|(?:can|could)n?['’]t|unable to) (?:be )?(?:access|reach|call|query|connect|use)\w*"
-    r"|no (?:response|answer|reply|permission|documentation|description)|broken|malfunction\w*|undocumented"
-    r"|fail(?:s|ed|ing|ures?)?|errors?)"
-)
-_DOUBT = (
-    r"(?:out[- ]of[- ]date|outdated|stale|contradict\w*|disagree\w*|inconsisten\w*|conflict(?:s|ing|ed)?|discrepan\w*"
-    r"|do(?:es)?(?: not|n['’]t) (?:match|agree|confirm)|unreliable|not (?:be )?(?:reliable|trusted|trustworthy)"
-    r"|(?:can ?not|can['’]t|do not|don['’]t) (?:be |fully )?(?:trust|rely)\w*|implausib\w*|wrong|incorrect|inaccurate"
-    r"|faulty)"
-)
-_MEDICINE = re.compile(
-    r"\b(?:heart|cardiac|pump|ventricular|circulatory|renal|kidney|liver|hepatic|respiratory|lung|organ|ovarian|adrenal"
-    r"|marrow|graft|implant|treatment|therapy|growth)(?: \w+)?[ -]fail(?:ures?|ed|ing|s)\b|\bfailure to thrive\b"
-    r"|\bfailed (?:back|fusion|extubation|intubation|induction|labou?r|trial|therapy|treatment|conservative|medical"
-    r"|first|to (?:improve|progress|thrive|resolve|close|heal))\b|\bbroken (?:\w+ )?(?:ribs?|bones?|hip|leg|arm)\b"
-    r"|\b(?:refractive|medication|dosing|inborn|standard|measurement|sampling|random) errors?\b"
-    r"|\berrors? (?:of|in) (?:refraction|\w* ?metabolism)\b|\berror (?:bars?|rates?|margins?)\b|\bmargins? of error\b"
-    r"|\b(?:he|she|they|who|patient|mother|father|parents?|wife|husband)(?: \w+){0,2} (?:denie[sd]|unresponsive)\b"
-    r"|\b(?:inconsistent|conflicts?|disagrees?) with (?!each|one another"
-    r"|(?:(?:the|an|its|what|this|that) )?(?:earlier|previous|first|other|report|record|tool|call|quer|result|value))",
-    re.IGNORECASE,
-)
+from components.text.structured import read_yaml
+
+_WORDS: Mapping[str, str] = {
+    name: "|".join(found) for name, found in read_yaml(Path(__file__).with_suffix(".yaml")).items()
+}
+_TOOLS, _ASKED, _GIVEN = _WORDS["tools"], _WORDS["asked"], _WORDS["given"]
+_FAILS, _DOUBT = f"(?:{_WORDS['fails']})", f"(?:{_WORDS['doubt']})"
+_MEDICINE = re.compile(_WORDS["medicine"], re.IGNORECASE)
 # A word between: of the same clause, and none that denies it or is itself what is wrong.
 _STEP = r"[\s'’\"“”()/*`_-]++"
 _BETWEEN = rf"{_STEP}(?!(?:no|not|never|without|nor|nothing|options?|choices?|answers?|statements?|diagnos\w+)\b)\w++"
@@ -84,7 +64,7 @@ def _signs(tools: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
 
 
 def _is_denied(text: str, place: int) -> bool:
-    """Whether a word just before a place denies what stands there."""
+    """Whether a word just before a place denies the words there."""
     return _DENIED.search(text, max(0, place - _NEAR), place) is not None
 
 

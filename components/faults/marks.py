@@ -1,7 +1,7 @@
-"""Marks of faults: in what a call returned, for scorers and readers, and never shown to a model.
+"""Marks of faults in the results of calls: for scorers and readers, and never shown to a model.
 
-A marked observation has ``data["faults"]``, a list of {kind, ...}. Of values that a fault changed ``changes`` holds
-variable -> [right, shown]; values that stand in a text alone are counted (``numbers``).
+A marked observation has ``data["faults"]``, a list of {kind, ...}. For values that a fault changed ``changes`` holds
+variable -> [right, shown]; changed numbers of a text are counted (``numbers``).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

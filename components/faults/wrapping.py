@@ -1,8 +1,8 @@
-"""Tools that fail: a tool in the place of another, which a fault strikes at some calls and leaves alone at others.
+"""Tools that fail: a tool in the place of another, with a fault that strikes some of its calls.
 
-Whether a call is struck, and how, is drawn from the run's seed, the sample, the fault, the branch, the tool and the
-number of the call, so it is the same whatever else runs. A call that is not struck reaches the tool through the door:
-same arguments, same key in the journal, same observation.
+Whether and how a call is struck depends on the run's seed, the sample, the fault, the branch, the tool and the number
+of the call, and on nothing else that runs. A call that is not struck reaches the tool through the door: same arguments,
+same key in the journal, same observation.
 """
 
 from abc import ABC, abstractmethod
@@ -16,10 +16,9 @@ from annotated_types import Ge, Le
 from components.acting.tool_names import category_of, named
 from components.core.errors import ConfigError
 from components.core.messages import ToolCall, ToolSpec
-from components.core.tools import Context, Effect, Offer, Tool
-from components.core.traits import ToolTraits, tool_traits
+from components.core.tools import Context, Effect, Offer, Tool, own_name
+from components.core.traits import ToolTraits, declared
 from components.core.types import Observation, Observed, Sample
-from components.core.wrapping import own_name
 from components.faults.marks import KEY
 
 Share = Annotated[float, Ge(0), Le(1)]
@@ -27,10 +26,10 @@ Share = Annotated[float, Ge(0), Le(1)]
 
 @runtime_checkable
 class CallContext(Context, Protocol):
-    """What a tool that wraps another one gets: the context of a call that an agent made (``runner.episode.calls``).
+    """The context of a call that an agent made (``runner.episode.calls``), for a tool that wraps another one.
 
-    ``line`` is the branch that made the call, ``past`` what came of that branch's earlier calls of the same name, and
-    ``number`` how many those are, with those before it in its own step: none depends on what else runs.
+    ``line`` is the branch that made the call, ``past`` the results of that branch's earlier calls of the same name, and
+    ``number`` their count, including those before it in its own step.
     """
 
     @property
@@ -76,38 +75,26 @@ class Struck:
         return await self.context.use(self.tool)
 
 
-class OnTools(Protocol):
-    """A condition on some tools. ``tools`` are names or categories, all where it is empty."""
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def rate(self) -> float: ...
-
-    @property
-    def tools(self) -> Sequence[str]: ...
-
-
 @dataclass(frozen=True)
-class Striking(ABC):
-    """A condition that strikes every call of its tools with probability ``rate``.
-
-    ``tools``: names of tools, or categories where their cards have such; all where it is empty.
-    """
+class OnTools:
+    """A condition on some tools, by names, or categories where their cards have such; all where ``tools`` is empty."""
 
     rate: Share = 0.3
     tools: Sequence[str] = ()
     kind: ClassVar[str] = ""
 
+
+@dataclass(frozen=True)
+class Striking(OnTools, ABC):
+    """A condition that strikes every call of its tools with probability ``rate``."""
+
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
         """Put the fault on the tools. Raises ConfigError when there is no such tool, or none at all."""
-        draws, names = f"{rng.getrandbits(64):x}/{self.kind}", fallible(self, offer)
+        draws, tools = f"{rng.getrandbits(64):x}/{self.kind}", dict(offer.tools)
         outer = [name for name, tool in offer.tools.items() if not _is_inner(tool)]
-        faulty: dict[str, Tool] = {
-            name: Faulty(offer.tools[name], self, draws, [one for one in outer if one != name]) for name in names
-        }
-        return replace(offer, tools={**offer.tools, **faulty}, facts=with_fault(offer, self))
+        for name in fallible(self, offer):
+            tools[name] = Faulty(tools[name], self, draws, [one for one in outer if one != name])
+        return replace(offer, tools=tools, facts=with_fault(offer, self))
 
     def strikes(self, call: Struck) -> bool:
         """Whether this call is struck; draws from the call's numbers alone."""
@@ -115,35 +102,41 @@ class Striking(ABC):
 
     @abstractmethod
     async def strike(self, call: Struck) -> Observation:
-        """What the call returns in place of what it should; each condition decides. Raises ToolError, marked."""
+        """The wrong result of the call, or a marked ToolError; each condition decides."""
 
 
 @dataclass(frozen=True)
-class Faulty:
-    """A tool in the place of ``wraps``; ``draws`` begins the seeds of its faults."""
+class Wrapper:
+    """The base of tools in the place of another one, ``wraps``, with its effect and traits."""
 
     wraps: Tool
+
+    @property
+    def effect(self) -> Effect:
+        """The effect of the wrapped tool."""
+        return self.wraps.effect
+
+    @property
+    def traits(self) -> ToolTraits:
+        """The traits of the wrapped tool, which they name."""
+        return replace(declared(self.wraps, ToolTraits), wrapped=self.wraps)
+
+
+@dataclass(frozen=True)
+class Faulty(Wrapper):
+    """A tool with a fault; ``draws`` begins the seeds of its strikes."""
+
     fault: Striking
     draws: str
     others: Sequence[str] = ()
 
     @property
     def spec(self) -> ToolSpec:
-        """The card of the tool itself."""
+        """The card of the wrapped tool."""
         return self.wraps.spec
 
-    @property
-    def effect(self) -> Effect:
-        """That of the tool itself."""
-        return self.wraps.effect
-
-    @property
-    def traits(self) -> ToolTraits:
-        """The tool that it stands for."""
-        return replace(tool_traits(self.wraps), wrapped=self.wraps)
-
     async def __call__(self, context: Context, **_: Any) -> Observation:
-        """Run the tool, or what the fault makes of it. Raises ToolError."""
+        """Run the tool, or apply the fault. Raises ToolError."""
         at, own = call_context(context, self), own_name(self.wraps)
         rng, fixed = Random(f"{self.draws}/{own}/{at.line}/{at.number}"), Random(f"{self.draws}/{own}")
         call = Struck(self.wraps, at.call.name, at, rng, fixed, self.others)
@@ -161,7 +154,7 @@ def fallible(fault: OnTools, offer: Offer) -> list[str]:
 
 
 def _known(offer: Offer, tools: Mapping[str, Tool]) -> list[str]:
-    """What a fault may name: the same for every sample, whichever tools this one is offered."""
+    """The names that a fault may use: the same for every sample, whichever tools this one is offered."""
     if not offer.categories:
         gone = {*offer.tools, *offer.facts.get("withheld", ())}
         others = [name for name in offer.facts.get("toolset", ()) if name not in gone]
@@ -171,7 +164,7 @@ def _known(offer: Offer, tools: Mapping[str, Tool]) -> list[str]:
 
 
 def names_of_tool(tool: Tool) -> set[str | None]:
-    """What a config may call a tool: its own name, and its category where it has one."""
+    """The names of a tool in configs: its own name, and its category where it has one."""
     return {own_name(tool), category_of(tool)}
 
 

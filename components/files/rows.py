@@ -128,7 +128,7 @@ def json_records(path: Path, key: str | None = None) -> Iterator[Row]:
 
     Raises ConfigError.
     """
-    return _records(_decoded(path.read_bytes(), str(path)), str(path), key)
+    return _records(read_json(path), str(path), key)
 
 
 def csv_records(path: Path, columns: Sequence[str] | None = None, fill: bool = False) -> Iterator[Row]:
@@ -142,6 +142,11 @@ def csv_records(path: Path, columns: Sequence[str] | None = None, fill: bool = F
             yield from _csv_rows(csv.reader(file, strict=True), path, columns, fill)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8: {error}") from None
+
+
+def read_json(path: Path) -> Any:
+    """Return the value of a JSON file. Raises ConfigError; FileNotFoundError."""
+    return _decoded(path.read_bytes(), str(path))
 
 
 def _decoded(raw: bytes, place: str) -> Any:

@@ -10,7 +10,7 @@ parameters is reported to the model and does not end the episode; ``Refuse[{...}
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
@@ -41,16 +41,23 @@ class Call:
     params: dict[str, Any]
 
 
+class TextGrammar:
+    """A grammar whose tools stand in the text; an observation is the next user message, in the form ``observed``."""
+
+    observed: ClassVar[str] = "Observation: {}"
+
+    def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
+        """Nothing: the tools stand in the text."""
+        return ()
+
+    def render(self, call: ToolCall, observation: Observation) -> Message:
+        """The observation as the next user message."""
+        text = self.observed.format(observation.text)
+        return Message("user", (text, *observation.images) if observation.images else text)
+
+
 @dataclass(frozen=True)
-class _Payload:
-    """A decoded object and where it ends in the text."""
-
-    params: dict[str, Any]
-    end: int
-
-
-@dataclass(frozen=True)
-class BracketJson:
+class BracketJson(TextGrammar):
     """Actions in the text of the reply; one per reply, what follows the first is ignored."""
 
     prompts: PromptSetName = "bracket_json"
@@ -59,10 +66,6 @@ class BracketJson:
         """The form of an action, the tools as one line of JSON each, how to finish and, where it is open, to refuse."""
         cards = [tool.spec.card_text for tool in offer.tools.values()]
         return load(self.prompts).render("instructions", cards=cards, refusal_fields=offer.refusal_fields)
-
-    def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
-        """Nothing: the tools stand in the text."""
-        return ()
 
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the reply's first action. Raises ActionError when there is none that can be read."""
@@ -75,11 +78,6 @@ class BracketJson:
         purpose = call.params.get("purpose", "")
         calls = (ToolCall("call", call.name, _text(call.params)),)
         return Action(message, calls=calls, purpose=purpose if isinstance(purpose, str) else "")
-
-    def render(self, call: ToolCall, observation: Observation) -> Message:
-        """The observation as the next user message."""
-        text = f"Observation: {observation.text}"
-        return Message("user", (text, *observation.images) if observation.images else text)
 
 
 def read_call(raw: str) -> Call:
@@ -98,9 +96,10 @@ def read_call(raw: str) -> Call:
     payload = _json(text, head.end()) or _literal(text, head.end())
     if payload is None:
         return Call(head[1], _pair(text, head.end(), bracketed))
-    if bracketed and not _CLOSE.match(text, payload.end):
+    params, end = payload
+    if bracketed and not _CLOSE.match(text, end):
         raise ActionError(f"the bracket after {head[1]!r} is not closed; the form is {FORM}")
-    return Call(head[1], payload.params)
+    return Call(head[1], params)
 
 
 def _lead(text: str) -> int:
@@ -117,16 +116,16 @@ def _without_thought(text: str) -> str:
     return text[marker.start() :] if marker else text
 
 
-def _json(text: str, start: int) -> _Payload | None:
-    """Decode a JSON object; raw line breaks inside its strings are kept."""
+def _json(text: str, start: int) -> tuple[dict[str, Any], int] | None:
+    """Decode a JSON object, with where it ends in the text; raw line breaks inside its strings are kept."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         return None
-    return _Payload(value, end)
+    return value, end
 
 
-def _literal(text: str, start: int) -> _Payload | None:
+def _literal(text: str, start: int) -> tuple[dict[str, Any], int] | None:
     """Read a Python literal by writing it as JSON, token by token; nothing is evaluated."""
     written: list[str] = []
     depth, position = 0, start
@@ -140,7 +139,7 @@ def _literal(text: str, start: int) -> _Payload | None:
         written.append(_quoted(token) if token[0] in "'\"" else _WORDS.get(token, token))
         if depth == 0:
             payload = _json(" ".join(written), 0)
-            return payload and _Payload(payload.params, position)
+            return payload and (payload[0], position)
     return None
 
 
@@ -177,10 +176,11 @@ def _response(params: dict[str, Any]) -> str:
     return _text(params["response"])
 
 
-def refusal_of(call: Call, offer: Offer) -> Refusal:
+def refusal_of(call: Call, offer: Offer, call_id: str | None = None) -> Refusal:
     """The grounds of a refusal. Raises ActionError when one is missing."""
     params = call.params
     missing = [name for name in offer.refusal_fields if name not in params]
     if missing:
-        raise ActionError(f"Refuse needs {', '.join(offer.refusal_fields)}; {missing[0]!r} is missing", "bad_arguments")
+        needs = ", ".join(offer.refusal_fields)
+        raise ActionError(f"{call.name} needs {needs}; {missing[0]!r} is missing", "bad_arguments", call_id)
     return Refusal({name: _text(params[name]) for name in offer.refusal_fields})

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 
 from components.acting.action_lines import FINISH, FORM, REFUSE, ActionLine, action_lines, call_of, described
 from components.core.errors import ActionError
-from components.core.messages import Message, ToolCall, ToolSpec
+from components.core.messages import Message
 from components.core.tools import Offer
 from components.core.traits import PromptSetName
-from components.core.types import Action, Observation
-from components.grammars.bracket_json import Call, read_call, refusal_of
+from components.core.types import Action
+from components.grammars.bracket_json import Call, TextGrammar, read_call, refusal_of
 from components.prompts import load
 
 
 @dataclass(frozen=True)
-class BracketText:
+class BracketText(TextGrammar):
     """One action per reply, for tools with one text parameter. The first action counts.
 
     What follows it is cut off, since models write observations of their own there.
@@ -29,10 +29,6 @@ class BracketText:
         """The form of an action, the tools, and how to end. Raises ConfigError for a tool with other parameters."""
         actions = described(offer.tools)
         return load(self.prompts).render("instructions", actions=actions, refusal_fields=offer.refusal_fields)
-
-    def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
-        """Nothing: the tools stand in the text."""
-        return ()
 
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the reply's first action. Raises ActionError when there is none that can be read."""
@@ -47,11 +43,6 @@ class BracketText:
             refusal = refusal_of(_grounds(line, offer), offer)
             return Action(kept, refusal=refusal, purpose=refusal.grounds.get("purpose", ""))
         return Action(kept, calls=(call,))
-
-    def render(self, call: ToolCall, observation: Observation) -> Message:
-        """The observation as the next user message."""
-        text = f"Observation: {observation.text}"
-        return Message("user", (text, *observation.images) if observation.images else text)
 
 
 def _grounds(line: ActionLine, offer: Offer) -> Call:

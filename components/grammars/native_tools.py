@@ -5,6 +5,7 @@ calls in one reply are allowed. A tool message holds text only there, so the ima
 named in its text and not sent: tools that return images belong to the text grammars.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,8 @@ from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.tools import Offer
 from components.core.traits import PromptSetName
-from components.core.types import Action, Observation, Refusal
+from components.core.types import Action, Observation
+from components.grammars.bracket_json import Call, refusal_of
 from components.prompts import load
 
 REFUSE = "refuse"
@@ -49,7 +51,8 @@ class NativeTools:
         arguments = [_arguments(call, len(calls)) for call in calls]
         for call, fields in zip(calls, arguments, strict=True):
             if call.name == REFUSE and offer.may_refuse:
-                return _refused(message, call, fields, offer)
+                refusal = refusal_of(Call(REFUSE, _texts(fields)), offer, call.id)
+                return Action(message, refusal=refusal, purpose=refusal.grounds.get("purpose", ""))
         purpose = arguments[0].get("purpose", "")
         return Action(message, calls=calls, purpose=purpose if isinstance(purpose, str) else "")
 
@@ -82,16 +85,6 @@ def _arguments(call: ToolCall, n_calls: int) -> dict[str, Any]:
         raise ActionError(text, call_id=call.id) from None
 
 
-def _refused(message: Message, call: ToolCall, fields: dict[str, Any], offer: Offer) -> Action:
-    """A refusal, which ends the episode whatever other calls there are. Raises ActionError."""
-    missing = [name for name in offer.refusal_fields if name not in fields]
-    if missing:
-        needs = ", ".join(offer.refusal_fields)
-        raise ActionError(f"{REFUSE} needs {needs}; {missing[0]!r} is missing", "bad_arguments", call.id)
-    grounds = {name: _text(fields[name]) for name in offer.refusal_fields}
-    return Action(message, refusal=Refusal(grounds), purpose=grounds.get("purpose", ""))
-
-
-def _text(value: object) -> str:
-    """A value as text: strings as they are, all else as JSON."""
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+def _texts(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The values as text: strings as they are, all else as compact JSON."""
+    return {name: one if isinstance(one, str) else orjson.dumps(one).decode() for name, one in fields.items()}

@@ -12,10 +12,11 @@ from typing import ClassVar
 import orjson
 
 from components.core.errors import ActionError
-from components.core.messages import Message, ToolCall, ToolSpec
+from components.core.messages import Message, ToolCall
 from components.core.tools import Offer
 from components.core.traits import GrammarTraits, PromptSetName
-from components.core.types import Action, Observation, Refusal
+from components.core.types import Action, Refusal
+from components.grammars.bracket_json import TextGrammar
 from components.prompts import load
 
 _OPENING = re.compile(r"<(Call|EndCall|NoCall)>")
@@ -56,9 +57,10 @@ def _arguments(purpose: str, text: str) -> str:
 
 
 @dataclass(frozen=True)
-class XmlCall:
+class XmlCall(TextGrammar):
     """Tags in the text of the reply; one call per reply."""
 
+    observed: ClassVar[str] = "<Observation>\n{}\n</Observation>"
     prompts: PromptSetName = "xml_call"
     traits: ClassVar[GrammarTraits] = GrammarTraits(needs_tools=True)  # there is no tag for an answer without a call
 
@@ -66,10 +68,6 @@ class XmlCall:
         """The protocol, the tools as one line of JSON each, and the refusal where it is open."""
         cards = [tool.spec.card_text for tool in offer.tools.values()]
         return load(self.prompts).render("instructions", cards=cards, refusal_fields=offer.refusal_fields)
-
-    def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
-        """Nothing: the tools stand in the text."""
-        return ()
 
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the first complete element. Raises ActionError when there is none or a field is missing."""
@@ -84,8 +82,3 @@ class XmlCall:
         purpose, tool, text = (_field(name, content) for name in ("Purpose", "Tool", "Input"))
         call = ToolCall("call", tool, _arguments(purpose, text))
         return Action(message, calls=(call,), last=tag == "EndCall", purpose=purpose)
-
-    def render(self, call: ToolCall, observation: Observation) -> Message:
-        """The observation as the next user message."""
-        text = f"<Observation>\n{observation.text}\n</Observation>"
-        return Message("user", (text, *observation.images) if observation.images else text)

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.acting.text_arguments import given_text, text_spec
+from components.acting.arguments import given_text, text_spec
 from components.arithmetic import functions, units
-from components.arithmetic.evaluate import evaluate, shown
+from components.arithmetic.evaluate import as_text, evaluate
 from components.arithmetic.functions import Function
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
@@ -49,12 +49,12 @@ class Calculator:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model is told."""
+        """What the model sees."""
         return _CLINICAL_SPEC if self.clinical else _PLAIN_SPEC
 
     async def __call__(self, context: Context, expression: Any) -> Observation:
         """Evaluate. Raises ToolError."""
-        text = given_text(self.spec, expression)
-        value = evaluate(units.spoken(text), _ALL if self.clinical else _PLAIN)
-        told = shown(value)
-        return Observation(told, {"value": value if isinstance(value, int | float) else told})
+        plain = units.as_call(given_text(self.spec, expression))
+        value = evaluate(plain, _ALL if self.clinical else _PLAIN)
+        text = as_text(value)
+        return Observation(text, {"value": value if isinstance(value, int | float) else text})

@@ -22,6 +22,7 @@ from components.core.protocols import Memory
 from components.core.task_text import task_text
 from components.core.traits import MemoryTraits, SourceTraits
 from components.core.types import Demonstration
+from components.files.rows import read_json
 from components.text.bm25 import Bm25
 
 
@@ -34,6 +35,8 @@ class Examples:
     """
 
     traits: ClassVar[SourceTraits] = SourceTraits(holds=("examples",))
+    prefers = ("train5", "dev", "train", "pool")  # made for demonstrations first; a pool is cut from what is evaluated
+    needed = True  # an agent that asks for examples shows some
 
     stage: Stage
     path: str | None = None
@@ -41,16 +44,6 @@ class Examples:
     samples: Annotated[int, Ge(1)] | None = None
     reason: bool = False
     prompts: str = "few_shot"
-
-    @property
-    def prefers(self) -> Sequence[str]:
-        """Splits that are made for demonstrations first; a pool is cut from what is otherwise evaluated."""
-        return ("train5", "dev", "train", "pool")
-
-    @property
-    def needed(self) -> bool:
-        """Always: an agent that asks for examples shows some."""
-        return True
 
     def open(self, folder: Path | None, digest: str) -> Memory:
         """The examples that can be shown. Raises ConfigError for a folder that holds none of them."""
@@ -62,11 +55,11 @@ class Examples:
         notes = [f"few-shot examples: {why}; the project's own are shown"] if why else []
         if few := _few(shown, getattr(self.stage, "n", 0)):
             notes.append(f"few-shot examples: only {few} can be shown")
-        return Shown(whole, shown, own, tuple(notes))
+        return ExampleMemory(whole, shown, own, tuple(notes))
 
 
 @dataclass(frozen=True)
-class Shown:
+class ExampleMemory:
     """A memory that is only read (``components.core.protocols.Memory``); ``own`` stand in where no example fits."""
 
     digest: str
@@ -131,9 +124,6 @@ def _shown(one: Example, own: bool) -> Demonstration:
 
 def _read(path: Path) -> tuple[Example, ...]:
     try:
-        values = orjson.loads(path.read_bytes())
+        return as_examples(read_json(path), str(path))
     except FileNotFoundError:
         raise ConfigError(f"memory.path: {path.parent} holds no {path.name}; memory=examples makes it") from None
-    except ValueError as error:
-        raise ConfigError(f"{path}: not JSON, perhaps cut off: {error}") from None
-    return as_examples(values, str(path))

@@ -23,6 +23,7 @@ from components.core.protocols import Memory
 from components.core.task_text import Chain
 from components.core.traits import MemoryTraits, SourceTraits
 from components.core.types import Demonstration
+from components.files.rows import read_json
 from components.text.bm25 import Bm25
 
 
@@ -37,6 +38,7 @@ class Learnt:
     """
 
     traits: ClassVar[SourceTraits] = SourceTraits(holds=(TASKS,))
+    prefers = ("train",)
 
     stage: Stage
     path: str | None = None
@@ -49,11 +51,6 @@ class Learnt:
     max_items: Annotated[int, Ge(0)] | None = None
     step: Annotated[int, Ge(0)] | None = None
     prompts: str | None = None
-
-    @property
-    def prefers(self) -> Sequence[str]:
-        """Learnt on what is meant for training."""
-        return ("train",)
 
     @property
     def needed(self) -> bool:
@@ -73,12 +70,12 @@ class Learnt:
         return replace(whole, tasks={task: self._read(place, digest, fixed) for task, place in places.items()},
                        notes=self._notes(folder, places))  # fmt: skip
 
-    def _read(self, folder: Path | None, digest: str, fixed: Sequence[Demonstration]) -> "Recalled":
+    def _read(self, folder: Path | None, digest: str, fixed: Sequence[Demonstration]) -> "LearntMemory":
         """What one folder of solved tasks and lessons holds."""
         items = read_items(folder / "long_term") if folder is not None and (folder / "long_term").is_dir() else []
         lessons = read_experience(folder / "experience", self.step) if self.experience and folder is not None else {}
         shown = items[: self.max_items] if self.long_term else ()
-        return Recalled(digest, tuple(shown), lessons, self.reflected, fixed)
+        return LearntMemory(digest, tuple(shown), lessons, self.reflected, fixed)
 
     def _notes(self, folder: Path | None, places: Mapping[str, Path]) -> Sequence[str]:
         """How much was learnt for each task, and where that was less than ``step``."""
@@ -95,7 +92,7 @@ class Learnt:
 
 
 @dataclass(frozen=True)
-class Recalled:
+class LearntMemory:
     """A memory that is only read (``components.core.protocols.Memory``): the nearest solved tasks, else the ``fixed``
     demonstrations. ``tasks``: task -> what was learnt for it alone."""
 
@@ -104,7 +101,7 @@ class Recalled:
     lessons: Mapping[str, Sequence[str]]
     reflected: bool
     fixed: Sequence[Demonstration] = ()
-    tasks: "Mapping[str, Recalled]" = field(default_factory=dict)
+    tasks: "Mapping[str, LearntMemory]" = field(default_factory=dict)
     notes: Sequence[str] = ()
     _found: dict[str, Sequence[Demonstration]] = field(default_factory=dict, repr=False, compare=False)
 
@@ -156,7 +153,7 @@ def read_items(folder: Path) -> list[Mapping[str, Any]]:
         raise ConfigError(f"memory: there is no folder {folder}; it should hold example_1.json and so on")
     items: list[Mapping[str, Any]] = []
     for path in sorted(folder.glob("example_*.json"), key=lambda path: _number(path)):
-        item = _read(path)
+        item = read_json(path)
         if not _is_item(item):
             raise ConfigError(f"{path}: an item of a memory has the texts id and contents, task, and pairs in act_obs")
         items.append(item)
@@ -171,7 +168,7 @@ def read_experience(folder: Path, step: int | None) -> Mapping[str, Sequence[str
     reached = [n for n in snapshots if step is None or n <= step]
     if not reached:
         raise ConfigError(f"memory.step={step}: {folder} begins with step {min(snapshots)}")
-    found = _read(snapshots[max(reached)])
+    found = read_json(snapshots[max(reached)])
     if not isinstance(found, dict):
         raise ConfigError(f"{snapshots[max(reached)]}: must be an object, action -> list of texts")
     return found
@@ -204,16 +201,9 @@ def _number(path: Path) -> int:
 
 def _counts(path: Path) -> dict[str, dict[str, int]]:
     """Task -> how many training samples were tried and solved. Raises ConfigError."""
-    found = _read(path)
+    found = read_json(path)
     rows = found.values() if isinstance(found, dict) else [None]
     if not all(isinstance(row, dict) and {"tried", "solved"} <= row.keys() for row in rows):
         raise ConfigError(f"{path}: should hold, for each task, the numbers tried and solved")
     counts: dict[str, dict[str, int]] = found
     return counts
-
-
-def _read(path: Path) -> Any:
-    try:
-        return orjson.loads(path.read_bytes())
-    except ValueError as error:
-        raise ConfigError(f"{path}: not JSON, perhaps cut off: {error}") from None

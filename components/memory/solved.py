@@ -7,7 +7,6 @@ Departure: ``learn`` solves training questions before the evaluation, judged by 
 gets.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -39,6 +38,8 @@ class Solved:
     ``split``, or ``path`` names a memory so made; it does not grow then. Raises ConfigError for settings without use.
     """
 
+    prefers = ("train", "valid")
+
     stage: Stage
     path: str | None = None
     split: str | None = None
@@ -67,11 +68,6 @@ class Solved:
         """What agents find in it: nothing but the demonstrations, for those that show no more, where none is added."""
         holds = (MEMORY,) if self.learn or self.grows else (MEMORY, SEEDS, TASKS)
         return SourceTraits(holds=holds, grows=self.grows)
-
-    @property
-    def prefers(self) -> Sequence[str]:
-        """What is made for learning first."""
-        return ("train", "valid")
 
     @property
     def grows(self) -> bool:

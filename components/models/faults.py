@@ -15,7 +15,7 @@ import orjson
 from components.core.errors import OVERFLOW
 from components.core.messages import Request
 from components.core.redaction import redact, without_echo
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 RETRYABLE = frozenset({"rate_limit", "server", "connection", "timeout", "unreadable"})
 LONGEST_PAUSE = 600.0  # seconds; who asks for more is not waited for
@@ -23,7 +23,6 @@ _NEVER_LENGTH = frozenset({401, 402, 403, 404, 407, 408})  # of a key, an accoun
 _LABEL = re.compile(r"[\w.-]{1,64}")
 _LONGEST_DETAIL = 4_000
 _LONGEST_REPORT = 16_000  # characters that are searched; what is longer holds an echo of the request
-FINISH = "model_context_window_exceeded"  # the finish reason of a reply that the end of the window cut off
 
 
 class Fault(Exception):

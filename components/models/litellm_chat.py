@@ -15,13 +15,14 @@ from weakref import WeakSet
 
 import orjson
 
+from components.core.errors import CUT_OFF
 from components.core.messages import Completion, Request
-from components.models.faults import FINISH, Complaint, Fault, from_complaint
+from components.models.faults import Complaint, Fault, from_complaint
 from components.models.prices import Price
 from components.models.replies import read_reply
 
 # A finish that litellm permits and does not use where it has a native one.
-_CUT_OFF: Literal["finish_reason_unspecified"] = "finish_reason_unspecified"
+_LENGTH: Literal["finish_reason_unspecified"] = "finish_reason_unspecified"
 
 # litellm keeps its connections for the whole process, so the last one that leaves closes them.
 _OPEN: "WeakSet[LitellmChat]" = WeakSet()
@@ -80,7 +81,7 @@ class LitellmChat:
         import litellm
         from litellm.litellm_core_utils import core_helpers
 
-        core_helpers._FINISH_REASON_MAP[FINISH] = _CUT_OFF  # else a reply that Anthropic cuts off would be whole
+        core_helpers._FINISH_REASON_MAP[CUT_OFF] = _LENGTH  # else a reply that Anthropic cuts off would be whole
         # Pydantic quotes replies in its warnings, including what a server echoes.
         warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
         logging.getLogger("LiteLLM").setLevel(logging.ERROR)
@@ -125,7 +126,7 @@ def reply_of(response: Any) -> dict[str, Any]:
             body["reasoning_content"] = reasoning
         native = _kept(choice).get("native_finish_reason")
         # litellm calls every unknown reason "stop": the provider's own word is more precise.
-        unknown = {"stop": native or "stop", _CUT_OFF: native or FINISH}
+        unknown = {"stop": native or "stop", _LENGTH: native or CUT_OFF}
         finish = unknown.get(choice.finish_reason, choice.finish_reason)
         logprobs = getattr(choice, "logprobs", None)
         choices.append({"message": body, "finish_reason": finish, "logprobs": logprobs and _plain(logprobs)})

@@ -18,11 +18,10 @@ from components.acting.attempt import Acting, ActsInSteps, Shown, blind, held_by
 from components.core.concurrency import together
 from components.core.errors import AttemptOver, ModelError
 from components.core.messages import Message, Sampling
-from components.core.overflow import as_failure
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements
-from components.core.types import Answer, Failure, Problem, Refusal
-from components.panel.export import exported
+from components.core.types import Answer, Failure, Problem, Refusal, as_failure
+from components.panel.export import export_episode
 from components.panel.published import READERS, UnreadableReport
 from components.panel.replies import NO_ANALYSIS, clean_analysis
 from components.prompts import PromptSet, load
@@ -31,6 +30,7 @@ from components.text.answers import after_mark, chosen
 Level = Literal["analysis", "summary", "consultation"]
 Side = Literal["question", "option"]
 Tokens = Annotated[int, Ge(1)] | None
+Opinion = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class MedAgents:
     @property
     def requirements(self) -> Requirements:
         """Nothing; an episode can be exported in the layout of the published records."""
-        return Requirements(export=exported)
+        return Requirements(export=export_episode)
 
     async def solve(self, episode: Episode) -> Answer | Failure:
         """The decision; Failure ``unsupported_input`` for images that no model can see, ``unreadable_report`` only
@@ -84,7 +84,7 @@ class MedAgents:
         opinions = await panel.analyse(experts)
         try:
             if self.level == "analysis":
-                material = panel.text("analyses", analyses=[one.shown for one in opinions])
+                material = panel.text("analyses", analyses=opinions)
             else:
                 material = await panel.report(opinions)
             if self.level == "consultation":
@@ -107,18 +107,9 @@ class Expert:
         """How remarks name the expert."""
         return {"expert": self.number - 1, "side": self.side, "field": self.field}
 
-
-@dataclass(frozen=True)
-class Opinion:
-    """What an expert wrote: an analysis, or advice on the report."""
-
-    expert: Expert
-    text: str
-
-    @property
-    def shown(self) -> Mapping[str, str]:
-        """How prompts show it."""
-        return {"side": self.expert.side, "field": self.expert.field, "text": self.text}
+    def opinion(self, text: str) -> "Opinion":
+        """An analysis, or advice on the report, as prompts show it."""
+        return {"side": self.side, "field": self.field, "text": text}
 
 
 @dataclass
@@ -170,43 +161,41 @@ class Panel:
 
     async def _analyses(self, experts: Sequence[Expert], known: Sequence[Opinion]) -> list[Opinion]:
         acts = self.rules.expert_tools and bool(self.episode.offer.tools)
-        shown: dict[str, Any] = {"analyses": [one.shown for one in known]}
-        if acts:  # what is held is shown to those who act by their own prompts
+        shown: dict[str, Any] = {"analyses": known}
+        if acts:  # their own prompts show what the toolset holds
             shown["question"] = self.asked["plain_question"]
         asks = {f"expert/{one.number}": self._as_expert(one, f"analyse_{one.side}", **shown) for one in experts}
         if acts:
             lines = self.episode.lines(list(asks))
-            texts = await together(self._consulting(*one) for one in zip(lines, asks.values(), strict=True))
+            texts = await together(self._consult_tools(*one) for one in zip(lines, asks.values(), strict=True))
         else:
             limit = Sampling(max_tokens=self.rules.max_tokens.analysis)
             replies = await self.episode.ask_each(asks, "knowledge", limit)
             cut = [self.episode.branch(name).last.finish == "length" for name in asks]
             texts = [clean_analysis(reply.text, one) for reply, one in zip(replies, cut, strict=True)]
-        opinions = [Opinion(expert, text) for expert, text in zip(experts, texts, strict=True)]
-        for name, one in zip(asks, opinions, strict=True):
-            label = f"analysis of the {_SIDES[one.expert.side]}: {one.expert.field}"
-            missing = one.text == NO_ANALYSIS
-            self.episode.branch(name).remark(label=label, stage="analysis", missing=missing, **one.expert.facts)
-        return opinions
+        for name, one, text in zip(asks, experts, texts, strict=True):
+            label = f"analysis of the {_SIDES[one.side]}: {one.field}"
+            self.episode.branch(name).remark(label=label, stage="analysis", missing=text == NO_ANALYSIS, **one.facts)
+        return [one.opinion(text) for one, text in zip(experts, texts, strict=True)]
 
-    async def _consulting(self, line: Episode, messages: Sequence[Message]) -> str:
-        """An expert's analysis with the tools, on a branch of its own with a fresh state and a share of the budget."""
+    async def _consult_tools(self, line: Episode, messages: Sequence[Message]) -> str:
+        """An expert's analysis with the tools, on a separate branch with a fresh state and a share of the budget."""
         role, asked = (message.text for message in messages)
         settings = ActsInSteps(self.rules.expert_prompts, self.rules.max_steps, force_finish=True)
         try:
-            outcome = await _acted(line, settings, Shown(role=role, asked=asked))
+            outcome = await _act(line, settings, Shown(role=role, asked=asked))
         except AttemptOver:
             return NO_ANALYSIS
         return clean_analysis(outcome.text, cut=False) if isinstance(outcome, Answer) else NO_ANALYSIS
 
     async def report(self, opinions: Sequence[Opinion]) -> str:
         """The first report. Raises UnreadableReport (published readers only)."""
-        ask = self._user("report", analyses=[one.shown for one in opinions])
+        ask = self._user("report", analyses=opinions)
         limit = Sampling(max_tokens=self.rules.max_tokens.report)
         reply = await self.episode.ask([self.prompts.system("report_role"), ask], "summarise", limit)
-        return self._standing(reply, {})
+        return self._current(reply)
 
-    def _standing(self, reply: Message, facts: Mapping[str, Any]) -> str:
+    def _current(self, reply: Message, **facts: int) -> str:
         """The report as all are shown it from now on; a part stays as it is where the reply has none."""
         self.episode.remark(label=f"report, version {self.versions}", stage="report", version=self.versions, **facts)
         read = READERS[self.rules.readers].report(reply.text)
@@ -228,11 +217,10 @@ class Panel:
             for one, name in zip(against, asks, strict=True):
                 label = f"round {number}, {one.field}: advice"
                 self.episode.branch(name).remark(label=label, stage="advice", round=number, **one.facts)
-            advice = [Opinion(one, reply.text.strip()).shown for one, reply in zip(against, replies, strict=True)]
+            advice = [one.opinion(reply.text.strip()) for one, reply in zip(against, replies, strict=True)]
             ask = self._user("revise", report=report, advice=advice)
-            report = self._standing(
-                await self.episode.ask([ask], "report", Sampling(max_tokens=limits.report)), {"round": number}
-            )
+            reply = await self.episode.ask([ask], "report", Sampling(max_tokens=limits.report))
+            report = self._current(reply, round=number)
         return report
 
     async def _vote(self, number: int, experts: Sequence[Expert], report: str) -> list[Expert]:
@@ -282,7 +270,7 @@ def _closed(problem: Problem) -> str:
     return text if not text or category(text[-1]).startswith(("P", "S")) else f"{text}?"
 
 
-async def _acted(line: Episode, settings: ActsInSteps, shown: Shown) -> Answer | Refusal | Failure | None:
+async def _act(line: Episode, settings: ActsInSteps, shown: Shown) -> Answer | Refusal | Failure | None:
     """How an expert who acts with the tools concludes; None without an answer in the last step."""
     acting = await Acting.begin(line, settings, shown)
     for step in range(1, (settings.max_steps or maxsize) + 1):

@@ -1,4 +1,4 @@
-"""A panel's episode as the published code writes it down: one object per question, with what we know besides.
+"""A panel's episode in the published code's layout: one object per question, with more facts.
 
 Source: Tang et al. 2024 (MedAgents), arXiv 2311.10537; the keys of the published records keep their names. Votes and
 advice are lists, since a field that sits on both sides of the panel votes twice.
@@ -11,10 +11,10 @@ from components.core.messages import Message
 from components.core.types import Sample, Step, Trajectory
 
 
-def exported(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
+def export_episode(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
     """The record of an episode; what a level leaves out is empty."""
     problem, steps = sample.problem, trajectory.steps
-    votes, reports = _rounds(steps, "vote"), _reports(steps)
+    votes, reports = _rounds(steps, "vote"), [step.reply.text for step in _of(steps, "report")]
     decision = next((step.reply.text for step in _of(steps, "decision")), "")
     return {
         "id": problem.id,
@@ -24,8 +24,8 @@ def exported(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
         "gold_answer": sample.target,
         "question_domains": _fields(steps, "question"),
         "option_domains": _fields(steps, "option"),
-        "question_analyses": _analyses(steps, "question"),
-        "option_analyses": _analyses(steps, "option"),
+        "question_analyses": [_opinion(step) for step in _of(steps, "analysis", "question")],
+        "option_analyses": [_opinion(step) for step in _of(steps, "analysis", "option")],
         "syn_report": reports[-1] if reports else "",
         "vote_history": votes,
         "revision_history": _rounds(steps, "advice"),
@@ -34,51 +34,39 @@ def exported(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
         "consensus": all(vote["vote"] == "yes" for vote in votes[-1]) if votes else None,
         "n_rounds": len(votes),
         "n_llm_calls": sum(step.purpose != "judge" for step in steps),
-        "parse_flags": [{"branch": step.branch, "stage": step.remarks["stage"]} for step in _unread(steps)],
+        "parse_flags": [
+            {"branch": step.branch, "stage": step.remarks["stage"]}
+            for step in steps
+            if step.remarks.get("parsed") is False
+        ],
         "stop": trajectory.stop,
         "error": trajectory.error,
         "calls": [_call(step, asked) for step, asked in _asked(steps)],
     }
 
 
-def _of(steps: Sequence[Step], stage: str) -> Iterator[Step]:
-    return (step for step in steps if step.remarks.get("stage") == stage)
-
-
-def _unread(steps: Sequence[Step]) -> Iterator[Step]:
-    """Steps of which the reply could not be read."""
-    return (step for step in steps if step.remarks.get("parsed") is False)
+def _of(steps: Sequence[Step], stage: str, side: str | None = None) -> Iterator[Step]:
+    """The steps of a stage, and of one side where it is given."""
+    return (one for one in steps if one.remarks.get("stage") == stage and side in (None, one.remarks.get("side")))
 
 
 def _fields(steps: Sequence[Step], side: str) -> list[str]:
-    return [
-        str(one) for step in _of(steps, "experts") if step.remarks["side"] == side for one in step.remarks["fields"]
-    ]
-
-
-def _analyses(steps: Sequence[Step], side: str) -> list[dict[str, Any]]:
-    """The analyses of a side, each with its expert's field."""
-    return [_said(step) for step in _of(steps, "analysis") if step.remarks["side"] == side]
+    return [str(one) for step in _of(steps, "experts", side) for one in step.remarks["fields"]]
 
 
 def _rounds(steps: Sequence[Step], stage: str) -> list[list[dict[str, Any]]]:
     """What was said in each round: votes, or the advice of those against."""
     rounds: dict[int, list[dict[str, Any]]] = {}
     for step in _of(steps, stage):
-        rounds.setdefault(step.remarks["round"], []).append(_said(step))
+        rounds.setdefault(step.remarks["round"], []).append(_opinion(step))
     return [rounds[number] for number in sorted(rounds)]
 
 
-def _said(step: Step) -> dict[str, Any]:
+def _opinion(step: Step) -> dict[str, Any]:
     """Who said something in a step, and what it was."""
     known = {key: value for key, value in step.remarks.items() if key in ("expert", "field", "side", "vote", "parsed")}
     raw = step.action.answer if step.action is not None and step.action.answer is not None else step.reply.text
     return {**known, "raw": raw}
-
-
-def _reports(steps: Sequence[Step]) -> list[str]:
-    """The first report and each revision, as they were written."""
-    return [step.reply.text for step in _of(steps, "report")]
 
 
 def _asked(steps: Sequence[Step]) -> Iterator[tuple[Step, Sequence[Message]]]:

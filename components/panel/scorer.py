@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from components.acting.majority import majority
+from components.acting.voting import majority
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 

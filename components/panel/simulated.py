@@ -1,8 +1,8 @@
 """How the simulated model takes part in a panel, from the messages alone.
 
 An expert's opinion is right as often as a direct answer. What makes a panel better: its report follows the majority of
-the analyses, and who knows better objects more often than who errs, so that votes and revisions mend wrong reports more
-often than they spoil right ones.
+the analyses, and experts who know better object more often than those who err, so that votes and revisions correct more
+reports than they spoil.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from textwrap import shorten
 
-from components.acting.majority import majority
+from components.acting.voting import majority
 from components.core.messages import Message
 from components.prompts.recognition import rendered_from
 from components.simulation.asked import Asked, Knowledge, Responder, Voice
@@ -57,16 +57,16 @@ class Expert(Voice):
 
     def serves(self, knowledge: Knowledge, text: str) -> bool:
         """An analysis of the question always; one of the answers where it names the right one."""
-        return self.neutral or any(knowledge.is_right(one) for one in favoured(text))
+        return self.neutral or any(knowledge.is_right(one) for one in favoured_answers(text))
 
     def _finding(self, draws: Draws) -> str:
         """A sentence of the question that states something, where there is one."""
         question = "" if self.knowledge is None else self.knowledge.sample.problem.question
         sentences = [one for one in _SENTENCE.split(" ".join(question.split())) if one]
-        telling = [one for one in sentences if not one.endswith("?")] or sentences
-        if not telling:
+        stating = [one for one in sentences if not one.endswith("?")] or sentences
+        if not stating:
             return "The question tells nothing that is known."
-        return f'The finding that counts is "{shorten(draws.pick("finding", telling), _QUOTED, placeholder=" ...")}"'
+        return f'The finding that counts is "{shorten(draws.pick("finding", stating), _QUOTED, placeholder=" ...")}"'
 
 
 class Panel(Responder):
@@ -91,7 +91,7 @@ class Panel(Responder):
         return None
 
 
-def favoured(text: str) -> list[str]:
+def favoured_answers(text: str) -> list[str]:
     """The answers that a text finds most plausible, in its order."""
     return [" ".join(found.split()) for found in _FAVOURED.findall(text)]
 
@@ -110,8 +110,8 @@ def _experts(asked: Asked) -> str:
 def _report(asked: Asked) -> str:
     """What the analyses say of the question, and the answer that most of them favour; of equals the first."""
     analyses = [part.strip() for part in _ANALYSIS.split(asked.last)[1:]]
-    found = dict.fromkeys(one.split("\n")[0] for one in analyses if one and not favoured(one))
-    votes = majority([named[-1] for one in analyses if (named := favoured(one))])
+    found = dict.fromkeys(one.split("\n")[0] for one in analyses if one and not favoured_answers(one))
+    votes = majority([named[-1] for one in analyses if (named := favoured_answers(one))])
     knowledge = f"Key Knowledge: {' '.join(found) or 'The analyses tell none.'}"
     if votes.winner is None:
         return f"{knowledge}\nTotal Analysis: The analyses name no answer."
@@ -121,46 +121,46 @@ def _report(asked: Asked) -> str:
 
 def _vote(asked: Asked) -> str:
     """NO on a report that names no answer, or another than the expert's own opinion where it insists."""
-    knowledge, held = asked.knowledge, majority(favoured(asked.last)).winner
-    if knowledge is None or held is None:
+    knowledge, favourite = asked.knowledge, majority(favoured_answers(asked.last)).winner
+    if knowledge is None or favourite is None:
         return "YES" if knowledge is None else "NO"
     known, own = _opinion(asked, knowledge)
-    agrees = known if knowledge.is_right(held) else knowledge.option_in(own) == knowledge.option_in(held)
+    agrees = known if knowledge.is_right(favourite) else knowledge.option_in(own) == knowledge.option_in(favourite)
     insists = INSISTS_RIGHT if known else INSISTS_WRONG
     return "NO" if not agrees and asked.draws.happens("insists", insists) else "YES"
 
 
 def _advice(asked: Asked) -> str:
     """Another answer than the report's."""
-    knowledge, held = asked.knowledge, majority(favoured(asked.last)).winner
+    knowledge, favourite = asked.knowledge, majority(favoured_answers(asked.last)).winner
     if knowledge is None:
         return f"{_ADVICE} It should say what it rests on."
-    doubts = held is not None and knowledge.is_right(held)
+    doubts = favourite is not None and knowledge.is_right(favourite)
     known = not doubts and asked.draws.happens("competence", knowledge.by_heart(asked.rates))
-    other = knowledge.opinion(known, asked.draws, held or "")
+    other = knowledge.opinion(known, asked.draws, favourite or "")
     return f"{_ADVICE} What the report finds does not fit best.\n{_marked(other)}"
 
 
 def _revision(asked: Asked) -> str:
     """The answer of more than half of the advice; else the report's own."""
     report, *advice = asked.last.split(_ADVICE)
-    votes = majority([named[-1] for one in advice if (named := favoured(one))])
-    kept = majority(favoured(report)).winner or votes.winner
+    votes = majority([named[-1] for one in advice if (named := favoured_answers(one))])
+    answer = majority(favoured_answers(report)).winner or votes.winner
     if votes.winner is not None and 2 * votes.votes[votes.winner] > len(advice):
         return f"Total Analysis: Most of the advice is taken up.\n{_marked(votes.winner)}"
-    if kept is None:
+    if answer is None:
         return "Total Analysis: The panel names no answer."
-    return f"Total Analysis: The advice does not agree, so the analysis stands.\n{_marked(kept)}"
+    return f"Total Analysis: The advice does not agree, so the analysis stands.\n{_marked(answer)}"
 
 
 def _decision(asked: Asked) -> str:
     """The answer that the material favours; by heart where it names none."""
-    held = majority(favoured(asked.last)).winner
+    favourite = majority(favoured_answers(asked.last)).winner
     if asked.knowledge is not None:
-        held = held if held is not None else _opinion(asked, asked.knowledge)[1]
-        held = held and (asked.knowledge.option_in(held) or held)
+        favourite = favourite if favourite is not None else _opinion(asked, asked.knowledge)[1]
+        favourite = favourite and (asked.knowledge.option_in(favourite) or favourite)
     mark = "Option" if asked.last.rstrip().rpartition("\n")[2].startswith("Option:") else "Answer"
-    return f"{mark}: {held or 'not known'}"
+    return f"{mark}: {favourite or 'not known'}"
 
 
 def _opinion(asked: Asked, knowledge: Knowledge) -> tuple[bool, str]:

@@ -21,8 +21,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, Role
 from components.prompts.plain import WRITTEN, flaw_in, is_plain, rules_of, shown_by
+from components.text.structured import parsed
 from components.text.words import meant
-from components.text.yaml_text import parsed
 
 _ROOT = Path(__file__).resolve().parent
 _SHORT, _REMEMBERED = 1000, 4096

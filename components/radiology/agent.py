@@ -8,27 +8,25 @@ information, and there is a step limit.
 
 Strategies (no code was published): ``refined_prompts`` (another prompt set), ``self_reflection`` (a reflection before
 every call, which a verifier asks for and checks), ``few_shot`` (examples in the prompts), ``multi_agent`` (planner,
-executor and concluder, each on a branch of its own with its own system prompt).
+executor and concluder, each on its own branch with its own system prompt).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from components.acting.foreseen import foreseen
-from components.acting.reflection import reflection_in
+from components.acting.foreseen import foreseen, reflection_in
 from components.building import BuildsTools, beside_memory
 from components.core.errors import ConfigError, ToolError
-from components.core.messages import Message
+from components.core.messages import Message, continued
 from components.core.protocols import Episode, Verifier
 from components.core.tools import Offer
 from components.core.traits import PromptSetName, Requirements
-from components.core.turns import continued
-from components.core.types import Action, Answer, Failure, Refusal
-from components.prompts import PromptSet, load
+from components.core.types import Answer, Failure, Refusal
+from components.prompts import load
 from components.radiology.plan import read_plan
-from components.radiology.shots import Shots, shots_of
+from components.radiology.shots import NO_SHOTS, Shots, shots_of
 from components.radiology.switches import Switches
 
 Strategy = Literal["refined_prompts", "self_reflection", "few_shot", "multi_agent"]
@@ -38,7 +36,7 @@ _ORDER: Mapping[Part, int] = {"planner": 1, "executor": 2, "concluder": 3}  # br
 
 @dataclass(frozen=True)
 class Role:
-    """The model of a part: a name under ``models``; None: that of the part's own name, else the main one."""
+    """The model of a part: a name under ``models``; None: the one with the part's name, else the main one."""
 
     model: str | None = None
 
@@ -53,7 +51,7 @@ class Roles:
 
     @property
     def named(self) -> Sequence[str]:
-        """The models that are named."""
+        """The models that the roles name."""
         return [one.model for one in (self.planner, self.executor, self.concluder) if one.model is not None]
 
 
@@ -62,10 +60,9 @@ class Radagent(BuildsTools):
     """The three-phase agent over a toolset with a value memory (controls ``start``, ``look``, ``final``).
 
     ``strategies``: any of the four, each once, in any order. ``refined``: the prompt set of refined_prompts, which
-    stands in the place of ``prompts``. ``examples``: the prompt set with the data of few_shot. ``reflector``: the
-    verifier of self_reflection. ``roles``: models of multi_agent. ``on_failure`` go_on: a tool that fails by itself is
-    reported to the model, which may do otherwise; a call that breaks the rules ends the episode all the same. Raises
-    ConfigError.
+    replaces ``prompts``. ``examples``: the prompt set with the data of few_shot. ``reflector``: the verifier of
+    self_reflection. ``roles``: models of multi_agent. ``on_failure`` go_on: a tool's own failure is reported to the
+    model; a call that breaks the rules ends the episode in any case. Raises ConfigError.
     """
 
     switches: Switches
@@ -81,8 +78,8 @@ class Radagent(BuildsTools):
         chosen = list(self.strategies)
         if unknown := [one for one in chosen if one not in get_args(Strategy)]:
             raise ConfigError(f"strategies: no {unknown[0]!r}; there are {', '.join(get_args(Strategy))}")
-        if twice := [one for one in chosen if chosen.count(one) > 1]:
-            raise ConfigError(f"strategies: {twice[0]!r} stands there {chosen.count(twice[0])} times; once is enough")
+        if repeated := [one for one in chosen if chosen.count(one) > 1]:
+            raise ConfigError(f"strategies: {repeated[0]!r} is listed {chosen.count(repeated[0])} times")
         if self.reflects and self.reflector is None:
             raise ConfigError("strategies: self_reflection needs a reflector; give +verifier@agent.reflector=reflect")
         if self.roles.named and not self.parted:
@@ -107,12 +104,10 @@ class Radagent(BuildsTools):
     @property
     def requirements(self) -> Requirements:
         """The controls of the value memory, what the strategies add, and the tool builder."""
-        own, examples = super().requirements, "few_shot" in self.strategies
+        own, examples = super().requirements, [self.examples] if "few_shot" in self.strategies else []
         return replace(
-            own, controls=("start", "look", "final"), models=self.roles.named,
-            verifier=self.reflector if self.reflects else None,
-            prompts=(*own.prompts, *((self.examples,) if examples else ())),
-            shown_patients=() if self._shots is None else self._shots.patients,
+            own, controls=("start", "look", "final"), models=self.roles.named, prompts=(*own.prompts, *examples),
+            verifier=self.reflector if self.reflects else None, shown_patients=self._shots.patients,
         )  # fmt: skip
 
     def check_offer(self, offer: Offer) -> None:
@@ -130,23 +125,26 @@ class Radagent(BuildsTools):
         prompts, problem, planner = load(self.prompts), episode.problem, self._part(episode, "planner")
         context = problem.context if self.switches.patient_info_in_plan else ""
         query = prompts.user("query", problem.images, question=problem.question, context=context)
-        planning = [self._plan_prompt(prompts), query]
-        plan = await planner.ask(planning, "plan")
+        shown = self._shots.plans(self.parted, self.reflects, "refined_prompts" in self.strategies)
+        asked = prompts.system("plan", as_object=self.parted, reflects=self.reflects, examples=shown)
+        plan = await planner.ask([asked, query], "plan")
         read = read_plan(plan.text) if self.parted or self.reflects else None
         try:
             start = await planner.control("start", plan=plan.text if read is None else read.claims)
         except ToolError as error:
             return Failure(error.label, str(error))
+        replies: dict[str, Any] = {
+            "instructions": episode.instructions(),
+            "examples": self._shots.replies(episode, self.reflects),
+        }
         if self.parted:
             handed = plan.text if read is None else read.text
-            return await self._execute(
-                episode, [self._executor_prompt(prompts, episode, query.text, handed)], query.text
-            )
+            system = prompts.system("executor", reflects=self.reflects, query=query.text, plan=handed, **replies)
+            return await self._execute(episode, [system], query.text)
         if not self.switches.real_plan_reply:
             plan = prompts.assistant("plan_echo", memory=start.text, plan=start.data.get("plan"))
-        instructions, shown = episode.instructions(), self._replies(episode)
-        tools = prompts.user("tools", instructions=instructions, reflects=self.reflects, examples=shown)
-        return await self._execute(episode, [*planning, plan, tools, prompts.assistant("ready")], query.text)
+        tools = prompts.user("tools", reflects=self.reflects, **replies)
+        return await self._execute(episode, [asked, query, plan, tools, prompts.assistant("ready")], query.text)
 
     async def _execute(self, episode: Episode, messages: list[Message], query: str) -> Answer | Refusal | Failure:
         """Call tools until the last call, a refusal or a failure."""
@@ -157,77 +155,50 @@ class Radagent(BuildsTools):
             memory = await executor.control("look")
             turn = continued(messages, prompts.user("step", memory=memory.text))
             action = await executor.act(turn)
-            if (failure := self._failure(action)) is not None:
-                return failure
+            if action.error is not None:
+                return Failure(action.error, action.error_text)
+            if self.reflects and action.answer is None and not reflection_in(action.message.text):
+                return Failure("no_reflection", "the reply does not reflect before it acts")
             if action.refusal is not None:
                 if (resumed := await self.resumed(executor, turn, action)) is None:
                     return action.refusal
                 messages = resumed
                 continue
             ends = self.on_failure == "end" or foreseen(executor.offer, action) is not None
-            seen = await executor.observe(action)
+            observations = await executor.observe(action)
             failed = next((one for one in executor.last.observed if one.error is not None), None)
             if failed is not None and ends:
                 return Failure(failed.error or "", failed.observation.text)
             # Text grammars read results from the memory; native calls must each be answered.
-            messages = [*turn, action.message, *beside_memory(executor, seen)]
+            messages = [*turn, action.message, *beside_memory(executor, observations)]
             if failed is None and (action.last or action.answer is not None):
                 break
         if episode.offer.validates:
             await executor.ask([*messages, prompts.user("validate")], "validate")
         return await self._conclude(episode, messages, query)
 
-    def _failure(self, action: Action) -> Failure | None:
-        """Why an action ends the episode before a tool is called: unreadable, or without its reflection."""
-        if action.error is not None:
-            return Failure(action.error, action.error_text)
-        if self.reflects and action.answer is None and not reflection_in(action.message.text):
-            return Failure("no_reflection", "the reply does not reflect before it acts")
-        return None
-
     async def _conclude(self, episode: Episode, messages: list[Message], query: str) -> Answer:
         """Answer from the final memory; the concluder sees nothing else but the query."""
         prompts, concluder = load(self.prompts), self._part(episode, "concluder")
-        shown = "" if self._shots is None else self._shots.answers(self._support)
+        # What the base prompts ask for after the answer; a concluder of its own has seen no plan.
+        support = () if "refined_prompts" in self.strategies else ("evidence", "alignment")[: 1 if self.parted else 2]
+        shown = self._shots.answers(support)
         memory = (await concluder.control("final")).text
         if self.parted:
             asked = prompts.user("conclusion", query=query, memory=memory)
-            opening = [prompts.system("concluder", examples=shown), asked]
+            messages = [prompts.system("concluder", examples=shown), asked]
         else:
-            opening = [*messages, prompts.user("conclude", memory=memory, examples=shown)]
-        return Answer((await concluder.ask(opening, "conclude")).text)
+            messages = [*messages, prompts.user("conclude", memory=memory, examples=shown)]
+        return Answer((await concluder.ask(messages, "conclude")).text)
 
     def _part(self, episode: Episode, name: Part) -> Episode:
-        """Where a part works: on a branch of its own, or where all do."""
+        """The branch of a part, or the episode itself."""
         if not self.parted:
             return episode
         role: Role = getattr(self.roles, name)
         return episode.branch(f"{_ORDER[name]}/{name}", role=role.model or name)
 
-    def _plan_prompt(self, prompts: PromptSet) -> Message:
-        """The prompt of a planner."""
-        shown = "" if self._shots is None else self._shots.plans(self.parted, self.reflects, self._refined)
-        return prompts.system("plan", as_object=self.parted, reflects=self.reflects, examples=shown)
-
-    def _executor_prompt(self, prompts: PromptSet, episode: Episode, query: str, plan: str) -> Message:
-        """The prompt of an executor: tools, form of the replies, query and plan."""
-        values = {"instructions": episode.instructions(), "query": query, "plan": plan}
-        return prompts.system("executor", reflects=self.reflects, examples=self._replies(episode), **values)
-
-    def _replies(self, episode: Episode) -> str:
-        """Examples of replies, where they are shown."""
-        return "" if self._shots is None else self._shots.replies(episode, self.reflects)
-
     @property
-    def _refined(self) -> bool:
-        """Whether the refined prompts are in use."""
-        return "refined_prompts" in self.strategies
-
-    @property
-    def _support(self) -> Sequence[str]:
-        """What the base prompts ask for after the answer; a concluder of its own has seen no plan."""
-        return () if self._refined else ("evidence",) if self.parted else ("evidence", "alignment")
-
-    @property
-    def _shots(self) -> Shots | None:
-        return shots_of(self.examples) if "few_shot" in self.strategies else None
+    def _shots(self) -> Shots:
+        """The examples of few_shot; none of any kind without it."""
+        return shots_of(self.examples) if "few_shot" in self.strategies else NO_SHOTS

@@ -1,14 +1,14 @@
-"""The builder on RadABench's side of the offer: it knows what was taken away, and gives it on the right request.
+"""The builder on RadABench's side of the offer: it knows what was removed, and provides it on the right request.
 
 Source: Zheng et al. 2024, arXiv 2412.09529: a request in natural language names the tool's category, modality, anatomy,
-labels and range, and one that says enough is assumed to succeed. How that is checked is not said; the rule
-(``autotb_match: oracle``) is ours: the missing category, next to it the patient's anatomy and modality where tools for
-others are offered, or the entity that the offered tools' lists lack. The built tool is the unbound, unrestricted one.
+labels and range, and one that is specific enough is assumed to succeed. The check is not published; the rule
+(``autotb_match: oracle``) is ours: the missing category, and the patient's anatomy and modality where tools for others
+are offered, or the entity that the offered tools' lists lack. The built tool is the unbound, unrestricted one.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from components.core.errors import ToolError
@@ -33,9 +33,9 @@ _CATEGORY_OF = {
 
 
 def _any(names: Sequence[str]) -> re.Pattern[str]:
-    """Any of the names as a word, in whatever case, the longest first."""
+    """Any of the names as a word, ignoring case, the longest first."""
     ordered = sorted(names, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, ordered))})s?(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w)({'|'.join(map(re.escape, ordered))})s?(?!\w)", re.IGNORECASE)
 
 
 _CATEGORY = _any(tuple(_CATEGORY_OF))
@@ -44,7 +44,7 @@ _ANATOMY, _MODALITY = _any(ANATOMIES), _any(MODALITIES)
 
 @dataclass(frozen=True)
 class Request:
-    """What a request names: the category (None: none) and, where it says so, whether for the organ or the anomaly."""
+    """The category that a request names (None: none), and the type: organ or anomaly (None: open)."""
 
     category: str | None
     kind: str | None
@@ -53,31 +53,19 @@ class Request:
     text: str
 
     def names(self, entity: str) -> bool:
-        """Whether an entity stands in the text, in whatever case."""
+        """Whether the text names an entity, ignoring case."""
         return bool(_any([entity.strip()]).search(self.text))
 
 
 def read_request(text: str) -> Request:
-    """Read a request. A line that begins with a point's name, as in ``Anatomy: Chest``, states it; else the whole text
-    does, by what it names first."""
+    """Read a request: lines that begin with a point's name, as in ``Anatomy: Chest``, else the first names in it."""
     named = _CATEGORY.search(line := _line(text, "Category"))
-    category = _category(named[0]) if named else None
+    category = _CATEGORY_OF[named[1].lower()] if named else None
     before = line[: named.end()] if named else ""
     kinds = [kind for kind in _TYPES if category in _TYPED and re.search(rf"\b{kind}\b", before, re.IGNORECASE)]
     anatomy, modality = _ANATOMY.search(_line(text, "Anatomy")), _MODALITY.search(_line(text, "Modality"))
-    return Request(
-        category,
-        kinds[0] if len(kinds) == 1 else None,
-        anatomy[0].lower() if anatomy else "",
-        modality[0].lower() if modality else "",
-        text,
-    )
-
-
-def _category(name: str) -> str:
-    """The category of a name as it was found, with or without the plural's s."""
-    plain = name.lower()
-    return _CATEGORY_OF.get(plain) or _CATEGORY_OF[plain.removesuffix("s")]
+    place, image = (found[0].lower() if found else "" for found in (anatomy, modality))
+    return Request(category, kinds[0] if len(kinds) == 1 else None, place, image, text)
 
 
 def _line(text: str, point: str) -> str:
@@ -89,9 +77,9 @@ def _line(text: str, point: str) -> str:
 
 @dataclass(frozen=True)
 class Builder:
-    """A control of insufficient offers; ``missing`` are the categories of which one tool each can be had, in the order
-    of their names from ``TOOL<first>``. ``kind``: the type that is missing, None for both. ``place`` and ``entity`` are
-    what a request must name besides the category; None: it need not.
+    """A control of insufficient offers; ``missing`` are the categories of which one tool each can be built, in the
+    order of their names from ``TOOL<first>``. ``kind``: the missing type, None for both. A request must also name
+    ``place`` and ``entity`` where they are not None.
     """
 
     missing: Sequence[str]
@@ -115,13 +103,14 @@ class Builder:
         one = self._card(asked)
         built = spec(one, name)
         try:
-            context.add(RadiologyTool(_marked(built), one, self.switches))
+            marked = replace(built, facts={**built.facts, "built": True})  # for scorers and readers
+            context.add(RadiologyTool(marked, one, self.switches))
         except ToolError:  # one per category
             return Observation("", {"build": {**facts, "reason": f"there is a built {asked.category} already"}})
         return Observation(built.card_text, {"build": {**facts, "passed": True, "name": name, "card": built.card_text}})
 
     def _lacks(self, asked: Request) -> Iterator[str]:
-        """What a request does not say, or says wrongly."""
+        """What is missing or wrong in a request."""
         if asked.category not in self.missing:
             yield f"asks for {asked.category or 'no category'}, missing is {' or '.join(self.missing)}"
         elif self.kind is not None and asked.kind not in (None, self.kind):
@@ -132,19 +121,13 @@ class Builder:
             yield f"does not name {self.entity}"
 
     def _card(self, asked: Request) -> Card:
-        """The unbound, unrestricted tool of the category."""
         category = asked.category or ""
         variant = (self.kind or asked.kind or _TYPES[0]) if category in _TYPED else None
         return card(category, VARIANTS[-1] if category == RG else variant, switches=self.switches)
 
 
-def _marked(built: ToolSpec) -> ToolSpec:
-    """The tool, marked as built for scorers and readers."""
-    return ToolSpec(built.name, built.description, built.parameters, built.card, {**built.facts, "built": True})
-
-
 def builder(study: Study, facts: Mapping[str, Any], n_tools: int, switches: Switches) -> Builder:
-    """The builder of an insufficient offer with so many tools, from the facts of what was taken away."""
+    """The builder of an insufficient offer with so many tools, from the facts of what was removed."""
     argument, ability = facts["argument"], facts["ability"]
     restricted = ability == "InsufficientCapability"
     kind = REMOVED[argument][1] if argument in REMOVED else argument.removesuffix("Biomarker")

@@ -1,4 +1,4 @@
-"""RadABench's tool cards: what each simulated tool takes, gives and scores, and how it is described to an agent.
+"""RadABench's tool cards: inputs, outputs and scores of each simulated tool, and its description for an agent.
 
 Source: Zheng et al. 2024, arXiv 2412.09529; numbers as in the reference implementation
 (MAGIC-AI4Med/RadABench, January 2025). Departure: the texts are our own and say outright that tools
@@ -6,117 +6,40 @@ bound to an anatomy and a modality do not take these two as inputs.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import Any
+from pathlib import Path
+from typing import Any, TypedDict
 
 from components.core.messages import ToolSpec
 from components.radiology.switches import Switches
-from components.radiology.tasks import AC, AD, BQ, DD, DI, IE, MC, OS, RG, TR, var
-
-_PLACE = "Anatomy Modality"
-_TEXT = "Information OrganObject AnomalyObject Disease OrganDim OrganQuant AnomalyDim AnomalyQuant IndicatorName"
-_TREAT = "Disease OrganDim OrganQuant AnomalyDim AnomalyQuant IndicatorName"
-_MASKS = "OrganMask OrganObject AnomalyMask AnomalyObject"
-# (category, variant): compulsory inputs where it is not bound (bound: the image alone), outputs, what it does.
-TOOLS: Mapping[tuple[str, str | None], tuple[str, str, str]] = {
-    (AC, None): ("Image", "Anatomy", "Names the region of the body that the image shows."),
-    (MC, None): ("Image", "Modality", "Names the imaging modality of the image."),
-    (OS, None): (f"Image {_PLACE}", "OrganMask OrganObject", "Outlines the organ on the image and names it."),
-    (AD, None): (
-        f"Image {_PLACE}",
-        "AnomalyMask AnomalyObject",
-        "Locates the abnormality on the image and says what kind it is.",
-    ),
-    (DD, None): (f"Image {_PLACE}", "Disease", "Names the disease directly from the image."),
-    (DI, None): (
-        f"Image Information {_MASKS}",
-        "Disease",
-        "Infers the disease from the patient's information, the outlined organ and the located abnormality.",
-    ),
-    (BQ, "Organ"): (
-        "Image OrganObject OrganMask",
-        "OrganDim OrganQuant",
-        "Measures one dimension of the outlined organ.",
-    ),
-    (BQ, "Anomaly"): (
-        "Image AnomalyObject AnomalyMask",
-        "AnomalyDim AnomalyQuant",
-        "Measures one dimension of the located abnormality.",
-    ),
-    (IE, "Organ"): (
-        "Image Information IndicatorName OrganObject OrganDim OrganQuant",
-        "IndicatorValue",
-        "Evaluates the named clinical indicator from the patient's information and the organ's measurement.",
-    ),
-    (IE, "Anomaly"): (
-        "Image Information IndicatorName AnomalyObject AnomalyDim AnomalyQuant",
-        "IndicatorValue",
-        "Evaluates the named clinical indicator from the patient's information and the abnormality's measurement.",
-    ),
-    (RG, "Basic"): (f"Image {_PLACE}", "Report", "Writes the report of the study from the image alone."),
-    (RG, "Text"): (
-        f"Image {_PLACE}",
-        "Report",
-        "Writes the report of the study from the image and any earlier results in words that it is given.",
-    ),
-    (RG, "Mask"): (
-        f"Image {_PLACE}",
-        "Report",
-        "Writes the report of the study from the image and any masks of organ and abnormality that it is given.",
-    ),
-    (RG, "Text and Mask"): (
-        f"Image {_PLACE}",
-        "Report",
-        "Writes the report of the study from the image and any earlier results, in words or as masks, it is given.",
-    ),
-    (TR, None): (
-        "Information Report",
-        "Treatment",
-        "Recommends a treatment from the patient's information and the report; other results help.",
-    ),
-}
-# (category, variant): optional inputs; ValueName stands where the reference meant IndicatorValue.
-OPTIONAL: Mapping[tuple[str, str | None], str] = {
-    (BQ, "Organ"): "OrganDim",
-    (BQ, "Anomaly"): "AnomalyDim",
-    (RG, "Text"): f"{_TEXT} ValueName",
-    (RG, "Mask"): _MASKS,
-    (RG, "Text and Mask"): f"{_TEXT} ValueName OrganMask AnomalyMask",
-    (TR, None): f"{_TREAT} ValueName",
-}
-# (category, variant): lower and upper bound unbound, lower and upper bound bound, step.
-BOUNDS: Mapping[tuple[str, str | None], tuple[float, float, float, float, float]] = {
-    (AC, None): (0.95, 0.95, 0.95, 0.95, 0.0),
-    (MC, None): (0.95, 0.95, 0.95, 0.95, 0.0),
-    (OS, None): (0.80, 0.80, 0.85, 0.85, 0.0),
-    (AD, None): (0.75, 0.75, 0.80, 0.80, 0.0),
-    (DD, None): (0.70, 0.70, 0.75, 0.75, 0.0),
-    (DI, None): (0.80, 0.80, 0.80, 0.80, 0.0),
-    (BQ, "Organ"): (0.75, 0.80, 0.75, 0.80, 0.05),
-    (BQ, "Anomaly"): (0.75, 0.80, 0.75, 0.80, 0.05),
-    (IE, "Organ"): (0.80, 0.80, 0.80, 0.80, 0.0),
-    (IE, "Anomaly"): (0.80, 0.80, 0.80, 0.80, 0.0),
-    (RG, "Basic"): (0.35, 0.35, 0.40, 0.40, 0.0),
-    (RG, "Text"): (0.35, 0.65, 0.40, 0.70, 0.03),
-    (RG, "Mask"): (0.35, 0.71, 0.40, 0.76, 0.09),
-    (RG, "Text and Mask"): (0.35, 0.83, 0.40, 0.88, 0.04),
-    (TR, None): (0.80, 0.98, 0.80, 0.98, 0.02),
-}
+from components.radiology.tasks import AD, BQ, DD, DI, IE, OS, RG, Pair, Step, var
+from components.text.structured import read_yaml
 
 
+class ToolRow(TypedDict):
+    """A row of ``cards.yaml``, which explains the fields."""
+
+    category: str
+    variant: str | None
+    inputs: list[str]
+    optional: list[str]
+    outputs: list[str]
+    description: str
+    bounds: list[float]
+
+
+_ROWS: Sequence[ToolRow] = read_yaml(Path(__file__).with_name("cards.yaml"))
+TOOLS: Mapping[Step, ToolRow] = {(row["category"], row["variant"]): row for row in _ROWS}
 VARIANTS = ("Basic", "Text", "Mask", "Text and Mask")
 BINDABLE = frozenset({OS, AD, DD, RG})
 RESTRICTABLE = frozenset({OS, AD, DD, DI, BQ, IE})
+_INPUT = {"type": "array", "items": {"type": "string"}}
 _PARAMETERS: Mapping[str, Any] = {
     "type": "object",
     "properties": {
         "purpose": {"type": "string", "description": "what this call is for, in one sentence"},
-        "input": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": 'names of the memory variables handed over, such as "$Image$"',
-        },
+        "input": {**_INPUT, "description": 'names of the memory variables handed over, such as "$Image$"'},
     },
     "required": ["purpose", "input"],
 }
@@ -144,19 +67,8 @@ class Card:
     @cached_property
     def facts(self) -> dict[str, Any]:
         """The card for scorers, JSON-able; never shown to an agent."""
-        return {
-            "category": self.category,
-            "variant": self.variant,
-            "anatomy": self.anatomy,
-            "modality": self.modality,
-            "supported": None if self.supported is None else list(self.supported),
-            "compulsory": list(self.compulsory),
-            "optional": list(self.optional),
-            "outputs": list(self.outputs),
-            "lower": self.lower,
-            "upper": self.upper,
-            "step": self.step,
-        }
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @cached_property
     def label(self) -> str:
@@ -165,12 +77,12 @@ class Card:
         if self.category == RG:
             kind = "image only" if self.variant == "Basic" else f"takes {str(self.variant).lower()}"
             return f"{self.category} ({place}; {kind})"
-        return f"{self.variant + ' ' if self.variant else ''}{self.category} ({place})"
+        return f"{self.variant or ''} {self.category} ({place})".lstrip()
 
     @cached_property
     def ability(self) -> str:
         """The Ability of the card in words; a restricted tool's ends with its list."""
-        text = TOOLS[self.category, self.variant][2]
+        text = TOOLS[self.category, self.variant]["description"]
         if self.anatomy is not None:
             text += (
                 f" Works on {self.modality} images of {self.anatomy} only, once memory holds these two as $Modality$"
@@ -188,10 +100,8 @@ class Card:
         bounds = f"Score from lower bound {self.lower:g} to upper bound {self.upper:g}"
         if not self.optional:
             return f"{bounds}, times the lowest score of its inputs; it takes no optional inputs."
-        return (
-            f"{bounds}: the lower bound times the lowest score of its compulsory inputs, and each optional input"
-            f" raises it by up to {self.step:g}."
-        )
+        scored = "the lower bound times the lowest score of its compulsory inputs"
+        return f"{bounds}: {scored}, and each optional input raises it by up to {self.step:g}."
 
     @cached_property
     def shown(self) -> dict[str, Any]:
@@ -228,7 +138,7 @@ def bounds(lower: float, upper: float, n_listed: int) -> tuple[float, float]:
 def card(
     category: str,
     variant: str | None = None,
-    pair: tuple[str, str] | None = None,
+    pair: Pair | None = None,
     supported: Sequence[str] | None = None,
     *,
     switches: Switches,
@@ -244,29 +154,22 @@ def card(
 
 @lru_cache(maxsize=8192)
 def _card(
-    category: str, variant: str | None, pair: tuple[str, str] | None, supported: tuple[str, ...] | None, value: bool
+    category: str, variant: str | None, pair: Pair | None, supported: tuple[str, ...] | None, value: bool
 ) -> Card:
     """Build a card; ``value`` makes $IndicatorValue$ an optional input of reports and treatment."""
-    key = (category, variant)
-    bindable, restrictable = category in BINDABLE, category in RESTRICTABLE
-    if key not in TOOLS or (pair and not bindable) or (supported is not None and not restrictable):
+    row = TOOLS.get((category, variant))
+    if row is None or (pair and category not in BINDABLE) or (supported and category not in RESTRICTABLE):
         raise ValueError(f"there is no {category} with variant {variant!r}, pair {pair}, list {supported}")
-    inputs, outputs, _ = TOOLS[key]
-    optional = OPTIONAL.get(key, "").split()
-    if value and "ValueName" in optional:
-        optional.insert(optional.index("ValueName") + 1, "IndicatorValue")
-    lower, upper, bound_lower, bound_upper, step = BOUNDS[key]
+    optional = [name for name in row["optional"] if value or name != "IndicatorValue"]
+    lower, upper, bound_lower, bound_upper, step = row["bounds"]
+    inputs = row["inputs"]
     if pair:
-        inputs, lower, upper = "Image", bound_lower, bound_upper
+        inputs, lower, upper = ["Image"], bound_lower, bound_upper
     if supported:
         lower, upper = bounds(lower, upper, len(supported))
     anatomy, modality = pair or (None, None)
-    compulsory = tuple(var(name) for name in inputs.split())
-    written = tuple(var(name) for name in outputs.split())
-    return Card(
-        category, variant, anatomy, modality, supported, compulsory, tuple(var(name) for name in optional), written,
-        lower, upper, step,
-    )  # fmt: skip
+    compulsory, extra, outputs = (tuple(map(var, names)) for names in (inputs, optional, row["outputs"]))
+    return Card(category, variant, anatomy, modality, supported, compulsory, extra, outputs, lower, upper, step)
 
 
 @lru_cache(maxsize=4096)  # the redundant conditions have 28,000 pairs of card and name

@@ -18,12 +18,11 @@ from annotated_types import Ge
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
-from components.files.draws import draw
-from components.radiology.records import Entry, RecordFile, parse_records
-from components.radiology.study import LISTS, Vocabulary
+from components.files.samples import draw
+from components.radiology.study import LISTS, Entry, RecordFile, Vocabulary, parse_records
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 _MANIFEST = "manifest.json"  # of a synthesis, next to its records
 _SHIPPED = Path(__file__).parent
@@ -34,10 +33,10 @@ _TERMS = _SHIPPED / "radabench_mini" / "terms.yaml"
 class RadABench:
     """Samples ``<record>/<chain>`` in file order, with the patient's information as context.
 
-    ``path`` is a file of records (split ``test``) or a folder of such files (splits by file name);
-    ``shipped`` a folder next to this file, ``hub`` a data set on the Hugging Face hub (optional extra
-    ``datasets``); the first that is given counts. ``files`` names the splits' files in a folder.
-    ``records``: of the evaluated split a seeded sample of so many whole records, each with all its questions.
+    ``path`` is a file of records (split ``test``) or a folder of such files (splits by file name); ``shipped`` a folder
+    next to this file, ``hub`` a data set on the Hugging Face hub (optional extra ``datasets``); the first that is set
+    counts. ``files`` names the splits' files in a folder. ``records``: the size of a seeded sample of the evaluated
+    split's records, each with all its questions.
     """
 
     path: str | None = None
@@ -52,33 +51,30 @@ class RadABench:
 
     @property
     def splits(self) -> Sequence[str]:
-        """The splits there are. Raises ConfigError when there is no data."""
+        """The names of the splits. Raises ConfigError when there is no data."""
         return ("test", "train") if self._on_hub else tuple(self._files())
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the evaluated split's file (from the hub: of its records as JSON)."""
-        return sha256(self._bytes(self.split)).hexdigest()
+        data = _hub_bytes(str(self.hub), self.split) if self._on_hub else self._file(self.split).read_bytes()
+        return sha256(data).hexdigest()
 
     def load(self, split: str) -> Iterable[Sample]:
         """Read a split. Raises ConfigError, naming record and key, when a file is not as it should be."""
         file = self._parsed(split)
-        entries = file.entries if split != self.split else self._selected(file.entries)
+        entries = file.entries
+        if split == self.split:
+            if self.records is not None and self.records > len(entries):
+                raise ConfigError(f"records: {self.records} are asked for, and split {split!r} has {len(entries)}")
+            entries = draw(entries, self.records, f"{self.seed}/records")
         return (self._sample(entry, chain, file.vocabulary) for entry in entries for chain in entry.questions)
 
     def _parsed(self, split: str) -> RecordFile:
-        """The records of a split."""
         if self._on_hub:
             return _parsed_hub(str(self.hub), split)
         path = self._file(split)
-        stat = path.stat()
-        return _parsed(path, (stat.st_mtime_ns, stat.st_size))
-
-    def _selected(self, entries: Sequence[Entry]) -> Sequence[Entry]:
-        """As many records as are asked for, in file order. Raises ConfigError when there are fewer."""
-        if self.records is not None and self.records > len(entries):
-            raise ConfigError(f"records: {self.records} are asked for, and split {self.split!r} has {len(entries)}")
-        return draw(entries, self.records, f"{self.seed}/records")
+        return _parsed(path, path.stat().st_mtime_ns, path.stat().st_size)
 
     def _sample(self, entry: Entry, chain: str, vocabulary: Vocabulary) -> Sample:
         """One question."""
@@ -106,7 +102,7 @@ class RadABench:
         return self.hub is not None and self.path is None and self.shipped is None
 
     def _files(self) -> dict[str, Path]:
-        """Split -> file."""
+        """Split -> file. Raises ConfigError."""
         if self.path is None and self.shipped is None:
             raise ConfigError(
                 "no data: give dataset.path=FILE_OR_FOLDER with RadABench's JSON, or"
@@ -125,7 +121,7 @@ class RadABench:
         return {"test": found[0]} if len(found) == 1 else {file.stem: file for file in found}
 
     def _file(self, split: str) -> Path:
-        """The file of a split."""
+        """The file of a split. Raises ConfigError."""
         files = self._files()
         if split not in files:
             raise ConfigError(f"dataset.split={split!r} is not there; the splits are {list(files)}")
@@ -133,13 +129,9 @@ class RadABench:
             raise ConfigError(f"{str(files[split])!r}, the file of split {split!r}, does not exist")
         return files[split]
 
-    def _bytes(self, split: str) -> bytes:
-        """What a split is read from."""
-        return _hub_bytes(str(self.hub), split) if self._on_hub else self._file(split).read_bytes()
-
 
 def _card(patient: Mapping[str, Any], steps: int) -> dict[str, str | float]:
-    """Who is asked about, and how long the ground-truth chain is; an age in other words than years is left out."""
+    """The patient, and the length of the ground-truth chain; an age that is not a number of years is left out."""
     found: dict[str, str | float] = {"sex": str(patient["Sex"]).lower(), "gold chain, steps": steps}
     with suppress(ValueError):
         found["age, years"] = float(patient["Age"])
@@ -160,22 +152,20 @@ def _context(record: Mapping[str, Any], named: bool) -> str:
 
 
 @lru_cache(maxsize=4)
-def _parsed(path: Path, _stamp: tuple[int, int]) -> RecordFile:
-    """A file's records, kept while the file does not change."""
+def _parsed(path: Path, _changed: int, _size: int) -> RecordFile:
+    """A file's records, read again when the file changes."""
     return parse_records(path.read_bytes(), str(path), _terms())
 
 
 @lru_cache(maxsize=2)
 def _parsed_hub(hub: str, split: str) -> RecordFile:
-    """A hub split's records."""
     return parse_records(_hub_bytes(hub, split), f"{hub} ({split})", _terms())
 
 
 @lru_cache(maxsize=1)
 def _terms() -> Mapping[str, Sequence[str]]:
     """The project's own terms, by list name."""
-    terms = read_yaml(_TERMS)
-    return {name: tuple(str(term) for term in terms[name]) for name in LISTS}
+    return {name: tuple(map(str, terms)) for name, terms in read_yaml(_TERMS).items() if name in LISTS}
 
 
 @lru_cache(maxsize=2)

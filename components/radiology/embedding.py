@@ -1,10 +1,8 @@
 """A picture of RadABench's records: a text of each as a sentence embedding, reduced to two dimensions by t-SNE.
 
-Source: Zheng et al. 2024, arXiv 2412.09529, Figure 2, with BioLORD; van der Maaten & Hinton 2008 (t-SNE). Departure:
-which text is embedded, and by which perplexity, are settings here; the defaults are ours.
-
-Sentence embeddings come through an optional extra: any model that sentence-transformers loads, such as BioLORD (Remy et
-al. 2024, arXiv 2311.16075; Reimers & Gurevych 2019, arXiv 1908.10084).
+Source: Zheng et al. 2024, arXiv 2412.09529, Figure 2, with BioLORD (Remy et al. 2024, arXiv 2311.16075; Reimers &
+Gurevych 2019, arXiv 1908.10084); van der Maaten & Hinton 2008 (t-SNE). Departure: which text is embedded, and by which
+perplexity, are settings here; the defaults are ours. Embeddings need an optional extra.
 """
 
 import csv
@@ -13,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
+from itertools import count, cycle
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
@@ -22,7 +21,7 @@ from pydantic import StringConstraints
 from components.core.errors import ConfigError, missing_extra
 from components.core.learning import Made, StageContext
 from components.core.types import Sample
-from components.files.made_folder import NEW, MadeFolder
+from components.files.folders import NEW, MadeFolder
 
 _LIBRARY = "sentence_transformers"
 
@@ -33,11 +32,11 @@ class Embedding(Protocol):
 
     @property
     def name(self) -> str:
-        """The model, as it is named in what is made."""
+        """The name of the model in the manifest."""
 
     @property
     def missing(self) -> str:
-        """What has to be installed first, in one line; empty where nothing is missing."""
+        """The requirement that is not installed, in one line; empty where nothing is missing."""
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """A vector per text, all of one length. Raises ConfigError."""
@@ -64,13 +63,13 @@ class SentenceEmbedding:
             raise ConfigError(
                 f"the embedding model {self.name!r} cannot be loaded: {str(error).splitlines()[0]}"
             ) from None
-        found: Sequence[Sequence[float]] = model.encode(list(texts), normalize_embeddings=True)
-        return found
+        vectors: Sequence[Sequence[float]] = model.encode(list(texts), normalize_embeddings=True)
+        return vectors
 
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 PICTURE, POINTS = "records.svg", "records.csv"
-_LEAST, _SIZE, _EDGE, _LEGEND = 5, 640, 20, 200
+_LEAST = 5
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000")  # Okabe & Ito 2008
 _REPORT = ("Finding", "Impression")
 
@@ -79,7 +78,7 @@ _REPORT = ("Finding", "Impression")
 class EmbedRecords:
     """Writes ``records.svg`` and ``records.csv``: a point per evaluated record, coloured ``by`` a stratum.
 
-    ``text``: what of a record is embedded. Where the extra is not installed nothing is made, and a line says so.
+    ``text``: the embedded part of a record. Without the extra nothing is written, and a line says so.
     """
 
     embedding: Embedding
@@ -91,11 +90,11 @@ class EmbedRecords:
 
     @property
     def place(self) -> Path:
-        """Where the picture is written."""
+        """The folder of the picture."""
         return Path("outputs/embedding") / self.name if self.folder is None else Path(self.folder)
 
     def check(self, bench: StageContext) -> None:
-        """Whether there are records enough. Raises ConfigError."""
+        """Raises ConfigError where there are too few records."""
         if (n := len(_records(bench.evaluated))) < _LEAST:
             raise ConfigError(
                 f"it needs at least {_LEAST} records of RadABench, the dataset has {n} (dataset=radabench_mini has 66)"
@@ -104,7 +103,7 @@ class EmbedRecords:
             MadeFolder(self.place).notes(bench.begun, "stage.name")
 
     async def make(self, bench: StageContext) -> Made:
-        """Embed, reduce to two dimensions, draw; or say what is missing. Raises ConfigError."""
+        """Embed, reduce to two dimensions, draw; or report what is missing. Raises ConfigError."""
         home, notes = MadeFolder(self.place), {**bench.facts, "begun": bench.begun, "embedding": self.embedding.name}
         with home.held():
             home.notes(bench.begun, "stage.name")
@@ -112,32 +111,26 @@ class EmbedRecords:
                 home.note({**notes, "status": NEW, "skipped": why})
                 return Made(self.place, [f"skipped:    {why}"])
             samples = _records(bench.evaluated)
-            points = self._points([self._text(one.metadata["record"]) for one in samples], bench.seed)
+            perplexity = min(self.perplexity, (len(samples) - 1) / 3)  # it must be below the number of records
+            points = self._points([self._text(one.metadata["record"]) for one in samples], perplexity, bench.seed)
             home.write(POINTS, _table(samples, points))
             home.write(PICTURE, _picture(samples, points, self.by))
-            home.note(
-                {**notes, "status": "complete", "records": len(samples), "perplexity": self._limited(len(samples))}
-            )
-        said = f"picture:    {self.place / PICTURE}: {len(samples)} records, {self.text} by {self.embedding.name}"
-        return Made(self.place, [said])
+            home.note({**notes, "status": "complete", "records": len(samples), "perplexity": perplexity})
+        line = f"picture:    {self.place / PICTURE}: {len(samples)} records, {self.text} by {self.embedding.name}"
+        return Made(self.place, [line])
 
     def _text(self, record: Mapping[str, Any]) -> str:
         if self.text == "report":
             return " ".join(record["Report"][part] for part in _REPORT)
         return str(record[self.text.capitalize()])
 
-    def _limited(self, n: int) -> float:
-        """The perplexity, which must be below the number of records: a third of the others at most."""
-        return min(self.perplexity, (n - 1) / 3)
-
-    def _points(self, texts: Sequence[str], seed: int) -> list[tuple[float, float]]:
-        """A place per text, each from 0 to 1; the same for the same seed."""
+    def _points(self, texts: Sequence[str], perplexity: float, seed: int) -> list[tuple[float, float]]:
+        """A point per text, coordinates from 0 to 1; the same for the same seed."""
         import numpy as np
 
         vectors = np.asarray(self.embedding.embed(texts), dtype=float)
         manifold: Any = import_module("sklearn.manifold")
-        tsne = manifold.TSNE(perplexity=self._limited(len(texts)), random_state=seed, init="random")
-        found = tsne.fit_transform(vectors)
+        found = manifold.TSNE(perplexity=perplexity, random_state=seed, init="random").fit_transform(vectors)
         found = (found - found.min(axis=0)) / np.maximum(np.ptp(found, axis=0), 1e-12)
         return [(float(x), float(y)) for x, y in found]
 
@@ -162,20 +155,15 @@ def _table(samples: Sequence[Sample], points: Sequence[tuple[float, float]]) -> 
 
 
 def _picture(samples: Sequence[Sample], points: Sequence[tuple[float, float]], by: str) -> str:
-    """The points with a legend, as SVG; each one names its record."""
-    values = [*dict.fromkeys(one.strata[by] for one in samples)]
-    colour = {value: _COLOURS[n % len(_COLOURS)] for n, value in enumerate(values)}
-    parts = []
-    for one, (x, y) in zip(samples, points, strict=True):
-        left, top = (_EDGE + part * (_SIZE - 2 * _EDGE) for part in (x, 1 - y))
-        title = escape(f"{one.cluster}: {one.metadata['record']['Disease']}")
-        fill = colour[one.strata[by]]
-        parts.append(f'<circle cx="{left:.1f}" cy="{top:.1f}" r="4" fill="{fill}"><title>{title}</title></circle>')
-    for n, value in enumerate(values):
-        top = _EDGE + 20 * n
-        parts.append(f'<circle cx="{_SIZE + 8}" cy="{top}" r="5" fill="{colour[value]}"/>')
-        parts.append(f'<text x="{_SIZE + 20}" y="{top + 4}">{escape(value)}</text>')
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_SIZE + _LEGEND}" height="{_SIZE}" font-family="sans-serif"'
-    )
-    return f'{head} font-size="12">{"".join(parts)}</svg>\n'
+    """The points with a legend, as SVG; the title of each is its record."""
+    colours = dict(zip(dict.fromkeys(one.strata[by] for one in samples), cycle(_COLOURS), strict=False))
+    parts = [
+        f'<circle cx="{20 + 600 * x:.1f}" cy="{20 + 600 * (1 - y):.1f}" r="4" fill="{colours[one.strata[by]]}">'
+        f"<title>{escape(str(one.cluster))}: {escape(one.metadata['record']['Disease'])}</title></circle>"
+        for one, (x, y) in zip(samples, points, strict=True)
+    ]
+    for top, (value, colour) in zip(count(20, 20), colours.items(), strict=False):
+        parts.append(f'<circle cx="648" cy="{top}" r="5" fill="{colour}"/>')
+        parts.append(f'<text x="660" y="{top + 4}">{escape(value)}</text>')
+    head = '<svg xmlns="http://www.w3.org/2000/svg" width="840" height="640" font-family="sans-serif" font-size="12">'
+    return f"{head}{''.join(parts)}</svg>\n"

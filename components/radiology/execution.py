@@ -1,10 +1,9 @@
-"""A trajectory read into RadABench's chains: what was planned, what was executed, how it ended.
+"""A trajectory read into RadABench's chains: the plan, the executed calls, and the end.
 
-Source: Zheng et al. 2024, arXiv 2412.09529. The reference implementation (MAGIC-AI4Med/RadABench,
-January 2025) finds all this in a text log by patterns; here it comes from structured steps, so that
-every agent and grammar is measured with the same ruler. What the log's patterns change in the numbers
-(a refusal counts as a success, a call whose purpose holds a closing brace is lost) is kept where
-switch ``error_detection`` is ``substring``.
+Source: Zheng et al. 2024, arXiv 2412.09529. The reference implementation (MAGIC-AI4Med/RadABench, January 2025) finds
+all this in a text log by patterns; here it comes from structured steps, so that every agent and grammar is measured in
+the same way. The effects of the log's patterns on the numbers (a refusal counts as a success, a call whose purpose
+holds a closing brace is lost) are reproduced where switch ``error_detection`` is ``substring``.
 """
 
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from components.core.types import Observed, Sample, Step, Trajectory
+from components.core.types import Observed, Sample, Trajectory
 from components.faults.marks import brought_down
 from components.radiology.plan import decision_chain
 from components.radiology.switches import Switches
@@ -31,8 +30,8 @@ class Called(NamedTuple):
 class Execution:
     """One episode. ``names`` are those of the called tools, ``plan`` is the planning reply, None without one.
 
-    ``clean`` is the number of successful calls before the first failure; ``faulty``: a call failed, a reply
-    could not be read, or the agent itself gave up or ran into a limit.
+    ``clean``: the number of successful calls before the first failure; ``faulty``: a call failed, a reply could not be
+    read, or the agent gave up or reached a limit.
     """
 
     calls: tuple[Called, ...]
@@ -74,7 +73,7 @@ def task_of(sample: Sample) -> Task | None:
 
 
 def kind_of(trajectory: Trajectory) -> str:
-    """The kind of condition: baseline, redundant, insufficient, differentiated; else ``intact``."""
+    """The kind of condition: baseline, redundant, insufficient, differentiated, ...; by default ``intact``."""
     return str(trajectory.facts.get("kind", "intact"))
 
 
@@ -83,9 +82,7 @@ def is_scored(switches: Switches, kind: str, published: Sequence[str]) -> bool:
 
     The reference's scripts score it where it was ``published``, otherwise it is scored wherever the task can be solved.
     """
-    if switches.planning_scope == "success_only":
-        return kind in published
-    return kind != "insufficient"
+    return kind in published if switches.planning_scope == "success_only" else kind != "insufficient"
 
 
 @lru_cache(maxsize=64)
@@ -101,10 +98,9 @@ def ground_truth(chain: str, typing: str) -> tuple[str, ...]:
 @lru_cache(maxsize=512)
 def decided(plan: str, switches: Switches) -> tuple[str, ...]:
     """The planned chain. The reference's reader types the organ quantifier, which ``untyped`` undoes."""
+    untyped = switches.category_typing == "untyped"
     chain = decision_chain(plan, switches.plan_reader)
-    if switches.category_typing != "untyped":
-        return tuple(chain)
-    return tuple(BQ if name.endswith(BQ) else name for name in chain)
+    return tuple(BQ if untyped and name.endswith(BQ) else name for name in chain)
 
 
 def read(trajectory: Trajectory, switches: Switches) -> Execution:
@@ -114,9 +110,7 @@ def read(trajectory: Trajectory, switches: Switches) -> Execution:
     calls: list[Called] = []
     names: list[str] = []
     clean, faulty = 0, False
-    for step in acting:
-        if step.branch != branch:
-            continue
+    for step in (one for one in acting if one.branch == branch):
         lost = from_log(switches) and step.action is not None and "}" in step.action.purpose
         faulty = faulty or (step.action is not None and step.action.error is not None)
         for observed in step.observed:
@@ -127,23 +121,17 @@ def read(trajectory: Trajectory, switches: Switches) -> Execution:
             if not lost:
                 calls.append(_called(observed, trajectory))
                 names.append(observed.call.name)
-    ended = trajectory.stop not in ("answered", "refused")
-    plan = _plan(trajectory.steps, branch)
-    return Execution(tuple(calls), tuple(names), plan, trajectory.stop, clean, faulty or ended)
+    faulty = faulty or trajectory.stop not in ("answered", "refused")
+    plans = [step for step in trajectory.steps if step.purpose == "plan"]
+    plans = [step for step in plans if step.branch == branch] or plans
+    plan = plans[-1].reply.text if plans else None
+    return Execution(tuple(calls), tuple(names), plan, trajectory.stop, clean, faulty)
 
 
 def _called(observed: Observed, trajectory: Trajectory) -> Called:
-    """What was called: the tool's own word for it, else that of its card."""
+    """The call by the category that its result reports, else by that of the tool's card."""
     data = observed.observation.data
     if "category" not in data:
         name = observed.call.name
         data = next((spec.facts for spec in trajectory.offered if spec.name == name), data)
     return Called(data.get("category"), data.get("variant"), observed.error is None)
-
-
-def _plan(steps: Sequence[Step], branch: str | None) -> str | None:
-    """The last planning reply, of this branch if it has one."""
-    plans = [step for step in steps if step.purpose == "plan"]
-    own = [step for step in plans if step.branch == branch]
-    chosen = own or plans
-    return chosen[-1].reply.text if chosen else None

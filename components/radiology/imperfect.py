@@ -1,7 +1,7 @@
-"""Radiology tools that are right as often as their cards say, and else plausibly wrong.
+"""Radiology tools that are right as often as their cards say, and otherwise plausibly wrong.
 
 Zheng et al. 2024 (arXiv 2412.09529) name tools that are never wrong as a limit of their benchmark: a score says how
-good a tool is, and nothing comes of it. Here the score is the probability that the values are right.
+good a tool is, and has no effect. Here the score is the probability that the values are right.
 """
 
 from collections.abc import Sequence
@@ -9,28 +9,26 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar
 
-from components.core.tools import Offer
+from components.core.tools import Offer, innermost
 from components.core.types import Observation, Sample
-from components.core.wrapping import innermost
 from components.faults.altering import change_values
 from components.faults.wrapping import Share, Striking, Struck
 from components.radiology.cards import Card
-from components.radiology.memory import RadiologyMemory, inputs_of
+from components.radiology.memory import RadiologyMemory, read_inputs
 from components.radiology.tool import RadiologyTool, memory_of
 from components.radiology.toolset import study_behind
 
 
 @dataclass(frozen=True)
 class Imperfect(Striking):
-    """A call is right with the score that its card gives for right inputs, else all that it writes is wrong.
+    """A call is right with the score that its card gives for right inputs; otherwise all that it writes is wrong.
 
     That is the lower bound, and a step more for each right optional input, up to the upper bound. A call on a wrong
-    compulsory input is wrong for certain, so errors travel on. ``rate`` 0.5 halves the chance of an error of a tool's
-    own. For toolset=radiology alone.
+    compulsory input is always wrong, so errors propagate. ``rate`` 0.5 halves the chance of a tool's own error.
+    For toolset=radiology only.
     """
 
     rate: Share = 1.0
-    tools: Sequence[str] = ()
     kind: ClassVar[str] = "imperfect"
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
@@ -39,28 +37,28 @@ class Imperfect(Striking):
         return super().offer(offer, sample, rng)
 
     def strikes(self, call: Struck) -> bool:
-        """Whether this call is wrong; a tool that cannot be called is left to say so itself."""
+        """Whether this call is wrong; a tool that cannot be called reports that itself."""
         tool, memory = innermost(call.tool), memory_of(call.context.state)
         if not isinstance(tool, RadiologyTool):
             return False
         if any(name in memory.wrong for name in tool.card.compulsory):
             return True
-        given = inputs_of(call.context.call.parsed.get("input", ""))
+        given = read_inputs(call.context.call.parsed.get("input", ""))
         return call.rng.random() < self.rate * (1 - certainty(tool.card, memory, given))
 
     async def strike(self, call: Struck) -> Observation:
-        """Run the tool and write what is wrong. Raises ToolError as the tool does."""
+        """Run the tool and write wrong values. Raises ToolError as the tool does."""
         memory = memory_of(call.context.state)
-        known = dict(memory.wrong)
+        wrong = dict(memory.wrong)
 
         def other(name: str, _: Any) -> Any:
-            known[name] = memory.plausible(name, known, call.rng)
-            return known[name]
+            wrong[name] = memory.plausible(name, wrong, call.rng)
+            return wrong[name]
 
         return change_values(self.kind, await call.run(), memory, other)
 
 
 def certainty(card: Card, memory: RadiologyMemory, given: Sequence[str]) -> float:
     """The probability that a call with right compulsory inputs is right, 0 to 1, by its card."""
-    sure = [name for name in given if name in card.optional and name in memory.values and name not in memory.wrong]
-    return min(card.lower + card.step * len(sure), card.upper)
+    right = [name for name in given if name in card.optional and name in memory.values and name not in memory.wrong]
+    return min(card.lower + card.step * len(right), card.upper)

@@ -1,37 +1,42 @@
-"""The memory of a RadABench sample: variable values, their scores, and how a tool's result is written.
+"""The memory of a RadABench sample: variable values, their scores, how a result is written, and wrong values.
 
-Source: Zheng et al. 2024, arXiv 2412.09529; rules as in the reference implementation
-(MAGIC-AI4Med/RadABench, January 2025). Tools are oracles: what is written comes from the patient record.
+Source: Zheng et al. 2024, arXiv 2412.09529; rules as in the reference implementation (MAGIC-AI4Med/RadABench, January
+2025). Tools are oracles: what is written comes from the patient record. Departure: values that are wrong but plausible,
+for faults; the article names tools that are never wrong as a limit of its benchmark.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
 import orjson
 
 from components.core.errors import ToolError
-from components.radiology.plausible import plausible
-from components.radiology.study import NO_VOCABULARY, Vocabulary, placeholder, recorded
+from components.faults.altering import shifted
+from components.radiology.study import ENTITIES, NO_VOCABULARY, Vocabulary, placeholder, recorded
 from components.radiology.switches import Switches
-from components.radiology.tasks import VARIABLES, lookup, var
+from components.radiology.tasks import PAIRS, VARIABLES, lookup, var
+from components.text.words import replaced
 
 IMAGE, INFORMATION, INDICATOR_NAME = var("Image"), var("Information"), var("IndicatorName")
 _START: Mapping[str, str] = {IMAGE: "PLACEHOLDER_IMAGE", INFORMATION: "PLACEHOLDER_INFORMATION"}
-# What is known of an organ or an anomaly once both its mask and its name are: mask, name, dimension.
+# Mask, name, dimension of an organ or an anomaly: the third is known once the others are.
 _REVEALED = tuple((var(f"{kind}Mask"), var(f"{kind}Object"), var(f"{kind}Dim")) for kind in ("Organ", "Anomaly"))
 _PATTERNS = tuple((name, var(name)) for name in VARIABLES)
+_ENTITY_OF = {var(variable): entity for entity, (_, variable) in ENTITIES.items()}
+_FREE = (var("Report"), var("Treatment"))
+_ANATOMY, _MODALITY, _DISEASE = var("Anatomy"), var("Modality"), var("Disease")
 
 
 @dataclass
 class RadiologyMemory:
-    """What the tools of one sample have found.
+    """The results of the tools of one sample.
 
-    ``scores`` are in [0, 1]; ``fixed`` are those of the variables known from the start, kept by every call.
-    ``given`` are the variables that the sample itself makes known, whatever is claimed; ``wrong`` what a tool that
-    was mistaken wrote in place of the record's, until the variable is written again. ``vocabulary``: what plausible
-    wrong values are taken from.
+    ``scores`` are in [0, 1]; ``fixed`` are those of the variables known from the start, which no call changes.
+    ``given`` are the variables that the sample itself makes known, whatever is claimed; ``wrong`` the values that a
+    mistaken tool wrote in place of the record's, until the variable is written again. ``vocabulary``: the source of
+    plausible wrong values.
     """
 
     record: Mapping[str, Any]
@@ -44,11 +49,10 @@ class RadiologyMemory:
 
     def fork(self) -> "RadiologyMemory":
         """A copy that can be changed apart."""
-        kept = dict(self.values), dict(self.scores), self.fixed, self.given, dict(self.wrong)
-        return RadiologyMemory(self.record, *kept, self.vocabulary)
+        return replace(self, values=dict(self.values), scores=dict(self.scores), wrong=dict(self.wrong))
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to release."""
 
     def begin(self, known: Iterable[str]) -> None:
         """Start again, with these variables known besides those that the sample gives.
@@ -81,19 +85,44 @@ class RadiologyMemory:
         self.values.update(values)
 
     def plausible(self, name: str, wrong: Mapping[str, Any], rng: Random) -> Any:
-        """A wrong value of a variable that could be right; ``wrong`` holds those that are wrong already."""
-        return plausible(self.record, self.vocabulary, name, wrong, rng)
+        """A wrong value of a variable (with dollar signs); ``wrong`` holds those that are wrong already.
+
+        Of the same type, and not the record's own: entities come from the vocabulary, numbers are put off by a fifth to
+        two fifths. A report and a treatment repeat what is wrong already, and take another disease where nothing is. A
+        mask stays the placeholder that it is.
+        """
+        right = recorded(self.record, name)
+        if name in _ENTITY_OF:
+            return rng.choice(self.vocabulary.others(_ENTITY_OF[name], str(right)) or [f"no {right}"])
+        if name in (_ANATOMY, _MODALITY):
+            part, fixed = (0, self.record["Modality"]) if name == _ANATOMY else (1, self.record["Anatomy"])
+            near = [pair[part] for pair in PAIRS if pair[1 - part] == fixed and pair[part] != right]
+            return rng.choice(near or [pair[part] for pair in PAIRS])
+        if name in _FREE:
+            return self._rewritten(str(right), wrong, rng)
+        if name.endswith("Mask$"):
+            return right
+        text = shifted(str(right), rng.uniform(0.2, 0.4), rng, whole=True)
+        return text.text if text.n else f"not {str(right)[:1].lower()}{str(right)[1:]}"
+
+    def _rewritten(self, text: str, wrong: Mapping[str, Any], rng: Random) -> str:
+        """A text with what is wrong in the record's place."""
+        swaps = {str(recorded(self.record, name)): str(value) for name, value in wrong.items() if name not in _FREE}
+        changed = replaced(text, {right: shown for right, shown in swaps.items() if right != shown})
+        if changed != text:
+            return changed
+        other = str(wrong.get(_DISEASE) or self.plausible(_DISEASE, {}, rng))
+        changed = replaced(text, {str(recorded(self.record, _DISEASE)): other})
+        return changed if changed != text else f"As for {other}. {text.partition('. ')[0].rstrip('.')}."
 
     def text(self, information: bool = False) -> str:
         """The values as one line of JSON; with ``information`` the patient's in place of its placeholder."""
-        values = self.values
-        if information:
-            values = {**values, INFORMATION: self.record["Information"]}
-        return orjson.dumps(values).decode()
+        patient = {INFORMATION: self.record["Information"]} if information else {}
+        return orjson.dumps({**self.values, **patient}).decode()
 
 
 def start_memory(record: Mapping[str, Any], known: Iterable[str] = ()) -> RadiologyMemory:
-    """The memory before the first call: image, information, and variables (with dollar signs) held known.
+    """The memory before the first call: image, information, and known variables (with dollar signs).
 
     Raises ToolError ``unknown_initial_info`` when the record lacks one, as it lacks the masks.
     """
@@ -115,20 +144,11 @@ def open_memory(
 ) -> RadiologyMemory:
     """The memory of a sample of this task before anything is claimed to be known."""
     named = switches.indicator_name == "start_for_indicator_tasks" and "7" in chain
-    memory = start_memory(record, (INDICATOR_NAME,) if named else ())
-    memory.given = (INDICATOR_NAME,) if named else ()
-    memory.vocabulary = vocabulary
-    return memory
+    given = (INDICATOR_NAME,) if named else ()
+    return replace(start_memory(record, given), given=given, vocabulary=vocabulary)
 
 
-def inputs_of(value: str | Sequence[str]) -> list[str]:
-    """The variables named in the ``input`` of a call, a text or a list, with dollar signs."""
-    return read_inputs(value if isinstance(value, str) else orjson.dumps(value, default=str).decode())
-
-
-def read_inputs(text: str) -> list[str]:
-    """The variables named in a call's input, in canonical order, with dollar signs.
-
-    A bare name anywhere in the text counts; anything else in it is passed over.
-    """
+def read_inputs(value: str | Sequence[str]) -> list[str]:
+    """The variables named anywhere in a call's ``input``, a text or a list, in canonical order, with dollar signs."""
+    text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
     return [name for bare, name in _PATTERNS if bare in text]

@@ -1,4 +1,4 @@
-"""Reading a planning reply: what it claims to be known, and its chain of tools.
+"""Reading a planning reply: the variables that it claims to be known, and its chain of tools.
 
 Source: Zheng et al. 2024, arXiv 2412.09529, and the readers of the reference implementation
 (MAGIC-AI4Med/RadABench, January 2025). ``tolerant`` is ours: the reference loses plans over several
@@ -10,31 +10,28 @@ arrows, some keys have no quotes. So each key is looked for by its name, and its
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from components.radiology.switches import Switches
-from components.radiology.tasks import BQ, IE, PLANNING_NAMES, var
+from components.radiology.tasks import BQ, IE, PLANNING_NAMES, VARIABLES, var
 
 KnownInfo = Literal["baseline_bare", "three_dollar", "all_dollar"]
 
 _THREE = ("Anatomy", "Disease", "Modality")
-_CLAIMABLE = (
-    "Anatomy", "AnomalyDim", "AnomalyObject", "AnomalyQuant", "Disease", "IndicatorName", "IndicatorValue",
-    "Modality", "OrganDim", "OrganObject", "OrganQuant", "Report", "Treatment",
-)  # fmt: skip
+_CLAIMABLE = sorted({*VARIABLES} - {"Image", "Information", "OrganMask", "AnomalyMask"})
 _UNTYPED: Mapping[str, str] = {
     **{name: category for name, (category, _) in PLANNING_NAMES.items()},
     "Biomarker Quantification Tool": BQ,
     "Indicator Evaluator Tool": IE,
 }
-_CODE_NAMES: Mapping[str, str] = {
-    **{name: category for name, category in _UNTYPED.items() if category not in (BQ, IE)},
-    "Organ Biomarker Quantification Tool": "Organ Biomarker Quantifier",
-    "Biomarker Quantification Tool": BQ,
-    "Indicator Evaluator Tool": IE,
-}
+# The names that the reference's log reader knows; of the organ quantifier it keeps the type.
+_CODE_NAMES = {
+    name: category
+    for name, category in _UNTYPED.items()
+    if name not in ("Anomaly Biomarker Quantification Tool", "Indicator Evaluation Tool")
+} | {"Organ Biomarker Quantification Tool": "Organ Biomarker Quantifier"}
 _STARRED = re.compile(r"\*(.*?)\*")
 _CHAIN = re.compile(r"Tool Chain[\"']?\s*:(?:\s*\[([^\]]*)|([^\n]*))")
 _NAME = re.compile("|".join(re.escape(name) for name in sorted(_UNTYPED, key=len, reverse=True)))
@@ -43,7 +40,7 @@ PLAN_FIELDS = ("Task Summary", "Known Info", "Self-Reflection", "Tool Chain")
 _BEGINS = r"""(?:\A|(?<=[{,])|(?<![\s"'*{,])(?=(?:[^\S\n]|["'*])*\n))"""
 _FIELD = re.compile(_BEGINS + rf"""[\s"'*]*+({"|".join(PLAN_FIELDS)})[\s"'*]*+:""", re.IGNORECASE)
 _AROUND = " \t\r\n\"'`,{}"
-_NEVER = ("$Report$", "$Treatment$", "$OrganMask$", "$AnomalyMask$")
+_NEVER = ("$Report$", "$Treatment$")
 
 
 def is_code_baseline(switches: Switches, condition: str) -> bool:
@@ -80,9 +77,13 @@ def decision_chain(text: str, reader: Literal["code_line", "tolerant"]) -> list[
     ``code_line``: one line, names between asterisks, of which the reference drops two and types one;
     ``tolerant``: any number of lines, plain or JSON, all names, untyped.
     """
-    if reader == "code_line":
-        return _code_line(text)
-    return [_UNTYPED[name] for name in chain_names(text)]
+    if reader == "tolerant":
+        return [_UNTYPED[name] for name in chain_names(text)]
+    for line in text.split("\n"):
+        inside, closed, _ = line.partition("Tool Chain: [")[2].partition("]")
+        if closed:
+            return [_CODE_NAMES[name] for name in _STARRED.findall(inside) if name in _CODE_NAMES]
+    return []
 
 
 def chain_names(text: str) -> list[str]:
@@ -91,13 +92,9 @@ def chain_names(text: str) -> list[str]:
     return _NAME.findall((found[1] if found[1] is not None else found[2]) if found else "")
 
 
-def _code_line(text: str) -> list[str]:
-    """The chain as the reference's log reader sees it."""
-    for line in text.split("\n"):
-        inside, closed, _ = line.partition("Tool Chain: [")[2].partition("]")
-        if closed:
-            return [_CODE_NAMES[name] for name in _STARRED.findall(inside) if name in _CODE_NAMES]
-    return []
+def plan_text(known: Iterable[str], names: Iterable[str]) -> str:
+    """The known variables and the chain of planning names in the two lines that every reader understands."""
+    return f"Known Info: [{', '.join(known)}]\nTool Chain: [{' -> '.join(f'*{name}*' for name in names)}]"
 
 
 @dataclass(frozen=True)
@@ -118,8 +115,8 @@ class PlanObject:
 
     @property
     def claims(self) -> str:
-        """What is known and the chain alone: what a reflection mentions is not claimed."""
-        return f"Known Info: [{', '.join(self.known)}]\nTool Chain: [{' -> '.join(f'*{name}*' for name in self.chain)}]"
+        """The known variables and the chain alone: what a reflection mentions is not claimed."""
+        return plan_text(self.known, self.chain)
 
 
 def read_plan(reply: str) -> PlanObject | None:
@@ -138,9 +135,7 @@ def read_plan(reply: str) -> PlanObject | None:
 
 
 def _parts(reply: str) -> dict[str, str]:
-    """Key in lower case -> what stands behind it up to the next key; of a key that comes twice the first."""
+    """Key in lower case -> the text after it up to the next key; of a repeated key the first."""
     found = list(_FIELD.finditer(reply))
-    parts: dict[str, str] = {}
-    for one, after in zip(found, [*found[1:], None], strict=False):
-        parts.setdefault(one[1].lower(), reply[one.end() : after.start() if after else None])
-    return parts
+    ends = [*(one.start() for one in found[1:]), len(reply)]
+    return {one[1].lower(): reply[one.end() : end] for one, end in reversed([*zip(found, ends, strict=False)])}

@@ -4,8 +4,9 @@ Source: Zheng et al. 2024, arXiv 2412.09529; builders as in the reference implem
 (MAGIC-AI4Med/RadABench, January 2025), with its draws taken from ``rng``. Variants ``paper_*`` are our
 reconstructions of what the article says beyond the code.
 
-What insufficient conditions take away per task, and the refusal that would be right, are tables of the reference, too.
-Departure: where it accepts one diagnosis category although both are gone or restricted, both are accepted.
+What insufficient conditions take away per task, and the expected refusal, are tables of the reference, too
+(``tasks.yaml``). Departure: where it accepts one diagnosis category although both are removed or restricted, both are
+accepted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,72 +17,20 @@ from typing import Any
 from components.radiology.cards import BINDABLE, VARIANTS, Card, card
 from components.radiology.study import Study
 from components.radiology.switches import Switches
-from components.radiology.tasks import AC, AD, BQ, DD, DI, IE, MC, OS, PAIRS, RG, TR
+from components.radiology.tasks import AC, AD, BQ, DD, DI, IE, MC, OS, PAIRS, RG, TABLES, TR, Pair
 
-# Task: what config1 removes. Disease takes all three disease tools away, the two biomarkers one type.
-CONFIG1: Mapping[str, str] = {
-    "012": AC,
-    "013": MC,
-    "014": "Disease Judge",
-    "0123": OS,
-    "01235": AD,
-    "0126": f"Organ {BQ}",
-    "0136": f"Anomaly {BQ}",
-    "01348": AD,
-    "0123568": "Disease Judge",
-    "01235678": RG,
-    "012356789": TR,
+REMOVED: Mapping[str, tuple[Sequence[str], str | None]] = {
+    name: (row["categories"], row["type"]) for name, row in TABLES["removed"].items()
 }
-REMOVED: Mapping[str, tuple[tuple[str, ...], str | None]] = {
-    "Disease Judge": ((DD, DI), None),
-    f"Organ {BQ}": ((BQ,), "Organ"),
-    f"Anomaly {BQ}": ((BQ,), "Anomaly"),
-    **{category: ((category,), None) for category in (AC, MC, OS, AD, RG, TR)},
-}
-# Task: whose tools for the record's pair config2 replaces by tools for other pairs.
-CONFIG2: Mapping[str, str] = {
-    "012": "Organ",
-    "013": "Anomaly",
-    "014": "Disease",
-    "0123": "Organ",
-    "01235": "Anomaly",
-    "0126": "Organ",
-    "0136": "Anomaly",
-    "01348": "Anomaly",
-    "0123568": "Report",
-    "01235678": "Report",
-    "012356789": "Report",
-}
-REPLACED: Mapping[str, str] = {"Organ": OS, "Anomaly": AD, "Disease": DD, "Report": RG}
-# Task: which entity config3 restricts away from the record, and differentiated restricts towards it.
-CONFIG3: Mapping[str, str] = {
-    "012": "Organ",
-    "013": "Anomaly",
-    "014": "Disease",
-    "0123": "Organ",
-    "01235": "Disease",
-    "0126": "OrganBiomarker",
-    "0136": "AnomalyBiomarker",
-    "01348": "Anomaly",
-    "0123568": "Disease",
-    "01235678": "Indicator",
-    "012356789": "Indicator",
-}
-RESTRICTED: Mapping[str, tuple[str, ...]] = {
-    "Organ": (OS,),
-    "Anomaly": (AD,),
-    "Disease": (DD, DI),
-    "OrganBiomarker": (BQ,),
-    "AnomalyBiomarker": (BQ,),
-    "Indicator": (IE,),
-}
+REPLACED: Mapping[str, str] = TABLES["replaced"]
+RESTRICTED: Mapping[str, Sequence[str]] = TABLES["restricted"]
 
 
-def _facts(argument: str, accepted: tuple[str, ...], place: tuple[str, str], ability: str) -> dict[str, Any]:
+def _facts(argument: str, accepted: Sequence[str], place: Pair, ability: str) -> dict[str, Any]:
     """The facts of an offer that should be refused."""
     return {
         "argument": argument,
-        "accepted": list(accepted),
+        "accepted": [*accepted],
         "anatomy": place[0],
         "modality": place[1],
         "ability": ability,
@@ -91,23 +40,22 @@ def _facts(argument: str, accepted: tuple[str, ...], place: tuple[str, str], abi
 
 def config1_facts(study: Study) -> dict[str, Any]:
     """Expected refusal of config1: the removed category, whatever the pair."""
-    argument = CONFIG1[study.task.id]
+    argument = study.task.removed
     return _facts(argument, REMOVED[argument][0], ("Universal", "Universal"), "CategoryMissing")
 
 
 def config2_facts(study: Study) -> dict[str, Any]:
     """Expected refusal of config2: the replaced category for the record's pair."""
-    argument = CONFIG2[study.task.id]
+    argument = study.task.replaced
     return _facts(argument, (REPLACED[argument],), study.pair, "SpecificToolMissing")
 
 
 def config3_facts(study: Study) -> dict[str, Any]:
     """Expected refusal of config3: the restricted category; scorers leave the pair free."""
-    argument = CONFIG3[study.task.id]
+    argument = study.task.restricted
     return _facts(argument, RESTRICTED[argument], study.pair, "InsufficientCapability")
 
 
-Pair = tuple[str, str]
 FULL = "Text and Mask"
 _IMAGE = (OS, AD, DD)
 _TYPES = ("Organ", "Anomaly")
@@ -125,7 +73,7 @@ def baseline(switches: Switches) -> tuple[Card, ...]:
     return (*(make(c) for c in (AC, MC, OS, AD, DD, DI)), *_measuring(switches), make(RG, FULL), make(TR))
 
 
-def regular(pair: Pair, rng: Random, switches: Switches) -> Sequence[Card]:
+def regular(study: Study, rng: Random, switches: Switches) -> Sequence[Card]:
     """Little redundancy: 12, or 12 to 15 with switch ``regular_variant``."""
     cards = baseline(switches)
     if switches.regular_variant == "code_basic_15":
@@ -133,7 +81,7 @@ def regular(pair: Pair, rng: Random, switches: Switches) -> Sequence[Card]:
         return [*cards[:-2], *reports, cards[-1]]
     if switches.regular_variant == "code_12":
         return cards
-    others = [other for other in PAIRS if other != pair]
+    others = [other for other in PAIRS if other != study.pair]
     found = []
     for one in cards:
         found.append(one)
@@ -153,8 +101,9 @@ def _near(pair: Pair, most: int, least: int, rng: Random) -> list[Pair]:
     return drawn
 
 
-def medium(pair: Pair, rng: Random, switches: Switches) -> list[Card]:
+def medium(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """Bound tools only, for the pair and for near ones: 34 to 23, or 33 to 34 with ``paper_backfill``."""
+    pair = study.pair
     make = partial(card, switches=switches)
     backfill = switches.medium_variant == "paper_backfill"
     cards = [make(AC), make(MC)]
@@ -192,14 +141,14 @@ def config1(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """18 tools without the category that the task needs: 14 to 17."""
     drawn = [(place, variant) for place in (None, study.pair) for variant in rng.sample(VARIANTS, 2)]
     reports = [card(RG, variant, place, switches=switches) for place, variant in drawn]
-    categories, kind = REMOVED[CONFIG1[study.task.id]]
+    categories, kind = REMOVED[study.task.removed]
     cards = _layout(study.pair, reports, switches)
     return [c for c in cards if c.category not in categories or (kind is not None and c.variant != kind)]
 
 
 def config2(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """The tools of one category are for other anatomies only: 17, or 15 to 17 with ``paper_15_17``."""
-    category = REPLACED[CONFIG2[study.task.id]]
+    category = REPLACED[study.task.replaced]
     foreign = [place for place in PAIRS if place[0] != study.pair[0]]
     cards = _layout(study.pair, _reports(study.pair, switches), switches)
     if switches.config2_variant == "code_17":
@@ -211,11 +160,6 @@ def config2(study: Study, rng: Random, switches: Switches) -> list[Card]:
         placed = [card(RG, rng.choice(VARIANTS), place, switches=switches) for place in pairs]
     else:
         placed = [card(category, pair=rng.choice(foreign), switches=switches)]
-    return _replaced(cards, category, placed)
-
-
-def _replaced(cards: Sequence[Card], category: str, placed: Sequence[Card]) -> list[Card]:
-    """The cards with those of one category replaced, in place."""
     first = next(i for i, one in enumerate(cards) if one.category == category)
     rest = [one for one in cards if one.category != category]
     return [*rest[:first], *placed, *rest[first:]]
@@ -234,7 +178,7 @@ def _restricted(one: Card, listed: Sequence[str], switches: Switches) -> Card:
 
 
 def _drawn(study: Study, entity: str, counts: tuple[int, int], rng: Random, switches: Switches) -> list[str]:
-    """So many entries (uniform in ``counts``) of the entity's vocabulary besides the record's own."""
+    """Entries of the entity's vocabulary other than the record's own; ``counts``: the range of their number."""
     exact = switches.enforce_restriction == "off"
     pool = study.vocabulary.others(entity, study.own(entity), exact)
     return rng.sample(pool, min(rng.randint(*counts), len(pool)))
@@ -242,7 +186,7 @@ def _drawn(study: Study, entity: str, counts: tuple[int, int], rng: Random, swit
 
 def config3(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """18 tools, of which those for one entity list 3 to 5 entries that are not the record's."""
-    entity = CONFIG3[study.task.id]
+    entity = study.task.restricted
     listed = _drawn(study, entity, (3, 5), rng, switches)
     cards = _layout(study.pair, _reports(study.pair, switches), switches)
     return [_restricted(c, listed, switches) if _restrictable(c, entity) else c for c in cards]
@@ -250,16 +194,16 @@ def config3(study: Study, rng: Random, switches: Switches) -> list[Card]:
 
 def differentiated(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """17 or 18 tools, of which restricted ones that list the record's entity are best."""
-    entity = CONFIG3[study.task.id]
+    entity = study.task.restricted
     listed = [study.own(entity), *_drawn(study, entity, (3, 4), rng, switches)]
     reports = [card(RG, FULL, place, switches=switches) for place in (None, study.pair)]
     found: list[Card] = []
-    held: list[Card] = []
+    pending: list[Card] = []
     for one in _layout(study.pair, reports, switches):
         found.append(one)
         if _restrictable(one, entity) and (one.anatomy is not None or one.category not in BINDABLE):
-            held.append(_restricted(one, listed, switches))
-        if held and not (entity == "Disease" and one.category == DD):
-            found += held
-            held.clear()
+            pending.append(_restricted(one, listed, switches))
+        if pending and not (entity == "Disease" and one.category == DD):
+            found += pending
+            pending.clear()
     return found

@@ -42,28 +42,33 @@ class Shots:
 
     @property
     def patients(self) -> Sequence[str]:
-        """What the examples say of the patients whose records these are."""
+        """The texts by which the examples describe their patients."""
         every = (*self.planning, *self.calls, *self.refusals, *self.conclusion)
         return tuple(dict.fromkeys(one["patient"].strip() for one in every))
 
     def plans(self, as_object: bool, reflects: bool, one_quantifier: bool) -> str:
         """Two plans; ``one_quantifier``: both measurements have one planning name."""
-        shots = [{**one, "chain": [_untyped(name) for name in one["chain"]]} if one_quantifier else one
-                 for one in self.planning[:_PLANS]]  # fmt: skip
-        return load(self.prompts).render("planning", plans=shots, as_object=as_object, reflects=reflects)
+        shots = self.planning[:_PLANS]
+        if one_quantifier:
+            shots = [{**one, "chain": [_untyped(name) for name in one["chain"]]} for one in shots]
+        return self._rendered("planning", plans=shots, as_object=as_object, reflects=reflects)
 
     def replies(self, episode: Episode, reflects: bool) -> str:
         """Four replies as the grammar of the episode reads them."""
         refuses = episode.offer.may_refuse
         among = (*self.calls[:1], *self.refusals) if refuses else self.calls
-        shots = [(one, reply(one, episode, reflects)) for one in among[:_REPLIES]]
-        return load(self.prompts).render("execution", replies=shots)
+        return self._rendered("execution", replies=[(one, reply(one, episode, reflects)) for one in among[:_REPLIES]])
 
     def answers(self, support: Sequence[str]) -> str:
         """An answer from the memory, followed by those parts of its ``support`` that the example has."""
-        shots = [{**one, "answer": " ".join([one["answer"], *(one[part] for part in support if part in one)])}
-                 for one in self.conclusion[:1]]  # fmt: skip
-        return load(self.prompts).render("conclusion", answers=shots)
+        texts = [(one, [one["answer"], *(one[part] for part in support if part in one)]) for one in self.conclusion[:1]]
+        return self._rendered("conclusion", answers=[{**one, "answer": " ".join(parts)} for one, parts in texts])
+
+    def _rendered(self, template: str, **values: Any) -> str:
+        return load(self.prompts).render(template, **values) if self.prompts else ""
+
+
+NO_SHOTS = Shots("", (), (), (), ())
 
 
 @lru_cache(maxsize=16)
@@ -83,7 +88,7 @@ def shots_of(prompts: str) -> Shots:
 
 
 def _check(row: Shot, needed: Sequence[str], where: str) -> None:
-    """Raises ConfigError for a row that lacks something, or holds what cannot be shown."""
+    """Raises ConfigError for a row without a key, or with a value of another type."""
     if missing := [key for key in needed if key not in row]:
         raise ConfigError(f"{where} has no {missing[0]!r}")
     for key in needed:
@@ -99,18 +104,18 @@ def _check(row: Shot, needed: Sequence[str], where: str) -> None:
 
 
 def reply(one: Shot, episode: Episode, reflects: bool) -> str:
-    """An example as it is replied in the grammar in use: the first form in which the grammar reads it, else a native
-    call, as the request's own fields would carry it."""
+    """An example as a reply in the grammar in use: the first form that the grammar reads, else a native call."""
     block = _block(one) if reflects else ""
-    for form in (_tags, _brackets):
-        action = episode.parse(Message("assistant", text := form(one, block)))
+    above = f"{block}\n" if block else ""
+    for text in (above + _tags(one), _brackets(one, block)):
+        action = episode.parse(Message("assistant", text))
         if action.error is None and (action.refusal is not None or action.calls):
             return text
     name, arguments = ("refuse", one["grounds"]) if "grounds" in one else (one["tool"], _arguments(one))
-    return "\n".join([*([block] if block else []), f"{name}({_json(arguments)})"])
+    return f"{above}{name}({_json(arguments)})"
 
 
-def _tags(one: Shot, block: str) -> str:
+def _tags(one: Shot) -> str:
     """In the tags of RadABench."""
     if grounds := one.get("grounds"):
         tag, fields = "NoCall", {name.capitalize(): value for name, value in grounds.items()}
@@ -118,7 +123,7 @@ def _tags(one: Shot, block: str) -> str:
         tag = "EndCall" if one.get("last") else "Call"
         fields = {"Purpose": one["purpose"], "Tool": one["tool"], "Input": f"[{', '.join(one['input'])}]"}
     inside = [f"<{name}>{value}</{name}>" for name, value in fields.items()]
-    return "\n".join([*([block] if block else []), f"<{tag}>", *inside, f"</{tag}>"])
+    return "\n".join([f"<{tag}>", *inside, f"</{tag}>"])
 
 
 def _brackets(one: Shot, block: str) -> str:

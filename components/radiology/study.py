@@ -1,46 +1,34 @@
-"""A RadABench sample as toolset and conditions read it, and the six vocabularies of its restriction lists.
+"""RadABench's patient records: their files, a sample as toolset and conditions read it, and restriction lists.
 
-Source: Zheng et al. 2024, arXiv 2412.09529. Departures: vocabularies are built from all records of the file at hand,
-and topped up from our own terms, so that a small file has lists too; besides the reference's exclusion of the record's
-own value (exact string) there is one that also drops other spellings, wider and narrower terms.
+Source: Zheng et al. 2024, arXiv 2412.09529; layout of the reference implementation's
+``combined_casesV3_qa_Subset.json``. Also accepted: records without the wrapper ``case``, a file of one record, and
+numbers in place of texts. Departures: the six vocabularies are built from all records of the file at hand, and topped
+up from our own terms, so that a small file has lists too; besides the reference's exclusion of the record's own value
+(exact string) there is one that also drops other spellings, wider and narrower terms.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
+
+import orjson
 
 from components.core.errors import ConfigError
 from components.core.types import Sample
-from components.radiology.tasks import TASKS, Task
+from components.radiology.tasks import ANATOMIES, MODALITIES, PAIRS, RECORD_KEYS, TASKS, Pair, Task, lookup
 
+Record = Mapping[str, Any]
 ENOUGH = 20
-# Entity of a restriction (its name in conditions): list of the term file, group and key in a record.
-ENTITIES: Mapping[str, tuple[str, str | None, str]] = {
-    "Organ": ("organ_list", "OrganBiomarker", "OrganObject"),
-    "Anomaly": ("anomaly_list", "AnomalyBiomarker", "AnomalyObject"),
-    "Disease": ("disease_list", None, "Disease"),
-    "OrganBiomarker": ("organ_dim_list", "OrganBiomarker", "OrganDim"),
-    "AnomalyBiomarker": ("anomaly_dim_list", "AnomalyBiomarker", "AnomalyDim"),
-    "Indicator": ("indicator_list", "Indicator", "Name"),
+# Entity of a restriction (its name in conditions): list of the term file, and variable.
+ENTITIES: Mapping[str, tuple[str, str]] = {
+    "Organ": ("organ_list", "OrganObject"),
+    "Anomaly": ("anomaly_list", "AnomalyObject"),
+    "Disease": ("disease_list", "Disease"),
+    "OrganBiomarker": ("organ_dim_list", "OrganDim"),
+    "AnomalyBiomarker": ("anomaly_dim_list", "AnomalyDim"),
+    "Indicator": ("indicator_list", "IndicatorName"),
 }
-LISTS = tuple(name for name, _, _ in ENTITIES.values())
-_NESTED: Mapping[str, tuple[str, str]] = {
-    "OrganObject": ("OrganBiomarker", "OrganObject"),
-    "OrganDim": ("OrganBiomarker", "OrganDim"),
-    "OrganQuant": ("OrganBiomarker", "OrganQuant"),
-    "AnomalyObject": ("AnomalyBiomarker", "AnomalyObject"),
-    "AnomalyDim": ("AnomalyBiomarker", "AnomalyDim"),
-    "AnomalyQuant": ("AnomalyBiomarker", "AnomalyQuant"),
-    "IndicatorName": ("Indicator", "Name"),
-    "IndicatorValue": ("Indicator", "Value"),
-}
-
-
-def entity_of(record: Mapping[str, Any], entity: str) -> str:
-    """The record's own value of an entity: its organ, disease, indicator's name, ..."""
-    _, group, key = ENTITIES[entity]
-    return str((record if group is None else record[group])[key])
+LISTS = tuple(name for name, _ in ENTITIES.values())
 
 
 @dataclass(frozen=True)
@@ -50,75 +38,55 @@ class Vocabulary:
     lists: Mapping[str, Sequence[str]]
     terms: Mapping[str, Sequence[str]]
 
-    @cached_property
-    def _folded(self) -> Mapping[str, tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]]:
-        """Per list: entries and top-up terms, each with its spelling for comparison."""
-        return {name: (_fold(self.lists.get(name, ())), _fold(self.terms.get(name, ()))) for name in LISTS}
-
     def others(self, entity: str, own: str, exact: bool = False) -> list[str]:
-        """The entries that do not stand for the record's ``own`` value; at least 20 where the terms allow.
+        """The entries that do not mean the record's ``own`` value; at least 20 where the terms allow.
 
-        ``exact`` drops equal strings only; otherwise equal ones whatever the case, those that contain
-        the value or are contained in it, and second spellings.
+        ``exact`` drops equal strings only; otherwise equal ones ignoring case, those that contain the value or are
+        contained in it, and second spellings.
         """
-        entries, terms = self._folded[ENTITIES[entity][0]]
-        found = dict.fromkeys(_without(entries, own, exact))
-        if len(found) < ENOUGH:
-            for term in _without(terms, own, exact):
-                if len(found) < ENOUGH:
-                    found.setdefault(term)
-        return list(found) if exact else _one_spelling(found)
+        name, folded = ENTITIES[entity][0], own.strip().casefold()
+
+        def differs(entry: str) -> bool:
+            other = entry.strip().casefold()
+            return entry != own if exact else bool(other) and not (folded and (folded in other or other in folded))
+
+        found = dict.fromkeys(filter(differs, self.lists.get(name, ())))
+        for term in filter(differs, self.terms.get(name, ())):
+            if len(found) < ENOUGH:
+                found.setdefault(term)
+        if exact:
+            return list(found)
+        spellings: dict[str, str] = {}
+        for entry in found:
+            spellings.setdefault(entry.strip().casefold(), entry)
+        return list(spellings.values())
 
 
 NO_VOCABULARY = Vocabulary({}, {})
 
 
-def build_vocabulary(records: Iterable[Mapping[str, Any]], terms: Mapping[str, Sequence[str]]) -> Vocabulary:
+def build_vocabulary(records: Sequence[Record], terms: Mapping[str, Sequence[str]]) -> Vocabulary:
     """The distinct values of the six fields over all records, in file order."""
-    found: dict[str, dict[str, None]] = {name: {} for name in LISTS}
-    for record in records:
-        for entity, (name, _, _) in ENTITIES.items():
-            found[name][entity_of(record, entity)] = None
-    return Vocabulary({name: tuple(values) for name, values in found.items()}, terms)
-
-
-def _fold(entries: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Entries with their spelling for comparison."""
-    return tuple((entry, entry.strip().casefold()) for entry in entries)
-
-
-def _without(entries: Iterable[tuple[str, str]], own: str, exact: bool) -> list[str]:
-    """The entries that are not the own value."""
-    if exact:
-        return [entry for entry, _ in entries if entry != own]
-    low = own.strip().casefold()
-    return [entry for entry, other in entries if other and (not low or (low not in other and other not in low))]
-
-
-def _one_spelling(entries: Iterable[str]) -> list[str]:
-    """The first spelling of each entry."""
-    first: dict[str, str] = {}
-    for entry in entries:
-        first.setdefault(entry.strip().casefold(), entry)
-    return list(first.values())
+    values = {name: dict.fromkeys(lookup(one, variable) for one in records) for name, variable in ENTITIES.values()}
+    return Vocabulary({name: tuple(found) for name, found in values.items()}, terms)
 
 
 @dataclass(frozen=True)
 class Study:
-    """The patient record behind a sample, its task, and the vocabulary of its file."""
+    """The patient record of a sample, its task, and the vocabulary of its file."""
 
-    record: Mapping[str, Any]
+    record: Record
     task: Task
     vocabulary: Vocabulary
 
     @property
-    def pair(self) -> tuple[str, str]:
+    def pair(self) -> Pair:
         """Anatomy and modality of the record."""
         return self.record["Anatomy"], self.record["Modality"]
 
     def own(self, entity: str) -> str:
-        """The record's value of an entity of ``ENTITIES``."""
-        return entity_of(self.record, entity)
+        """The record's own value of an entity of ``ENTITIES``."""
+        return str(lookup(self.record, ENTITIES[entity][1]))
 
 
 def study_of(sample: Sample) -> Study:
@@ -134,16 +102,110 @@ def study_of(sample: Sample) -> Study:
 
 
 def placeholder(name: str) -> str:
-    """What stands for a value that is not kept; ``name`` with dollar signs."""
+    """The text in place of a value that is not stored; ``name`` with dollar signs."""
     return f"PLACEHOLDER_{name}"
 
 
-def recorded(record: Mapping[str, Any], name: str) -> Any:
+def recorded(record: Record, name: str) -> Any:
     """The value a tool writes for a variable (with dollar signs); masks exist as placeholders only."""
     bare = name.strip("$")
-    if bare in _NESTED:
-        group, key = _NESTED[bare]
-        return record[group][key]
     if bare == "Report":
         return f"Findings: {record['Report']['Finding']} Impression: {record['Report']['Impression']}"
-    return placeholder(name) if bare.endswith("Mask") else record[bare]
+    return placeholder(name) if bare.endswith("Mask") else lookup(record, bare)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A patient record and its questions: task id -> (question, answer)."""
+
+    id: str
+    record: Record
+    questions: Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class RecordFile:
+    """The entries of a file in its order, and the vocabulary of all their records."""
+
+    entries: Sequence[Entry]
+    vocabulary: Vocabulary
+
+
+def parse_records(data: bytes, where: str, terms: Mapping[str, Sequence[str]]) -> RecordFile:
+    """Read and check a file's content; ``where`` names it, ``terms`` top up the vocabulary.
+
+    Raises ConfigError with the record and the key that are wrong.
+    """
+    try:
+        content = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise ConfigError(f"{where}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from None
+    if not isinstance(content, dict):
+        raise ConfigError(f"{where}: expected a JSON object of patient records, found {_kind(content)}")
+    single = "case" in content or "Anatomy" in content  # a file of one record
+    named = {"0": content} if single else content
+    entries = tuple(_entry(f"{where}: record {name!r}", name, raw) for name, raw in named.items())
+    if not entries:
+        raise ConfigError(f"{where}: there are no patient records in it")
+    return RecordFile(entries, build_vocabulary([entry.record for entry in entries], terms))
+
+
+def _entry(where: str, name: str, raw: Any) -> Entry:
+    """Check a record and its questions."""
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{where}: expected an object with the keys case and QA, found {_kind(raw)}")
+    record = raw["case"] if "case" in raw else {key: value for key, value in raw.items() if key != "QA"}
+    if not isinstance(record, dict):
+        raise ConfigError(f"{where}: case is {_kind(record)}; an object is expected")
+    if "QA" not in raw:
+        raise ConfigError(f"{where}: QA is missing; it holds a Q and an A per chain of {list(TASKS)}")
+    _check(where, record)
+    return Entry(name, record, dict(_questions(where, raw["QA"])))
+
+
+def _check(where: str, record: dict[str, Any]) -> None:
+    """Check that a record is complete; numbers become texts."""
+    for key, inner in RECORD_KEYS.items():
+        if inner is None:
+            _text(where, record, key, key)
+        elif not isinstance(record.get(key), dict):
+            found = _kind(record[key]) if key in record else "missing"
+            raise ConfigError(f"{where}: {key} is {found}; an object with {inner} is expected")
+        for name in inner or ():
+            _text(where, record[key], name, f"{key}.{name}")
+    anatomy, modality = record["Anatomy"], record["Modality"]
+    for key, known in (("Anatomy", ANATOMIES), ("Modality", MODALITIES)):
+        if record[key] not in known:
+            raise ConfigError(f"{where}: {key} is {record[key]!r}; known are {list(known)}")
+    if (anatomy, modality) not in PAIRS:
+        fitting = [other for place, other in PAIRS if place == anatomy]
+        raise ConfigError(f"{where}: Modality is {modality!r}; for Anatomy {anatomy!r} known are {fitting}")
+
+
+def _text(where: str, group: dict[str, Any], key: str, path: str) -> None:
+    """Check that a value is text; a number becomes text."""
+    value = group.get(key)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        group[key] = str(value)
+    elif not isinstance(value, str):
+        raise ConfigError(f"{where}: {path} is {f'{_kind(value)}; text is expected' if key in group else 'missing'}")
+
+
+def _questions(where: str, raw: Any) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Check the questions, in file order."""
+    if not isinstance(raw, dict) or not raw:
+        raise ConfigError(f"{where}: QA is {_kind(raw)}; an object with a Q and an A per chain is expected")
+    for chain, pair in raw.items():
+        if chain not in TASKS:
+            raise ConfigError(f"{where}: QA has the unknown chain {chain!r}; known are {list(TASKS)}")
+        if not isinstance(pair, dict):
+            raise ConfigError(f"{where}: QA.{chain} is {_kind(pair)}; an object with Q and A is expected")
+        for key in ("Q", "A"):
+            _text(where, pair, key, f"QA.{chain}.{key}")
+        yield chain, (pair["Q"], pair["A"])
+
+
+def _kind(value: Any) -> str:
+    """A JSON value's type in words."""
+    names = {dict: "an empty object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
+    return names.get(type(value), "a number")

@@ -1,60 +1,27 @@
-"""RadABench's categories, pairs, variables and the eleven tasks with their ground-truth chains.
+"""RadABench's categories, pairs, variables and the eleven tasks with their ground-truth chains (``tasks.yaml``).
 
 Source: Zheng et al. 2024, arXiv 2412.09529; chains as in the reference implementation
 (MAGIC-AI4Med/RadABench, January 2025), which agree with the article's question-generation list.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-AC, MC, OS, AD, DD, DI, BQ, IE, RG, TR = CATEGORIES = (
-    "Anatomy Classifier",
-    "Modality Classifier",
-    "Organ Segmentor",
-    "Anomaly Detector",
-    "Disease Diagnoser",
-    "Disease Inferencer",
-    "Biomarker Quantifier",
-    "Indicator Evaluator",
-    "Report Generator",
-    "Treatment Recommender",
-)
+from components.text.structured import read_yaml
 
-# Names an agent uses in its plan, in canonical order, with the category and type they stand for.
-PLANNING_NAMES: Mapping[str, tuple[str, str | None]] = {
-    "Anatomy Classification Tool": (AC, None),
-    "Modality Classification Tool": (MC, None),
-    "Organ Segmentation Tool": (OS, None),
-    "Anomaly Detection Tool": (AD, None),
-    "Disease Diagnosis Tool": (DD, None),
-    "Disease Inference Tool": (DI, None),
-    "Organ Biomarker Quantification Tool": (BQ, "Organ"),
-    "Anomaly Biomarker Quantification Tool": (BQ, "Anomaly"),
-    "Indicator Evaluation Tool": (IE, None),
-    "Report Generation Tool": (RG, None),
-    "Treatment Recommendation Tool": (TR, None),
-}
+TABLES: Mapping[str, Any] = read_yaml(Path(__file__).with_name("tasks.yaml"))
+AC, MC, OS, AD, DD, DI, BQ, IE, RG, TR = CATEGORIES = tuple(TABLES["categories"])
+Step = tuple[str, str | None]  # category, and Organ or Anomaly where the type is fixed
+Pair = tuple[str, str]  # anatomy and modality
 
-# The memory variables in canonical order, as written between dollar signs.
-VARIABLES = (
-    "Image", "Information", "Anatomy", "Modality", "OrganMask", "AnomalyMask", "Disease", "OrganObject", "OrganDim",
-    "OrganQuant", "AnomalyObject", "AnomalyDim", "AnomalyQuant", "IndicatorName", "IndicatorValue", "Report",
-    "Treatment",
-)  # fmt: skip
-
-_FOUR = ("X-ray", "CT", "MRI", "Ultrasound")
-_MODALITIES = {
-    "Head and Neck": _FOUR,
-    "Chest": _FOUR,
-    "Breast": ("Mammography", "MRI", "Ultrasound"),
-    "Abdomen and Pelvis": _FOUR,
-    "Limb": _FOUR,
-    "Spine": ("X-ray", "CT", "MRI"),
-}
-ANATOMIES = tuple(_MODALITIES)
+PLANNING_NAMES: Mapping[str, Step] = {name: (step[0], step[1]) for name, step in TABLES["planning_names"].items()}
+VARIABLES: Sequence[str] = tuple(TABLES["variables"])
+RECORD_KEYS: Mapping[str, Sequence[str] | None] = TABLES["record"]  # None: the value is a text, else the keys in it
+ANATOMIES = tuple(TABLES["modalities"])
 MODALITIES = ("X-ray", "CT", "MRI", "Ultrasound", "Mammography")
-PAIRS = tuple((anatomy, modality) for anatomy, modalities in _MODALITIES.items() for modality in modalities)
+PAIRS: Sequence[Pair] = tuple((anatomy, one) for anatomy, found in TABLES["modalities"].items() for one in found)
 
 # Refusal: the five fields and their allowed values (empty = free text).
 ABILITIES = ("CategoryMissing", "SpecificToolMissing", "InsufficientCapability")
@@ -74,16 +41,27 @@ def var(name: str) -> str:
 
 @dataclass(frozen=True)
 class Task:
-    """One of the eleven tasks. ``chain``: (category, type) per step, type ``Organ``/``Anomaly`` for
-    quantifiers where it is fixed, else None; ``complexity``: simple, moderate or complex."""
+    """One of the eleven tasks; ``tasks.yaml`` explains the fields."""
 
     id: str
     letter: str
     name: str
-    chain: tuple[tuple[str, str | None], ...]
-    complexity: str
     milestone: str
     milestone_code: str
+    removed: str
+    replaced: str
+    restricted: str
+    best_code: Sequence[int]
+
+    @property
+    def chain(self) -> Sequence[Step]:
+        """Category and type per step; quantification is one step per type unless the task has only one of them."""
+        return _CHAINS[self.id]
+
+    @property
+    def complexity(self) -> str:
+        """Simple below 4 steps, moderate 4 or 5, complex from 6, counted by chain id."""
+        return "simple" if len(self.id) < 4 else "moderate" if len(self.id) < 6 else "complex"
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -95,44 +73,15 @@ class Task:
         """The chain with types, in words."""
         return " -> ".join(f"{kind or ''} {category}".strip() for category, kind in self.chain)
 
-    @property
-    def target(self) -> str:
-        """The last category of the chain."""
-        return self.chain[-1][0]
+
+def _chain(digits: str) -> Sequence[Step]:
+    types = {"0126": ("Organ",), "0136": ("Anomaly",)}.get(digits, ("Organ", "Anomaly"))
+    found = [(category, types if category == BQ else (None,)) for category in (CATEGORIES[int(one)] for one in digits)]
+    return tuple((category, kind) for category, kinds in found for kind in kinds)
 
 
-def _chain(digits: str) -> tuple[tuple[str, str | None], ...]:
-    """Expand a chain id; quantification is one step per type unless the chain has only one of them."""
-    types: Sequence[str] = {"0126": ("Organ",), "0136": ("Anomaly",)}.get(digits, ("Organ", "Anomaly"))
-    steps: list[tuple[str, str | None]] = []
-    for digit in digits:
-        category = CATEGORIES[int(digit)]
-        steps += [(category, kind) for kind in types] if category == BQ else [(category, None)]
-    return tuple(steps)
-
-
-def _complexity(digits: str) -> str:
-    """Simple below 4 steps, moderate 4 or 5, complex from 6, counted by chain id."""
-    return "simple" if len(digits) < 4 else "moderate" if len(digits) < 6 else "complex"
-
-
-_ROWS = (
-    ("012", "a", "organ segmentation", OS, OS),
-    ("013", "b", "anomaly detection", AD, AD),
-    ("014", "c", "end-to-end diagnosis", DD, DD),
-    ("0123", "d", "joint organ and anomaly grounding", OS, OS),
-    ("01235", "e", "diagnosis with grounding clues", DI, DI),
-    ("0126", "f", "organ biomarker", BQ, BQ),
-    ("0136", "g", "anomaly biomarker", BQ, BQ),
-    ("01348", "h", "standard report", AD, AD),
-    ("0123568", "i", "report with biomarkers", DI, DD),
-    ("01235678", "j", "report with biomarkers and indicators", IE, IE),
-    ("012356789", "k", "treatment plan", IE, IE),
-)
-TASKS: Mapping[str, Task] = {
-    digits: Task(digits, letter, name, _chain(digits), _complexity(digits), milestone, code)
-    for digits, letter, name, milestone, code in _ROWS
-}
+_CHAINS = {digits: _chain(digits) for digits in TABLES["tasks"]}
+TASKS: Mapping[str, Task] = {digits: Task(digits, **fields) for digits, fields in TABLES["tasks"].items()}
 
 
 def lookup(record: Mapping[str, Any], variable: str) -> Any:
@@ -144,3 +93,17 @@ def lookup(record: Mapping[str, Any], variable: str) -> Any:
         if isinstance(value, Mapping) and (found := lookup(value, variable)) is not None:
             return found
     return None
+
+
+def supported_entity(record: Mapping[str, Any], category: str, kind: str | None) -> str | None:
+    """What a tool that is restricted to a list has to support on a record; None for tools without lists."""
+    names = {OS: "OrganObject", AD: "AnomalyObject", DD: "Disease", DI: "Disease", IE: "IndicatorName"}
+    name = f"{kind}Dim" if category == BQ else names.get(category)
+    value = lookup(record, name) if name else None
+    return None if value is None else str(value)
+
+
+def supports(listed: Iterable[str] | None, record: Mapping[str, Any], category: str, kind: str | None) -> bool:
+    """Whether a tool's list, where it has one, holds what the record is about, ignoring case."""
+    entity = "" if listed is None else (supported_entity(record, category, kind) or "").strip().casefold()
+    return listed is None or entity in (one.strip().casefold() for one in listed)

@@ -16,32 +16,13 @@ from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect, State
 from components.core.types import Observation
 from components.radiology.cards import Card
-from components.radiology.memory import RadiologyMemory, inputs_of
-from components.radiology.study import recorded
+from components.radiology.memory import RadiologyMemory, read_inputs
 from components.radiology.switches import Switches
-from components.radiology.tasks import AD, BQ, CATEGORIES, DD, DI, IE, OS, var
+from components.radiology.tasks import AD, CATEGORIES, OS, supports, var
 
-ERROR_CLASSES: Mapping[str, str] = dict(
-    zip(
-        CATEGORIES,
-        (
-            "AnatomyError", "ModalityError", "SegmentationError", "AnomalyError", "DiagnosisError",
-            "InferenceError", "BiomarkerError", "IndicatorError", "GenerationError", "TreatmentError",
-        ),
-        strict=True,
-    )
-)  # fmt: skip
+_CLASSES = "Anatomy Modality Segmentation Anomaly Diagnosis Inference Biomarker Indicator Generation Treatment"
+ERROR_CLASSES = {name: f"{error}Error" for name, error in zip(CATEGORIES, _CLASSES.split(), strict=True)}
 _ANATOMY, _MODALITY = var("Anatomy"), var("Modality")
-_ENTITY: Mapping[tuple[str, str | None], str] = {
-    (OS, None): "$OrganObject$",
-    (AD, None): "$AnomalyObject$",
-    (DD, None): "$Disease$",
-    (DI, None): "$Disease$",
-    (BQ, "Organ"): "$OrganDim$",
-    (BQ, "Anomaly"): "$AnomalyDim$",
-    (IE, "Organ"): "$IndicatorName$",
-    (IE, "Anomaly"): "$IndicatorName$",
-}
 _DIMENSION: Mapping[str, str] = {OS: "$OrganDim$", AD: "$AnomalyDim$"}
 
 
@@ -52,8 +33,9 @@ def run(card: Card, memory: RadiologyMemory, inputs: Iterable[str], switches: Sw
     """
     given = list(inputs)
     _check(card, memory, given)
-    if card.supported and switches.enforce_restriction == "error":
-        _check_supported(card, memory)
+    enforced = card.supported if switches.enforce_restriction == "error" else None
+    if not supports(enforced, memory.record, card.category, card.variant):
+        raise _error(card, "unsupported_entity", "cannot do this: its supported list does not hold what is needed here")
     score = _score(card, memory, given)
     if any(score > memory.fixed.get(name, 1.0) for name in card.outputs):
         raise _error(card, "fixed_score", "would raise the score of what was known from the start")
@@ -79,13 +61,6 @@ def _check(card: Card, memory: RadiologyMemory, given: Sequence[str]) -> None:
             raise _error(card, "invalid_optional", f"does not take {name} as an input; it takes {takes}")
 
 
-def _check_supported(card: Card, memory: RadiologyMemory) -> None:
-    """Whether the tool's list holds what the record is about, whatever the letters' case."""
-    entity = str(recorded(memory.record, _ENTITY[card.category, card.variant])).strip().casefold()
-    if entity not in (entry.strip().casefold() for entry in card.supported or ()):
-        raise _error(card, "unsupported_entity", "cannot do this: its supported list does not hold what is needed here")
-
-
 def _score(card: Card, memory: RadiologyMemory, given: Iterable[str]) -> float:
     """Lower bound times the lowest compulsory score, raised by each legal optional input in memory."""
     scores, upper, step = memory.scores, card.upper, card.step
@@ -97,12 +72,11 @@ def _score(card: Card, memory: RadiologyMemory, given: Iterable[str]) -> float:
 
 
 def _names(names: Iterable[str]) -> str:
-    """Variables as one text."""
     return ", ".join(names) or "none"
 
 
 def _error(card: Card, label: str, text: str) -> ToolError:
-    """What the model hears and the scorers read."""
+    """The error with its text for the model and its data for the scorers."""
     data = {"error_class": ERROR_CLASSES[card.category], "category": card.category, "variant": card.variant}
     return ToolError(f"this {card.label} {text}", label, data)
 
@@ -118,8 +92,8 @@ def memory_of(state: State) -> RadiologyMemory:
 class RadiologyTool:
     """A simulated tool. Source: Zheng et al. 2024, arXiv 2412.09529.
 
-    Input: names of memory variables, as text or as a list. Output: the written variables with values and
-    their score. ``registered`` False: described but not callable, a defect of the reference.
+    Input: names of memory variables, as text or as a list. Output: the written variables with values and their score.
+    ``registered`` False: described but not callable, a defect of the reference.
     """
 
     spec: ToolSpec
@@ -133,7 +107,7 @@ class RadiologyTool:
     ) -> Observation:
         """Run the tool. Raises ToolError when the call is not allowed."""
         card, memory = self._ready(), memory_of(context.state)
-        score = run(card, memory, inputs_of(input), self.switches)
+        score = run(card, memory, read_inputs(input), self.switches)
         names = [*card.outputs, _DIMENSION[card.category]] if card.category in _DIMENSION else card.outputs
         outputs = {name: memory.values[name] for name in names}
         data = {"category": card.category, "variant": card.variant, "score": score, "outputs": outputs}
@@ -141,7 +115,7 @@ class RadiologyTool:
 
     def foresee(self, state: State, input: str | Sequence[str] = "", **_: Any) -> None:
         """Check binding and inputs as a call would, without running it. Raises ToolError."""
-        _check(self._ready(), memory_of(state), inputs_of(input))
+        _check(self._ready(), memory_of(state), read_inputs(input))
 
     def _ready(self) -> Card:
         """The card of a tool that can be called. Raises ToolError."""

@@ -25,16 +25,15 @@ from components.radiology.tasks import CATEGORIES
 from components.radiology.tool import RadiologyTool, memory_of
 
 _START = ToolSpec("start", "Begin with the variables that a plan holds known.")
-_LOOK = ToolSpec("look", "See the memory.")
-_FINAL = ToolSpec("final", "See the memory for the last time.")
+_LOOK, _FINAL = ToolSpec("look", "See the memory."), ToolSpec("final", "See the memory for the last time.")
 
 
 @dataclass(frozen=True)
 class Start:
-    """Begin with what a planning reply claims to be known.
+    """Begin with the variables that a planning reply claims to be known.
 
-    Output: the memory as one line of JSON; data ``known`` (variables with dollar signs) and ``plan``
-    (planning names in canonical order; None where the reference does not echo one).
+    Output: the memory as one line of JSON; data ``known`` (variables with dollar signs) and ``plan`` (planning names in
+    canonical order; None where the reference does not echo one).
     """
 
     known: KnownInfo
@@ -114,13 +113,6 @@ def study_behind(offer: Offer, sample: Sample, condition: str) -> Study:
     return study_of(sample)
 
 
-def _changed_by(offer: Offer) -> str:
-    """The condition that has changed the toolset's own tools; empty where none has."""
-    faults = [str(fault["kind"]) for fault in offer.facts.get(FAULTS, ())]
-    condition = str(offer.facts.get("condition", "intact"))
-    return next(iter(faults), "" if condition in ("intact", "baseline") else condition)
-
-
 def rebuild(
     offer: Offer,
     cards: Iterable[Card],
@@ -131,13 +123,14 @@ def rebuild(
 ) -> Offer:
     """The offer with these tools in place of its own, and the controls of ``facts['condition']``.
 
-    Shuffled with ``rng`` before they are named, where the switches say so. Raises ConfigError where another condition
-    has changed the tools already, of which nothing would be left.
+    The switches decide whether ``rng`` shuffles them before they are named. Raises ConfigError where another condition
+    has changed the tools already.
     """
-    if done := _changed_by(offer):
+    earlier = [*(fault["kind"] for fault in offer.facts.get(FAULTS, ())), offer.facts.get("condition", "intact")]
+    if earlier[0] not in ("intact", "baseline"):
         raise ConfigError(
-            f"condition {facts['condition']!r} builds its own tools, so that nothing is left of {done!r} before it:"
-            " let it be condition.first"
+            f"condition {facts['condition']!r} builds its own tools, so that nothing is left of {earlier[0]!r}"
+            " before it: let it be condition.first"
         )
     order = list(cards)
     if switches.tool_order == "shuffled":

@@ -11,7 +11,7 @@ from typing import Any
 from components.building.reading import builds, may_build, used
 from components.core.errors import ConfigError
 from components.core.protocols import Scorer
-from components.core.traits import ScorerTraits, scorer_traits
+from components.core.traits import ScorerTraits, declared
 from components.core.types import Sample, Score, Trajectory
 
 RECOVERED, ASKED, CORRECT, BUILT, USED = NAMES = (
@@ -35,7 +35,7 @@ class Building:
     version: str = "1"
 
     def __post_init__(self) -> None:
-        if self.solved is not None and scorer_traits(self.solved).asks is not None:
+        if self.solved is not None and declared(self.solved, ScorerTraits).asks is not None:
             raise ConfigError("scorer.building.solved asks a model; choose a scorer that does not, as in ${scorer.cab}")
 
     @property
@@ -51,7 +51,7 @@ class Building:
                 BUILT: "share",
                 USED: "proportion",
             },
-            blocking=self.solved is not None and scorer_traits(self.solved).blocking,
+            blocking=self.solved is not None and declared(self.solved, ScorerTraits).blocking,
         )
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
@@ -76,7 +76,7 @@ class Building:
         """Whether a built tool worked and the task was solved; unscored where that is unknown."""
         if self.solved is None:
             return Score(RECOVERED, None, "scorer.building.solved names no scorer")
-        decides = scorer_traits(self.solved).decides
+        decides = declared(self.solved, ScorerTraits).decides
         scores = self.solved.score(sample, trajectory)
         right = next((one.value for one in scores if decides in (None, one.name)), None)
         return Score(RECOVERED, None if right is None else float(works and right == 1.0))

@@ -28,14 +28,10 @@ class Choice:
     ``lower``: those that are better low.
     """
 
+    version = "2"
     traits: ClassVar[ScorerTraits] = ScorerTraits(
         names=NAMES, levels=("task",), decides=STRICT, lower=(UNREADABLE,), kinds=dict.fromkeys(NAMES, "proportion")
     )
-
-    @property
-    def version(self) -> str:
-        """Changes when a score can."""
-        return "2"
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Compare what can be read of the answer with the target."""

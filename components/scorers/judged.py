@@ -12,8 +12,7 @@ from components.core.protocols import Episode
 from components.core.traits import PromptSetName, ScorerTraits
 from components.core.types import Sample, Score, Step, Trajectory
 from components.prompts import load
-from components.rubrics.rubric import Rubric
-from components.rubrics.texts import texts_of
+from components.rubrics.rubric import Rubric, texts_of
 
 SCORE = "judged/{}/{}/{}"  # rubric, field, category
 _SHOWN = 600  # characters of the judge's reasons that an explanation keeps

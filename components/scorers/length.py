@@ -19,14 +19,10 @@ class Length:
     unscored where a call reports no tokens, and where one was longer than the model takes, so that its length is
     unknown. ``conversation/calls``: how many were answered."""
 
+    version = "2"
     traits: ClassVar[ScorerTraits] = ScorerTraits(
         neither=(LONGEST, CALLS), units={LONGEST: "tokens", CALLS: "calls"}, kinds={LONGEST: "count", CALLS: "count"}
     )
-
-    @property
-    def version(self) -> str:
-        """Changes when a score can."""
-        return "2"
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Measure the calls."""

@@ -1,19 +1,15 @@
 """How complex a question over health records is, by its gold SQL: tables, columns, slots, and the level.
 
-Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128, whose levels are numbers of tables; the counting rules are those
-of the published code where ``joins`` or ``project`` is False. That code takes what follows a lower-case ``from`` for
-tables, so it misses joined tables and SQL in capitals, finds words in texts, and takes 0.5 for a column.
+Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128, whose levels are numbers of tables; without ``joins`` tables are
+counted as in the published code, which takes what follows a lower-case ``from`` for tables: it misses joined tables and
+SQL in capitals, and finds words in texts.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from components.core.errors import ConfigError
-
-TREQS_TABLES = ("DEMOGRAPHIC", "DIAGNOSES", "PROCEDURES", "PRESCRIPTIONS", "LAB")
 _PUBLISHED_TABLE = re.compile(r"\bfrom\s+(\w+)")
-_PUBLISHED_COLUMN = re.compile(r"\b(?!t\d+\.)(\w+\.\w+)\b")
 _TOKEN = re.compile(
     r"--[^\n]*|/\*.*?\*/|\s+"  # not a token
     r"|(?P<literal>'(?:[^']|'')*')"
@@ -40,13 +36,8 @@ def tables_of(sql: str, joins: bool = True) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in _sources(tokens) if name not in own))
 
 
-def n_columns(sql: str, project: bool = True) -> int:
-    """Distinct columns, written ``table.column``, of all but derived tables (``t1``).
-
-    The project's rule knows neither decimals nor texts, and one column in any case and quotes; else the published one.
-    """
-    if not project:
-        return len(set(_PUBLISHED_COLUMN.findall(sql)))
+def n_columns(sql: str) -> int:
+    """Distinct columns, written ``table.column`` in any case and quotes, of all but derived tables (``t1``)."""
     tokens = _tokens(sql)
     pieces = zip(tokens, tokens[1:], tokens[2:], strict=False)
     return len({
@@ -67,14 +58,6 @@ def level(n_tables: int) -> str:
         raise ValueError(f"a question that reads no table has no level, found {n_tables} tables")
     tens, units = divmod(n_tables, 10)
     return "X" * tens + _UNITS[units]
-
-
-def treqs_tables(indexes: Sequence[int]) -> tuple[str, ...]:
-    """The distinct tables of ``format.table`` of a TREQS question, indexes 0 to 4. Raises ConfigError."""
-    wrong = [index for index in indexes if not 0 <= index < len(TREQS_TABLES)]
-    if wrong or not indexes:
-        raise ConfigError(f"format.table must hold indexes 0 to {len(TREQS_TABLES) - 1}, found {list(indexes)}")
-    return tuple(dict.fromkeys(TREQS_TABLES[index] for index in indexes))
 
 
 @dataclass(frozen=True)
@@ -114,48 +97,27 @@ def _expressions(tokens: Sequence[_Token]) -> Iterator[str]:
         yield match[1]
 
 
-@dataclass
-class _Scope:
-    """Between two parentheses: whether a list of tables continues, and whether the next name is one of them."""
-
-    listing: bool = False
-    expecting: bool = False
-
-
-@dataclass
-class _Reader:
-    """The scopes around the token that is read."""
-
-    scopes: list[_Scope] = field(default_factory=lambda: [_Scope()])
-
-    def opened(self, after: _Token) -> None:
-        """A parenthesis: a sub-query, tables in parentheses where one is expected, or anything else."""
-        tables = self.scopes[-1].expecting and not after.is_word(*_SUBQUERY)
-        self.scopes[-1].expecting = False
-        self.scopes.append(_Scope(tables, tables))
-
-    def closed(self) -> None:
-        """The end of a scope; one parenthesis too many changes nothing."""
-        if len(self.scopes) > 1:
-            self.scopes.pop()
-
-
 def _sources(tokens: Sequence[_Token]) -> Iterator[str]:
-    """Every name that stands where a table can stand."""
-    reader, end = _Reader(), _Token("")
+    """Every name that stands where a table can stand.
+
+    ``listings``: per parenthesis, whether a list of tables continues; ``expecting``: whether the next name is one.
+    """
+    listings, expecting, end = [False], False, _Token("")
     for before, token, after in zip([end, *tokens], tokens, [*tokens[1:], end], strict=False):
-        scope = reader.scopes[-1]
-        if token.text == "(" and not token.named:
-            reader.opened(after)
+        if token.text == "(" and not token.named:  # a sub-query, tables where one is expected, or anything else
+            expecting = expecting and not after.is_word(*_SUBQUERY)
+            listings.append(expecting)
         elif token.text == ")" and not token.named:
-            reader.closed()
+            if len(listings) > 1:  # one too many changes nothing
+                listings.pop()
+                expecting = False
         elif token.is_word("from") and not before.is_word("distinct"):  # "is distinct from" compares
-            scope.listing = scope.expecting = True
-        elif token.is_word("join") or (token.text == "," and scope.listing):
-            scope.expecting = True
+            listings[-1] = expecting = True
+        elif token.is_word("join") or (token.text == "," and listings[-1]):
+            expecting = True
         elif token.is_word(*_ENDS):
-            scope.listing = scope.expecting = False
-        elif scope.expecting and token.named and after.text != ".":
-            scope.expecting = False
+            listings[-1] = expecting = False
+        elif expecting and token.named and after.text != ".":
+            expecting = False
             if after.text != "(":
                 yield token.text

@@ -2,9 +2,10 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
@@ -35,7 +36,8 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
 _LOST = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR}
-_STEPS_BETWEEN_LOOKS = 2000
+_MAX_BYTES = 50_000_000
+_STEPS_BETWEEN_CHECKS = 2000  # of the clock
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\*|\d{4})")  # a width that one call of printf would spend minutes on
 _SQUARE = 100_000  # bytes; one call of trim(), instr() or replace() may take as many steps as the square of it
 _SEARCHING = {"trim": 2, "ltrim": 2, "rtrim": 2, "instr": 2, "replace": 3}  # function -> its number of arguments
@@ -47,21 +49,20 @@ _READ_ONLY = "only reading is allowed here: one SELECT, or WITH followed by SELE
 class ReadOnly:
     """A SQLite file of which statements can only read.
 
-    Every statement has a connection of its own, so calls from several threads do not meet. ``seconds`` limits one
-    statement, ``max_rows`` and ``max_bytes`` (text and blobs) its result, ``max_value`` (bytes) one value: more is
-    refused, never cut.
+    Every statement has a separate connection, so calls from several threads do not meet. ``seconds`` limits one
+    statement, ``max_rows`` its result, as do 50 MB of text and blobs, ``max_value`` (bytes) one value: more is refused,
+    never cut.
     """
 
     path: Path
     seconds: Annotated[float, Gt(0)] = 5.0
     max_rows: Annotated[int, Ge(1)] = 100_000
-    max_bytes: Annotated[int, Ge(1)] = 50_000_000
     max_value: Annotated[int, Ge(1)] = _SQUARE
 
     def run(self, sql: str) -> list[Row]:
         """The rows of one statement.
 
-        Raises SqlError with SQLite's message or the limit that was passed, ForbiddenSql for what is no reading,
+        Raises SqlError with SQLite's message or the limit that was passed, ForbiddenSql for what does more than read,
         UnreadableDatabase where it is the file.
         """
         if _CLOCK.search(sql):
@@ -69,9 +70,9 @@ class ReadOnly:
         denied: list[str] = []
         deadline = monotonic() + self.seconds
         try:
-            with closing(opened(self.path)) as connection, closing(sqlite3.connect(":memory:")) as plain:
+            with closing(open_database(self.path)) as connection, closing(sqlite3.connect(":memory:")) as plain:
                 _guard(connection, plain, denied, self.max_value)
-                connection.set_progress_handler(lambda: monotonic() > deadline, _STEPS_BETWEEN_LOOKS)
+                connection.set_progress_handler(lambda: monotonic() > deadline, _STEPS_BETWEEN_CHECKS)
                 cursor = connection.execute(sql)
                 if cursor.description is None:
                     raise ForbiddenSql(f"the statement returns no rows; {_READ_ONLY}")
@@ -96,14 +97,14 @@ class ReadOnly:
             size += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
             if len(found) > self.max_rows:
                 raise SqlError(f"the result has more than {self.max_rows} rows; narrow it, count, or add LIMIT")
-            if size > self.max_bytes:
-                raise SqlError(f"the result is larger than {self.max_bytes} bytes; narrow it or add LIMIT")
+            if size > _MAX_BYTES:
+                raise SqlError(f"the result is larger than {_MAX_BYTES} bytes; narrow it or add LIMIT")
             if monotonic() > deadline:
                 raise SqlError(f"the statement ran for more than {self.seconds:g} seconds and was stopped")
         return found
 
 
-def opened(path: Path) -> sqlite3.Connection:
+def open_database(path: Path) -> sqlite3.Connection:
     """Open a file for reading; as immutable when it may not be written to, so that its folder may be read-only too.
 
     Raises UnreadableDatabase when there is none, sqlite3.Error.
@@ -118,7 +119,7 @@ def opened(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def readable(file: Path) -> Path:
+def require_readable(file: Path) -> Path:
     """The file, which must be a whole database with tables: looked at before a run. Raises ConfigError."""
     try:
         ((n_tables,),) = ReadOnly(file).run("SELECT count(*) FROM sqlite_master WHERE type = 'table'")
@@ -147,32 +148,30 @@ def _guard(connection: sqlite3.Connection, plain: sqlite3.Connection, denied: li
         return sqlite3.SQLITE_DENY
 
     for name in ("printf", "format"):
-        connection.create_function(name, -1, _bounded_printf(plain, denied), deterministic=True)
+        connection.create_function(name, -1, _bounded(name, plain, denied, _too_wide), deterministic=True)
     for name, n_arguments in _SEARCHING.items() if max_value > _SQUARE else ():
-        search = _bounded_search(plain, denied, name, _SQUARE**2 // max_value)
+        search = _bounded(name, plain, denied, partial(_too_long, name, _SQUARE**2 // max_value))
         connection.create_function(name, n_arguments, search, deterministic=True)
     connection.set_authorizer(authorize)
 
 
-def _bounded_printf(plain: sqlite3.Connection, denied: list[str]) -> Callable[..., Any]:
-    """SQLite's ``printf``, worked out by ``plain``, for small widths only: the clock is not looked at within a call."""
+def _bounded(
+    name: str, plain: sqlite3.Connection, denied: list[str], refusal: Callable[[Sequence[Any]], str]
+) -> Callable[..., Any]:
+    """A function of SQLite, computed by ``plain`` unless it is refused: no limit of time holds within a call."""
 
-    def printf(*values: Any) -> Any:
-        if values and _WIDE.search(str(values[0])):
-            denied.append("printf takes no '*' and no width above 999")
-            raise ValueError(denied[-1])
-        return plain.execute(f"SELECT printf({', '.join('?' * len(values))})", values).fetchone()[0]
-
-    return printf
-
-
-def _bounded_search(plain: sqlite3.Connection, denied: list[str], name: str, longest: int) -> Callable[..., Any]:
-    """A function that looks for its second argument, which may have so many characters, in its first."""
-
-    def search(*values: Any) -> Any:
-        if len(str(values[1])) > longest:
-            denied.append(f"{name} takes at most {longest} characters to look for")
-            raise ValueError(denied[-1])
+    def call(*values: Any) -> Any:
+        if why := refusal(values):
+            denied.append(why)
+            raise ValueError(why)
         return plain.execute(f"SELECT {name}({', '.join('?' * len(values))})", values).fetchone()[0]
 
-    return search
+    return call
+
+
+def _too_wide(values: Sequence[Any]) -> str:
+    return "printf takes no '*' and no width above 999" if values and _WIDE.search(str(values[0])) else ""
+
+
+def _too_long(name: str, longest: int, values: Sequence[Any]) -> str:
+    return f"{name} takes at most {longest} characters to look for" if len(str(values[1])) > longest else ""

@@ -2,6 +2,10 @@
 
 Source: the few-shot baselines of Tang et al. 2024 (MedAgents), arXiv 2311.10537, after Brown et al. 2020, arXiv
 2005.14165, and Wei et al. 2022, arXiv 2201.11903. The rationales are the project's own.
+
+``Solve`` collects questions that an agent solved itself, one after the other, each shown those that were solved before
+it: the long-term memory of Shi et al. 2024 (EHRAgent), arXiv 2401.07128. Departure: on training questions, where gold
+answers may be used, in place of the questions that are evaluated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +16,8 @@ from typing import Annotated, Any
 from annotated_types import Ge
 
 from components.acting.examples import FILE, Example, rationale_of, rationales
+from components.acting.solved import FILE as SOLVED_FILE
+from components.acting.solved import SolvedQuestions, learnt_in, own_seeds
 from components.core.learning import Practice
 from components.core.traits import PromptSetName
 from components.core.types import Sample
@@ -61,3 +67,22 @@ def _explained(sample: Sample) -> str | None:
     """The dataset's own explanation."""
     text = sample.metadata.get("explanation")
     return text.strip() or None if isinstance(text, str) else None
+
+
+@dataclass(frozen=True)
+class Solve:
+    """Writes ``solved.json``: what the agent solved rightly; it begins with the first ``shots`` demonstrations."""
+
+    shots: Annotated[int, Ge(0)] = 4
+    prompts: PromptSetName = "ehr_demonstrations"
+
+    async def run(self, practice: Practice, samples: Sequence[Sample]) -> Mapping[str, Any]:
+        """Solve, in the order of the samples. Raises ConfigError for a prompt set without demonstrations."""
+        memory = SolvedQuestions("", own_seeds(self.prompts, self.shots), "gold")
+        learnt: list[Mapping[str, Any]] = []
+        for sample in samples:
+            memory.hold(learnt)
+            played = await practice.play(sample, practice.agent.solve, memory)
+            learnt += learnt_in(played.trajectory)
+        memory.hold(learnt)
+        return {SOLVED_FILE: [asdict(one) for one in memory.grown]}

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from annotated_types import Ge, Interval
 
-from components.acting.attempt import Attempting, Shown, Trial, acting_one
+from components.acting.attempt import Retries, Shown, Trial, retrying_agent
 from components.acting.tool_names import lasting_names, to_lasting
 from components.core.concurrency import together
 from components.core.errors import ConfigError
@@ -93,8 +93,8 @@ class Optimize:
 
     async def _learn(self, practice: Practice, sample: Sample) -> Success | None:
         """Attempt, reflect, attempt again; None when that was not enough."""
-        agent, first, last = acting_one(practice.agent), list[Chain](), list[Trial]()
-        if not isinstance(agent, Attempting):
+        agent, first, last = retrying_agent(practice.agent), list[Chain](), list[Trial]()
+        if not isinstance(agent, Retries):
             raise ConfigError(f"{type(agent).__name__} cannot try a task again, so nothing can be learnt with it")
 
         async def solve(episode: Episode) -> Answer | Refusal | Failure:

@@ -16,10 +16,10 @@ import yaml
 
 from components.core.errors import ConfigError
 from components.core.usage import summed
-from components.files.made_folder import MANIFEST, NEW, MadeFolder
+from components.files.folders import MANIFEST, NEW, MadeFolder
 from components.prompts import PromptSet, place_of
 from components.prompts.plain import WRITTEN, flaw_in, rules_of, slots
-from components.text.yaml_text import parsed
+from components.text.structured import parsed
 
 _HEAD = (
     "# Templates that a model wrote: the names they are given and must show, and texts that readers of replies need.\n"

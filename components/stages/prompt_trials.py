@@ -19,7 +19,7 @@ from components.core.protocols import Agent
 from components.core.task_text import task_text
 from components.core.types import Played, Sample
 from components.core.usage import Purposes, summed, usage_of
-from components.files.draws import draw
+from components.files.samples import draw
 from components.stages.prompt_report import number
 
 

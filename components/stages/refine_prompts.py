@@ -18,8 +18,8 @@ from components.core.errors import ConfigError
 from components.core.learning import Made, StageContext
 from components.core.traits import PromptSetName
 from components.core.types import Sample
-from components.files.draws import draw
-from components.files.made_folder import MadeFolder
+from components.files.folders import MadeFolder
+from components.files.samples import draw
 from components.prompts import PromptSet, own_folder, place_of
 from components.stages.prompt_critic import Critic, failure_text
 from components.stages.prompt_folder import COMPLETE, WAITING, PromptHome, Rules, Version, diff
@@ -95,12 +95,12 @@ class RefinePrompts:
         return Rules(bench.agent.prompts, self.templates)  # type: ignore[attr-defined]  # with_prompts has seen to it
 
     async def make(self, bench: StageContext) -> Made:
-        """Go on with the rounds that are left. Raises ConfigError, ModelError, RunLimitReached."""
+        """Run the rounds that are left. Raises ConfigError, ModelError, RunLimitReached."""
         rules, home = self._rules(bench), MadeFolder(self.place)
         with home.held():
             notes = home.notes(bench.begun, "stage.name")
             if notes.get("status") != COMPLETE:
-                notes = await _Refining(self, bench, rules, PromptHome(home, notes)).go_on()
+                notes = await _Refining(self, bench, rules, PromptHome(home, notes)).resume()
         digest = PromptSet(self.name, self.place).digest  # which an edit after the last round changes
         said = page(notes, self.name if self.folder is None else str(self.place), digest)
         return Made(self.place, said, figures=figures(notes))
@@ -120,8 +120,8 @@ class _Refining:
         """The manifest."""
         return self.home.notes
 
-    async def go_on(self) -> dict[str, Any]:
-        """Play the rounds that are left, up to a pause. Returns the manifest."""
+    async def resume(self) -> dict[str, Any]:
+        """Run the rounds that are left, up to a pause. Returns the manifest."""
         setting, bench = self.setting, self.bench
         parts = setting.parts(bench)
         bench.study([*parts.train, *parts.validation, *bench.evaluated])

@@ -1,15 +1,48 @@
-"""What tools ask of the backend that answers for them: a file, a service, a snapshot; how names are compared."""
+"""What tools with one text argument share: the tool, the backend that answers for it, and data in files."""
 
-from typing import Protocol, runtime_checkable
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
-from components.core.errors import ToolError
+from components.acting.arguments import given_text
+from components.core.errors import ConfigError, ToolError
 from components.core.messages import ToolSpec
-from components.core.tools import Effect
+from components.core.tools import Context, Effect
+from components.core.traits import ToolTraits
+from components.core.types import Observation
+from components.files.rows import Row, json_lines
+from components.text.structured import read_yaml
+
+Shipped = Literal["corpus", "drugs", "vocabulary", "web"]
+_FILES: dict[Shipped, str] = {
+    "corpus": "corpus", "drugs": "drugs.jsonl", "vocabulary": "vocabulary.jsonl", "web": "web.jsonl",
+}  # fmt: skip
+DATA = Path(__file__).parent / "data"
+
+
+@lru_cache(maxsize=1)
+def _specs() -> dict[str, Any]:
+    return dict(read_yaml(DATA / "specs.yaml"))
+
+
+@lru_cache(maxsize=32)
+def spec_of(name: str) -> ToolSpec:
+    """The spec of a clinical tool, as ``data/specs.yaml`` describes it to models."""
+    entry = _specs()[name]
+    texts = {parameter: {"type": "string", "description": about} for parameter, about in entry["parameters"].items()}
+    parameters = {"type": "object", "properties": texts, "required": list(texts)}
+    facts = {key: entry[key] for key in ("dimension", "needs") if key in entry}
+    return ToolSpec(name, entry["description"], parameters, facts=facts)
 
 
 @runtime_checkable
 class Backend(Protocol):
-    """Where answers are found."""
+    """Where answers are found: a file or a service."""
 
     @property
     def effect(self) -> Effect: ...
@@ -23,12 +56,151 @@ class Backend(Protocol):
         """What is absent and how to get it; empty when all is there."""
 
 
-def ready(spec: ToolSpec, missing: str) -> None:
-    """Raise ToolError (unavailable) for a tool that lacks something."""
-    if missing:
-        raise ToolError(f"{spec.name} is unavailable: {missing}.", "unavailable")
+@dataclass(frozen=True)
+class TextTool(ABC):
+    """A tool with one text argument: a subclass declares ``spec`` and answers. Raises ToolError (unavailable)."""
+
+    spec: ClassVar[ToolSpec]
+
+    @property
+    def effect(self) -> Effect:
+        """Pure, unless a backend answers."""
+        return "pure"
+
+    @property
+    def identity(self) -> str:
+        """What changes when the answers can."""
+        return ""
+
+    @property
+    def missing(self) -> str:
+        """What must be installed or provided first."""
+        return ""
+
+    @property
+    def traits(self) -> ToolTraits:
+        """What identifies its answers, and what it lacks."""
+        return ToolTraits(identity=self.identity, missing=self.missing)
+
+    async def __call__(self, context: Context, **arguments: Any) -> Observation:
+        """Check the text and answer. Raises ToolError."""
+        text = given_text(self.spec, next(iter(arguments.values()), None))
+        if missing := self.missing:
+            raise ToolError(f"{self.spec.name} is unavailable: {missing}.", "unavailable")
+        return await self.answer(text)
+
+    @abstractmethod
+    async def answer(self, text: str) -> Observation:
+        """Answer. Raises ToolError."""
+
+
+@dataclass(frozen=True)
+class LookupTool(TextTool):
+    """A text tool whose answers come from a backend."""
+
+    backend: Backend
+
+    @property
+    def effect(self) -> Effect:
+        """The effect of the backend."""
+        return self.backend.effect
+
+    @property
+    def identity(self) -> str:
+        """The identity of the backend."""
+        return self.backend.identity
+
+    @property
+    def missing(self) -> str:
+        """What the backend lacks."""
+        return self.backend.missing
+
+
+@dataclass(frozen=True)
+class FileBackend(ABC):
+    """A backend over files: ``shipped`` names a sample in this package, ``path`` a custom file or folder.
+
+    A subclass declares how to get the files (``how``) and their ``suffixes``, and checks rows of .jsonl files.
+    """
+
+    shipped: Shipped | None = None
+    path: str | None = None
+    how: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+    effect: ClassVar[Effect] = "pure"
+    identity: ClassVar[str] = "files"
+
+    def __post_init__(self) -> None:
+        for row in first_rows(self.place):
+            self.check(row)
+
+    @abstractmethod
+    def check(self, row: Row) -> object:
+        """Read a row. Raises ConfigError for a row of another form."""
+
+    @cached_property
+    def place(self) -> Path:
+        """The file or folder."""
+        return located(self.shipped, self.path, type(self).__name__)
+
+    @property
+    def missing(self) -> str:
+        """What is absent: the place, or any file in it."""
+        if found := lacking(self.place, self.how):
+            return found
+        return "" if self.stamps else f"no {' or '.join(self.suffixes)} file in {self.place}: {self.how}"
+
+    @property
+    def stamps(self) -> tuple["Stamp", ...]:
+        """The files as they are now, in the order of their names."""
+        place = self.place
+        files = [place] if place.is_file() else sorted(path for path in place.iterdir() if path.suffix in self.suffixes)
+        return tuple(map(stamp, files))
 
 
 def plain(name: str) -> str:
     """Write a name as it is compared: in one case, with single spaces."""
     return " ".join(name.casefold().split())
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A file as it is now; another one when the file changes. ``path`` is absolute."""
+
+    path: str
+    changed: int
+    size: int
+
+
+def located(shipped: Shipped | None, path: str | None, what: str) -> Path:
+    """The place of what is shipped, or of custom data. Raises ConfigError unless exactly one is named."""
+    if (shipped is None) == (path is None):
+        raise ConfigError(f"{what}: name either shipped or path, found shipped {shipped!r} and path {path!r}")
+    return DATA / _FILES[shipped] if shipped is not None else Path(str(path)).expanduser()
+
+
+def lacking(place: Path, how: str) -> str:
+    """What is missing when there is nothing at a place; empty when there is."""
+    return "" if place.exists() else f"there is no {place}: {how}"
+
+
+def stamp(path: Path) -> Stamp:
+    """The file's stamp."""
+    found = path.stat()
+    return Stamp(str(path.absolute()), found.st_mtime_ns, found.st_size)
+
+
+def digest(salt: str, *files: Path) -> str:
+    """32 hexadecimal digits that identify the files' contents in this order, and a salt."""
+    whole = hashlib.sha256(salt.encode())
+    for path in files:
+        with path.open("rb") as file:
+            whole.update(hashlib.file_digest(file, "sha256").digest())
+    return whole.hexdigest()[:32]
+
+
+def first_rows(place: Path) -> Iterator[Row]:
+    """The first row of a .jsonl file, or of each in a folder: what can be checked before a run. Raises ConfigError."""
+    for file in sorted(place.glob("*.jsonl")) if place.is_dir() else [place]:
+        if file.is_file() and file.suffix == ".jsonl":
+            yield from islice(json_lines(file), 1)

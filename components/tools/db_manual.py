@@ -5,14 +5,15 @@ which the model writes hints; here the manual comes from the live schema and not
 """
 
 import re
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge
 
 from components.acting.arguments import text_argument
-from components.core.errors import ConfigError, ToolError
+from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
 from components.core.traits import PromptSetName
@@ -20,16 +21,64 @@ from components.core.types import Observation
 from components.prompts import load
 from components.sql import SqlError
 from components.sql.cleaning import CURRENT_TIMES
-from components.sql.schema import Schema
-from components.tools.databases import database_spec, opened
-from components.tools.manuals import SHIPPED, Notes, described, fitting_tables, mentioned, notes_of
+from components.sql.schema import Schema, Table
+from components.text.bm25 import Bm25
+from components.text.structured import read_yaml
+from components.tools.backends import DATA, spec_of
+from components.tools.sql_coder import opened
 
-_SPEC = database_spec(
-    "DBManual",
-    "Explains a clinical SQL database for a question: which tables and columns fit it, what they mean, how they join, "
-    "how times are written. Look here before SQLCoder. Use it only when the task gives an sql_database.",
-    "The question, or what you want to know about the database.",
-)
+_SENTENCE = re.compile(r"(?<=\.) ")
+SHIPPED = DATA / "manuals"
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What is known of a database besides its schema: lines on all of it, table -> line, and worked examples
+    (``question``, ``hints``)."""
+
+    general: Sequence[str] = ()
+    tables: Mapping[str, str] = field(default_factory=dict)
+    examples: Sequence[Mapping[str, str]] = ()
+
+
+@lru_cache(maxsize=4)
+def notes_of(id: str) -> Notes:
+    """The shipped notes on a database; empty ones for any other database."""
+    path = SHIPPED / f"{id}.yaml"
+    return Notes(**read_yaml(path)) if path.is_file() else Notes()
+
+
+def fitting_tables(schema: Schema, notes: Notes, query: str, k: int) -> list[Table]:
+    """The at most ``k`` tables that fit a query best, best first, by their names, columns and notes."""
+    texts = []
+    for table in schema.tables:
+        names = " ".join((table.name, *table.columns))
+        texts.append((table.name, f"{names} {names.replace('_', ' ')} {_note(table, notes)}"))
+    tables = {table.name: table for table in schema.tables}
+    return [tables[hit.id] for hit in Bm25.over(texts).search(query, k)]
+
+
+def described(table: Table, notes: Notes) -> str:
+    """One line on a table, its names in lower case: columns with their types, and its note."""
+    columns = ", ".join(
+        f"{name} {kind}{' key' if name in table.primary_key else ''}" for name, kind in table.columns.items()
+    )
+    return _noted(f"{table.name}({columns})".lower(), _note(table, notes))
+
+
+def mentioned(table: Table, notes: Notes) -> str:
+    """The table's name in lower case, and the first sentence of its note."""
+    return _noted(table.name.lower(), _SENTENCE.split(_note(table, notes), maxsplit=1)[0])
+
+
+def _note(table: Table, notes: Notes) -> str:
+    return notes.tables.get(table.name.lower(), "")
+
+
+def _noted(text: str, note: str) -> str:
+    return f"{text}: {note}" if note else text
+
+
 _NEXT = re.compile(r"^\W*question\b\W*:", re.I | re.M)
 _LABEL = re.compile(r"\A\W*hints\b\W*:\s*", re.I)
 
@@ -38,42 +87,28 @@ _LABEL = re.compile(r"\A\W*hints\b\W*:\s*", re.I)
 class DBManual:
     """The part of a database's manual that fits a query: at most ``n_tables`` tables by BM25, and the general notes.
 
-    ``hints``: the model (``role``) is given that part with worked examples and writes hints, which are returned in its
-    place. ``notes``: a folder with ``<database>.yaml`` files of one's own; empty for those of this project
-    (mimic_iii, mimic_iv, eicu). Any other database has a manual from its schema alone. ``dataset_id`` chooses notes and
-    time where the database's base name does not. Output: text; data: ``database``, ``tables``. Raises ToolError:
-    not_found, unavailable (a schema that cannot be read), empty (no hints), bad_arguments.
+    ``hints``: the model (role ``tool``) is given that part with worked examples and writes hints, which are returned in
+    its place. Any other database than mimic_iii, mimic_iv and eicu has a manual from its schema alone. Output: text;
+    data: ``database``, ``tables``. Raises ToolError: not_found, unavailable (a schema that cannot be read), empty (no
+    hints), bad_arguments.
     """
 
     prompts: PromptSetName = "db_manual"
-    role: str = "tool"
     n_tables: Annotated[int, Ge(1)] = 5
     hints: bool = False
-    notes: str = ""
-    dataset_id: str = ""
-    effect: Effect = "pure"
-
-    def __post_init__(self) -> None:
-        """Raises ConfigError when there is no folder of notes."""
-        if self.notes and not Path(self.notes).is_dir():
-            raise ConfigError(f"DBManual: notes must be a folder with YAML files, found {self.notes!r}")
-
-    @property
-    def spec(self) -> ToolSpec:
-        """What the model is told."""
-        return _SPEC
+    spec: ClassVar[ToolSpec] = spec_of("DBManual")
+    effect: ClassVar[Effect] = "pure"
 
     async def __call__(self, context: Context, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
-        """Find what fits. Raises ToolError, ConfigError for notes that cannot be read."""
-        question = text_argument(_SPEC, "query", query)
-        database = opened(context, text_argument(_SPEC, "sql_database", sql_database))
-        id = self.dataset_id or database.id
+        """Find what fits. Raises ToolError."""
+        question = text_argument(self.spec, "query", query)
+        database = opened(context, text_argument(self.spec, "sql_database", sql_database))
         try:
             schema = database.schema()
         except SqlError as error:
             raise ToolError(f"{error}.", "unavailable") from None
-        notes = notes_of(id, Path(self.notes) if self.notes else SHIPPED)
-        names, text = self._manual(id, schema, notes, question)
+        notes = notes_of(database.id)
+        names, text = self._manual(database.id, schema, notes, question)
         if self.hints:
             text = await self._hints(context, text, notes, question)
         return Observation(text, {"database": database.id, "tables": names})
@@ -95,9 +130,9 @@ class DBManual:
         return names, text
 
     async def _hints(self, context: Context, manual: str, notes: Notes, question: str) -> str:
-        """What the model makes of it, up to the next question that it makes up."""
+        """Hints that the model writes, up to the next question that it makes up."""
         message = load(self.prompts).user("hints", manual=manual, examples=list(notes.examples), question=question)
-        reply = (await context.ask([message], "tool", role=self.role)).text
+        reply = (await context.ask([message], "tool")).text
         if not (text := _NEXT.split(_LABEL.sub("", reply))[0].strip()):
             raise ToolError("The model wrote no hints for this query.", "empty")
         return text

@@ -3,53 +3,38 @@
 import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from annotated_types import Ge, Interval
+from annotated_types import Interval
 
-from components.core.tools import Effect
 from components.files.rows import Row, json_lines
-from components.tools.backends import plain
-from components.tools.data_files import Shipped, Stamp, first_rows, lacking, located, stamp
-from components.tools.drugs import Drug, Found, alike, closest, not_found, similarity
+from components.tools.backends import FileBackend, Stamp, plain, stamp
+from components.tools.drugbank import Drug, Found, alike, closest, not_found, similarity
 
-_HOW = (
-    "give a .jsonl file with name, description, state, indication, dosages and synonyms in each line, made from"
-    " DrugBank's open vocabulary, openFDA's labels or RxNorm"
-)
+_N_CLOSEST = 5
 _SHORTEST_PREFIX = 3
 
 
 @dataclass(frozen=True)
-class DrugTable:
+class DrugTable(FileBackend):
     """A table of drugs. Raises ConfigError for a row of another form.
 
-    A name is taken exactly (in any case), else as the beginning of one (3 letters or more), else the most alike
-    is taken when it is at least ``threshold`` alike (0-1); ``closest`` names are told otherwise.
+    An exact name (in any case) is taken first, then one that begins so (3 letters or more), then the most similar one
+    when its similarity (0-1) reaches ``threshold``; otherwise the 5 closest names are reported.
     """
 
-    shipped: Shipped | None = None
-    path: str | None = None
     threshold: Annotated[float, Interval(ge=0, le=1)] = 0.6
-    closest: Annotated[int, Ge(0)] = 5
-    effect: ClassVar[Effect] = "pure"
+    how: ClassVar[str] = (
+        "give a .jsonl file with name, description, state, indication, dosages and synonyms in each line, made from"
+        " DrugBank's open vocabulary, openFDA's labels or RxNorm"
+    )
     identity: ClassVar[str] = "table"
 
-    def __post_init__(self) -> None:
-        for row in first_rows(self.place):
-            _drug(row)
-
-    @cached_property
-    def place(self) -> Path:
-        """The file."""
-        return located(self.shipped, self.path, "backend")
-
-    @property
-    def missing(self) -> str:
-        """The file, when it is not there."""
-        return lacking(self.place, _HOW)
+    def check(self, row: Row) -> Drug:
+        """Read a row. Raises ConfigError."""
+        return _drug(row)
 
     async def find(self, name: str) -> Found:
         """The drug of a name. Raises ToolError with the closest names."""
@@ -68,7 +53,7 @@ class DrugTable:
         if fitting := alike(asked, table.exact.keys(), self.threshold):
             score, best = fitting[0]
             return Found(table.exact[best], "fuzzy", score)
-        raise not_found(name, closest(name, table.names, self.closest))
+        raise not_found(name, closest(name, table.names, _N_CLOSEST))
 
 
 @dataclass(frozen=True)
@@ -95,9 +80,9 @@ def _read(file: Stamp) -> _Table:
 
 def _drug(row: Row) -> Drug:
     """A row's drug. Raises ConfigError."""
-    told = {name: _optional(row, name) for name in ("description", "state", "indication")}
+    texts = {name: _optional(row, name) for name in ("description", "state", "indication")}
     synonyms = tuple(row.texts("synonyms")) if row.values.get("synonyms") is not None else ()
-    return Drug(row.text("name"), **told, dosages=tuple(_dosages(row)), synonyms=synonyms)
+    return Drug(row.text("name"), **texts, dosages=tuple(_dosages(row)), synonyms=synonyms)
 
 
 def _optional(row: Row, key: str) -> str | None:
@@ -107,9 +92,5 @@ def _optional(row: Row, key: str) -> str | None:
 
 def _dosages(row: Row) -> Iterator[Mapping[str, str | None]]:
     """The forms that a drug comes in. Raises ConfigError."""
-    rows = row.values.get("dosages") or []
-    if not isinstance(rows, list) or not all(isinstance(one, dict) for one in rows):
-        raise row.error("dosages", f"must be a list of objects, found {rows!r:.80}")
-    for one in rows:
-        inner = Row(f"{row.place}: dosages", one)
-        yield {name: _optional(inner, name) for name in ("from", "route", "strength")}
+    for one in row.rows("dosages") if row.values.get("dosages") else ():
+        yield {name: _optional(one, name) for name in ("from", "route", "strength")}

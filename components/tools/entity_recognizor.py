@@ -11,29 +11,46 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import orjson
 from annotated_types import MinLen
 
-from components.acting.text_arguments import LOADING, given_text, missing_model, text_spec
-from components.core.errors import ToolError
+from components.acting.arguments import LOADING, missing_model
 from components.core.messages import ToolSpec
-from components.core.tools import Context, Effect
-from components.core.traits import ToolTraits
 from components.core.types import Observation
-from components.tools.data_files import Shipped, Stamp, lacking, located, stamp
+from components.files.rows import json_lines
+from components.tools.backends import Shipped, Stamp, TextTool, lacking, located, spec_of, stamp
 from components.tools.entity_rules import Word, abbreviations, phrases, rules, split
-from components.tools.entity_terms import Entry, entries
 
-_SPEC = text_spec(
-    "EntityRecognizor",
-    "Find the medical entities (diseases, symptoms, drugs, anatomy, procedures, tests, genes) that a text mentions,"
-    " with their places in it.",
-    "sentence",
-    "The text to search.",
-    "data",
-)
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a vocabulary."""
+
+    cui: str
+    name: str
+    semantic_type: str
+
+
+@lru_cache(maxsize=4)
+def entries(files: tuple[Stamp, ...]) -> Mapping[str, Entry]:
+    """Lower-cased term -> its entry, from JSON Lines with cui, name, synonyms and semantic_type.
+
+    Plurals in -s are added; the first entry of a term counts. Raises ConfigError, naming line and key, for a row that
+    is not as it should be.
+    """
+    found: dict[str, Entry] = {}
+    for file in files:
+        for row in json_lines(Path(file.path)):
+            entry = Entry(row.text("cui"), row.text("name"), row.text("semantic_type"))
+            for term in (entry.name, *row.texts("synonyms")):
+                found.setdefault(term.strip().lower(), entry)
+    for term in [term for term in found if not term.endswith("s")]:
+        found.setdefault(f"{term}s", found[term])
+    return found
+
+
 Origin = Literal["vocabulary", "abbreviation", "model", "phrase"]
 _ORDER: Sequence[Origin] = ("vocabulary", "abbreviation", "model", "phrase")
 
@@ -57,38 +74,28 @@ class Mention:
 
 
 @dataclass(frozen=True)
-class EntityRecognizor:
+class EntityRecognizor(TextTool):
     """The medical mentions in a text.
 
-    ``shipped`` names a vocabulary that ships with the tools, ``vocabulary`` files of one's own in the same form
+    ``shipped`` names a vocabulary that ships with the tools, ``vocabulary`` custom files in the same form
     (JSON Lines: cui, name, synonyms, semantic_type); ``model`` an installed spaCy pipeline whose entities are taken
     in place of the rules' phrases. Output: a JSON list of {entity, start, end} in the order of the text, with cui,
-    name and type where a vocabulary holds it, and long_form for an abbreviation; none overlap, the longest counts.
+    name and type where a vocabulary has it, and long_form for an abbreviation; none overlap, the longest counts.
     """
 
     shipped: Shipped | None = None
     vocabulary: Sequence[str] = ()
     model: Annotated[str, MinLen(1)] | None = None
-    effect: Effect = "pure"
+    spec: ClassVar[ToolSpec] = spec_of("EntityRecognizor")
 
     def __post_init__(self) -> None:
         if not self._lacking:
             entries(self._stamps)
 
     @property
-    def spec(self) -> ToolSpec:
-        """What the model sees of the tool."""
-        return _SPEC
-
-    @property
-    def traits(self) -> ToolTraits:
-        """What identifies its answers, and what it lacks."""
-        return ToolTraits(missing=self.missing)
-
-    @property
     def missing(self) -> str:
-        """What must be installed, or given, first."""
-        return self._lacking or missing_model(_SPEC.name, self.model)
+        """What must be installed or provided first."""
+        return self._lacking or missing_model(self.spec.name, self.model)
 
     @property
     def _lacking(self) -> str:
@@ -100,18 +107,15 @@ class EntityRecognizor:
     def _files(self) -> list[Path]:
         """The vocabularies, the shipped one last: of two entries for a term the user's counts."""
         own = [Path(path).expanduser() for path in self.vocabulary]
-        return own if self.shipped is None else [*own, located(self.shipped, None, _SPEC.name)]
+        return own if self.shipped is None else [*own, located(self.shipped, None, self.spec.name)]
 
     @property
     def _stamps(self) -> tuple[Stamp, ...]:
         """The vocabularies as they are now."""
         return tuple(map(stamp, self._files))
 
-    async def __call__(self, context: Context, sentence: Any) -> Observation:
+    async def answer(self, text: str) -> Observation:
         """Find the mentions. Raises ToolError."""
-        text = given_text(_SPEC, sentence)
-        if self.missing:
-            raise ToolError(self.missing, "unavailable")
         mentions = await asyncio.to_thread(self._find, text)
         shown = [mention.as_dict(text) for mention in mentions]
         listed = [one | {"origin": mention.origin} for one, mention in zip(shown, mentions, strict=True)]
@@ -121,18 +125,18 @@ class EntityRecognizor:
         """The mentions in the order of the text."""
         words, terms = split(text), _terms(self._stamps)
         found = [*_known(words, terms), *_abbreviated(text, entries(self._stamps))]
-        found += _phrases(text, words, found) if self.model is None else _modelled(text, self.model)
+        found += _phrases(text, words, found) if self.model is None else _from_model(text, self.model)
         return longest(found, len(text))
 
 
 def longest(mentions: Iterable[Mention], length: int) -> list[Mention]:
-    """Mentions without those that overlap a longer one, or an equal one of a surer origin, in their order."""
-    kept, taken = [], bytearray(length)
+    """Mentions without those that overlap a longer one, or an equal one of a more certain origin, in their order."""
+    chosen, taken = [], bytearray(length)
     for one in sorted(mentions, key=lambda m: (m.start - m.end, _ORDER.index(m.origin), m.start)):
         if not any(taken[one.start : one.end]):
             taken[one.start : one.end] = b"\1" * (one.end - one.start)
-            kept.append(one)
-    return sorted(kept, key=lambda m: m.start)
+            chosen.append(one)
+    return sorted(chosen, key=lambda m: m.start)
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,7 @@ def _terms(files: tuple[Stamp, ...]) -> _Terms:
 
 
 def _known(words: Sequence[Word], terms: _Terms) -> Iterable[Mention]:
-    """What the vocabulary holds."""
+    """Mentions that the vocabulary has."""
     lowered = [word.text.lower() for word in words]
     for first, word in enumerate(words):
         for after in range(first + 1, min(first + terms.n_longest, len(words)) + 1):
@@ -160,7 +164,7 @@ def _known(words: Sequence[Word], terms: _Terms) -> Iterable[Mention]:
 
 
 def _abbreviated(text: str, known: Mapping[str, Entry]) -> Iterable[Mention]:
-    """Abbreviations that the text explains, wherever they stand, and their long forms."""
+    """Abbreviations that the text explains, wherever they occur, and their long forms."""
     for short, span in abbreviations(text).items():
         long_form = text[span.start : span.end]
         entry = known.get(long_form.lower())
@@ -169,8 +173,8 @@ def _abbreviated(text: str, known: Mapping[str, Entry]) -> Iterable[Mention]:
             yield Mention(match.start(), match.end(), "abbreviation", entry, long_form)
 
 
-def _modelled(text: str, model: str) -> Iterable[Mention]:
-    """What the pipeline finds."""
+def _from_model(text: str, model: str) -> Iterable[Mention]:
+    """Mentions that the pipeline finds."""
     with LOADING:
         pipeline = _pipeline(model)
     return [Mention(span.start_char, span.end_char, "model") for span in pipeline(text).ents]

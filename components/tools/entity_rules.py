@@ -1,6 +1,6 @@
 """Rules that find medical phrases and abbreviations without a trained model.
 
-Phrases are runs of words between stop words, verbs and punctuation, kept when their last word is a medical head or
+Phrases are runs of words between stop words, verbs and punctuation, selected when their last word is a medical head or
 when a word in them has a medical form. Abbreviations: Schwartz & Hearst 2003, doi 10.1142/9789812776303_0042.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 _WORDS = Path(__file__).parent / "data" / "entity_rules.yaml"
 _CODE = re.compile(r"(?=.*[A-Z].*[A-Z\d])(?=.*[A-Za-z])[A-Za-z\d.]{2,12}")
@@ -93,13 +93,13 @@ def split(text: str) -> list[Word]:
 def phrases(words: Sequence[Word], known: Rules) -> Iterator[Span]:
     """The medical phrases among a text's tokens."""
     for run in _runs(words, known):
-        kept = _trimmed(run, known)
-        if kept and known.medical(kept):
-            yield Span(kept[0].start, kept[-1].end)
+        phrase = _trimmed(run, known)
+        if phrase and known.medical(phrase):
+            yield Span(phrase[0].start, phrase[-1].end)
 
 
 def abbreviations(text: str) -> dict[str, Span]:
-    """Abbreviation -> where its long form stands before ``(abbreviation)``; the first one counts."""
+    """Abbreviation -> where its long form is before ``(abbreviation)``; the first one counts."""
     found: dict[str, Span] = {}
     for match in _SHORT.finditer(text):
         short = match[1]
@@ -131,7 +131,7 @@ def _long_form(short: str, before: str, least: int) -> Span | None:
 
 
 def _runs(words: Sequence[Word], known: Rules) -> Iterator[list[Word]]:
-    """Words that no break parts; hyphenated words stay together, small numbers may follow a word."""
+    """Words that no break separates; hyphenated words stay together, small numbers may follow a word."""
     run: list[Word] = []
     for number, word in enumerate(words):
         joins = word.text == "-" and bool(run) and not word.spaced and not words[number - 1].spaced
@@ -158,7 +158,7 @@ def _trimmed(run: list[Word], known: Rules) -> list[Word]:
 
 
 def _weak(word: Word, known: Rules) -> bool:
-    """Whether a word may stand at no end of a phrase."""
+    """Whether a word cannot begin or end a phrase."""
     return word.text.lower() in known.general or word.text == "-" or word.text.isdigit() or len(word.text) < 2
 
 

@@ -1,37 +1,83 @@
-"""GoogleSearch: what the web says, from a snapshot, from recorded queries, or from a search service.
+"""GoogleSearch: web pages for a query, from a snapshot, from recorded queries, or from a search service.
 
 Source: item 4 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657: 2 pages, the first 10 paragraphs of each.
-Departures: address and title stand before a page; a page with fewer than 10 paragraphs is read all the same, unless
+Departures: address and title precede a page; a page with fewer than 10 paragraphs is read all the same, unless
 ``least_paragraphs`` is set to 10.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Annotated, ClassVar
 
+import orjson
 from annotated_types import Ge
 
-from components.acting.text_arguments import given_text, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.tools import Context, Effect
-from components.core.traits import ToolTraits
+from components.core.tools import Effect
 from components.core.types import Observation
-from components.tools.backends import ready
-from components.tools.query_record import QueryRecord
-from components.tools.web_pages import WebPage, WebSource
-
-_SPEC = text_spec(
-    "GoogleSearch",
-    "Search the web and read the beginning of the pages that come first.",
-    "query",
-    "What to search for, as one would type it into a search engine.",
-    "knowledge",
-)
+from components.files.rows import Row, json_lines
+from components.tools.backends import TextTool, first_rows, lacking, plain, spec_of
+from components.tools.web_snapshot import WebPage, WebSource, page_of
 
 
 @dataclass(frozen=True)
-class GoogleSearch:
+class QueryRecord:
+    """A JSON Lines file that grows with each query that a service answers; the last answer to a query counts.
+
+    Queries are compared in one case with single spaces. Raises ConfigError for a line of another form.
+    """
+
+    path: str
+
+    def __post_init__(self) -> None:
+        for row in first_rows(self.place):
+            _pages(row)
+
+    @cached_property
+    def place(self) -> Path:
+        """The file."""
+        return Path(self.path).expanduser()
+
+    @property
+    def missing(self) -> str:
+        """The file, when it is not there."""
+        return lacking(self.place, "record queries with a search service first (source and record together)")
+
+    @cached_property
+    def _lock(self) -> Lock:
+        return Lock()
+
+    @cached_property
+    def _known(self) -> dict[str, Sequence[WebPage]]:
+        rows = json_lines(self.place) if self.place.exists() else ()
+        return {plain(row.text("query")): _pages(row) for row in rows}
+
+    def get(self, query: str) -> Sequence[WebPage] | None:
+        """The pages of a query; None when it was not recorded."""
+        return self._known.get(plain(query))
+
+    def put(self, query: str, pages: Sequence[WebPage]) -> None:
+        """Record a query with its pages, in one whole line."""
+        known = self._known
+        line = orjson.dumps({"query": plain(query), "pages": [asdict(page) for page in pages]}) + b"\n"
+        with self._lock:
+            self.place.parent.mkdir(parents=True, exist_ok=True)
+            with self.place.open("ab") as file:
+                file.write(line)
+            known[plain(query)] = tuple(pages)
+
+
+def _pages(row: Row) -> Sequence[WebPage]:
+    """The pages of a line. Raises ConfigError."""
+    return tuple(map(page_of, row.rows("pages")))
+
+
+@dataclass(frozen=True)
+class GoogleSearch(TextTool):
     """The first pages for a query, a block of text each.
 
     What is in ``record`` answers first; what a service (``source``) answers is recorded there.
@@ -44,7 +90,7 @@ class GoogleSearch:
     pages: Annotated[int, Ge(1)] = 2
     paragraphs: Annotated[int, Ge(1)] = 10
     least_paragraphs: Annotated[int, Ge(1)] = 1
-    spec: ClassVar[ToolSpec] = _SPEC
+    spec: ClassVar[ToolSpec] = spec_of("GoogleSearch")
 
     @property
     def effect(self) -> Effect:
@@ -58,11 +104,6 @@ class GoogleSearch:
         return f"{source} {self.pages} {self.paragraphs} {self.least_paragraphs}"
 
     @property
-    def traits(self) -> ToolTraits:
-        """What identifies its answers, and what it lacks."""
-        return ToolTraits(identity=self.identity, missing=self.missing)
-
-    @property
     def missing(self) -> str:
         """What is absent: a source and a record."""
         absent = [one.missing for one in (self.record, self.source) if one is not None]
@@ -70,20 +111,18 @@ class GoogleSearch:
             return "it has neither a source of pages nor recorded queries: name source, record or both"
         return "" if "" in absent else "; ".join(absent)
 
-    async def __call__(self, context: Context, query: Any) -> Observation:
+    async def answer(self, text: str) -> Observation:
         """Search. Raises ToolError."""
-        asked = given_text(self.spec, query)
-        ready(self.spec, self.missing)
-        found = [self._judged(page) for page in await self._found(asked)]
-        if not found:
-            raise ToolError(f"No page was found for {asked!r:.200}; try other words.", "empty")
-        text = "\n\n".join(self._shown(page) for page in found)
-        facts = {"pages": [{"url": page.url, "title": page.title, "error": page.error} for page in found]}
-        if all(page.error for page in found):
-            raise ToolError(text, "page_failed", facts)
-        return Observation(text, facts)
+        pages = [self._checked(page) for page in await self._find(text)]
+        if not pages:
+            raise ToolError(f"No page was found for {text!r:.200}; try other words.", "empty")
+        shown = "\n\n".join(self._shown(page) for page in pages)
+        facts = {"pages": [{"url": page.url, "title": page.title, "error": page.error} for page in pages]}
+        if all(page.error for page in pages):
+            raise ToolError(shown, "page_failed", facts)
+        return Observation(shown, facts)
 
-    async def _found(self, query: str) -> Sequence[WebPage]:
+    async def _find(self, query: str) -> Sequence[WebPage]:
         """The pages of a query. Raises ToolError."""
         recorded = self.record.get(query) if self.record is not None else None
         if recorded is not None:
@@ -97,7 +136,7 @@ class GoogleSearch:
             self.record.put(query, pages)
         return pages
 
-    def _judged(self, page: WebPage) -> WebPage:
+    def _checked(self, page: WebPage) -> WebPage:
         """The page, failed when it has too few paragraphs."""
         n = len(page.paragraphs)
         if page.error or n >= self.least_paragraphs:

@@ -1,4 +1,4 @@
-"""LongDocRAG: the passages of a task's documents that fit a question, and on wish an answer from them.
+"""LongDocRAG: the passages of a task's documents that fit a question, and optionally an answer from them.
 
 Source: item 15 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657: a vector index with a hosted model's
 embeddings, kept in the data's folder, whose answer a hosted model writes. Here BM25 over windows of words; nothing is
@@ -6,7 +6,9 @@ written, and changed files are read again; the experiment's own model answers wh
 """
 
 import asyncio
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -19,22 +21,107 @@ from components.core.tools import Context, Effect
 from components.core.traits import PromptSetName
 from components.core.types import Observation
 from components.prompts import load
-from components.tools.databases import input_path
-from components.tools.documents import Window, index_documents, read_documents
+from components.text.bm25 import Bm25
+from components.tools.backends import spec_of
+from components.tools.sql_coder import input_path
 
-_SPEC = ToolSpec(
-    "LongDocRAG",
-    "Search the documents that come with the task and read the passages that fit the question best.",
-    {
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "The documents, by the name that the task shows."},
-            "query": {"type": "string", "description": "What to find in them, in the words of such documents."},
-        },
-        "required": ["path", "query"],
-    },
-    facts={"dimension": "data", "needs": "upload_files"},
-)
+_WORD = re.compile(r"\S+")
+_NUMBER = re.compile(r"(\d+)")
+_MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file's name and its text."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of a document: words ``first`` to ``last`` of ``n_words``, counted from 1; characters ``start`` to
+    ``end`` (exclusive) of its text."""
+
+    document: str
+    text: str
+    first: int
+    last: int
+    n_words: int
+    start: int
+    end: int
+
+    @property
+    def place(self) -> str:
+        """Its position."""
+        return f"{self.document}, words {self.first}-{self.last} of {self.n_words}"
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentIndex:
+    """Windows and their index, whose ids are the windows' numbers."""
+
+    windows: tuple[Window, ...]
+    index: Bm25
+
+    def search(self, query: str, k: int) -> list[tuple[Window, float]]:
+        """The best ``k`` windows with their scores, best first, ties in the documents' order."""
+        return [(self.windows[int(hit.id)], hit.score) for hit in self.index.search(query, k)]
+
+
+def read_documents(place: Path) -> tuple[Document, ...]:
+    """A file, or the ``.txt`` files of a folder in the order of their names, numbers in them as numbers.
+
+    Texts are UTF-8, else Windows-1252. Raises ToolError when there is none or they are above 64 MB.
+    """
+    files = [place] if place.is_file() else sorted(place.rglob("*.txt"), key=lambda path: _order(place, path))
+    if not files:
+        raise ToolError(f"There are no text files in the documents {place.name!r}.", "not_found")
+    if sum(path.stat().st_size for path in files) > _MOST_BYTES:
+        raise ToolError(f"The documents {place.name!r} are larger than {_MOST_BYTES >> 20} MB.", "unavailable")
+    root = place.parent if place.is_file() else place
+    return tuple(Document(path.relative_to(root).as_posix(), _text(path)) for path in files)
+
+
+def _order(place: Path, path: Path) -> list[tuple[int, str]]:
+    """A sorting key: numbers by size before letters."""
+    parts = _NUMBER.split(path.relative_to(place).as_posix())
+    return [(int(part), "") if n % 2 else (0, part) for n, part in enumerate(parts)]
+
+
+def _text(path: Path) -> str:
+    """A file's text."""
+    raw = path.read_bytes()
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", "replace")
+
+
+def windows(document: Document, size: int, overlap: int) -> list[Window]:
+    """Windows of ``size`` words, each beginning with the last ``overlap`` words of the one before.
+
+    The last one ends with the document; no window lies within another.
+    """
+    spans = [(match.start(), match.end()) for match in _WORD.finditer(document.text)]
+    found, first = [], 0
+    while first < len(spans):
+        last = min(first + size, len(spans))
+        start, end = spans[first][0], spans[last - 1][1]
+        text = document.text[start:end]
+        found.append(Window(document.name, text, first + 1, last, len(spans), start, end))
+        if last == len(spans):
+            break
+        first = last - overlap
+    return found
+
+
+@lru_cache(maxsize=32)
+def index_documents(documents: tuple[Document, ...], size: int, overlap: int) -> DocumentIndex:
+    """The index of these very texts, made once."""
+    found = tuple(window for document in documents for window in windows(document, size, overlap))
+    width = len(str(len(found)))
+    return DocumentIndex(found, Bm25.over((f"{n:0{width}d}", window.text) for n, window in enumerate(found)))
 
 
 @dataclass(frozen=True)
@@ -43,7 +130,7 @@ class LongDocRAG:
 
     Output: each window under its number, file and position; with ``synthesis`` the model's answer from them instead.
     Raises ToolError: not_found for other names than the task's inputs, empty when no window shares a word with the
-    query or the model says nothing.
+    query or the model writes nothing.
     """
 
     k: Annotated[int, Ge(1)] = 4
@@ -51,7 +138,7 @@ class LongDocRAG:
     overlap_words: Annotated[int, Ge(0)] = 50
     synthesis: bool = False
     prompts: PromptSetName = "long_doc_rag"
-    spec: ClassVar[ToolSpec] = _SPEC
+    spec: ClassVar[ToolSpec] = spec_of("LongDocRAG")
     effect: ClassVar[Effect] = "pure"
     missing: ClassVar[str] = ""
 
@@ -84,7 +171,7 @@ class LongDocRAG:
         return index_documents(documents, self.window_words, self.overlap_words).search(query, self.k)
 
     async def _answer(self, context: Context, question: str, passages: list[str]) -> str:
-        """What the model says from the passages. Raises ToolError when that is nothing."""
+        """The model's answer from the passages. Raises ToolError when it is empty."""
         asked = load(self.prompts).user("answer", question=question, passages=passages)
         answer = (await context.ask([asked], purpose="tool")).text.strip()
         if not answer:

@@ -5,30 +5,19 @@ each, merged by score, the best 5 shown, 2,048 characters in all. Departure: no 
 """
 
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
-from components.acting.text_arguments import given_text, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.tools import Context, Effect
-from components.core.traits import ToolTraits
 from components.core.types import Observation
-from components.tools.backends import ready
+from components.tools.backends import LookupTool, spec_of
 from components.tools.passages import Passages
-
-_SPEC = text_spec(
-    "Medrag",
-    "Search medical literature (textbooks, reviews, abstracts) and read the passages that fit best.",
-    "query",
-    "What to look for, in words that such a text would use.",
-    "knowledge",
-)
 
 
 @dataclass(frozen=True)
-class Medrag:
+class Medrag(LookupTool):
     """The ``k`` best passages, one line each: number, title, content; ``longest`` characters in all.
 
     Raises ToolError: empty when no passage shares a word with the query, unavailable without a source.
@@ -37,35 +26,18 @@ class Medrag:
     backend: Passages
     k: Annotated[int, Ge(1)] = 5
     longest: Annotated[int, Ge(1)] = 2048
-    spec: ClassVar[ToolSpec] = _SPEC
-
-    @property
-    def effect(self) -> Effect:
-        """The backend's."""
-        return self.backend.effect
+    spec: ClassVar[ToolSpec] = spec_of("Medrag")
 
     @property
     def identity(self) -> str:
-        """What changes when the answers can."""
+        """The backend's, and how much is shown."""
         return f"{self.backend.identity} {self.k} {self.longest}"
 
-    @property
-    def traits(self) -> ToolTraits:
-        """What identifies its answers, and what it lacks."""
-        return ToolTraits(identity=self.identity, missing=self.missing)
-
-    @property
-    def missing(self) -> str:
-        """What the backend lacks."""
-        return self.backend.missing
-
-    async def __call__(self, context: Context, query: Any) -> Observation:
+    async def answer(self, text: str) -> Observation:
         """Search. Raises ToolError."""
-        asked = given_text(self.spec, query)
-        ready(self.spec, self.missing)
-        passages = await self.backend.search(asked, self.k)
+        passages = await self.backend.search(text, self.k)
         if not passages:
-            raise ToolError(f"No passage was found for {asked!r:.200}; try other words.", "empty")
+            raise ToolError(f"No passage was found for {text!r:.200}; try other words.", "empty")
         lines = [f"[{n}] ({one.title}) {' '.join(one.content.split())}" for n, one in enumerate(passages, 1)]
         facts = [{name: value for name, value in asdict(one).items() if name != "content"} for one in passages]
         return Observation("\n".join(lines)[: self.longest], {"passages": facts})

@@ -4,39 +4,30 @@ Source: https://open.fda.gov/apis/drug/label/; 240 requests a minute, 1,000 a da
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
-from annotated_types import Ge
+from components.tools.drugbank import Drug, Found, fitting, not_found
+from components.tools.web import Service, key, unavailable
 
-from components.core.tools import Effect
-from components.tools.drugs import Drug, Found, fitting, not_found
-from components.tools.web import Web, base, key, unavailable
-
+_LONGEST = 1500  # characters of a section
 _NAMES = ("generic_name", "brand_name", "substance_name")
 
 
 @dataclass(frozen=True)
-class OpenFda:
-    """The first label whose generic, brand or substance name is the one asked for. A key is optional.
+class OpenFda(Service):
+    """The first label whose generic, brand or substance name is the requested one. A key is optional.
 
-    A section of a label is cut at ``longest`` characters. A label does not tell the state of matter.
+    A section of a label is cut at 1,500 characters. A label does not give the state of matter.
     """
 
     base_url: str = "https://api.fda.gov"
     key_variable: str = "OPENFDA_API_KEY"
-    longest: Annotated[int, Ge(1)] = 1500
-    web: Web = field(default_factory=Web)
-    effect: ClassVar[Effect] = "external"
-    missing: ClassVar[str] = ""
-
-    def __post_init__(self) -> None:
-        base(self.base_url)
 
     @property
     def identity(self) -> str:
         """The service."""
-        return f"openfda {self.base_url} {self.longest}"
+        return f"openfda {self.base_url} {_LONGEST}"
 
     async def find(self, name: str) -> Found:
         """The drug of a label. Raises ToolError."""
@@ -44,27 +35,23 @@ class OpenFda:
         asked = {"search": " OR ".join(f'openfda.{kind}:"{quoted}"' for kind in _NAMES), "limit": "1"}
         if found := key(self.key_variable):
             asked["api_key"] = found
-        url = base(self.base_url) / "drug" / "label.json"
-        reply = await self.web.get(url, asked, accept=(404,))
+        reply = await self.web.get(self.address / "drug" / "label.json", asked, accept=(404,))
         if reply.status == 404:
-            if _code(reply.json()) == "NOT_FOUND":
+            if reply.find(str, "error", "code") == "NOT_FOUND":
                 raise not_found(name, ())
-            raise unavailable(url.host, "it answered with status 404")
-        answer = reply.json()
-        results = answer.get("results") if isinstance(answer, dict) else None
-        if not isinstance(results, list) or not results or not isinstance(results[0], dict):
-            raise unavailable(url.host, "its answer has no results")
-        return fitting(name, self._drug(name, results[0]))
+            raise unavailable(self.address.host, "it answered with status 404")
+        label = reply.find(dict, "results", 0)
+        if label is None:
+            raise unavailable(self.address.host, "its answer has no results")
+        return fitting(name, self._drug(name, label))
 
     def _drug(self, name: str, label: Mapping[str, Any]) -> Drug:
         """A label as a drug."""
-        given = label.get("openfda")
-        facts: Mapping[str, Any] = given if isinstance(given, dict) else {}
+        facts = label.get("openfda")
+        facts = facts if isinstance(facts, dict) else {}
         names = list(dict.fromkeys(one for kind in _NAMES for one in _texts(facts.get(kind))))
         strength = self._section(label, "dosage_forms_and_strengths")
-        routes: list[str | None] = [*_texts(facts.get("route"))]
-        if strength and not routes:
-            routes = [None]
+        routes: list[str | None] = [*_texts(facts.get("route"))] or ([None] if strength else [])
         return Drug(
             names[0] if names else name,
             description=self._section(label, "description"),
@@ -76,15 +63,9 @@ class OpenFda:
     def _section(self, label: Mapping[str, Any], section: str) -> str | None:
         """A section's text on one line, cut."""
         text = " ".join(" ".join(_texts(label.get(section))).split())
-        return (text if len(text) <= self.longest else text[: self.longest] + " ...") or None
+        return (text if len(text) <= _LONGEST else text[:_LONGEST] + " ...") or None
 
 
 def _texts(value: object) -> list[str]:
-    """The texts of a field, which openFDA gives as a list."""
+    """The texts of a field, which openFDA returns as a list."""
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
-
-
-def _code(answer: object) -> object:
-    """The code of an error."""
-    error = answer.get("error") if isinstance(answer, dict) else None
-    return error.get("code") if isinstance(error, dict) else None

@@ -1,84 +1,77 @@
-"""PrivacyDetector: what in a text tells who a patient is, and the text without it; works without a network.
+"""PrivacyDetector: what identifies a patient in a text, and the text without it; works without a network.
 
 Source: item 17 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657, which calls a commercial service and
 puts made-up values in; here rules for clinical notes, or Presidio (Microsoft, MIT) with these rules, and the kind of
-what was taken out stands in its place.
+what was removed takes its place.
 """
 
 import asyncio
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import orjson
-from annotated_types import Interval, MinLen
+import regex  # type: ignore[import-untyped]  # it ships no types
+from annotated_types import MinLen
 
-from components.acting.text_arguments import LOADING, given_text, missing_model, text_spec
-from components.core.errors import ConfigError, ToolError, missing_extra
+from components.acting.arguments import LOADING, missing_model
+from components.core.errors import ConfigError, missing_extra
 from components.core.messages import ToolSpec
-from components.core.tools import Context, Effect
-from components.core.traits import ToolTraits
 from components.core.types import Observation
-from components.tools.privacy_rules import Finding, find
+from components.text.structured import read_yaml
+from components.tools.backends import DATA, TextTool, spec_of
 
-_SPEC = text_spec(
-    "PrivacyDetector",
-    "Find what identifies a person in a text (names, dates, addresses, phone and record numbers, e-mail) and"
-    " return the text without it, with a list of what was found.",
-    "response",
-    "The text to check.",
-    "trust",
-)
+_THRESHOLD = 0.4  # the least score of a finding
 
 
-_REGIONS = ("US", "GB")
+class Finding(NamedTuple):
+    """``kind`` at characters ``start`` to ``end`` (exclusive); ``score`` in 0-1 is the recogniser's trust in it."""
+
+    kind: str
+    start: int
+    end: int
+    score: float
+
+
+class Rule(NamedTuple):
+    """A regular expression for a kind of identifier; ``cased``: whether the case of letters counts."""
+
+    kind: str
+    pattern: str
+    score: float
+    cased: bool
 
 
 @dataclass(frozen=True)
-class PrivacyDetector:
+class PrivacyDetector(TextTool):
     """Identifiers of a person in a text.
 
     Output: JSON with ``text``, where ``<KIND>`` stands for each identifier, and ``findings`` with offsets into the
-    text that was given. ``threshold`` is the least score of a finding. ``engine``: the rules alone, or presidio (the
-    extra ``text``), which checks domains and digits too; with it, ``regions`` are those whose phone numbers are known
-    without a country's prefix, and ``model`` is an installed spaCy pipeline that finds further names, by its package.
+    text that was given. ``engine``: the rules alone, or presidio (the extra ``text``), which checks domains and digits
+    too; with it, ``model`` is an installed spaCy pipeline that finds further names, by its package.
     Limits: without a model, names are found after titles and labels (and wherever they are repeated) only.
-    Raises: ConfigError for ``regions`` or ``model`` without presidio.
+    Raises: ConfigError for ``model`` without presidio.
     """
 
-    threshold: Annotated[float, Interval(ge=0, le=1)] = 0.4
     engine: Literal["rules", "presidio"] = "rules"
-    regions: Sequence[str] = _REGIONS
     model: Annotated[str, MinLen(1)] | None = None
-    effect: Effect = "pure"
+    spec: ClassVar[ToolSpec] = spec_of("PrivacyDetector")
 
     def __post_init__(self) -> None:
-        if self.engine == "rules" and (self.model is not None or tuple(self.regions) != _REGIONS):
-            raise ConfigError("PrivacyDetector: regions and model need engine: presidio; found engine: rules")
-
-    @property
-    def spec(self) -> ToolSpec:
-        """What the model sees of the tool."""
-        return _SPEC
-
-    @property
-    def traits(self) -> ToolTraits:
-        """What identifies its answers, and what it lacks."""
-        return ToolTraits(missing=self.missing)
+        if self.engine == "rules" and self.model is not None:
+            raise ConfigError("PrivacyDetector: model needs engine: presidio; found engine: rules")
 
     @property
     def missing(self) -> str:
         """What must be installed first."""
         if self.engine == "rules":
             return ""
-        return missing_extra(_SPEC.name, "presidio_analyzer", "text") or missing_model(_SPEC.name, self.model)
+        return missing_extra(self.spec.name, "presidio_analyzer", "text") or missing_model(self.spec.name, self.model)
 
-    async def __call__(self, context: Context, response: Any) -> Observation:
-        """Take out what identifies. Raises ToolError."""
-        text = given_text(_SPEC, response)
-        if self.missing:
-            raise ToolError(self.missing, "unavailable")
+    async def answer(self, text: str) -> Observation:
+        """Remove what identifies a person. Raises ToolError."""
         findings = await asyncio.to_thread(self._find, text)
         listed = [{"kind": one.kind, "start": one.start, "end": one.end, "score": one.score} for one in findings]
         data = {"text": redacted(text, findings), "findings": listed}
@@ -87,14 +80,51 @@ class PrivacyDetector:
     def _find(self, text: str) -> list[Finding]:
         """The findings in the order of the text, none overlapping."""
         if self.engine == "rules":
-            found = find(text, self.threshold)
+            found = find(text, _THRESHOLD)
         else:
             with LOADING:
                 from components.tools.privacy_presidio import analyze, engine
 
-                analyzer = engine(self.model, tuple(self.regions))
-            found = analyze(analyzer, text, self.threshold)
+                analyzer = engine(self.model, rules("notes"))
+            found = [Finding(*one) for one in analyze(analyzer, text, _THRESHOLD)]
         return joined([*found, *_repeated(text, found)])
+
+
+@lru_cache(maxsize=2)
+def rules(group: Literal["notes", "general"]) -> tuple[Rule, ...]:
+    """The shipped rules: for clinical notes, or for identifiers of any text."""
+    tables = read_yaml(DATA / "privacy_rules.yaml")
+    parts: dict[str, str] = {}
+
+    def whole(pattern: str) -> str:
+        return re.sub(r"~(\w+)~", lambda match: parts[match[1]], pattern)
+
+    for name, pattern in tables["parts"].items():
+        parts[name] = whole(pattern)
+    return tuple(
+        Rule(kind, whole(one["pattern"]), one["score"], one["cased"])
+        for kind, ones in tables[group].items()
+        for one in ones
+    )
+
+
+@lru_cache(maxsize=1)
+def _compiled() -> Sequence[tuple[Rule, regex.Pattern[str]]]:
+    """Every rule with its pattern, whose lookbehinds may have any length."""
+    return [
+        (one, regex.compile(one.pattern, regex.MULTILINE | (0 if one.cased else regex.IGNORECASE)))
+        for one in (*rules("notes"), *rules("general"))
+    ]
+
+
+def find(text: str, threshold: float) -> list[Finding]:
+    """What the rules with at least this score find; findings may overlap."""
+    return [
+        Finding(rule.kind, match.start(), match.end(), rule.score)
+        for rule, pattern in _compiled()
+        if rule.score >= threshold
+        for match in pattern.finditer(text)
+    ]
 
 
 def joined(findings: Iterable[Finding]) -> list[Finding]:
@@ -106,7 +136,7 @@ def joined(findings: Iterable[Finding]) -> list[Finding]:
             continue
         last = out[-1]
         best = max((last, one), key=lambda f: (f.score, f.end - f.start))
-        out[-1] = replace(best, start=last.start, end=max(last.end, one.end))
+        out[-1] = best._replace(start=last.start, end=max(last.end, one.end))
     return out
 
 

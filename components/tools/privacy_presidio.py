@@ -26,20 +26,20 @@ from presidio_analyzer.predefined_recognizers import (
     UsSsnRecognizer,
 )
 
-from components.tools.privacy_rules import NOTES, Finding
-
 logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)
 _DOMAINS = tldextract.TLDExtract(cache_dir=None, suffix_list_urls=())
 _KINDS = {"DATE_TIME": "DATE", "PHONE_NUMBER": "PHONE", "EMAIL_ADDRESS": "EMAIL", "LOCATION": "ADDRESS"} | {
     kind: "RECORD_NUMBER" for kind in ("US_SSN", "UK_NHS", "CREDIT_CARD", "IBAN_CODE")
 }
-_LEARNT = ("PERSON", "LOCATION")  # what an installed pipeline is asked for
+Rule = tuple[str, str, float, bool]  # kind, pattern, score, whether the case of letters counts
+_REGIONS = ("US", "GB")  # whose phone numbers are known without a country's prefix
+_TRAINED = ("PERSON", "LOCATION")  # what an installed pipeline is asked for
 
 
-def analyze(analyzer: AnalyzerEngine, text: str, threshold: float) -> list[Finding]:
-    """What Presidio finds with at least this score; findings may overlap."""
+def analyze(analyzer: AnalyzerEngine, text: str, threshold: float) -> list[tuple[str, int, int, float]]:
+    """Kind, start, end and score of what Presidio finds with at least this score; findings may overlap."""
     results = analyzer.analyze(text, "en", score_threshold=threshold)
-    return [Finding(_KINDS.get(r.entity_type, r.entity_type), r.start, r.end, round(r.score, 2)) for r in results]
+    return [(_KINDS.get(r.entity_type, r.entity_type), r.start, r.end, round(r.score, 2)) for r in results]
 
 
 class _Email(EmailRecognizer):
@@ -58,26 +58,24 @@ class _Pipeline(SpacyNlpEngine):
         self._pipeline = spacy.load(model) if model else spacy.blank("en")
 
     def load(self) -> None:
-        """Take the pipeline that is there."""
+        """Use the pipeline that is installed."""
         self.nlp = {"en": self._pipeline}  # type: ignore[assignment]  # Presidio declares None
 
 
 @lru_cache(maxsize=2)
-def engine(model: str | None, regions: Sequence[str]) -> AnalyzerEngine:
-    """Presidio with the recognisers for clinical notes; ``model`` an installed spaCy pipeline that finds names."""
+def engine(model: str | None, rules: Sequence[Rule]) -> AnalyzerEngine:
+    """Presidio with rules of our own; ``model`` is an installed spaCy pipeline that finds names."""
     numbers = [CreditCardRecognizer(), IbanRecognizer(), NhsRecognizer(), UsSsnRecognizer()]
-    phones = PhoneRecognizer(supported_regions=regions)
+    phones = PhoneRecognizer(supported_regions=_REGIONS)
     links = UrlRecognizer(patterns=[one for one in UrlRecognizer.PATTERNS if "Non schema" not in one.name])
     electronic = [_Email(), links, IpRecognizer(), MacAddressRecognizer()]
-    own = [_recognizer(kind, number, rule) for kind, rules in NOTES.items() for number, rule in enumerate(rules)]
-    learnt = [SpacyRecognizer(supported_entities=list(_LEARNT))] if model else []
-    registry = RecognizerRegistry([DateRecognizer(), phones, *numbers, *electronic, *own, *learnt])
+    own = [_recognizer(f"{rule[0].lower()}_{number}", *rule) for number, rule in enumerate(rules)]
+    trained = [SpacyRecognizer(supported_entities=list(_TRAINED))] if model else []
+    registry = RecognizerRegistry([DateRecognizer(), phones, *numbers, *electronic, *own, *trained])
     return AnalyzerEngine(registry=registry, nlp_engine=_Pipeline(model), supported_languages=["en"])
 
 
-def _recognizer(kind: str, number: int, rule: tuple[str, float, bool]) -> PatternRecognizer:
+def _recognizer(name: str, kind: str, pattern: str, score: float, cased: bool) -> PatternRecognizer:
     """One rule as a recogniser."""
-    pattern, score, cased = rule
     flags = re.MULTILINE if cased else re.MULTILINE | re.IGNORECASE
-    name = f"{kind.lower()}_{number}"
     return PatternRecognizer(kind, name=name, patterns=[Pattern(name, pattern, score)], global_regex_flags=flags)

@@ -5,32 +5,22 @@ NCBI allows 3 requests a second, with one 10; each search makes 2.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from components.core.errors import ToolError
-from components.core.tools import Effect
 from components.tools.passages import Passage
-from components.tools.web import Web, base, key, unavailable
+from components.tools.web import Service, key, unavailable
 
 
 @dataclass(frozen=True)
-class PubMed:
-    """The abstracts that PubMed ranks first. A key is optional; ``email`` is what NCBI asks heavy users for.
+class PubMed(Service):
+    """The abstracts that PubMed ranks first. A key is optional.
 
     A passage's score falls from 1 with its rank, since PubMed gives none.
     """
 
     base_url: str = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
     key_variable: str = "NCBI_API_KEY"
-    email: str | None = None
-    web: Web = field(default_factory=Web)
-    effect: ClassVar[Effect] = "external"
-    missing: ClassVar[str] = ""
-
-    def __post_init__(self) -> None:
-        base(self.base_url)
 
     @property
     def identity(self) -> str:
@@ -42,41 +32,32 @@ class PubMed:
         ids = await self._ids(query, k)
         if not ids:
             return []
-        url = base(self.base_url) / "efetch.fcgi"
         asked = {"id": ",".join(ids), "rettype": "abstract", "retmode": "xml"}
-        reply = await self.web.get(url, {**self._who(), **asked})
+        reply = await self.web.get(self.address / "efetch.fcgi", {**self._who(), **asked})
         try:
             root = ElementTree.fromstring(reply.body)
         except ElementTree.ParseError:
-            raise unavailable(url.host, "its abstracts are not XML") from None
+            raise unavailable(self.address.host, "its abstracts are not XML") from None
         found = {name: (title, text) for name, title, text in _articles(root)}
         ranked = [name for name in ids if name in found]
         return [Passage(name, *found[name], "pubmed", 1 / rank) for rank, name in enumerate(ranked, 1)]
 
     async def _ids(self, query: str, k: int) -> list[str]:
-        url = base(self.base_url) / "esearch.fcgi"
         asked = {"term": query, "retmax": str(k), "sort": "relevance", "retmode": "json"}
-        answer = (await self.web.get(url, {**self._who(), **asked})).json()
-        result = answer.get("esearchresult") if isinstance(answer, dict) else None
-        ids = result.get("idlist") if isinstance(result, dict) else None
-        if not isinstance(ids, list):
-            raise _refused(url.host, result)
+        reply = await self.web.get(self.address / "esearch.fcgi", {**self._who(), **asked})
+        ids = reply.find(list, "esearchresult", "idlist")
+        if ids is None:
+            why = reply.find(str, "esearchresult", "ERROR")
+            message = f"the search failed ({why:.100})" if why else "its answer has no list of ids"
+            raise unavailable(self.address.host, message)
         return [str(one) for one in ids][:k]
 
     def _who(self) -> dict[str, str]:
         """What NCBI asks of every request."""
         who = {"db": "pubmed", "tool": "wardround"}
-        if self.email:
-            who["email"] = self.email
         if found := key(self.key_variable):
             who["api_key"] = found
         return who
-
-
-def _refused(host: str | None, result: object) -> ToolError:
-    """A search that NCBI answers with an error."""
-    said = result.get("ERROR") if isinstance(result, dict) else None
-    return unavailable(host, f"the search failed ({said!s:.100})" if said else "its answer has no list of ids")
 
 
 def _articles(root: ElementTree.Element) -> Iterator[tuple[str, str, str]]:

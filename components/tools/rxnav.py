@@ -5,43 +5,35 @@ Source: https://lhncbc.nlm.nih.gov/RxNav/APIs/RxNormAPIs.html; no key, 20 reques
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
-from annotated_types import Ge
 from yarl import URL
 
-from components.core.tools import Effect
-from components.tools.drugs import Drug, Found, closest, fitting, not_found
-from components.tools.web import Web, base, unavailable
+from components.tools.drugbank import Drug, Found, closest, fitting, not_found
+from components.tools.web import Service, unavailable
 
 _BEST_MATCH = "2"  # exact, else normalised
+_N_DOSAGES = 10
+_N_CLOSEST = 5
 _CANDIDATES = "20"
 _FORM = re.compile(r"(?P<strength>[\d.,]+ [A-Z%][\w%/.]*) (?P<form>[^\d/]+)$")
 
 
 @dataclass(frozen=True)
-class RxNav:
+class RxNav(Service):
     """The RxNorm concept of a name, with its brands as synonyms and its clinical drugs as dosages.
 
-    RxNorm holds neither descriptions nor indications. At most ``dosages`` forms are told, ``closest`` names
-    when no concept has the name.
+    RxNorm holds neither descriptions nor indications. At most 10 forms are reported, or the 5
+    closest names when no concept has the name.
     """
 
     base_url: str = "https://rxnav.nlm.nih.gov/REST"
-    dosages: Annotated[int, Ge(0)] = 10
-    closest: Annotated[int, Ge(0)] = 5
-    web: Web = field(default_factory=Web)
-    effect: ClassVar[Effect] = "external"
-    missing: ClassVar[str] = ""
-
-    def __post_init__(self) -> None:
-        base(self.base_url)
 
     @property
     def identity(self) -> str:
         """The service."""
-        return f"rxnav {self.base_url} {self.dosages} {self.closest}"
+        return f"rxnav {self.base_url} {_N_DOSAGES} {_N_CLOSEST}"
 
     async def find(self, name: str) -> Found:
         """The drug of a name. Raises ToolError."""
@@ -54,7 +46,7 @@ class RxNav:
         related = await self._ask(f"rxcui/{concept}/related.json", "relatedGroup", {"tty": "BN SCD"})
         names = {kind: _names(related, kind) for kind in ("BN", "SCD")}
         title = str(facts.get("name") or name)
-        forms = tuple(_dosage(one) for one in names["SCD"][: self.dosages])
+        forms = tuple(_dosage(one) for one in names["SCD"][:_N_DOSAGES])
         return fitting(name, Drug(title, dosages=forms, synonyms=names["BN"]))
 
     async def _closest(self, name: str) -> list[str]:
@@ -62,15 +54,14 @@ class RxNav:
         group = await self._ask("approximateTerm.json", "approximateGroup", {"term": name, "maxEntries": _CANDIDATES})
         found = group.get("candidate") or []
         names = [one["name"] for one in found if isinstance(one, dict) and isinstance(one.get("name"), str)]
-        return closest(name, names, self.closest)
+        return closest(name, names, _N_CLOSEST)
 
     async def _ask(self, path: str, group: str, parameters: Mapping[str, str]) -> Mapping[str, Any]:
         """The named object of an answer. Raises ToolError."""
-        url = URL(f"{base(self.base_url)}/{path}")
-        answer = (await self.web.get(url, parameters)).json()
-        found = answer.get(group) if isinstance(answer, dict) else None
-        if not isinstance(found, dict):
-            raise unavailable(url.host, f"its answer has no {group}")
+        reply = await self.web.get(URL(f"{self.address}/{path}"), parameters)
+        found = reply.find(dict, group)
+        if found is None:
+            raise unavailable(self.address.host, f"its answer has no {group}")
         return found
 
 

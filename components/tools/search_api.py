@@ -3,21 +3,20 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge
 from yarl import URL
 
 from components.core.errors import ToolError
-from components.core.tools import Effect
-from components.tools.web import REDIRECTS, Reply, Web, base, is_public, key, no_key, unavailable
-from components.tools.web_pages import WebPage, read_page
+from components.tools.web import REDIRECTS, Reply, Service, is_public, key, no_key, unavailable
+from components.tools.web_snapshot import WebPage, read_page
 
 _MOST_REDIRECTS = 3
 
 
 @dataclass(frozen=True)
-class SearchApi:
+class SearchApi(Service):
     """Searches by one request, then reads each page that was found.
 
     The fields' defaults are those of Brave's service (https://api-dashboard.search.brave.com); others differ in
@@ -39,11 +38,6 @@ class SearchApi:
     url: str = "url"
     title: str = "title"
     domains: tuple[str, ...] = ()
-    web: Web = field(default_factory=Web)
-    effect: ClassVar[Effect] = "external"
-
-    def __post_init__(self) -> None:
-        base(self.base_url)
 
     @property
     def identity(self) -> str:
@@ -53,18 +47,19 @@ class SearchApi:
     @property
     def missing(self) -> str:
         """The key, when it is not in the environment."""
-        return no_key(self.key_variable, f"the search service at {base(self.base_url).host}")
+        return no_key(self.key_variable, f"the search service at {self.address.host}")
 
     async def search(self, query: str, k: int) -> Sequence[WebPage]:
         """The first ``k`` pages that may be read. Raises ToolError."""
-        service = base(self.base_url)
         asked = {**self.parameters, self.query: query, self.count: str(self.n_results)}
         secret = {self.key_name: key(self.key_variable)}
         in_header = self.key_in == "header"
-        reply = await self.web.get(service, asked if in_header else asked | secret, secret if in_header else None)
+        reply = await self.web.get(self.address, asked if in_header else asked | secret, secret if in_header else None)
         found = []
-        for row in _list(reply.json(), self.results, service):
-            address, title = row.get(self.url), row.get(self.title)
+        if reply.find(dict) is None:
+            raise unavailable(self.address.host, "its answer is not a JSON object")
+        for row in reply.find(list, *self.results.split(".")) or ():
+            address, title = (row.get(key) for key in (self.url, self.title)) if isinstance(row, dict) else (None, None)
             if isinstance(address, str) and (url := self._allowed(address)) is not None:
                 found.append((url, title if isinstance(title, str) else ""))
         return await asyncio.gather(*(self._read(url, title) for url, title in found[:k]))
@@ -110,13 +105,3 @@ def _public(host: str) -> bool:
     except ValueError:
         name = host.rstrip(".")
         return "." in name and not name.endswith((".local", ".internal", ".localhost"))
-
-
-def _list(answer: Any, way: str, service: URL) -> list[Mapping[str, Any]]:
-    """The results of an answer; none where the answer is an object without them. Raises ToolError."""
-    if not isinstance(answer, dict):
-        raise unavailable(service.host, "its answer is no JSON object")
-    found: Any = answer
-    for step in way.split("."):
-        found = found.get(step) if isinstance(found, dict) else None
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

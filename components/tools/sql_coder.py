@@ -9,7 +9,8 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt
 
@@ -19,20 +20,32 @@ from components.core.messages import Message, ToolSpec
 from components.core.tools import Context, Effect
 from components.core.traits import PromptSetName
 from components.core.types import Observation
+from components.files.attachments import SampleFiles
 from components.prompts import load
 from components.sql import SqlError, UnreadableDatabase
 from components.sql.cleaning import CURRENT_TIMES, clean_sql, result_text
 from components.sql.reading import ReadOnly, Row
-from components.sql.schema import Database
-from components.tools.databases import database_spec, opened
+from components.sql.schema import Database, database_of
+from components.tools.backends import spec_of
 
-_SPEC = database_spec(
-    "SQLCoder",
-    "Answers a question from a clinical SQL database: writes one SQLite query for it, runs it (reading only) and "
-    "returns the rows as a list of lists, numbers with at most 3 decimals, at most 100 rows. [] means that no row "
-    "fits, null that the database cannot answer the question. Use it only when the task gives an sql_database.",
-    "The question in plain words with all values it depends on, or a SQLite SELECT statement of your own.",
-)
+
+def input_path(context: Context, name: str) -> Path:
+    """The path of an input of the task. Raises ToolError when it has no such input, TypeError without files."""
+    if not isinstance(context.state, SampleFiles):
+        raise TypeError(f"this tool runs on SampleFiles, found {type(context.state).__name__}")
+    return context.state.path(name)
+
+
+def opened(context: Context, name: str) -> Database:
+    """The database that the task shows by this name. Raises ToolError when there is none."""
+    path = input_path(context, name)
+    try:
+        return database_of(path)
+    except SqlError as error:
+        raise ToolError(f"The input {name!r} is not a database: {error}.", "not_found") from None
+
+
+_SHOWN_ROWS = 100
 _STATEMENT = re.compile(r"\s*(```(sql\w*)?\s*)?(select|with|values)\b", re.I)
 _NOW = re.compile(r"\bcurrent_time\b", re.I)  # else SQLite would take the machine's clock
 
@@ -55,24 +68,15 @@ class SQLCoder:
 
     Output: rows as ``components.sql.cleaning`` writes them; data: ``sql``, ``attempts`` (model calls), ``n_rows``. SQL
     as the query is run without a model; only when it fails is the model asked to repair it, which ``attempts: 0``
-    forbids. ``dataset_id`` chooses the current time where the database's base name does not. ``seconds`` and
-    ``max_rows`` limit one statement. Raises ToolError: not_found, declined (text ``null``), conversion_failed,
+    forbids. ``seconds`` limit one statement. Raises ToolError: not_found, declined (text ``null``), conversion_failed,
     unavailable (a schema or database that cannot be read), bad_arguments.
     """
 
     prompts: PromptSetName = "sql_coder"
-    role: str = "tool"
     attempts: Annotated[int, Ge(0)] = 5
-    dataset_id: str = ""
     seconds: Annotated[float, Gt(0)] = 5.0
-    max_rows: Annotated[int, Ge(1)] = 100_000
-    shown_rows: Annotated[int, Ge(1)] = 100
-    effect: Effect = "pure"
-
-    @property
-    def spec(self) -> ToolSpec:
-        """What the model is told."""
-        return _SPEC
+    spec: ClassVar[ToolSpec] = spec_of("SQLCoder")
+    effect: ClassVar[Effect] = "pure"
 
     @property
     def timeout_seconds(self) -> float:
@@ -81,13 +85,13 @@ class SQLCoder:
 
     async def __call__(self, context: Context, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
         """Convert, run, repair. Raises ToolError."""
-        question = text_argument(_SPEC, "query", query)
-        database = opened(context, text_argument(_SPEC, "sql_database", sql_database))
+        question = text_argument(self.spec, "query", query)
+        database = opened(context, text_argument(self.spec, "sql_database", sql_database))
         tried = await self._run(database, question) if is_statement(question) else _NOTHING
         attempts = 0
         while tried.error and attempts < self.attempts:
             attempts += 1
-            reply = await context.ask([self._prompt(database, question, tried)], "tool", role=self.role)
+            reply = await context.ask([self._prompt(database, question, tried)], "tool")
             tried = await self._run(database, reply.text)
         data = {"sql": tried.sql, "attempts": attempts, "n_rows": len(tried.rows)}
         if tried.error:
@@ -97,16 +101,16 @@ class SQLCoder:
                 "conversion_failed",
                 data,
             )
-        return Observation(result_text(tried.rows, self.shown_rows), data)
+        return Observation(result_text(tried.rows, _SHOWN_ROWS), data)
 
     async def _run(self, database: Database, text: str) -> _Tried:
         """Run the statement in a text. Raises ToolError: declined when the text gives none, unavailable."""
         sql = text.strip()
         try:
-            sql = clean_sql(_NOW.sub("current_time", text), self._time_of(database))
+            sql = clean_sql(_NOW.sub("current_time", text), database.id)
             if sql.strip("\"'.; ").casefold() == "null":
                 raise ToolError("null", "declined")
-            reader = ReadOnly(database.file, self.seconds, self.max_rows)
+            reader = ReadOnly(database.file, self.seconds)
             return _Tried(sql, await asyncio.to_thread(reader.run, sql))
         except UnreadableDatabase as error:
             raise ToolError(f"The database {database.id!r} cannot be read: {error}.", "unavailable") from None
@@ -119,14 +123,10 @@ class SQLCoder:
             schema = database.schema().text
         except SqlError as error:
             raise ToolError(f"{error}.", "unavailable") from None
-        now = CURRENT_TIMES.get(self._time_of(database), "")
+        now = CURRENT_TIMES.get(database.id, "")
         return load(self.prompts).user(
             "convert", schema=schema, now=now, question=question, failed=tried.sql, error=tried.error
         )
-
-    def _time_of(self, database: Database) -> str:
-        """The dataset whose current time holds."""
-        return self.dataset_id or database.id
 
 
 def is_statement(query: str) -> bool:

@@ -1,9 +1,9 @@
-"""ToxicityDetector: how abusive a text is, with the words that say so; works without a network.
+"""ToxicityDetector: how abusive a text is, with the words that show it; works without a network.
 
 Source: item 16 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657, which asks the Perspective service.
-Here the project's lexicon, and on request a linear model over character and word counts (alt-profanity-check, learnt
-from web comments); words of medicine and identity, which such models take for abuse (Dixon et al. 2018,
-doi 10.1145/3278721.3278729), are kept from that model.
+Here the project's lexicon, and on request a linear model over character and word counts (alt-profanity-check, trained
+on web comments); words of medicine and identity, which such models mistake for abuse (Dixon et al. 2018,
+doi 10.1145/3278721.3278729), are hidden from that model.
 """
 
 import asyncio
@@ -11,41 +11,24 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import orjson
 
-from components.acting.text_arguments import LOADING, given_text, text_spec
-from components.core.errors import ConfigError, ToolError, missing_extra
+from components.acting.arguments import LOADING
+from components.core.errors import ConfigError, missing_extra
 from components.core.messages import ToolSpec
-from components.core.tools import Context, Effect
-from components.core.traits import ToolTraits
+from components.core.tools import Effect
 from components.core.types import Observation
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
+from components.tools.backends import DATA, Backend, TextTool, spec_of
 
-_SPEC = text_spec(
-    "ToxicityDetector",
-    "Judge how abusive, threatening or demeaning a text is: a score from 0 (harmless) to 1, and the terms that"
-    " were recognised.",
-    "sentence",
-    "The text to judge.",
-    "trust",
-)
-_WORDS = Path(__file__).parent / "data" / "toxicity.yaml"
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 @runtime_checkable
-class ToxicityService(Protocol):
+class ToxicityService(Backend, Protocol):
     """A service that judges texts. Raises ToolError."""
-
-    @property
-    def identity(self) -> str: ...
-
-    @property
-    def missing(self) -> str:
-        """What must be set first; empty when all is there."""
 
     async def score(self, text: str) -> Mapping[str, float]:
         """Kind of abuse -> score in 0-1, at least one."""
@@ -53,7 +36,7 @@ class ToxicityService(Protocol):
 
 @dataclass(frozen=True)
 class Lexicon:
-    """``kinds``: kind -> the score that its terms give; the terms by kind as one pattern; words kept from the model."""
+    """``kinds``: kind -> the score that its terms give; terms by kind as one pattern; words hidden from the model."""
 
     scores: Mapping[str, float]
     terms: Mapping[str, re.Pattern[str]]
@@ -61,7 +44,7 @@ class Lexicon:
 
 
 @dataclass(frozen=True)
-class ToxicityDetector:
+class ToxicityDetector(TextTool):
     """How abusive a text is.
 
     Output: JSON with ``score`` in 0-1 and ``matched`` terms with kind and offsets. The score is the greatest of the
@@ -72,20 +55,16 @@ class ToxicityDetector:
 
     backend: ToxicityService | None = None
     classifier: bool = False
+    spec: ClassVar[ToolSpec] = spec_of("ToxicityDetector")
 
     def __post_init__(self) -> None:
         if self.classifier and self.backend is not None:
             raise ConfigError("ToxicityDetector: backend and classifier are both set; set only one of them")
 
     @property
-    def spec(self) -> ToolSpec:
-        """What the model sees of the tool."""
-        return _SPEC
-
-    @property
     def effect(self) -> Effect:
         """A service is outside of this machine."""
-        return "pure" if self.backend is None else "external"
+        return "pure" if self.backend is None else self.backend.effect
 
     @property
     def identity(self) -> str:
@@ -93,24 +72,15 @@ class ToxicityDetector:
         return "" if self.backend is None else self.backend.identity
 
     @property
-    def traits(self) -> ToolTraits:
-        """What identifies its answers, and what it lacks."""
-        return ToolTraits(identity=self.identity, missing=self.missing)
-
-    @property
     def missing(self) -> str:
         """What the service or the linear model needs first."""
         if self.backend is not None:
             return self.backend.missing
-        return (
-            missing_extra(f"{_SPEC.name} with classifier: true", "profanity_check", "text") if self.classifier else ""
-        )
+        what = f"{self.spec.name} with classifier: true"
+        return missing_extra(what, "profanity_check", "text") if self.classifier else ""
 
-    async def __call__(self, context: Context, sentence: Any) -> Observation:
+    async def answer(self, text: str) -> Observation:
         """Judge a text. Raises ToolError."""
-        text = given_text(_SPEC, sentence)
-        if self.missing:
-            raise ToolError(self.missing, "unavailable")
         matched = matches(text)
         found: dict[str, Any]
         if self.backend is None:
@@ -127,7 +97,7 @@ class ToxicityDetector:
 @lru_cache(maxsize=1)
 def lexicon() -> Lexicon:
     """The shipped words."""
-    words = read_yaml(_WORDS)
+    words = read_yaml(DATA / "toxicity.yaml")
     kinds = words["kinds"]
     return Lexicon(
         {kind: float(entry["score"]) for kind, entry in kinds.items()},

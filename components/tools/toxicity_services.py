@@ -4,34 +4,27 @@ Texts leave this machine: for open data only, unless the service may receive you
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from components.core.errors import ConfigError
-from components.tools.web import Reply, Web, base, key, no_key, unavailable
+from components.tools.web import Reply, Service, key, no_key, unavailable
+
+_ATTRIBUTE = "TOXICITY"
 
 
 @dataclass(frozen=True)
-class Perspective:
-    """The Perspective API or one of its form; ``attributes`` are the kinds of abuse it is asked for.
+class Perspective(Service):
+    """The Perspective API or one of its form.
 
     Source: Perspective API reference, method ``comments:analyze`` of version v1alpha1 (Jigsaw).
     """
 
     base_url: str = "https://commentanalyzer.googleapis.com/v1alpha1"
     key_variable: str = "PERSPECTIVE_API_KEY"
-    attributes: tuple[str, ...] = ("TOXICITY",)
-    web: Web = field(default_factory=Web)
-
-    def __post_init__(self) -> None:
-        base(self.base_url)
-        if not self.attributes:
-            raise ConfigError("attributes of Perspective: found none; name at least one, such as TOXICITY")
 
     @property
     def identity(self) -> str:
         """What the answers depend on."""
-        return f"perspective {base(self.base_url)} {','.join(self.attributes)}"
+        return f"perspective {self.address} {_ATTRIBUTE}"
 
     @property
     def missing(self) -> str:
@@ -43,64 +36,47 @@ class Perspective:
         body = {
             "comment": {"text": text},
             "languages": ["en"],
-            "requestedAttributes": {name: {} for name in self.attributes},
+            "requestedAttributes": {_ATTRIBUTE: {}},
             "doNotStore": True,
         }
-        headers = {"x-goog-api-key": key(self.key_variable)}
-        reply = await self.web.post(base(self.base_url) / "comments:analyze", body, headers)
-        return {name: _number(reply, "attributeScores", name, "summaryScore", "value") for name in self.attributes}
+        reply = await self.web.post(self.address / "comments:analyze", body, {"x-goog-api-key": key(self.key_variable)})
+        return {_ATTRIBUTE: _number(reply, "attributeScores", _ATTRIBUTE, "summaryScore", "value")}
 
 
 @dataclass(frozen=True)
-class Moderation:
+class Moderation(Service):
     """An endpoint of the OpenAI moderation form: ``POST {base_url}/moderations`` with ``input`` and ``model``.
 
-    An endpoint that wants no key: ``key_variable: null``.
+    For an endpoint without a key, set ``key_variable: null``.
     """
 
-    base_url: str
     model: str
     key_variable: str | None = "OPENAI_API_KEY"
-    web: Web = field(default_factory=Web)
-
-    def __post_init__(self) -> None:
-        base(self.base_url)
 
     @property
     def identity(self) -> str:
         """What the answers depend on."""
-        return f"moderation {base(self.base_url)} {self.model}"
+        return f"moderation {self.address} {self.model}"
 
     @property
     def missing(self) -> str:
-        """The key, where one is wanted and not set."""
+        """The key, where one is needed and not set."""
         return "" if self.key_variable is None else no_key(self.key_variable, "The moderation endpoint")
 
     async def score(self, text: str) -> Mapping[str, float]:
         """Category -> score in 0-1. Raises ToolError."""
         headers = {} if self.key_variable is None else {"Authorization": f"Bearer {key(self.key_variable)}"}
-        body = {"model": self.model, "input": text}
-        reply = await self.web.post(base(self.base_url) / "moderations", body, headers)
-        categories = _at(reply, "results", 0, "category_scores")
-        if not isinstance(categories, Mapping) or not categories:
+        reply = await self.web.post(self.address / "moderations", {"model": self.model, "input": text}, headers)
+        place = ("results", 0, "category_scores")
+        categories = reply.find(dict, *place)
+        if not categories:
             raise unavailable(reply.url.host, "its answer holds no scores")
-        return {str(name): _number(reply, "results", 0, "category_scores", name) for name in categories}
-
-
-def _at(reply: Reply, *path: str | int) -> Any:
-    """What stands at a place of a JSON reply. Raises ToolError."""
-    value = reply.json()
-    try:
-        for step in path:
-            value = value[step]
-    except (KeyError, IndexError, TypeError):
-        raise unavailable(reply.url.host, f"its answer holds no {'.'.join(map(str, path))}") from None
-    return value
+        return {name: _number(reply, *place, name) for name in categories}
 
 
 def _number(reply: Reply, *path: str | int) -> float:
     """A score in 0-1 at a place of a JSON reply. Raises ToolError."""
-    value = _at(reply, *path)
+    value = reply.find(object, *path)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise unavailable(reply.url.host, f"its answer holds no score from 0 to 1 at {'.'.join(map(str, path))}")
     return float(value)

@@ -2,61 +2,79 @@
 
 Source: item 7 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657: the first concept found, its definition
 from the first of MSH, NCI, ICF, CSP, HPO that has one, 5 relations. Departures: other vocabularies define where
-none of these does; no concept (empty) and no service (unavailable) are told apart.
+none of these does; no concept (empty) and no service (unavailable) are distinguished.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
-from components.acting.text_arguments import given_text, text_spec
+from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.tools import Context, Effect
-from components.core.traits import ToolTraits
 from components.core.types import Observation
-from components.tools.backends import ready
-from components.tools.concepts import N_RELATIONS, Concepts
+from components.tools.backends import Backend, LookupTool, spec_of
 
-_SPEC = text_spec(
-    "UMLS",
-    "Look up a medical term: the concept it names, its definition and how it is related to other concepts.",
-    "medical_terminology",
-    "One medical term, such as a disease, finding, drug or procedure.",
-    "knowledge",
-)
+PREFERRED_SOURCES = ("MSH", "NCI", "ICF", "CSP", "HPO")
+N_RELATIONS = 5
+
+
+class Relation(NamedTuple):
+    """``source`` is related so to ``target``; both are names of concepts."""
+
+    source: str
+    label: str
+    target: str
 
 
 @dataclass(frozen=True)
-class UMLS:
+class Concept:
+    """``definitions``: vocabulary -> text."""
+
+    cui: str
+    name: str
+    definitions: Mapping[str, str]
+    relations: tuple[Relation, ...] = ()
+
+    @property
+    def source(self) -> str | None:
+        """The vocabulary whose definition is shown: the first preferred one that has any, else by name."""
+        others = sorted(set(self.definitions) - set(PREFERRED_SOURCES))
+        return next((one for one in (*PREFERRED_SOURCES, *others) if one in self.definitions), None)
+
+    @property
+    def shown(self) -> str:
+        """Name, definition and at most 5 relations, a line each."""
+        source = self.source
+        definition = f"{self.definitions[source]} ({source})" if source is not None else "none recorded"
+        lines = [f"Name: {self.name} ({self.cui})", f"Definition: {definition}"]
+        if not self.relations:
+            return "\n".join([*lines, "Relations: none recorded"])
+        return "\n".join([*lines, "Relations:", *(f"({', '.join(one)})" for one in self.relations[:N_RELATIONS])])
+
+
+@runtime_checkable
+class Concepts(Backend, Protocol):
+    """Where concepts are found."""
+
+    async def find(self, term: str) -> Concept:
+        """The concept of a term. Raises ToolError: empty when there is none, or unavailable."""
+
+
+def no_concept(term: str) -> ToolError:
+    """The error when no concept fits."""
+    return ToolError(f"There is no information on {term!r:.200}: no concept has such a name.", "empty")
+
+
+@dataclass(frozen=True)
+class UMLS(LookupTool):
     """One concept as lines of text. Raises ToolError: empty when no concept is found, or unavailable."""
 
     backend: Concepts
-    spec: ClassVar[ToolSpec] = _SPEC
+    spec: ClassVar[ToolSpec] = spec_of("UMLS")
 
-    @property
-    def effect(self) -> Effect:
-        """The backend's."""
-        return self.backend.effect
-
-    @property
-    def identity(self) -> str:
-        """What changes when the answers of a service can."""
-        return self.backend.identity
-
-    @property
-    def traits(self) -> ToolTraits:
-        """What identifies its answers, and what it lacks."""
-        return ToolTraits(identity=self.identity, missing=self.missing)
-
-    @property
-    def missing(self) -> str:
-        """What the backend lacks."""
-        return self.backend.missing
-
-    async def __call__(self, context: Context, medical_terminology: Any) -> Observation:
-        """Look up. Raises ToolError."""
-        asked = given_text(self.spec, medical_terminology)
-        ready(self.spec, self.missing)
-        found = await self.backend.find(asked)
+    async def answer(self, text: str) -> Observation:
+        """Look up a term. Raises ToolError."""
+        found = await self.backend.find(text)
         relations = [one._asdict() for one in found.relations[:N_RELATIONS]]
         facts = {"cui": found.cui, "name": found.name, "source": found.source, "relations": relations}
         return Observation(found.shown, facts)

@@ -5,21 +5,20 @@ Source: NLM, UMLS REST API, https://documentation.uts.nlm.nih.gov/rest/home.html
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 from yarl import URL
 
-from components.core.tools import Effect
-from components.tools.concepts import N_RELATIONS, Concept, Relation, no_concept
-from components.tools.web import Web, base, key, no_key, unavailable
+from components.tools.umls import N_RELATIONS, Concept, Relation, no_concept
+from components.tools.web import Service, key, no_key, unavailable
 
-_NOTHING = "NONE"  # what older releases give in place of an empty list
+_NOTHING = "NONE"  # what older releases return in place of an empty list
 
 
 @dataclass(frozen=True)
-class Uts:
-    """The first concept that the service finds for a term, with what it holds on it.
+class Uts(Service):
+    """The first concept that the service finds for a term, with its definitions and relations.
 
     ``version`` is a release such as 2024AB, or current, whose answers change.
     """
@@ -27,11 +26,6 @@ class Uts:
     base_url: str = "https://uts-ws.nlm.nih.gov/rest"
     key_variable: str = "UMLS_API_KEY"
     version: str = "current"
-    web: Web = field(default_factory=Web)
-    effect: ClassVar[Effect] = "external"
-
-    def __post_init__(self) -> None:
-        base(self.base_url)
 
     @property
     def identity(self) -> str:
@@ -60,16 +54,16 @@ class Uts:
 
     async def _ask(self, path: str, parameters: Mapping[str, str]) -> Any:
         """The ``result`` of an answer; None where the service has nothing. Raises ToolError."""
-        url = URL(f"{base(self.base_url)}/{path}")
-        reply = await self.web.get(url, {**parameters, "apiKey": key(self.key_variable)}, accept=(404,))
-        answer = reply.json()
+        asked = {**parameters, "apiKey": key(self.key_variable)}
+        reply = await self.web.get(URL(f"{self.address}/{path}"), asked, accept=(404,))
         if reply.status == 404:
-            if isinstance(answer, dict) and "name" in answer:
+            if reply.find(object, "name") is not None:
                 return None
-            raise unavailable(url.host, "it answered with status 404")
-        if not isinstance(answer, dict) or "result" not in answer:
-            raise unavailable(url.host, "its answer has no result")
-        return answer["result"]
+            raise unavailable(self.address.host, "it answered with status 404")
+        result = reply.find(object, "result")
+        if result is None:
+            raise unavailable(self.address.host, "its answer has no result")
+        return result
 
 
 def _rows(result: object) -> Sequence[Mapping[str, Any]]:
@@ -78,6 +72,6 @@ def _rows(result: object) -> Sequence[Mapping[str, Any]]:
 
 
 def _relation(row: Mapping[str, Any], name: str) -> Relation:
-    """A relation, under its more telling label."""
+    """A relation, under its more specific label."""
     label = row.get("additionalRelationLabel") or row.get("relationLabel") or "related to"
     return Relation(str(row.get("relatedFromIdName") or name), str(label), str(row.get("relatedIdName") or "unnamed"))

@@ -1,45 +1,113 @@
-"""The three image tools: a model that takes images answers or describes, or an inspector tells the metadata.
+"""The three image tools: a model that takes images answers or describes, or an inspector reports the metadata.
 
 Source: Liao et al. 2024, arXiv 2410.17657, where HuatuoGPT is HuatuoGPT-Vision-7B, MedCaptioner a captioner made
-from LLaVA-Med, and MiniCPM is MiniCPM-V-2.6. Departure: which model plays a tool's role is the configuration's matter.
+from LLaVA-Med, and MiniCPM is MiniCPM-V-2.6. Departure: the configuration chooses the model of a tool's role. Of a
+DICOM file, only the tags in ``TAGS`` are read: never what identifies a patient.
 """
 
 import asyncio
+import io
 from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge
 
 from components.acting.arguments import text_argument
-from components.core.errors import ToolError
+from components.core.errors import ToolError, missing_extra
 from components.core.messages import Image, Sampling, ToolSpec
 from components.core.tools import Context, Effect
 from components.core.traits import PromptSetName, ToolTraits
 from components.core.types import Observation, Problem
-from components.files.attachments import SampleFiles
+from components.files.attachments import MAX_PIXELS, SampleFiles
 from components.prompts import load
-from components.tools.image_notes import image_note
+from components.tools.backends import spec_of
+
+# DICOM keyword -> its name here.
+TAGS: Mapping[str, str] = {
+    "Modality": "modality",
+    "BodyPartExamined": "body part",
+    "ViewPosition": "view",
+    "Laterality": "side",
+    "ImageLaterality": "side of the image",
+    "PatientPosition": "position",
+    "Columns": "width in pixels",
+    "Rows": "height in pixels",
+    "NumberOfFrames": "frames",
+    "PhotometricInterpretation": "photometric interpretation",
+    "BitsStored": "bits per pixel",
+    "PixelSpacing": "distance of pixels in mm (rows, columns)",
+    "SliceThickness": "thickness of the slice in mm",
+}
+_DICOM_MARK = slice(128, 132)
+_SIDE = 512  # pixels of the reduced copy that statistics are taken of
+
+
+def image_note(raw: bytes) -> dict[str, Any]:
+    """Name -> value, for a DICOM file or whatever Pillow opens.
+
+    Raises ToolError: unavailable (not an image that can be read, too many pixels, DICOM without pydicom).
+    """
+    return _dicom(raw) if raw[_DICOM_MARK] == b"DICM" else _picture(raw)
+
+
+def _dicom(raw: bytes) -> dict[str, Any]:
+    """The tags of a DICOM file, without its pixels."""
+    if lacking := missing_extra("a DICOM file", "pydicom", "dicom"):
+        raise ToolError(lacking, "unavailable")
+    import pydicom
+    from pydicom.errors import InvalidDicomError
+
+    try:
+        found = pydicom.dcmread(io.BytesIO(raw), stop_before_pixels=True, specific_tags=list(TAGS))
+        values = {name: text for keyword, name in TAGS.items() if (text := str(found.get(keyword, "")))}
+    except (InvalidDicomError, OSError, ValueError, AttributeError, NotImplementedError) as error:
+        raise ToolError(f"The DICOM file cannot be read: {error}.", "unavailable") from None
+    if not values:
+        raise ToolError("The DICOM file cannot be read: it has none of the tags that say what it is.", "unavailable")
+    return {"format": "DICOM", **values}
+
+
+def _picture(raw: bytes) -> dict[str, Any]:
+    """Format, size and statistics of a picture."""
+    from PIL import Image as Pictures
+    from PIL import UnidentifiedImageError
+
+    bombs = (Pictures.DecompressionBombError, Pictures.DecompressionBombWarning)
+    try:
+        with Pictures.open(io.BytesIO(raw)) as picture:
+            note = {
+                "format": picture.format,
+                "width in pixels": picture.width,
+                "height in pixels": picture.height,
+                "frames": getattr(picture, "n_frames", 1),
+                "mode": picture.mode,
+            }
+            if picture.width * picture.height > MAX_PIXELS:
+                raise ToolError(f"The image has too many pixels: {picture.width} x {picture.height}.", "unavailable")
+            picture.thumbnail((_SIDE, _SIDE), Pictures.Resampling.NEAREST)
+            return note | _statistics(picture)
+    except (*bombs, UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+        raise ToolError(f"The image cannot be read: {error}.", "unavailable") from None
+
+
+def _statistics(picture: Any) -> dict[str, Any]:
+    """Of grey values (the mean of the colours), in the picture's own range: 0 to 255, or as wide as it stores."""
+    import numpy as np
+
+    plain = picture if picture.mode in ("L", "I", "F") or picture.mode.startswith("I;") else picture.convert("RGB")
+    values = np.asarray(plain, np.float64)
+    coloured = values.ndim > 2 and float(np.ptp(values, axis=2).mean()) > 1
+    grey = values.mean(axis=2) if values.ndim > 2 else values
+    numbers = {"mean": grey.mean(), "standard deviation": grey.std(), "lowest": grey.min(), "highest": grey.max()}
+    return {
+        "colours": "coloured" if coloured else "grey",
+        **{f"{name} of the grey values": round(float(number), 1) for name, number in numbers.items()},
+    }
+
 
 VisionName = Literal["HuatuoGPT", "MedCaptioner", "MiniCPM"]
-_IMAGE = {"type": "string", "description": "The image, by the name that the task shows."}
-_QUERY = {"type": "string", "description": "What you want to know of the image, in plain words."}
-
-
-def _spec(name: VisionName, description: str, parameters: Mapping[str, Any]) -> ToolSpec:
-    """The spec of an image tool."""
-    schema = {"type": "object", "properties": dict(parameters), "required": list(parameters)}
-    text = f"{description} Use it only when the task gives an image."
-    return ToolSpec(name, text, schema, facts={"dimension": "multimodal", "needs": "image"})
-
-
-_ASKED = {"query": _QUERY, "image": _IMAGE}
-_SPECS: Mapping[VisionName, ToolSpec] = {
-    "HuatuoGPT": _spec("HuatuoGPT", "Answers a question on a medical image: a model with medical training.", _ASKED),
-    "MedCaptioner": _spec("MedCaptioner", "Describes a medical image: its kind and what it shows.", {"image": _IMAGE}),
-    "MiniCPM": _spec("MiniCPM", "Answers a question on any image: a model for general pictures and texts.", _ASKED),
-}
 _METADATA = "Metadata of the image. No model has looked at it, so this says nothing of what it shows:"
 
 
@@ -47,7 +115,7 @@ _METADATA = "Metadata of the image. No model has looked at it, so this says noth
 class VisionTool:
     """One of the three image tools, by ``name``.
 
-    ``backend`` model: the model that plays ``role`` (``main`` where the configuration names none) is shown the image;
+    ``backend`` model: the model of ``role`` (``main`` where the configuration names none) is shown the image;
     inspector: format, size, statistics of the grey values and DICOM tags, for runs whose models take no images.
     ``temperature`` and ``max_tokens`` are of that call; published are 0.2 and 512 for HuatuoGPT, 0 and 1024 for
     MedCaptioner. Output: text; data: ``backend``, and the metadata of the inspector. Raises ToolError: not_found (no
@@ -60,7 +128,7 @@ class VisionTool:
     prompts: PromptSetName = "vision"
     temperature: Annotated[float, Ge(0)] | None = None
     max_tokens: Annotated[int, Ge(1)] | None = None
-    effect: Effect = "pure"
+    effect: ClassVar[Effect] = "pure"
 
     @property
     def traits(self) -> ToolTraits:
@@ -69,8 +137,8 @@ class VisionTool:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model is told."""
-        return _SPECS[self.name]
+        """What the model sees."""
+        return spec_of(self.name)
 
     async def __call__(self, context: Context, image: Any = "", query: Any = "", **_: Any) -> Observation:
         """Look at the image. Raises ToolError."""
@@ -84,7 +152,7 @@ class VisionTool:
         return Observation(await self._ask(context, _shown(context.problem, name), question), {"backend": "model"})
 
     async def _ask(self, context: Context, image: Image, question: str) -> str:
-        """What the model says of the image."""
+        """The model's answer on the image."""
         prompts = load(self.prompts)
         message = prompts.user("answer", (image,), query=question) if question else prompts.user("caption", (image,))
         sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)

@@ -1,7 +1,7 @@
 """How tools reach services: one small HTTP client for every adapter.
 
-What goes wrong is told to the model as a ToolError "unavailable" that names the host and the reason, never the
-address with its parameters: keys may stand there.
+Failures are ToolErrors "unavailable" that name the host and the reason, never the address with its parameters: these
+may hold keys.
 """
 
 import asyncio
@@ -9,8 +9,8 @@ import ipaddress
 import os
 import random
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import aiohttp
 import orjson
@@ -18,6 +18,9 @@ from annotated_types import Ge, Gt
 from yarl import URL
 
 from components.core.errors import ConfigError, ToolError
+from components.core.tools import Effect
+
+T = TypeVar("T")
 
 _PASSING = frozenset((429, 500, 502, 503, 504))
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
@@ -66,6 +69,16 @@ class Reply:
         except LookupError:
             return self.body.decode("utf-8", "replace")
 
+    def find(self, kind: type[T], *path: str | int) -> T | None:
+        """The value at a path of the JSON body; None where there is none of this kind. Raises ToolError."""
+        value = self.json()
+        try:
+            for step in path:
+                value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+        return value if isinstance(value, kind) else None
+
     def json(self) -> Any:
         """The body as JSON. Raises ToolError."""
         try:
@@ -75,12 +88,12 @@ class Reply:
 
 
 def unavailable(host: str | None, why: str) -> ToolError:
-    """What the model hears of a service that does not serve."""
+    """The error of a service that does not serve."""
     return ToolError(f"The service at {host} is unavailable: {why}.", "unavailable")
 
 
 def base(url: str) -> URL:
-    """The address of a service, without a slash at its end. Raises ConfigError when it is none."""
+    """The address of a service, without a slash at its end. Raises ConfigError for another text."""
     try:
         found = URL(url.rstrip("/"))
     except ValueError:
@@ -102,7 +115,7 @@ def no_key(variable: str, service: str) -> str:
 
 @dataclass(frozen=True)
 class Web:
-    """How long, how often and how much is asked of a service.
+    """The HTTP client: how long, how often and how much is asked of a service.
 
     ``timeout_seconds`` is for each attempt; ``retries`` more attempts follow what can pass (statuses 429 and 5xx,
     lost connections, timeouts), after random waits whose bound doubles from ``first_wait_seconds`` to
@@ -194,7 +207,30 @@ class Web:
 
 
 def _status(status: int) -> str:
-    """What a status that is no success means to the model."""
+    """The meaning of an error status, for the model."""
     if status in _REFUSED:
         return f"it refused access (status {status}); its key may be wrong"
     return f"it answered with status {status}"
+
+
+@dataclass(frozen=True)
+class Service:
+    """A service that answers for a tool. Raises ConfigError for another ``base_url`` than http(s)://host/path."""
+
+    base_url: str
+    _: KW_ONLY
+    web: Web = field(default_factory=Web)
+    effect: ClassVar[Effect] = "external"
+
+    def __post_init__(self) -> None:
+        base(self.base_url)
+
+    @property
+    def address(self) -> URL:
+        """The address, without a slash at its end."""
+        return base(self.base_url)
+
+    @property
+    def missing(self) -> str:
+        """Nothing, where the service answers without a key."""
+        return ""

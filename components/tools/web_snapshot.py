@@ -1,53 +1,77 @@
-"""A snapshot of web pages in files, searched offline."""
+"""Pages of the web as paragraphs, and a snapshot of pages in files, searched offline."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 from components.core.errors import ConfigError
-from components.core.tools import Effect
 from components.files.rows import Row, json_lines
 from components.text.bm25 import Bm25
-from components.tools.data_files import Shipped, Stamp, first_rows, lacking, located, stamps
-from components.tools.web_pages import WebPage, read_page
+from components.tools.backends import Backend, FileBackend, Stamp
 
-_KINDS = (".jsonl", ".html", ".htm")
-_HOW = "give a .jsonl file with url, title and paragraphs in each line, or a folder of such files and saved .html pages"
+_SILENT = ("script", "style", "noscript", "template", "svg")
+
+
+@dataclass(frozen=True)
+class WebPage:
+    """A page that was found. ``error`` says why it could not be read; then there are no paragraphs."""
+
+    url: str
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    error: str = ""
+
+
+@runtime_checkable
+class WebSource(Backend, Protocol):
+    """Where pages are found."""
+
+    async def search(self, query: str, k: int) -> Sequence[WebPage]:
+        """The first ``k`` pages for a query; none when nothing is found. Raises ToolError."""
+
+
+def read_page(url: str, html: str, title: str = "") -> WebPage:
+    """The page of an HTML text, however broken; its own title where none is known."""
+    from lxml import etree  # type: ignore[import-untyped]  # it ships no types
+    from lxml import html as parsing
+
+    parser = parsing.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    try:
+        root = parsing.document_fromstring(html.encode("utf-8", "replace"), parser=parser, ensure_head_body=True)
+    except etree.ParserError:  # nothing is left of it
+        return WebPage(url, title or url)
+    etree.strip_elements(root, *_SILENT, with_tail=False)
+    own = " ".join((root.findtext(".//title") or "").split())
+    for line_break in root.iter("br"):
+        line_break.tail = f" {line_break.tail or ''}"
+    texts = (" ".join(paragraph.text_content().split()) for paragraph in root.iter("p"))
+    return WebPage(url, title or own or url, tuple(text for text in texts if text))
+
+
 _LOADING = Lock()
 
 
 @dataclass(frozen=True)
-class WebSnapshot:
+class WebSnapshot(FileBackend):
     """Saved pages, ranked by BM25 over title and paragraphs.
 
-    ``shipped`` names the sample in this package, ``path`` a file or folder of one's own. A saved ``.html`` page has
-    its file's name for an address. Raises ConfigError for a row of another form, and for two pages of one address.
+    A saved ``.html`` page has its file's name as its address. Raises ConfigError for a row of another form, and for two
+    pages with one address.
     """
 
-    shipped: Shipped | None = None
-    path: str | None = None
-    effect: ClassVar[Effect] = "pure"
-    identity: ClassVar[str] = "files"
+    how: ClassVar[str] = (
+        "give a .jsonl file with url, title and paragraphs in each line, or a folder of such files and saved .html"
+        " pages"
+    )
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".html", ".htm")
 
-    def __post_init__(self) -> None:
-        for row in first_rows(self.place):
-            _page(row)
-
-    @cached_property
-    def place(self) -> Path:
-        """The file or folder."""
-        return located(self.shipped, self.path, "source")
-
-    @property
-    def missing(self) -> str:
-        """What is absent: the place, or any page in it."""
-        if found := lacking(self.place, _HOW):
-            return found
-        return "" if stamps(self.place, _KINDS) else f"no page in {self.place}: {_HOW}"
+    def check(self, row: Row) -> WebPage:
+        """Read a row. Raises ConfigError."""
+        return page_of(row)
 
     async def search(self, query: str, k: int) -> Sequence[WebPage]:
         """The best ``k`` pages."""
@@ -55,7 +79,7 @@ class WebSnapshot:
 
     def _search(self, query: str, k: int) -> Sequence[WebPage]:
         with _LOADING:
-            snapshot = _read(stamps(self.place, _KINDS))
+            snapshot = _read(self.stamps)
         return [snapshot.pages[hit.id] for hit in snapshot.index.search(query, k)]
 
 
@@ -80,12 +104,12 @@ def _read(files: tuple[Stamp, ...]) -> _Snapshot:
 
 def _pages(path: Path) -> Iterator[WebPage]:
     """The pages of a file. Raises ConfigError."""
-    if path.suffix != ".jsonl":
+    if path.suffix == ".jsonl":
+        yield from map(page_of, json_lines(path))
+    else:
         yield read_page(path.name, path.read_text("utf-8", "replace"))
-        return
-    yield from map(_page, json_lines(path))
 
 
-def _page(row: Row) -> WebPage:
-    """The page of a row. Raises ConfigError."""
-    return WebPage(row.text("url"), row.text("title"), tuple(row.texts("paragraphs")))
+def page_of(row: Row) -> WebPage:
+    """The page of a row, whose ``error`` may be absent. Raises ConfigError."""
+    return WebPage(row.text("url"), row.text("title"), tuple(row.texts("paragraphs")), row.optional_text("error"))

@@ -11,18 +11,17 @@ from typing import Annotated, Literal
 
 from annotated_types import Interval
 
-from components.core.messages import Message
+from components.core.messages import Message, continued
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text, names_of
-from components.core.traits import PromptSetName
-from components.core.turns import continued
+from components.core.traits import PromptSetName, VerifierTraits
 from components.core.types import Action, Verdict
 from components.prompts import load
-from components.verifiers.trying import Guided, guide, tried
+from components.verifiers.trying import guide, tried
 
 
 @dataclass(frozen=True)
-class Refine(Guided):
+class Refine:
     """At most ``n`` versions (``counting`` total) or ``n`` refinements (extra); one call each.
 
     ``history``: whether a refinement is shown the latest version or all. ``try_actions``: whether it is shown
@@ -37,6 +36,7 @@ class Refine(Guided):
     change_type: Literal["accept", "reject"] = "accept"
     curve: bool = False
     prompts: PromptSetName = "verify"
+    traits = VerifierTraits(reads_lessons=True)
 
     async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action:
         """The last version; stops early when one repeats the version before it."""

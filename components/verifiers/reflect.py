@@ -1,4 +1,4 @@
-"""Self-reflection: a reply must reflect before it calls or refuses, and is told what a tool would not take.
+"""Self-reflection: a reply must reflect before it calls or refuses, and is shown what a tool would refuse.
 
 Source: Zheng et al. 2024, arXiv 2412.09529: before each call the agent checks its inputs, and an automated verifier
 confirms that it did. Departures: the article does not say how often a finding may be answered (here ``repairs``), and
@@ -11,13 +11,11 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from components.acting.foreseen import foreseen
-from components.acting.reflection import reflection_in
-from components.core.messages import Message
+from components.acting.foreseen import foreseen, reflection_in
+from components.core.messages import Message, continued
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text
 from components.core.traits import PromptSetName
-from components.core.turns import continued
 from components.core.types import Action
 from components.prompts import load
 
@@ -26,7 +24,7 @@ from components.prompts import load
 class Reflect:
     """Asks again, up to ``repairs`` times, while something is found; one call each, by the model that proposed.
 
-    The last version is taken, whatever is found on it; the verdict of its step tells.
+    The last version is taken, whatever is found on it; the verdict of its step records it.
     """
 
     repairs: Annotated[int, Interval(ge=0, le=16)] = 1
@@ -34,15 +32,15 @@ class Reflect:
 
     async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action:
         """The first version on which nothing is found, else the last."""
-        action, told = await propose(), list[str]()
+        action, labels = await propose(), list[str]()
         for left in range(self.repairs, -1, -1):
             label, finding = found(action, episode)
-            told.append(label)
+            labels.append(label)
             if not finding or not left:
                 break
             ask = load(self.prompts).user("finding", proposal=_proposal(action), finding=finding)
             action = await episode.suggest(continued(messages, ask), role="main", purpose="act")
-        episode.note(action, f"reflect: {', then '.join(told)}")
+        episode.note(action, f"reflect: {', then '.join(labels)}")
         return action
 
 

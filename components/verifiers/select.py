@@ -12,14 +12,13 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from components.core.messages import Message, Purpose, Sampling
+from components.core.messages import Message, Purpose, Sampling, continued
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text
-from components.core.traits import PromptSetName
-from components.core.turns import continued
+from components.core.traits import PromptSetName, VerifierTraits
 from components.core.types import Action, Verdict
 from components.prompts import load
-from components.verifiers.trying import Guided, guide, tried
+from components.verifiers.trying import guide, tried
 
 _LABEL = re.compile(r"^(?:(?:selected )?action:|#?\d+[.):]|\s)*", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*(?:candidate|option|number|no\.)?\s*#?(\d{1,3})\b", re.IGNORECASE)
@@ -35,11 +34,11 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Select(Guided):
+class Select:
     """``n`` candidates at ``temperature`` (0 to 2) and one choice: n + 1 calls, or n when all are equal.
 
     ``curve``: also ask which of the first 2 to n - 1 would have been chosen, with calls of purpose judge that
-    the sample's budget does not count; the verdict of the step tells.
+    the sample's budget does not count; the verdict of the step records it.
     """
 
     n: Annotated[int, Interval(ge=1, le=64)] = 2
@@ -47,6 +46,7 @@ class Select(Guided):
     try_actions: bool = True
     curve: bool = False
     prompts: PromptSetName = "verify"
+    traits = VerifierTraits(reads_lessons=True)
 
     async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action:
         """Propose at once, try in order, choose."""

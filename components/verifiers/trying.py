@@ -8,10 +8,6 @@ from components.core.task_text import names_of
 from components.core.types import Action
 
 
-class Guided:
-    """A verifier that is shown the lessons of the memory."""
-
-
 async def tried(episode: Episode, action: Action) -> str | None:
     """What an action would give; None when it cannot be tried. A tried answer does not end the task."""
     if action.error is not None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from data_builders.shipped import COMPONENTS
 
 HERE = Path(__file__).parent

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from data_builders.shipped import COMPONENTS, arguments_of, keep
 
 HERE = Path(__file__).parent

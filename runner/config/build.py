@@ -15,8 +15,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.config.errors import ConfigErrors, Finding, nearest, of_argument, shown
-from runner.config.targets import locate
-from runner.config.undeclared import undeclared_in
+from runner.config.targets import locate, undeclared_in
 
 T = TypeVar("T")
 _BROKEN = object()
@@ -36,18 +35,17 @@ _PLAIN = {
 
 def construct(node: object, where: str, allow: Sequence[str] = ()) -> object:
     """Build a component. Its class comes from ``components`` or a package in ``allow``. Raises ConfigErrors."""
-    return _finish(_Builder(tuple(allow)), node, where)
+    builder = _Builder(tuple(allow))
+    return builder.checked(builder.construct(node, where))
 
 
 def part(node: object, where: str, allow: Sequence[str], protocol: type[T]) -> T:
     """Build a component that has a protocol's methods. Raises ConfigErrors."""
     built = construct(node, where, allow)
     if lacking := [name for name in _members(protocol) if inspect.getattr_static(built, name, _BROKEN) is _BROKEN]:
-        kind = type(built).__qualname__
-        text = (
-            f"{kind} is not {_a(protocol.__name__)}: it lacks {', '.join(lacking)} (see components/core/protocols.py)"
-        )
-        raise ConfigErrors([Finding(where, text)])
+        what = f"{'an' if protocol.__name__[0] in 'AEIOU' else 'a'} {protocol.__name__}"
+        text = f"is not {what}: it lacks {', '.join(lacking)} (see components/core/protocols.py)"
+        raise ConfigErrors([Finding(where, f"{type(built).__qualname__} {text}")])
     if undeclared := undeclared_in(type(built), protocol.__name__):
         raise ConfigErrors([Finding(where, undeclared)])
     return built  # type: ignore[return-value]  # it has the protocol's members
@@ -56,17 +54,7 @@ def part(node: object, where: str, allow: Sequence[str], protocol: type[T]) -> T
 def check(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:
     """Fill a dataclass from a mapping; ``_target_`` nodes in it stay as they are. Raises ConfigErrors."""
     builder = _Builder(None)
-    filled = builder.call(kind, values, where)
-    if builder.findings:
-        raise ConfigErrors(builder.findings)
-    return filled  # type: ignore[no-any-return]  # the builder is not generic
-
-
-def _finish(builder: "_Builder", node: object, where: str) -> object:
-    built = builder.construct(node, where)
-    if builder.findings:
-        raise ConfigErrors(builder.findings)
-    return built
+    return builder.checked(builder.call(kind, values, where))  # type: ignore[no-any-return]  # it is not generic
 
 
 @dataclass
@@ -76,6 +64,12 @@ class _Builder:
     allow: tuple[str, ...] | None
     findings: list[Finding] = field(default_factory=list)
     built: int = 0
+
+    def checked(self, built: Any) -> Any:
+        """What was built. Raises ConfigErrors."""
+        if self.findings:
+            raise ConfigErrors(self.findings)
+        return built
 
     def bad(self, key: str, text: str) -> object:
         """Note a finding."""
@@ -145,7 +139,7 @@ class _Builder:
             return _BROKEN
 
     def nested(self, hint: Any, value: object, where: str) -> object:
-        """The value with every node in it built and every mapping that stands for a dataclass filled."""
+        """The value with every node in it built and every mapping of a dataclass's fields filled."""
         hint, kinds = _plain(hint)
         inner = get_args(hint)
         if isinstance(value, Mapping):
@@ -159,11 +153,6 @@ class _Builder:
         if isinstance(value, list):
             return [self.nested(inner[0] if inner else Any, v, f"{where}[{i}]") for i, v in enumerate(value)]
         return value
-
-
-def _a(name: str) -> str:
-    """A name with its article."""
-    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
 
 
 def _members(protocol: type) -> list[str]:

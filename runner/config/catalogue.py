@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from runner.config.errors import nearest
 
 CONF = Path(__file__).resolve().parent.parent.parent / "conf"

@@ -54,7 +54,7 @@ def resolve_choice(group: str, name: str, changes: Mapping[str, Any]) -> dict[st
     return {**{str(key): value for key, value in content.items()}, **changes}
 
 
-def frozen(plain: Mapping[str, Any], config: DictConfig, places: Origins) -> list[Finding]:
+def profile_changes(plain: Mapping[str, Any], config: DictConfig, places: Origins) -> list[Finding]:
     """Attempts to change a profile's single switches, which belong together."""
     overrides = places.overrides
     name = config.hydra.runtime.choices.get(PROFILE)
@@ -69,7 +69,7 @@ def frozen(plain: Mapping[str, Any], config: DictConfig, places: Origins) -> lis
     return [Finding(PROFILE, text)] if chosen and chosen.own != plain.get(PROFILE) else []
 
 
-def touched(config: DictConfig, places: Origins) -> set[str]:
+def changed_groups(config: DictConfig, places: Origins) -> set[str]:
     """The groups whose parts are not as we ship them: overridden, or from a user's folder."""
     words = [override.lstrip("+~").partition("=")[0] for override in places.overrides]
     groups = {word.partition(".")[0] for word in words if "." in word}
@@ -80,28 +80,23 @@ def touched(config: DictConfig, places: Origins) -> set[str]:
     return groups | ({"grammars"} if "agent" in groups else set())
 
 
-def strangers(cfg: Mapping[str, Any], places: Origins) -> list[Finding]:
+def invalid_references(cfg: Mapping[str, Any], places: Origins) -> list[Finding]:
     """Values of secret variables; baselines that are neither a choice of agent nor a value of a key; unknown curves,
     and gains unpublished here."""
-    compare = cfg.get("compare") or {}
-    named, gains = compare.get("baselines") or (), compare.get("gains")
-    known = places.catalogue.choices("agent")
-    wrong = [str(one) for one in named if one not in known] if isinstance(named, list) else []
-    findings = _secrets(
-        {key: node for key, node in cfg.items() if key != "tracking"}, secret_variables()
-    )  # a URI's password
-    findings += [
-        Finding("compare.baselines", f"no agent {name!r}; {nearest(name, known)}") for name in wrong if "=" not in name
-    ]
-    keys = [name.partition("=")[0].rpartition("@")[2] for name in wrong if "=" in name]  # a choice: group@key=choice
-    findings += [Finding("compare.baselines", f"no key {key!r} in the config") for key in keys if not _holds(cfg, key)]
-    curves = compare.get("curves")
-    varied = map(str, curves if isinstance(curves, list) else ())
-    findings += [Finding("compare.curves", f"no key {key!r} in the config") for key in varied if not _holds(cfg, key)]
-    figures = compare.get("figures")
-    wheres = [one.get("where") for one in (figures if isinstance(figures, list) else ()) if isinstance(one, Mapping)]
-    asked = dict.fromkeys(str(key) for where in wheres if isinstance(where, Mapping) for key in where)
-    findings += [Finding("compare.figures", f"no key {key!r} in the config") for key in asked if not _holds(cfg, key)]
+    compare, agents = cfg.get("compare") or {}, places.catalogue.choices("agent")
+    findings = _secrets({key: node for key, node in cfg.items() if key != "tracking"}, secret_variables())  # of a URI
+    lists = {key: value for key in ("baselines", "curves", "figures") if isinstance(value := compare.get(key), list)}
+    named = [str(one) for one in lists.get("baselines", ()) if one not in agents]
+    findings += [Finding("compare.baselines", f"no agent {n!r}; {nearest(n, agents)}") for n in named if "=" not in n]
+    wheres = [one.get("where") for one in lists.get("figures", ()) if isinstance(one, Mapping)]
+    keys = {
+        "baselines": [n.partition("=")[0].rpartition("@")[2] for n in named if "=" in n],  # a choice: group@key=choice
+        "curves": [str(key) for key in lists.get("curves", ())],
+        "figures": [str(key) for where in wheres if isinstance(where, Mapping) for key in where],
+    }
+    for name, key in ((name, key) for name, of in keys.items() for key in dict.fromkeys(of) if not _has_key(cfg, key)):
+        findings.append(Finding(f"compare.{name}", f"no key {key!r} in the config"))
+    gains = compare.get("gains")
     if isinstance(gains, str) and gains not in (have := Catalogue().choices("papers/gains")):
         findings.append(Finding("compare.gains", f"no gains {gains!r}; {nearest(gains, have)}"))
     return findings
@@ -115,14 +110,12 @@ def _secrets(node: Any, secrets: Mapping[str, str], key: str = "") -> list[Findi
         ]
     if isinstance(node, list):
         return [finding for value in node for finding in _secrets(value, secrets, key)]
-    held = [
-        name for name, secret in secrets.items() if len(secret) >= _LONG and isinstance(node, str) and secret in node
-    ]
+    held = [name for name, one in secrets.items() if len(one) >= _LONG and isinstance(node, str) and one in node]
     text = "holds the value of the environment variable {}: a key does not belong in a config, name its variable"
     return [Finding(key, text.format(name)) for name in held[:1]]
 
 
-def _holds(node: Any, key: str) -> bool:
+def _has_key(node: Any, key: str) -> bool:
     """Whether a config has a dotted key."""
     for step in key.split("."):
         if not isinstance(node, Mapping) or step not in node:
@@ -137,7 +130,7 @@ def hidden(catalogue: Catalogue) -> list[Finding]:
     return [Finding("", text, f"{path}:1") for path in catalogue.hidden]
 
 
-def place(findings: Sequence[Finding], config: DictConfig, loader: ConfigLoader) -> ConfigErrors:
+def with_places(findings: Sequence[Finding], config: DictConfig, loader: ConfigLoader) -> ConfigErrors:
     """The same findings with file and line, or the word of the command line."""
     places = Origins(loader, config)
     return ConfigErrors(Finding(f.key, f.text, f.place or places.of(_narrowed(f))) for f in findings)

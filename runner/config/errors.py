@@ -4,6 +4,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from components.core.errors import ConfigError
 from components.core.redaction import redact
@@ -79,3 +80,9 @@ def noting(findings: list[Finding], key: str = "") -> Iterator[None]:
         findings += error.findings
     except ConfigError as error:
         findings.append(Finding(key, str(error)))
+
+
+def near(path: Path) -> str:
+    """A path as one would type it here."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -11,11 +11,11 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseE
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import Catalogue
-from runner.config.errors import Finding, nearest, shown
-from runner.config.origins import COMMAND, near
+from runner.config.errors import Finding, near, nearest, shown
+from runner.config.origins import COMMAND
 
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
-_RETIRED = {  # key -> what stands in its place
+_RETIRED = {  # key -> what replaces it
     "memory.fixed": "demonstrations are those of memory.prompts, for any agent: memory=demonstrations agent.shots=1",
     "agent.shots": "this agent shows no demonstrations from a memory; few_shot and agents that act with tools do",
     "memory.k": "how many solved tasks are shown is agent.shots",
@@ -24,7 +24,7 @@ _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?
 
 
 def refuse_dashes(words: Iterable[str], flags: Collection[str]) -> None:
-    """Raise ConfigError for ``--limit=5``, of which Hydra would say what helps nobody."""
+    """Raise ConfigError for ``--limit=5``, which Hydra's own message would not explain."""
     for word in words:
         if word.startswith("--") and "=" in word and word.partition("=")[0] not in flags:
             raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
@@ -34,7 +34,9 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
     """Name the place, what was found and what would be right."""
     cause = error.__cause__
     if isinstance(error, yaml.MarkedYAMLError):
-        return _bad_yaml(error)
+        mark = error.problem_mark or error.context_mark
+        place = f"{near(Path(mark.name))}:{mark.line + 1}" if mark else "a YAML file"
+        return Finding("", f"no valid YAML: {error.problem or error.context}", place)
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         return _no_choice(error.missing_cfg_file, overrides, catalogue)
     if isinstance(error, OverrideParseException):
@@ -57,16 +59,9 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
     if isinstance(cause, ConfigError):  # of a launcher or sweeper that Hydra makes
         return Finding("", str(cause), _written(re.escape(str(cause).partition(":")[0]) + "=", overrides))
     if isinstance(cause, GrammarParseError):
-        return Finding(
-            "", f"an interpolation cannot be read: {_first(str(cause))}", _open_interpolation(overrides, catalogue)
-        )
+        place = _written(r".*\$\{[^}]*$", overrides) or _line(r"\$\{[^}]*$", catalogue) or COMMAND
+        return Finding("", f"an interpolation cannot be read: {_first(str(cause))}", place)
     return _other(error, overrides)
-
-
-def _bad_yaml(error: yaml.MarkedYAMLError) -> Finding:
-    mark = error.problem_mark or error.context_mark
-    place = f"{near(Path(mark.name))}:{mark.line + 1}" if mark else "a YAML file"
-    return Finding("", f"no valid YAML: {error.problem or error.context}", place)
 
 
 def _no_choice(missing: str, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
@@ -116,11 +111,6 @@ def _other(error: BaseException, overrides: Sequence[str]) -> Finding:
     return Finding(str(key), text, f"{COMMAND}: {named[0]}" if named else "")
 
 
-def _open_interpolation(overrides: Sequence[str], catalogue: Catalogue) -> str:
-    """The likely place of an interpolation that is not closed."""
-    return _written(r".*\$\{[^}]*$", overrides) or _line(r"\$\{[^}]*$", catalogue) or COMMAND
-
-
 def _written(pattern: str, overrides: Sequence[str]) -> str:
     found = next((o for o in overrides if re.match(pattern, o)), None)
     return f"{COMMAND}: {shown(found)[1:-1]}" if found else ""
@@ -136,3 +126,41 @@ def _line(pattern: str, catalogue: Catalogue) -> str:
 
 def _first(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+_MOST_VALUES = 20_000  # OmegaConf takes 70 microseconds for each
+
+
+def refuse_illegible(path: Path) -> None:
+    """Raises ConfigError for a file that is not UTF-8, or whose aliases expand to too much or to themselves."""
+    raw = path.read_bytes()
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{near(path)}:{line}: no UTF-8: found the byte {raw[error.start]:#04x}") from None
+    if b"&" not in raw or b"*" not in raw:
+        return
+    try:
+        node = yaml.compose(raw, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError:
+        return  # Hydra says what and where
+    if node is not None and _values(node, {}) > _MOST_VALUES:
+        raise ConfigError(f"{near(path)}: its aliases stand for more than {_MOST_VALUES:,} values, or for themselves")
+
+
+def too_deep(words: Sequence[str]) -> ConfigError:
+    """What to say of a config that Python could not follow."""
+    choices = " ".join(word for word in words if "=" in word)
+    return ConfigError(f"a YAML is nested too deep, or names itself in its defaults; look at those of: {choices}")
+
+
+def _values(node: yaml.Node, known: dict[int, float]) -> float:
+    """How many values a node has when every alias is written out."""
+    if isinstance(node, yaml.ScalarNode):
+        return 1
+    if id(node) not in known:
+        known[id(node)] = float("inf")  # it holds itself, if it is asked for before it is known
+        inner = [part for pair in node.value for part in (pair if isinstance(pair, tuple) else (pair,))]
+        known[id(node)] = 1 + sum(_values(part, known) for part in inner)
+    return known[id(node)]

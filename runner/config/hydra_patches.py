@@ -23,7 +23,7 @@ from hydra.types import RunMode
 from omegaconf import _utils
 
 from runner.config.catalogue import Catalogue
-from runner.config.legible import refuse_illegible
+from runner.config.explain import refuse_illegible
 
 KNOWN = ("1.3", "2.3")  # Hydra and OmegaConf, whose private names are known
 _SETS_MODE = re.compile(r"\+{0,2}hydra\.(mode|searchpath)=")

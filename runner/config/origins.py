@@ -13,6 +13,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from runner.config.catalogue import Catalogue
+from runner.config.errors import near
 
 COMMAND = "command line"
 
@@ -96,15 +97,9 @@ class Origins:
 
 
 def words_of(config: DictConfig, kind: Literal["hydra", "task"]) -> list[str]:
-    """Overrides of one kind; interpolations in them are nobody's to resolve."""
+    """Overrides of one kind; interpolations in them stay unresolved."""
     words = OmegaConf.to_container(config.hydra.overrides[kind], resolve=False)
     return [str(word) for word in words] if isinstance(words, list) else []
-
-
-def near(path: Path) -> str:
-    """A path as one would type it here."""
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _walk(path: Path, steps: Sequence[str], depth: int) -> Found:

@@ -26,17 +26,6 @@ def read_shard(shard: str) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class SampleBudget:
-    """Limits of one sample; null = none."""
-
-    usd: Amount | None = None
-    tokens: Count | None = None
-    calls: Count | None = None
-    steps: Count | None = None
-    seconds: Amount | None = None
-
-
-@dataclass(frozen=True)
 class RunBudget:
     """Limits of the run; null = none."""
 
@@ -44,6 +33,13 @@ class RunBudget:
     tokens: Count | None = None
     calls: Count | None = None
     seconds: Amount | None = None
+
+
+@dataclass(frozen=True)
+class SampleBudget(RunBudget):
+    """Limits of one sample; null = none."""
+
+    steps: Count | None = None
 
 
 @dataclass(frozen=True)
@@ -98,9 +94,10 @@ class Compare:
     """``compare``: what the tables at the end of a sweep hold methods against.
 
     ``baselines``: choices of agent, or values that the sweep varies (``agent.strategies=[]``), of which the best on a
-    dataset counts; null = the best other method. ``gains``: a name in ``conf/papers/gains``, whose gains in print stand
-    beside the methods' own; null = none. ``scores``: what its table and its page show first; null = of each group of
-    scores the first. ``curves``: settings that the sweep varies one at a time; the page has a table of each.
+    dataset counts; null = the best other method. ``gains``: a name in ``conf/papers/gains``, whose published
+    differences are printed next to the methods' own; null = none. ``scores``: what its table and its page show first;
+    null = the first of each group. ``curves``: settings that the sweep varies one at a time; the page has a table of
+    each.
     ``figures``: the plots of a sweep over models; none = one of the first score.
     ``per_record``: a score that the page shows record by record; null = none.
     """

@@ -13,7 +13,7 @@ import orjson
 from components.core.errors import ModelError, ToolError
 from components.core.messages import Image, Message, Purpose, Sampling, ToolCall
 from components.core.tools import Offer, State, Tool, tool_of
-from components.core.traits import tool_traits
+from components.core.traits import ToolTraits, declared
 from components.core.types import Observation, Observed, Problem
 from runner.episode.shared import Branch
 from runner.storage.texts import without_surrogates
@@ -44,7 +44,7 @@ class Context:
     async def use(self, tool: Tool) -> Observation:
         """Run a tool on this call, journalled where it is external: also another one, in place of the tool that was
         called, and such a wrapping tool reaches nothing but through this."""
-        if tool.effect == "external" and tool_traits(tool).wrapped is None:
+        if tool.effect == "external" and declared(tool, ToolTraits).wrapped is None:
             return await _external(tool, self)
         return await apply(tool, self, self.call.parsed)
 
@@ -142,7 +142,7 @@ async def _external(tool: Tool, context: Context) -> Observation:
     branch, call = context.branch, context.call
     shared = branch.shared
     door, sample, seen = shared.door, shared.sample, shared.externals
-    what = f"tool\0{tool.spec.digest.hex()}\0{tool_traits(tool).identity}\0{call.arguments}"
+    what = f"tool\0{tool.spec.digest.hex()}\0{declared(tool, ToolTraits).identity}\0{call.arguments}"
     base = f"{what}\0{door.run_seed}\0{sample.problem.id}\0{shared.epoch}\0{branch.name}"
     occurrence = seen[base] = seen.get(base, -1) + 1
     key = sha256(f"{base}\0{occurrence}".encode()).digest()

@@ -9,11 +9,10 @@ from typing import Any, NoReturn, TypeAlias
 
 import orjson
 
-from components.core.errors import OVERFLOW, ModelError, RunLimitReached
+from components.core.errors import CUT_OFF, OVERFLOW, ModelError, RunLimitReached
 from components.core.messages import Completion, Message, Request, ToolCall, Usage
 from components.core.protocols import Model
 from components.core.redaction import redact
-from components.models.faults import FINISH
 from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.storage.journal import Journal
 from runner.storage.replay_miss import explain_miss
@@ -160,8 +159,9 @@ def _overflow_key(key: bytes) -> bytes:
 
 def check_whole(completion: Completion) -> None:
     """Raises ModelError for a reply that was cut off at the end of the model's window."""
-    if completion.finish == FINISH:
-        raise ModelError(f"the reply was cut off at the end of the context window (finish reason {FINISH!r})", OVERFLOW)
+    if completion.finish == CUT_OFF:
+        text = f"the reply was cut off at the end of the context window (finish reason {CUT_OFF!r})"
+        raise ModelError(text, OVERFLOW)
 
 
 @lru_cache(maxsize=64)

@@ -5,13 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from components.core.consulting import Consulting, Following
 from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached
-from components.core.overflow import as_failure
-from components.core.protocols import Episode, Scorer
+from components.core.protocols import Consulting, Episode, Following, Scorer
 from components.core.redaction import redact
-from components.core.traits import scorer_traits
-from components.core.types import Answer, Failure, Refusal, Sample, Score, Trajectory
+from components.core.traits import ScorerTraits, declared
+from components.core.types import Answer, Failure, Refusal, Sample, Score, Trajectory, as_failure
 from runner.storage.disk import Unwritable
 
 Scorers = Mapping[str, Scorer]
@@ -40,7 +38,7 @@ async def scored(
             if consults(scorer) and judging is not None:
                 await scorer.consult(sample, own, {score.name: score.value for score in scores}, judging())
             judged = trajectory if consults(scorer) else own
-            if scorer_traits(scorer).blocking:
+            if declared(scorer, ScorerTraits).blocking:
                 scores += await asyncio.to_thread(scorer.score, sample, judged)
             else:
                 scores += scorer.score(sample, judged)
@@ -51,12 +49,12 @@ async def scored(
 
 def consults(scorer: Scorer) -> TypeGuard[Consulting]:
     """Whether a scorer asks a model; a check of its type would cost as much as scoring."""
-    return scorer_traits(scorer).asks is not None
+    return declared(scorer, ScorerTraits).asks is not None
 
 
 def follows(scorer: Scorer) -> TypeGuard[Following]:
     """Whether a scorer scores by how right others found an episode."""
-    return scorer_traits(scorer).follows
+    return declared(scorer, ScorerTraits).follows
 
 
 def before_judging(trajectory: Trajectory) -> Trajectory:
@@ -68,7 +66,7 @@ def before_judging(trajectory: Trajectory) -> Trajectory:
 def deciding(scorers: Scorers, scores: Sequence[Score]) -> float | None:
     """How right an episode was, 0 to 1: the score that a scorer ``decides`` by, else the first."""
     values = {score.name: score.value for score in scores}
-    named = [name for one in scorers.values() if (name := scorer_traits(one).decides) in values]
+    named = [name for one in scorers.values() if (name := declared(one, ScorerTraits).decides) in values]
     return next((values[name] for name in (*named, *values)), None)
 
 

@@ -17,7 +17,7 @@ from components.core.protocols import Agent
 from components.core.redaction import redact
 from components.core.task_text import written_out
 from components.core.tools import Offer
-from components.core.traits import tool_traits
+from components.core.traits import ToolTraits, declared
 from components.core.types import (
     Action,
     Answer,
@@ -143,7 +143,7 @@ class Episode(Branch):
         offer, shared = self.offer, self.shared
         tools = [tool for call in action.calls if (tool := offer.tools.get(call.name)) is not None]
         effects = {tool.effect for tool in tools}
-        if "external" in effects or not all(tool_traits(tool).triable for tool in tools):
+        if "external" in effects or not all(declared(tool, ToolTraits).triable for tool in tools):
             return None
         step, fork = shared.step_of(action), offer.fork()
         assert step is not None, "a candidate was proposed"

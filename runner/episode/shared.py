@@ -14,7 +14,7 @@ from components.core.learning import task_of
 from components.core.messages import Message, Purpose, Request, Sampling, ToolSpec
 from components.core.protocols import Agent, ByTask, Condition, Grammar, Memory, Scorer, Toolset, Verifier
 from components.core.tools import Offer, Tool
-from components.core.traits import model_traits, requirements_of
+from components.core.traits import ModelTraits, Requirements, declared
 from components.core.types import Action, Observed, Problem, Sample, Step, Trajectory
 from runner.episode.budget import Attempt, Budget, Spent
 from runner.episode.door import Door, check_whole, padded, place_of, seed_of
@@ -40,7 +40,7 @@ class Parts:
         """What this sample offers under the condition; the same on every call."""
         rng = Random(f"{seed}/{sample.problem.id}/{epoch}/condition")
         offer = self.condition.offer(self.toolset.open(sample), sample, rng)
-        agent = requirements_of(self.agent)
+        agent = declared(self.agent, Requirements)
         own = {tool.spec.name: tool for tool in agent.tools}
         if agent.only_own_tools:
             offer = replace(offer, tools=own)
@@ -166,7 +166,7 @@ class Branch:
 
     def takes_images(self, role: str) -> bool:
         """Whether the model of a role takes images."""
-        return model_traits(self.shared.door.model(role)[1]).vision
+        return declared(self.shared.door.model(role)[1], ModelTraits).vision
 
     async def ask(
         self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None = None, role: str = "main"

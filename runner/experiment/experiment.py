@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from omegaconf import DictConfig
-
 from components.core.learning import Source, StandaloneStage
 from components.core.protocols import Dataset, Model, Studying
 from components.core.types import Sample
-from runner.config.origins import words_of
 
 if TYPE_CHECKING:  # loaded for a config that is not refused
     from runner.episode.budget import Budget
@@ -52,28 +49,12 @@ class Experiment:
     stage: StandaloneStage | None = None
 
 
-def launch_of(config: DictConfig, cfg: Mapping[str, Any]) -> Launch:
-    """What Hydra knows of a launch. Lists of choices (scorer) are known by their keys."""
-    hydra = config.hydra
-    chosen = {str(k): str(v) for k, v in hydra.runtime.choices.items() if not k.startswith("hydra/") and v is not None}
-    choices = {_place(group): choice for group, choice in chosen.items()}
-    choices["scorer"] = "+".join(cfg["scorer"]) if isinstance(cfg.get("scorer"), Mapping) else ""
-    in_sweep = str(hydra.mode).endswith("MULTIRUN")
-    sweep, label = (str(hydra.sweep.dir), str(hydra.sweep.subdir)) if in_sweep else (None, "")
-    number = int(hydra.job.num) if in_sweep else None
-    return Launch(choices, tuple(words_of(config, "task")), sweep, label, number=number)
-
-
-def _place(group: str) -> str:
-    """Where a group's choice stands: ``agent@agent.inner`` is agent.inner."""
-    name, _, package = group.partition("@")
-    return name if package in ("", "_global_") else package
-
-
-def study(experiment: Experiment) -> None:
-    """Give the evaluated split to models that know it privately, whatever part of it is drawn."""
-    dataset = experiment.dataset
+def study(experiment: Experiment, samples: Sequence[Sample] | None = None) -> None:
+    """Give samples to models that know their answers privately; None: the whole evaluated split, even of a part."""
+    dataset, cfg = experiment.dataset, experiment.cfg
     for model in experiment.models.values():
-        if isinstance(model, Studying):
-            whole = experiment.cfg["limit"] is None and experiment.cfg["run"]["shard"] is None
+        if isinstance(model, Studying) and samples is not None:
+            model.study(samples)
+        elif isinstance(model, Studying):
+            whole = cfg["limit"] is None and cfg["run"]["shard"] is None
             model.study(experiment.samples if whole else dataset.load(dataset.split))

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from components.core.errors import ConfigError
+from components.core.protocols import Scorer
 from components.core.redaction import redact
 from components.core.traits import (
+    DatasetTraits,
+    ModelTraits,
+    Requirements,
+    ScorerTraits,
+    ToolsetTraits,
+    ToolTraits,
     agents_in,
-    dataset_traits,
-    model_traits,
-    requirements_of,
-    tool_traits,
-    toolset_traits,
+    declared,
 )
-from runner.experiment.declared import declared_scores
-from runner.experiment.fitting import has_price, sandbox_of
+from runner.experiment.checks import has_price, sandbox_of
 from runner.storage.schema import Manifest
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ _SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment", "compare", "se
 def facts_of(experiment: Experiment) -> Manifest:
     """What is known before the first sample."""
     cfg, dataset, main = experiment.cfg, experiment.dataset, experiment.models["main"]
-    prices = {role: row for role, model in experiment.models.items() if (row := model_traits(model).price)}
+    prices = {role: row for role, model in experiment.models.items() if (row := declared(model, ModelTraits).price)}
     return {
         "name": experiment.name,
         "sweep": sweep_id(experiment.launch.sweep),
@@ -44,7 +47,7 @@ def facts_of(experiment: Experiment) -> Manifest:
             "name": experiment.launch.choices.get("dataset", type(dataset).__name__),
             "split": dataset.split,
             "fingerprint": dataset.fingerprint,
-            "base": dataset_traits(dataset).base or dataset.fingerprint,
+            "base": declared(dataset, DatasetTraits).base or dataset.fingerprint,
             "samples": len(experiment.samples),
             "ids": hashlib.sha256("\n".join(s.problem.id for s in experiment.samples).encode()).hexdigest()[:16],
             "privacy": dataset.privacy,
@@ -66,10 +69,10 @@ def facts_of(experiment: Experiment) -> Manifest:
 
 def _notes(experiment: Experiment) -> list[str]:
     """What a reader of the results must know."""
-    notes = [*toolset_traits(experiment.parts.toolset).notes, *_blind_tools(experiment)]
+    notes = [*declared(experiment.parts.toolset, ToolsetTraits).notes, *_blind_tools(experiment)]
     if experiment.cfg["run"]["replay"] is not False and experiment.models["main"].kind == "simulated":
         notes.append("replayed from a simulated model: these numbers say nothing about any real model")
-    if any(requirements_of(agent).oracle for agent in agents_in(experiment.parts.agent)):
+    if any(declared(agent, Requirements).oracle for agent in agents_in(experiment.parts.agent)):
         notes.append("the agent is told whether its answer is right: not comparable with agents that are not")
     if (held := sandbox_of(experiment.parts)) is not None and held.get("unsafe_local"):
         notes.append("code that models wrote ran unheld, but for limits (sandbox.unsafe_local)")
@@ -84,11 +87,11 @@ def _notes(experiment: Experiment) -> list[str]:
 def _blind_tools(experiment: Experiment) -> list[str]:
     """Tools that would have a model look at an image, where that model takes none."""
     found = []
-    for name, tool in toolset_traits(experiment.parts.toolset).tools.items():
-        if (role := tool_traits(tool).asks) is None or tool.spec.facts.get("needs") != "image":
+    for name, tool in declared(experiment.parts.toolset, ToolsetTraits).tools.items():
+        if (role := declared(tool, ToolTraits).asks) is None or tool.spec.facts.get("needs") != "image":
             continue
         model = experiment.models.get(role, experiment.models["main"])
-        if not model_traits(model).vision:
+        if not declared(model, ModelTraits).vision:
             found.append(f"{name} will be unavailable: {model.name} takes no images; name another as models.{role}")
     return found
 
@@ -102,3 +105,28 @@ def varied(overrides: Sequence[str]) -> dict[str, str]:
 def sweep_id(folder: str | None) -> str | None:
     """The name of a sweep: its folder's."""
     return None if folder is None else Path(folder).name
+
+
+def declared_scores(scorers: Mapping[str, Scorer]) -> Manifest:
+    """What the scorers declare of their scores. Raises ConfigError for strata without the names of the scores."""
+    traits = {key: declared(scorer, ScorerTraits) for key, scorer in scorers.items()}
+    each = traits.values()
+    return {
+        "levels": _strata({key: (one.names, one.levels) for key, one in traits.items()}, "levels"),
+        "by": _strata({key: (one.names, one.by) for key, one in traits.items()}, "by"),
+        "lower": [name for one in each for name in one.lower],
+        "neither": [name for one in each for name in one.neither],
+        "units": {name: unit for one in each for name, unit in one.units.items()},
+        "kinds": {name: kind for one in each for name, kind in one.kinds.items()},
+        "decides": next((one.decides for one in each if one.decides), None),
+    }
+
+
+def _strata(scorers: Mapping[str, tuple[Sequence[str], Sequence[str]]], what: str) -> dict[str, list[str]]:
+    """Score -> strata, of the scorers that have any."""
+    found: dict[str, list[str]] = {}
+    for key, (names, strata) in scorers.items():
+        if strata and not names:
+            raise ConfigError(f"scorer.{key}: it has {what} {[*strata]}, but no names of the scores they are for")
+        found |= {name: [*strata] for name in names if strata}
+    return found

@@ -75,7 +75,7 @@ class PartsBuilder:
         return [] if key in self.broken else list(self.cfg[key].items())
 
     def _keyless(self, node: Any) -> Any:
-        """The node of a model; where nothing is sent, it needs no key and nobody has to serve it any more."""
+        """The node of a model; where nothing is sent, it needs no key, and may be retired."""
         replays = isinstance(run := self.cfg.get("run"), Mapping) and run.get("replay", False) is not False
         if not replays or not isinstance(node, Mapping):
             return node

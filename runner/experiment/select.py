@@ -1,8 +1,9 @@
 """Which samples a run plays: a seeded draw, epochs, and one part of them per shard."""
 
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.protocols import Dataset
@@ -20,7 +21,8 @@ def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int)
     if dataset.splits and dataset.split not in dataset.splits:
         raise ConfigError(f"dataset.split={dataset.split!r}: this dataset has {', '.join(dataset.splits)}")
     samples = [clean(sample) for sample in dataset.load(dataset.split)]
-    _check_ids(samples)
+    if double := next((name for name, n in Counter(one.problem.id for one in samples).items() if n > 1), None):
+        raise ConfigError(f"sample id {double!r} is duplicated in the dataset; ids must be unique")
     if limit is not None and limit < len(samples):
         drawn = Random(f"{seed}/limit").sample(range(len(samples)), limit)
         samples = [samples[i] for i in sorted(drawn)]
@@ -33,27 +35,14 @@ def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int)
 
 
 def clean(sample: Sample) -> Sample:
-    """The sample without lone surrogates, which no file and no endpoint takes; ``?`` stands in their place."""
+    """The sample without lone surrogates, which no file and no endpoint takes; ``?`` replaces them."""
     problem = sample.problem
     texts = (sample.problem.id, problem.question, problem.context, *problem.choices, *problem.choices.values())
     if all(text.isascii() or encodable(text) for text in texts) and encodable(sample.cluster or ""):
         return sample
     choices = {without_surrogates(k): without_surrogates(v) for k, v in problem.choices.items()}
-    fresh = replace(
-        problem,
-        id=without_surrogates(problem.id),
-        question=without_surrogates(problem.question),
-        context=without_surrogates(problem.context),
-        choices=choices,
-    )
+    fixed: dict[str, Any] = {name: without_surrogates(vars(problem)[name]) for name in ("id", "question", "context")}
+    fresh = replace(problem, **fixed, choices=choices)
     cluster = None if sample.cluster is None else without_surrogates(sample.cluster)
     strata = {without_surrogates(k): without_surrogates(v) for k, v in sample.strata.items()}
     return replace(sample, problem=fresh, cluster=cluster, strata=strata)
-
-
-def _check_ids(samples: Sequence[Sample]) -> None:
-    seen: set[str] = set()
-    for sample in samples:
-        if sample.problem.id in seen:
-            raise ConfigError(f"sample id {sample.problem.id!r} stands twice in the dataset; ids must be unique")
-        seen.add(sample.problem.id)

@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from components.core.errors import RunLimitReached
-from components.core.traits import toolset_traits
+from components.core.traits import ToolsetTraits, declared
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import shortly
 from runner.episode.episode import is_cancelled, play
 from runner.episode.shared import Parts
-from runner.job.slots import Lease
-from runner.job.stopping import StopRule
-from runner.learning.growing import GrowingMemory, Growth
+from runner.job.shared_resources import Lease, StopRule
+from runner.learning.memory import GrowingMemory, Growth
 from runner.results.table import plain
 from runner.storage.records import RecordWriter, record_of, slim
 from runner.storage.schema import Record
@@ -63,12 +62,12 @@ async def execute(
 ) -> None:
     """Play what is owed and fill ``outcome``; finished records are kept whatever happens.
 
-    ``beat`` is called after every sample; ``turn``: how places are had that jobs share; ``stop_rule``: when to stop.
+    ``beat`` is called after every sample; ``lease``: on slots that jobs share; ``stop_rule``: when to stop.
     """
     wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
     kept = [r for r in writer.finished if (r["sample_id"], r["epoch"]) in wanted]
     done = {(r["sample_id"], r["epoch"]) for r in kept}
-    if (prepare := toolset_traits(parts.toolset).prepare) is not None:
+    if (prepare := declared(parts.toolset, ToolsetTraits).prepare) is not None:
         await asyncio.to_thread(prepare, samples)
     growth = _growth(parts, samples, door, writer)
     owed = ((s, epoch) for s, epoch in _order(samples, epochs, growth) if (s.problem.id, epoch) not in done)
@@ -83,9 +82,9 @@ async def execute(
             progress.finished(errored)
             if errored and outcome.errored == 1:
                 progress.report(f"sample {record['sample_id']!r} errored: {plain(shortly(record['error']))}")
-            if stop_rule is not None and (lost := stop_rule.lost(record, outcome.errored)):
-                outcome.halted = lost
-                if stop_rule.silent.is_long:  # what is on its way to nobody would be waited for
+            if stop_rule is not None and (reason := stop_rule.reason_after(record, outcome.errored)):
+                outcome.halted = reason
+                if stop_rule.endpoint.is_long:  # nothing is gained by waiting for calls that are under way
                     _cancel(workers)
             if beat is not None:
                 beat(outcome)
@@ -150,7 +149,7 @@ async def _work(
             growth.after(sample, epoch, trajectory)
         try:
             finish(record_of(sample, epoch, trajectory, scores, seconds, writer.packer))
-        except TypeError as error:  # a part left something that is no JSON: orjson says what
+        except TypeError as error:  # a part left something that is not JSON: orjson says what
             bug = Trajectory(error=f"bug: the record of this sample cannot be written: {error}")
             finish(record_of(sample, epoch, bug, [], seconds, writer.packer))
         if growth is not None and trajectory.stop == "error":  # what follows would lack what it would have taught

@@ -9,37 +9,32 @@ import asyncio
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from random import Random
+from statistics import NormalDist, fmean, stdev, variance
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ModelError, RunLimitReached
-from runner.job.pilot import COUNTED, Estimate, Pilot, together, wall
+from components.core.types import CONTEXT_LENGTH, Step, Trajectory
+from components.core.usage import usage_of
 from runner.storage.records import read
 
 if TYPE_CHECKING:
     from runner.episode.budget import Spent
     from runner.experiment.experiment import Experiment
-    from runner.job.shared_resources import SharedResources
-    from runner.job.slots import Lease
+    from runner.job.prepare import Job
+    from runner.job.shared_resources import Lease, SharedResources
 
 _TIGHT = 0.8  # share of the window beyond which a conversation is said to be close to it
 
 
-@dataclass(frozen=True)
-class Job:
-    """What is asked about: a job that was built and checked, its folder, how to call it."""
+async def is_approved(jobs: Sequence[Job], spent: Spent) -> bool:
+    """Run pilot samples of jobs, print the estimates, and ask whether to continue. Adds to ``spent``.
 
-    label: str
-    experiment: Experiment
-    folder: Path
-
-
-async def cleared(jobs: Sequence[Job], spent: Spent) -> bool:
-    """Play the pilots, print what all will take; whether to go on. Adds to ``spent``. Raises ConfigError."""
+    Raises ConfigError.
+    """
     from runner.job.shared_resources import SharedResources
 
     first = jobs[0].experiment
@@ -48,31 +43,29 @@ async def cleared(jobs: Sequence[Job], spent: Spent) -> bool:
         pilots = await asyncio.gather(*(_pilot(job, resources, k) for job in jobs))
     present(pilots, k)
     asked = time.monotonic()
-    go_on = confirmed(highest(pilots), first.cfg["budget"]["ask_above_usd"])
-    spent.started += time.monotonic() - asked  # whoever thinks it over takes none of budget.run.seconds
+    go_on = ask_to_continue(highest_cost(pilots), first.cfg["budget"]["ask_above_usd"])
+    spent.started += time.monotonic() - asked  # time at the question does not count for budget.run.seconds
     return go_on
 
 
 async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
-    from components.core.traits import model_traits
+    from components.core.traits import ModelTraits, declared
     from runner.experiment.experiment import study
     from runner.job.shared_resources import lane_of
     from runner.learning.memory import with_memory
 
     experiment = job.experiment
-    finished = sum(record["stop"] != "error" for record in read(job.folder))
+    owed = len(experiment.samples) * experiment.epochs - sum(one["stop"] != "error" for one in read(job.folder))
     main = experiment.models["main"]
-    traits = model_traits(main)
-    pilot = Pilot(
-        job.label, len(experiment.samples) * experiment.epochs - finished, main.max_connections,
-        traits.context_tokens,
-        (traits.requests_per_minute, traits.tokens_per_minute), lane_of(experiment.cfg),
-    )  # fmt: skip
+    traits = declared(main, ModelTraits)
+    limits = traits.requests_per_minute, traits.tokens_per_minute
+    label = experiment.launch.label or experiment.name
+    pilot = Pilot(label, owed, main.max_connections, traits.context_tokens, limits, lane_of(experiment.cfg))
     study(experiment)
     async with AsyncExitStack() as own:
         shared = resources.share(experiment, own)
         door = resources.door(shared)
-        lease = resources.turn(shared, asyncio.Event())
+        lease = resources.lease(shared, asyncio.Event())
         try:
             shared, _ = await with_memory(shared, door)
             rng = Random(f"{experiment.seed}/preflight")
@@ -98,9 +91,9 @@ def present(pilots: Sequence[Pilot], k: int) -> None:
     from runner.results.table import show
 
     head = ("job", "samples", "calls", "tokens in", "tokens out", "USD", "time at its limits")
-    body = [(one.label, f"{one.owed:,}", *_cells([one]), _clock(wall([one]))) for one in pilots]
+    body = [(one.label, f"{one.owed:,}", *_cells([one]), _clock(wall_time([one]))) for one in pilots]
     if len(pilots) > 1:
-        body.append(("all", f"{sum(one.owed for one in pilots):,}", *_cells(pilots), _clock(wall(pilots))))
+        body.append(("all", f"{sum(one.owed for one in pilots):,}", *_cells(pilots), _clock(wall_time(pilots))))
     show(head, body, f"preflight: from {k} pilot samples of each job, 95 % interval below")
     for line in warnings_of(pilots):
         print(line)  # noqa: T201
@@ -108,10 +101,10 @@ def present(pilots: Sequence[Pilot], k: int) -> None:
 
 def _cells(pilots: Sequence[Pilot]) -> Iterator[str]:
     for name in COUNTED:
-        yield _told(together([one.total(name) for one in pilots]), name)
+        yield _formatted(sum_of([one.total(name) for one in pilots]), name)
 
 
-def _told(found: Estimate | None, name: str) -> str:
+def _formatted(found: Estimate | None, name: str) -> str:
     if found is None:
         return "not known"
     form = ",.2f" if name == "cost_usd" else ",.0f"
@@ -138,14 +131,14 @@ def warnings_of(pilots: Sequence[Pilot]) -> Iterator[str]:
             )
 
 
-def highest(pilots: Sequence[Pilot]) -> float | None:
+def highest_cost(pilots: Sequence[Pilot]) -> float | None:
     """The upper end of the interval of the whole cost in US dollars; None where it is not known."""
-    found = together([one.total("cost_usd") for one in pilots])
+    found = sum_of([one.total("cost_usd") for one in pilots])
     return None if found is None else found.value + (found.half or 0.0)
 
 
-def confirmed(usd: float | None, above: float | None) -> bool:
-    """Whether to go on: asked for on a terminal where it may cost more than ``above``, or nobody knows what."""
+def ask_to_continue(usd: float | None, above: float | None) -> bool:
+    """Whether to continue: asked on a terminal where it may cost more than ``above``, or an unknown amount."""
     if above is None or (usd is not None and usd <= above) or not sys.stdin.isatty():
         return True
     what = "an unknown amount" if usd is None else f"up to ${usd:,.2f}"
@@ -159,3 +152,142 @@ def _clock(seconds: float | None) -> str:
     minutes, seconds = divmod(math.ceil(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+COUNTED = ("calls", "input_tokens", "output_tokens", "cost_usd")
+
+
+@dataclass
+class Pilot:
+    """A job's pilot samples. ``owed``: samples it has to play, ``per_minute``: its model's limits of requests and of
+    tokens, ``lane``: what the jobs of its model have in common, ``taken``: per sample what is ``COUNTED``,
+    ``longest``: tokens of the longest call and its reply, ``seconds`` per sample, ``asked``: seconds of every call that
+    was sent, ``found``: how many were answered by the journal; ``errors``: kind -> number of samples that errored;
+    ``overflows``: those that were longer than the window."""
+
+    label: str
+    owed: int
+    connections: int
+    window: int | None
+    per_minute: tuple[int | None, int | None] = (None, None)
+    lane: str = ""
+    taken: list[Mapping[str, float | None]] = field(default_factory=list)
+    longest: list[int] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    asked: list[float] = field(default_factory=list)
+    found: int = 0
+    errors: dict[str, int] = field(default_factory=dict)
+    overflows: int = 0
+    stopped: str = ""
+
+    def add(self, trajectory: Trajectory, seconds: float) -> None:
+        """Count a sample that was played."""
+        if trajectory.stop == "error":
+            kind = str(trajectory.error).partition(":")[0]
+            self.errors[kind] = self.errors.get(kind, 0) + 1
+            return
+        steps = trajectory.steps
+        purposes: list[Mapping[str, Any]] = [*usage_of(trajectory)["purposes"].values()]  # that of a judge is paid, too
+        self.taken.append({name: _sum([of[name] for of in purposes]) for name in COUNTED})
+        if trajectory.failure == CONTEXT_LENGTH:
+            self.overflows += 1  # the length of its longest call is unknown
+        else:
+            self.longest.append(max(map(_tokens, steps), default=0))
+        self.seconds.append(seconds)
+        self.asked += [step.seconds for step in steps if not step.replayed]
+        self.found += sum(step.replayed for step in steps)
+
+    def total(self, name: str) -> Estimate | None:
+        """An estimate of what all owed samples take; None where it is unknown of a pilot sample."""
+        values = [one[name] for one in self.taken]
+        known = [float(value) for value in values if value is not None]
+        return estimate(known, self.owed) if known and len(known) == len(values) else None
+
+    @property
+    def per_sample(self) -> float | None:
+        """Seconds; calls that the journal answered count with the mean time of a call. None where that is unknown."""
+        if not self.seconds or (self.found and not self.asked):
+            return None
+        return fmean(self.seconds) + (self.found * fmean(self.asked) / len(self.seconds) if self.found else 0.0)
+
+    @property
+    def expected_longest(self) -> int:
+        """Tokens of the longest call of all owed samples, if they are like a normal distribution's: at least that of
+        the pilot."""
+        seen = max(self.longest, default=0)
+        if len(self.longest) < 2 or self.owed < 1:
+            return seen
+        reach = NormalDist().inv_cdf(1 - 1 / (self.owed + 1)) * stdev(self.longest)
+        return max(seen, math.ceil(fmean(self.longest) + reach))
+
+
+def wall_time(pilots: Sequence[Pilot]) -> float | None:
+    """Seconds that jobs take which run at once, those of one model at its connections and its limits per minute."""
+    lanes: dict[str, list[Pilot]] = {}
+    for one in pilots:
+        lanes.setdefault(one.lane, []).append(one)
+    found = [_wall_time(lane) for lane in lanes.values()]
+    known = [seconds for seconds in found if seconds is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def _wall_time(lane: Sequence[Pilot]) -> float | None:
+    each = [one.per_sample for one in lane]
+    known = [seconds for seconds in each if seconds is not None]
+    if len(known) < len(each):
+        return None
+    played = sum(one.owed * seconds for one, seconds in zip(lane, known, strict=True))
+    calls, tokens_in, tokens_out = (sum(_total(one, name) for one in lane) for name in COUNTED[:3])
+    limits = zip((calls, tokens_in + tokens_out), lane[0].per_minute, strict=True)
+    paced = [60 * amount / limit for amount, limit in limits if limit]
+    return max(max(known), played / lane[0].connections, *paced)
+
+
+def _tokens(step: Step) -> int:
+    """Tokens of a call and its reply."""
+    return (step.usage.input_tokens or 0) + (step.usage.output_tokens or 0)
+
+
+def _total(pilot: Pilot, name: str) -> float:
+    return found.value if (found := pilot.total(name)) else 0.0
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    """The sum; None where a value is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A total with its variance; ``df`` 0 where one sample gives no spread."""
+
+    value: float
+    variance: float = 0.0
+    df: int = 0
+
+    @property
+    def half(self) -> float | None:
+        """Half of the 95 % interval (Student's t)."""
+        if not self.df:
+            return None
+        from scipy.stats import t
+
+        return float(t.ppf(0.975, self.df)) * math.sqrt(self.variance)
+
+
+def estimate(values: Sequence[float], owed: int) -> Estimate:
+    """The total of so many samples from some of them, drawn without replacement."""
+    n = len(values)
+    if n < 2:
+        return Estimate(values[0] * owed)
+    left = max(0.0, 1 - n / owed) if owed else 0.0
+    return Estimate(fmean(values) * owed, owed**2 * left * variance(values) / n, n - 1)
+
+
+def sum_of(parts: Sequence[Estimate | None]) -> Estimate | None:
+    """The sum of independent estimates; None where one is not known."""
+    known = [one for one in parts if one is not None]
+    if len(known) < len(parts) or not known:
+        return None
+    return Estimate(sum(one.value for one in known), sum(one.variance for one in known), sum(one.df for one in known))

@@ -26,10 +26,16 @@ from runner.config.errors import ConfigErrors, Finding, complain, noting, unreac
 from runner.config.explain import explain
 from runner.config.origins import Origins, words_of
 from runner.config.schema import Settings
-from runner.experiment.experiment import Experiment, Launch, launch_of, study
-from runner.experiment.fitting import fit, granted, impartial, playable, priced, prompt_digests
+from runner.experiment.checks import (
+    PrivacyRefused,
+    check_fit,
+    check_models,
+    permit,
+    prompt_digests,
+    with_provided_verifier,
+)
+from runner.experiment.experiment import Experiment, Launch, study
 from runner.experiment.parts import PartsBuilder, grammars_of
-from runner.experiment.privacy import PrivacyRefused, permit
 from runner.experiment.select import select
 from runner.storage import manifest
 from runner.storage.resume import folder_for, refuse_changes, refuse_parts
@@ -86,12 +92,12 @@ def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
     try:
         cfg = configs.resolve(config)
         places = Origins(loader, config)
-        wrong = configs.hidden(places.catalogue), configs.frozen(cfg, config, places), configs.strangers(cfg, places)
-        if findings := [finding for found in wrong for finding in found]:
+        findings = configs.hidden(places.catalogue) + configs.profile_changes(cfg, config, places)
+        if findings := findings + configs.invalid_references(cfg, places):
             raise ConfigErrors(findings)
-        return check(cfg, launch_of(config, cfg), configs.touched(config, places))
+        return check(cfg, launch_of(config, cfg), configs.changed_groups(config, places))
     except ConfigErrors as error:
-        raise configs.place(error.findings, config, loader) from None
+        raise configs.with_places(error.findings, config, loader) from None
 
 
 @dataclass(frozen=True)
@@ -142,19 +148,19 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
         raise ConfigErrors(findings)
     from runner.episode.budget import Budget
     from runner.episode.shared import Parts
-    from runner.learning.stage_context import check_learning
+    from runner.learning.checks import check_learning
 
     parts = Parts(**pieces, budget=Budget(**cfg["budget"]["sample"]))
     decision = permit(dataset.privacy, models, parts.toolset)
-    playable(models)
-    priced(models, cfg["budget"])
-    impartial(parts, models)
+    check_models(parts, models, cfg["budget"])
     with noting(findings, "dataset"):
-        samples = _drawn(*_dataset_key(cfg), cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
+        node, allow = json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
+        samples = _selected(node, allow, cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
     if findings:
         raise ConfigErrors(findings)
-    parts = granted(parts, models, samples)
-    fit(parts, samples[0], cfg["seed"], list(Catalogue().choices("toolset")), acts=bool(grammars_of(cfg["agent"])))
+    parts = with_provided_verifier(parts, models, samples)
+    toolsets, acts = list(Catalogue().choices("toolset")), bool(grammars_of(cfg["agent"]))
+    check_fit(parts, samples[0], cfg["seed"], toolsets, acts)
     learner = None if source is None else source.stage
     digests = prompt_digests(parts, learner, stage, *parts.scorers.values())
     experiment = Experiment(
@@ -165,12 +171,26 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     return experiment
 
 
-def _dataset_key(cfg: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    return json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
-
-
 @lru_cache(maxsize=1)
-def _drawn(node: str, allow: tuple[str, ...], limit: int | None, shard: str | None, seed: int) -> tuple[Sample, ...]:
+def _selected(node: str, allow: tuple[str, ...], limit: int | None, shard: str | None, seed: int) -> tuple[Sample, ...]:
     """The samples of a run; those of the last one are kept, since the jobs of a sweep share them."""
     dataset = builder.part(json.loads(node), "dataset", allow, Dataset)  # type: ignore[type-abstract]
     return tuple(select(dataset, limit=limit, shard=shard, seed=seed))
+
+
+def launch_of(config: DictConfig, cfg: Mapping[str, Any]) -> Launch:
+    """What Hydra knows of a launch. Lists of choices (scorer) are known by their keys."""
+    hydra = config.hydra
+    chosen = {str(k): str(v) for k, v in hydra.runtime.choices.items() if not k.startswith("hydra/") and v is not None}
+    choices = {_place(group): choice for group, choice in chosen.items()}
+    choices["scorer"] = "+".join(cfg["scorer"]) if isinstance(cfg.get("scorer"), Mapping) else ""
+    in_sweep = str(hydra.mode).endswith("MULTIRUN")
+    sweep, label = (str(hydra.sweep.dir), str(hydra.sweep.subdir)) if in_sweep else (None, "")
+    number = int(hydra.job.num) if in_sweep else None
+    return Launch(choices, tuple(words_of(config, "task")), sweep, label, number=number)
+
+
+def _place(group: str) -> str:
+    """The key of a group's choice: ``agent@agent.inner`` is agent.inner."""
+    name, _, package = group.partition("@")
+    return name if package in ("", "_global_") else package

@@ -6,21 +6,21 @@ import asyncio
 import logging
 import sys
 from collections import Counter
-from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from components.core.errors import ConfigError, ModelError, RunLimitReached
-from components.core.traits import model_traits
+from components.core.traits import MemoryTraits, ModelTraits, declared
 from runner.episode.door import Door
 from runner.episode.ending import shortly
+from runner.experiment.checks import sandbox_of
 from runner.experiment.facts import facts_of, sweep_id
-from runner.experiment.fitting import sandbox_of
 from runner.job.execute import Outcome, execute
-from runner.job.shared_resources import SharedResources
-from runner.job.slots import Lease
-from runner.learning.memory import remember
+from runner.job.exit_codes import BUDGET, COMPLETE, ERRORS
+from runner.job.shared_resources import Lease, SharedResources
+from runner.learning.memory import learn, remember
+from runner.learning.stage_context import StageContext
 from runner.results.metrics import Summary, as_json, overflow_line
 from runner.results.metrics import summarise as summary_of
 from runner.results.sections.report import calls_line, present, report, status_line
@@ -29,20 +29,19 @@ from runner.storage import disk, manifest
 from runner.storage.records import RecordWriter
 from runner.storage.resume import quoted, written
 from runner.storage.schema import Manifest, Session
-from runner.terminal.progress import log_to
+from runner.terminal.progress import Progress, log_to
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
 
 log = logging.getLogger("runner")
-COMPLETE, ERRORS, BUDGET = 0, 1, 3  # exit codes
 _STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
 
 
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
     """Play what is owed, write the folder, print the table, track. Returns the exit code.
 
-    When cancelled, what is finished is kept, the manifest says ``interrupted`` and the cancellation goes on.
+    When cancelled, what is finished is kept, the manifest says ``interrupted`` and the cancellation continues.
     """
     cfg, facts = experiment.cfg, facts_of(experiment)
     manifest.refuse_others(folder, facts)
@@ -61,18 +60,18 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         disk.replace(folder / "config.yaml", config)
         try:
             experiment = await remember(experiment, door, folder, before, notes)
-            return await _play(experiment, folder, resources, lease, door, writer, notes)
+            return await _run_samples(experiment, folder, resources, lease, door, writer, notes)
         except asyncio.CancelledError:
             if notes["status"] == "running":  # it was cancelled before the first sample
                 _finish(experiment, folder, door, Outcome(), notes, "interrupted")
             raise
         except (ModelError, RunLimitReached) as error:  # of making the memory; those of samples are their records
             _finish(experiment, folder, door, Outcome(stopped=f"no memory: {error}"), notes, "interrupted")
-            print(f"the memory was not made: {error}\nto go on:   {going_on(folder)}")  # noqa: T201
+            print(f"the memory was not made: {error}\nto go on:   {resume_command(folder)}")  # noqa: T201
             return ERRORS if isinstance(error, ModelError) else BUDGET
 
 
-async def _play(
+async def _run_samples(
     experiment: Experiment,
     folder: Path,
     resources: SharedResources,
@@ -90,7 +89,8 @@ async def _play(
         def beat(now: Outcome) -> None:
             tokens = door.spent.input_tokens + door.spent.output_tokens
             heartbeat.update(samples=len(now.records), errors=now.errored, tokens=tokens, usd=door.spent.usd)
-            now.stopped = now.stopped or resources.why_stop(experiment, now.records)
+            if resources.watch is not None:
+                now.stopped = now.stopped or resources.watch(experiment, now.records)
 
         name, board = experiment.launch.label or experiment.name, resources.board
         try:
@@ -99,7 +99,7 @@ async def _play(
                 name=name, beat=beat, lease=lease, board=board, stop_rule=resources.stop_rule(experiment),
             )  # fmt: skip
         except asyncio.CancelledError:
-            # Not sent to MLflow: whoever interrupts waits for this line. Resuming sends it, and so does the report.
+            # Not sent to MLflow: the line after an interrupt comes at once. Resuming sends it, as does the report.
             _finish(experiment, folder, door, outcome, notes, "interrupted")
             raise
         except ConfigError:
@@ -112,7 +112,7 @@ async def _play(
         async with resources.tracking:
             url = await asyncio.to_thread(heartbeat.track)
     if sweep is None:
-        _tell(folder, notes, summary, url)
+        _print_summary(folder, notes, summary, url)
     else:
         print(f"{experiment.launch.label}: {status_line(notes)} {folder}")  # noqa: T201
     return code
@@ -124,15 +124,10 @@ def _finish(
     """Write metrics, manifest and report from the records."""
     summary = summary_of(outcome.records, notes["levels"], notes["by"], notes["kinds"])
     wanted = len(experiment.samples) * experiment.epochs
-    resume = (
-        None if status == "complete" and not outcome.errored else manifest.command_line(f"run.resume={quoted(folder)}")
-    )
+    resume = None if status == "complete" and not outcome.errored else resume_command(folder)
     shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
-    stats = (
-        {}
-        if shared
-        else {role: told for role, model in experiment.models.items() if (told := dict(model_traits(model).counters()))}
-    )
+    counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
+    stats = {} if shared else {role: counted for role, counted in counters.items() if counted}
     notes |= {
         "status": status,
         "stopped": outcome.stopped or outcome.halted,
@@ -160,7 +155,7 @@ def _finish(
 
 
 def _session(door: Door) -> Session:
-    """What this process asked and spent; a run that is gone on with has several."""
+    """What this process asked and spent; a resumed run has several."""
     spent = door.spent
     return {
         "sent": spent.calls,
@@ -182,12 +177,12 @@ def _errors(outcome: Outcome) -> dict[str, int]:
     return dict(shown.most_common(5))
 
 
-def going_on(folder: Path) -> str:
-    """The command that goes on where this one stopped."""
+def resume_command(folder: Path) -> str:
+    """The command that resumes a run."""
     return manifest.command_line(f"run.resume={quoted(folder)}")
 
 
-def _tell(folder: Path, notes: Mapping[str, Any], summary: Summary, url: str | None) -> None:
+def _print_summary(folder: Path, notes: Manifest, summary: Summary, url: str | None) -> None:
     """The last lines on the terminal: the table, the folder, the link."""
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])
@@ -197,9 +192,46 @@ def _tell(folder: Path, notes: Mapping[str, Any], summary: Summary, url: str | N
     if notes["counts"]["errored"]:
         text, n = next(iter(notes["errors"].items()))
         lines.append(f"errors:     {times(n)}: {text}")
-        lines.append(f"to go on:   {manifest.command_line(f'run.resume={quoted(folder)}')}")
+        lines.append(f"to go on:   {resume_command(folder)}")
     if url:
         lines.append(f"MLflow:     {url}   (make ui or python -m runner.ui starts it)")
     for line in lines:
         if line:
             print(line)  # noqa: T201
+
+
+async def run_stage(experiment: Experiment, resources: SharedResources) -> int:
+    """Run the stage of the config: a standalone one, or the making of the memory. Returns the exit code."""
+    name = "the memory" if experiment.stage is None else experiment.launch.choices.get("stage", "the stage")
+    async with AsyncExitStack() as own:
+        experiment = resources.share(experiment, own)
+        door = resources.door(experiment)
+        own.callback(resources.finish, experiment.launch.label, door.spent)
+        try:
+            if experiment.stage is None:
+                lines, code, made = *await _learn_memory(experiment, door), None
+            else:
+                with Progress(door, 0, 0, name) as progress:
+                    made = await experiment.stage.make(StageContext(experiment, door, progress))
+                lines, code = [*made.said, f"folder:     {made.folder}"], ERRORS if made.empty else COMPLETE
+        except (ModelError, RunLimitReached) as error:
+            verb = "made" if experiment.stage is None else "finished"
+            print(f"{name} was not {verb}: {error}\nto go on, give the same command again")  # noqa: T201
+            return ERRORS if isinstance(error, ModelError) else BUDGET
+    print(*lines, sep="\n")  # noqa: T201
+    print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
+    if made is not None:
+        from runner.tracking import track_made
+
+        if url := await asyncio.to_thread(track_made, made, experiment.cfg, experiment.launch.choices):
+            print(f"MLflow:     {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
+    return code
+
+
+async def _learn_memory(experiment: Experiment, door: Door) -> tuple[list[str], int]:
+    """Make the memory, or find it. Returns what to print, and the exit code."""
+    folder, said = await learn(experiment, door)
+    if experiment.source is not None and folder is not None:
+        said += declared(experiment.source.open(folder, ""), MemoryTraits).notes
+    how = "made now" if door.spent.calls + door.replayed else "it was there"
+    return [*said, f"memory:     {folder} ({how})"], COMPLETE

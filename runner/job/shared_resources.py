@@ -1,29 +1,29 @@
-"""What the jobs of a process have in common: models, journal, calls in flight, places, budget and progress bar."""
+"""What the jobs of a process share: models, journal, calls in flight, slots, budget, progress bar and stop rules."""
 
 from __future__ import annotations
 
 import asyncio
+import heapq
+import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from components.core.errors import ConfigError
+from components.core.errors import OVERFLOW, ConfigError
 from components.core.protocols import Model, Studying
 from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.episode.door import Door, InFlight
-from runner.job.slots import Lease, Slots
-from runner.job.stopping import ErrorStreak, StopRule
 from runner.storage.journal import Journal
 from runner.terminal.progress import Board
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
 
-    Watch = Callable[[Experiment, Sequence[Mapping[str, Any]]], str | None]  # of a job's records; why to stop it
+    Watch = Callable[[Experiment, Sequence[Mapping[str, Any]]], str | None]  # why to stop a job with these records
 
 
 class SharedResources:
@@ -43,12 +43,12 @@ class SharedResources:
         self._budget_pool = BudgetPool(budget, owed, spent or Spent())
         self._in_flight: InFlight = {}
         self._models: dict[str, Model] = {}
-        self._places: dict[str, Slots] = {}
-        self._silent: dict[str, ErrorStreak] = {}
+        self._slots: dict[str, Slots] = {}
+        self._streaks: dict[str, ErrorStreak] = {}
         self._journals: dict[Path, Journal] = {}
         self._stack = AsyncExitStack()
-        self._turns = 0
-        self._over: set[str] = set()
+        self._leases = 0
+        self._finished: set[str] = set()
 
     async def __aenter__(self) -> Self:
         self._stack.enter_context(self.board)
@@ -60,43 +60,43 @@ class SharedResources:
         await self._stack.__aexit__(kind, error, trace)  # aclose would hide an interrupt under what it raises
 
     def share(self, experiment: Experiment, own: AsyncExitStack) -> Experiment:
-        """The experiment with the models of earlier jobs in place of its own of the same settings.
+        """The experiment with the models of earlier jobs instead of its own with the same settings.
 
-        A model that studies data has those of its job, so it is nobody else's, and closed with ``own``.
+        A model that knows the answers of its job's samples is not shared, and closed with ``own``.
         """
-        models = {role: self._shared(model, _node(experiment, role), own) for role, model in experiment.models.items()}
+        models: dict[str, Model] = {}
+        for role, model in experiment.models.items():
+            if isinstance(model, Studying):
+                own.push_async_callback(model.close)
+                models[role] = model
+                continue
+            cfg = experiment.cfg["model"] if role == "main" else experiment.cfg["models"][role]
+            if (settings := _json(cfg)) not in self._models:
+                self._stack.push_async_callback(model.close)
+            models[role] = self._models.setdefault(settings, model)
         return replace(experiment, models=models)
 
-    def _shared(self, model: Model, node: str, own: AsyncExitStack) -> Model:
-        if isinstance(model, Studying):
-            own.push_async_callback(model.close)
-            return model
-        if node not in self._models:
-            self._models[node] = model
-            self._stack.push_async_callback(model.close)
-        return self._models[node]
-
-    def turn(self, experiment: Experiment, begun: asyncio.Event) -> Lease:
-        """A job's way to the places of its main model: as many as that has connections, for all jobs that ask it."""
-        self._turns += 1
-        places = Slots(experiment.models["main"].max_connections)
-        return Lease(self._places.setdefault(lane_of(experiment.cfg), places), self._turns, begun)
+    def lease(self, experiment: Experiment, begun: asyncio.Event) -> Lease:
+        """A job's claim on slots of its main model, which has as many as connections, for all jobs that ask it."""
+        self._leases += 1
+        slots = Slots(experiment.models["main"].max_connections)
+        return Lease(self._slots.setdefault(lane_of(experiment.cfg), slots), self._leases, begun)
 
     def stop_rule(self, experiment: Experiment) -> StopRule:
         """When a job stops by itself."""
         permitted = experiment.cfg["run"]["max_error_rate"] * len(experiment.samples) * experiment.epochs
-        row = ErrorStreak(experiment.models["main"].max_connections)
-        return StopRule(permitted, self._silent.setdefault(lane_of(experiment.cfg), row))
+        streak = ErrorStreak(experiment.models["main"].max_connections)
+        return StopRule(permitted, self._streaks.setdefault(lane_of(experiment.cfg), streak))
 
-    def is_silent(self, cfg: Mapping[str, Any]) -> bool:
-        """Whether jobs that asked the main model of a job were stopped since its endpoint gave them errors alone."""
-        row = self._silent.get(lane_of(cfg))
-        return row is not None and row.is_long and cfg["run"]["max_error_rate"] < 1
+    def is_endpoint_down(self, cfg: Mapping[str, Any]) -> bool:
+        """Whether jobs with the same main model were stopped, since its endpoint returned only errors."""
+        streak = self._streaks.get(lane_of(cfg))
+        return streak is not None and streak.is_long and cfg["run"]["max_error_rate"] < 1
 
-    async def room(self, cfg: Mapping[str, Any]) -> None:
-        """Wait until there are places at a job's main model that nobody asks for."""
-        if (places := self._places.get(lane_of(cfg))) is not None:
-            await places.spare()
+    async def wait_for_slot(self, cfg: Mapping[str, Any]) -> None:
+        """Wait until a job's main model has slots that no running job asks for."""
+        if (slots := self._slots.get(lane_of(cfg))) is not None:
+            await slots.unused.wait()
 
     def door(self, experiment: Experiment) -> Door:
         """The door of a job. Raises ConfigError for a journal to replay from that is not there."""
@@ -106,14 +106,10 @@ class SharedResources:
             replay=run["replay"] is not False, in_flight=self._in_flight,
         )  # fmt: skip
 
-    def why_stop(self, experiment: Experiment, records: Sequence[Mapping[str, Any]]) -> str | None:
-        """What whoever watches says to a job's records so far; None: it goes on."""
-        return None if self.watch is None else self.watch(experiment, records)
-
     def finish(self, label: str, spent: Spent | None = None) -> None:
-        """A job is over, counted once: what it left of the budget is the others', also where it never began."""
-        if label not in self._over:
-            self._over.add(label)
+        """A job has ended, or will not start: what it leaves of the budget goes to the others, once."""
+        if label not in self._finished:
+            self._finished.add(label)
             self._budget_pool.finish(spent or Spent())
 
     def _journal(self, run: Mapping[str, Any]) -> Journal | None:
@@ -133,10 +129,119 @@ class SharedResources:
 
 
 def lane_of(cfg: Mapping[str, Any]) -> str:
-    """What the jobs of one main model have in common."""
-    return json.dumps(cfg["model"], sort_keys=True, default=str)
+    """What identifies the main model of a job: jobs with the same share its slots."""
+    return _json(cfg["model"])
 
 
-def _node(experiment: Experiment, role: str) -> str:
-    cfg = experiment.cfg
-    return json.dumps(cfg["model"] if role == "main" else cfg["models"][role], sort_keys=True, default=str)
+def _json(settings: Mapping[str, Any]) -> str:
+    return json.dumps(settings, sort_keys=True, default=str)
+
+
+class Slots:
+    """How many samples run at once; of those that wait, the ones of the job that began first come first.
+
+    ``unused`` is set while there are slots that nothing waits for.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._free = n
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._numbers = itertools.count()
+        self.unused = asyncio.Event()
+        self.unused.set()
+
+    async def take(self, rank: int) -> None:
+        """Wait for a slot; a waiter that is cancelled has none."""
+        if not self._free:
+            slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            heapq.heappush(self._waiting, (rank, next(self._numbers), slot))
+            try:
+                return await slot
+            except asyncio.CancelledError:
+                if slot.done() and not slot.cancelled():
+                    self.release()
+                raise
+        self._free -= 1
+        if not self._free:
+            self.unused.clear()
+
+    def release(self) -> None:
+        """Leave a slot to the next waiter."""
+        while self._waiting:
+            _, _, slot = heapq.heappop(self._waiting)
+            if not slot.done():
+                return slot.set_result(None)
+        self._free += 1
+        self.unused.set()
+
+
+@dataclass
+class Lease:
+    """A job's claim on slots; ``begun`` is set when it asks for the first."""
+
+    slots: Slots
+    rank: int
+    begun: asyncio.Event
+
+    async def __aenter__(self) -> None:
+        self.begun.set()
+        await self.slots.take(self.rank)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.slots.release()
+
+
+_FEW = 10
+_OF_THE_ENDPOINT = frozenset({"auth", "connection", "quota", "rate_limit", "server", "timeout"})
+
+
+@dataclass
+class ErrorStreak:
+    """How many samples in a row errored; ``any_success``: whether one ever ended well. ``connections``: samples at
+    once."""
+
+    connections: int
+    n: int = 0
+    any_success: bool = False
+
+    def add(self, errored: bool) -> None:
+        """Count a sample that has ended."""
+        self.n, self.any_success = (self.n + 1, self.any_success) if errored else (0, True)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether that is no coincidence: the first few, or later twice as many as are in flight."""
+        return self.n >= (max(_FEW, 2 * self.connections) if self.any_success else _FEW)
+
+
+@dataclass
+class StopRule:
+    """When a job stops by itself: too many samples in a row errored. One that errors alone stops nothing, and is run
+    again on resume.
+
+    ``permitted``: samples that may error. ``endpoint``: the streak of endpoint errors in all jobs with the same model.
+    """
+
+    permitted: float
+    endpoint: ErrorStreak
+    _job: ErrorStreak = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._job = ErrorStreak(self.endpoint.connections)
+
+    def reason_after(self, record: Mapping[str, Any], errored: int) -> str | None:
+        """Why to stop after a sample, with so many ``errored`` in all; None: continue."""
+        failed, kind = record["stop"] == "error", str(record["error"]).partition(":")[0]
+        if not failed or kind != OVERFLOW:  # of a judge's request: it says nothing of the samples that follow
+            self._job.add(failed)
+        if not failed or kind in _OF_THE_ENDPOINT:
+            self.endpoint.add(failed)
+        long = [streak.n for streak in (self._job, self.endpoint) if streak.is_long]
+        if not long or errored <= self.permitted:
+            return None
+        return (
+            f"{long[0]} samples errored one after the other, more than run.max_error_rate permits; the rest is left "
+            "(run.max_error_rate=1 plays all)"
+        )

@@ -22,45 +22,52 @@ _COLUMNS = 7
 
 def summarise(plan: Sequence[Cell]) -> None:
     """Print the table of headline metrics, where to look, and send the sweep's own run."""
-    from runner.results.run_metrics import headline
-    from runner.results.runs import Run, warnings_of
-    from runner.results.sections import models
-    from runner.results.sections.gains import show_gains
+    from runner.results.publications.gains import show_gains
+    from runner.results.rows import headline
+    from runner.results.runs import Run
+    from runner.results.sections import figures
+    from runner.results.sections.comparisons import show_methods
     from runner.results.sections.means import show_means
-    from runner.results.sections.methods import show_methods
     from runner.results.table import show, show_section
-    from runner.tracking import finish_sweep
 
     done = [(cell, metrics) for cell in plan if (metrics := _metrics(cell)) is not None]
     if not done:
         return
     runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
     named = dict.fromkeys(name for run in runs for name in run.shown)
-    names = headline([metrics for _, metrics in done], _COLUMNS, [run.notes for run in runs], named)
-    names = [*measured(runs, names), *names][:_COLUMNS]
+    names = headline([metrics for _, metrics in done], _COLUMNS, [run.manifest for run in runs], named)
+    names = [*undirected_scores(runs, names), *names][:_COLUMNS]
     body = [(cell.label, *(_cell(metrics.get(name)) for name in names)) for cell, metrics in done]
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
         print(f"compare.scores: no job has a value of {', '.join(missing)}")  # noqa: T201
-    if (section := models.section(runs)) is not None:
+    if (section := figures.models(runs)) is not None:
         show_section(section)
     home = plan[0].folder.parent
     show_methods(runs, home=home)
     if means := show_means(runs):
         (home / MEANS).write_text(json.dumps(means, indent=1), encoding="utf-8")
     show_gains(runs, home)
-    print(*warnings_of(runs), calls([run.notes for run in runs]), sep="\n")  # noqa: T201
-    print(f"sweep folder: {home}")  # noqa: T201
-    files, sweep = pages(runs, home), sweep_id(str(home))
-    if sweep and (url := finish_sweep([cell.folder for cell, _ in done], done[0][0].cfg, sweep=sweep, files=files)):
+    finish(runs, [run.manifest for run in runs], home)
+
+
+def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Path, files: Sequence[Path] = ()) -> None:
+    """Write a sweep's page, send its own run to MLflow with that and ``files``, and print calls and where to look."""
+    from runner.results.runs import warnings_of
+    from runner.tracking import finish_sweep
+
+    print(*warnings_of(runs), calls(manifests), f"sweep folder: {home}", sep="\n")  # noqa: T201
+    files, sweep = [*files, *(pages(runs, home) if runs else ())], sweep_id(str(home))
+    folders = [run.folder for run in runs]
+    if runs and sweep and (url := finish_sweep(folders, runs[0].cfg, sweep=sweep, files=files)):
         print(f"MLflow:       {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
 
 
-def measured(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
+def undirected_scores(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
     """Scores that decide and are better neither way, so that they are not headlines: how long conversations get."""
-    from runner.results.grid import deciding
+    from runner.results.grid import deciding_score
 
-    decide = dict.fromkeys(one for run in runs if (one := deciding(run)) and not run.better(one))
+    decide = dict.fromkeys(one for run in runs if (one := deciding_score(run)) and not run.better(one))
     return [one for one in decide if one not in names]
 
 
@@ -79,9 +86,9 @@ def pages(runs: Sequence[Run], home: Path) -> list[Path]:
 
 def calls(manifests: Sequence[Mapping[str, Any]]) -> str:
     """How many calls all jobs sent and how many the journal answered, which they share."""
-    told = [notes.get("calls") or {} for notes in manifests]
-    sent, found = (sum(one.get(key, 0) for one in told) for key in ("sent", "from_journal"))
-    return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {len(told)} jobs"
+    counts = [notes.get("calls") or {} for notes in manifests]
+    sent, found = (sum(one.get(key, 0) for one in counts) for key in ("sent", "from_journal"))
+    return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {len(counts)} jobs"
 
 
 def _cell(metric: MetricJSON | None) -> str:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from runner.job.exit_codes import CONFIG, ERRORS, INTERRUPTED
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from runner.experiment.experiment import Experiment
-    from runner.job.shared_resources import SharedResources
-    from runner.job.slots import Lease
-
-DECLINED = 130  # the preflight's question was answered with no
+    from runner.job.shared_resources import Lease, SharedResources
 
 
 @dataclass
 class Task:
     """What Hydra runs. ``code`` is the exit code so far, ``resume`` what continues the run, ``swept`` the keys that a
-    sweep varies, for launchers that compose its jobs anew."""
+    sweep varies, for launchers that compose its jobs again."""
 
     code: int = 0
     resume: str = ""
@@ -41,18 +40,18 @@ class Task:
         try:
             here = job(config, PREPARED.get(), self.swept)
             PREPARED.set(None)
-            if here.experiment.cfg.get("stage") is None:  # a stage is gone on with by the same command
+            if here.experiment.cfg.get("stage") is None:  # a stage is continued by the same command
                 self.resume = self.resume or f"run.resume={quoted(here.folder)}"
             with Interrupts():
                 self.code = self.run(self.alone(here.experiment, here.folder))
-            if self.code == DECLINED:
+            if self.code == INTERRUPTED:
                 self.resume = ""
         except ConfigError as error:
             complain(error)
-            self.code = 2
+            self.code = CONFIG
         except Unwritable as error:
             print_note(f"error: {error}; what is finished is kept{self.continuing}")
-            self.code = 1
+            self.code = ERRORS
         return self.code
 
     @property
@@ -71,10 +70,11 @@ class Task:
 
         spent = Spent()
         if experiment.cfg["run"]["preflight"] and experiment.launch.sweep is None:
-            from runner.job.preflight import Job, cleared
+            from runner.job.preflight import is_approved
+            from runner.job.prepare import Job
 
-            if not await cleared([Job(experiment.name, experiment, folder)], spent):
-                return DECLINED
+            if not await is_approved([Job(experiment, folder)], spent):
+                return INTERRUPTED
         async with SharedResources(experiment.budget, spent=spent) as resources:
             return await self.play(experiment, folder, resources)
 
@@ -83,8 +83,7 @@ class Task:
     ) -> int:
         """Run an experiment in a folder, as one of the jobs that have ``resources``. Returns its exit code."""
         from runner.experiment.experiment import study
-        from runner.job.run import run_job
-        from runner.job.stages import run_stage
+        from runner.job.run import run_job, run_stage
 
         study(experiment)
         if experiment.cfg.get("stage") is not None:
@@ -94,7 +93,7 @@ class Task:
     def run(self, work: Coroutine[Any, Any, Any], ours: bool = True) -> Any:
         """Run a coroutine on the fastest loop there is; ``ours``: whether we have the terminal."""
         import asyncio
-        from contextlib import nullcontext
+        from contextlib import nullcontext, suppress
 
         from runner.terminal.interrupts import Stopping
 
@@ -102,9 +101,10 @@ class Task:
             with Stopping() if ours else nullcontext():
                 return await work
 
-        try:
+        make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+        with suppress(ImportError):
             import uvloop
-        except ImportError:
-            return asyncio.run(exit_code())
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
+
+            make_loop = uvloop.new_event_loop
+        with asyncio.Runner(loop_factory=make_loop) as loop:
             return loop.run(exit_code())

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from components.core.errors import ConfigError
 from components.core.learning import Parted, Source, task_of
@@ -17,11 +17,14 @@ from components.core.plain import Accept, Intact
 from components.core.protocols import Dataset
 from components.core.redaction import redact
 from components.core.task_text import task_text
-from components.core.traits import stage_traits
-from components.core.types import Sample
-from components.files.draws import draw
-from runner.experiment.fitting import prompt_digests
+from components.core.traits import StageTraits, declared
+from components.core.types import Privacy, Sample
+from components.files.samples import draw
+from components.prompts import place_of
+from runner.experiment.checks import prompt_digests
 from runner.experiment.select import clean
+from runner.storage import manifest
+from runner.storage.schema import LearntManifest
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
@@ -122,7 +125,7 @@ def _recipe(experiment: Experiment, split: str, samples: Sequence[Sample]) -> st
     cfg, parts = experiment.cfg, experiment.parts
     asked = {role: model for role, model in experiment.models.items() if role != "verifier"}
     stage = None if experiment.source is None else experiment.source.stage
-    ignored = () if stage is None else stage_traits(stage).ignores
+    ignored = () if stage is None else declared(stage, StageTraits).ignores
     cfg = as_first_named(cfg)
     made = {key: cfg[key] for key in _MAKES}
     made["agent"] = {key: value for key, value in cfg["agent"].items() if key not in ignored}
@@ -155,3 +158,24 @@ def _file_digest(path: Path) -> str:
         if one.is_file():
             whole.update(one.name.encode() + hashlib.sha256(one.read_bytes()).digest())
     return whole.hexdigest()
+
+
+def inherited_texts(experiment: Experiment) -> list[str]:
+    """Digests of all that the prompts of a config were refined on, which whatever is made of them was, too."""
+    return [text for notes in prompt_manifests(experiment).values() for text in notes.get("texts") or ()]
+
+
+def inherited_privacy(experiment: Experiment) -> str:
+    """The strictest class of the dataset and of what the prompts of a config were refined on."""
+    classes: Sequence[str] = get_args(Privacy)
+    return max([experiment.dataset.privacy, *map(privacy_of, prompt_manifests(experiment).values())], key=classes.index)
+
+
+def prompt_manifests(experiment: Experiment) -> dict[str, LearntManifest]:
+    """The manifests of the prompt sets that have one, by their names."""
+    return {name: notes for name in experiment.prompts if (notes := manifest.read_learnt(place_of(name)))}
+
+
+def privacy_of(notes: LearntManifest) -> str:
+    """The class of the data that a prompt set was refined on."""
+    return str((notes.get("dataset") or {}).get("privacy", "open"))

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from components.acting.solved import SEEDS, TASKS
+from components.acting.solved import learnt_in
 from components.core.errors import ConfigError
 from components.core.learning import Source, task_of
 from components.core.plain import Accept
-from components.core.protocols import ByTask, Memory, Studying
-from components.core.traits import agents_in, memory_traits, requirements_of, source_traits
-from components.core.types import Sample
+from components.core.protocols import ByTask, Memory
+from components.core.traits import MemoryTraits, declared
+from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
-from runner.learning import kept
-from runner.learning.growing import ONE_BY_ONE
-from runner.learning.lesson import Lesson, known_by, lesson_of, text_digest
-from runner.learning.practice import Practice
-from runner.learning.unread import refuse_demonstrations, refuse_unread
-from runner.storage import manifest
+from runner.episode.ending import before_judging
+from runner.experiment.experiment import study
+from runner.learning import folders
+from runner.learning.lesson import Lesson, known_by, lesson_of
+from runner.learning.stage_context import Practice, origin_of
+from runner.storage import manifest, records
 from runner.storage.schema import Manifest
 from runner.terminal.progress import Progress
 
@@ -30,58 +31,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("runner")
 EMPTY = "the dataset has no split to learn from: nothing was learnt"
-
-
-def check_memory(experiment: Experiment) -> str | None:
-    """Whether the memory can be had, before anything runs. Returns the privacy class of one that is named.
-
-    Raises ConfigError.
-    """
-    source, agent = experiment.source, experiment.parts.agent
-    for one in agents_in(agent):
-        wanted = requirements_of(one).memory
-        if wanted is not None and not _holds(source, wanted):
-            found = "there is none" if source is None else f"this one ({type(source).__name__}) holds something else"
-            choice = SEEDS if wanted == TASKS else wanted
-            shows = f"{type(one).__name__} shows solved tasks from a memory"
-            raise ConfigError(f"{shows}, and {found}; choose one, such as memory={choice}")
-    if source is not None:
-        refuse_unread(experiment, source)
-        refuse_demonstrations(experiment, source)
-    if source is not None and source_traits(source).grows and experiment.cfg["run"]["shard"] is not None:
-        raise ConfigError(ONE_BY_ONE.format("run.shard"))
-    if source is None or not source.needed:
-        if experiment.cfg.get("stage") == "memory":
-            raise ConfigError(
-                "stage: the memory that is chosen learns nothing on training samples; choose one that does"
-            )
-        return None
-    if source.path is None:
-        kept.usable(_root(experiment))
-        lesson_of(experiment, source)
-        return None
-    folder = kept.named(_root(experiment), source.path)
-    notes = manifest.read_learnt(folder)
-    memory = source.open(folder, kept.digest_of(folder))
-    trained = {*notes.get("texts", ()), *map(text_digest, memory_traits(memory).texts)}
-    seen = (
-        [s.problem.id for s in experiment.dataset.load(experiment.dataset.split) if known_by(s) in trained]
-        if trained
-        else []
-    )
-    if seen:
-        raise ConfigError(
-            f"memory.path: {folder} was learnt from {len(seen)} of the samples that are evaluated, such as {seen[0]!r}"
-        )
-    return notes.get("privacy")
-
-
-def _holds(source: Source | None, wanted: str) -> bool:
-    """Whether a memory holds a kind of content."""
-    if source is None:
-        return False
-    holds = source_traits(source).holds
-    return holds is None or wanted in holds
 
 
 async def remember(experiment: Experiment, door: Door, folder: Path, before: object, notes: Manifest) -> Experiment:
@@ -107,12 +56,9 @@ async def with_memory(experiment: Experiment, door: Door) -> tuple[Experiment, l
     if (source := experiment.source) is None:
         return experiment, []
     found, said = await learn(experiment, door) if source.needed else (None, [])
-    memory = source.open(found, "" if found is None else kept.digest_of(found))
-    return replace(experiment, parts=replace(experiment.parts, memory=memory)), [
-        *said,
-        *memory_traits(memory).notes,
-        *_without(experiment, memory),
-    ]
+    memory = source.open(found, "" if found is None else folders.digest_of(found))
+    notes = [*said, *declared(memory, MemoryTraits).notes, *_without(experiment, memory)]
+    return replace(experiment, parts=replace(experiment.parts, memory=memory)), notes
 
 
 def _without(experiment: Experiment, memory: Memory) -> list[str]:
@@ -128,30 +74,30 @@ async def learn(experiment: Experiment, door: Door) -> tuple[Path | None, list[s
 
     Raises ConfigError, ModelError, RunLimitReached.
     """
-    source, root = experiment.source, _root(experiment)
+    source, root = experiment.source, folders.root_of(experiment.cfg)
     assert source is not None, "only a run with a memory learns"
     if source.path is not None:
-        return kept.named(root, source.path), []
+        return folders.find_named(root, source.path), []
     lesson = lesson_of(experiment, source)
     if lesson is None:
         return None, [EMPTY]
-    folder = kept.made_by(root, lesson.recipe)  # a memory that is there may lie where nothing can be written
+    folder = folders.find_by_recipe(root, lesson.recipe)  # a memory that is there may lie where nothing can be written
     if folder is None:
-        async with kept.making(root, lesson.recipe):
-            folder = kept.made_by(root, lesson.recipe) or await _make(experiment, door, source, lesson, root)
+        async with folders.locked(root, lesson.recipe):
+            folder = folders.find_by_recipe(root, lesson.recipe) or await _make(experiment, door, source, lesson, root)
     return folder, _sayings(folder)
 
 
 async def _make(experiment: Experiment, door: Door, source: Source, lesson: Lesson, root: Path) -> Path:
     """Run the stage and keep its files."""
-    _study(experiment, lesson.samples)
+    study(experiment, lesson.samples)
     parts = replace(experiment.parts, verifier=Accept(), memory=None)
     stage = type(source.stage).__name__.lower()
     with Progress(door, len(lesson.samples), 0, f"{stage} on {lesson.split}") as progress:
         practice = Practice(experiment.parts.agent, parts, door, progress)
         files = await source.stage.run(practice, lesson.samples)
-    _study(experiment, None)
-    folder = kept.keep(root, lesson.recipe, files, _notes(experiment, lesson, door, practice))
+    study(experiment)
+    folder = folders.store(root, lesson.recipe, files, _notes(experiment, lesson, door, practice))
     log.info("memory %s: %d files from %d training samples", folder.name, len(files), len(lesson.samples))
     return folder
 
@@ -159,20 +105,14 @@ async def _make(experiment: Experiment, door: Door, source: Source, lesson: Less
 def _notes(experiment: Experiment, lesson: Lesson, door: Door, practice: Practice) -> Mapping[str, Any]:
     """The manifest of a memory; ``texts`` are digests of what it was learnt from."""
     return {
-        "made": manifest.now(),
-        "command": manifest.command_line(),
-        "models": {role: model.name for role, model in experiment.models.items()},
-        "dataset": {"name": experiment.launch.choices.get("dataset"), "fingerprint": experiment.dataset.fingerprint},
+        **origin_of(experiment),
         "privacy": experiment.dataset.privacy,
         "split": lesson.split,
         "samples": [sample.problem.id for sample in lesson.samples],
         "texts": [known_by(sample) for sample in lesson.samples],
         "too_long": sorted(practice.skipped),
         "stage": experiment.cfg["memory"]["stage"],
-        "prompts": dict(experiment.prompts),
-        "seed": experiment.seed,
         "calls": door.spent.calls + door.replayed,
-        "versions": manifest.versions(),
     }
 
 
@@ -186,17 +126,46 @@ def _sayings(folder: Path) -> list[str]:
     return said
 
 
-def _study(experiment: Experiment, samples: Sequence[Sample] | None) -> None:
-    """Models with a private answer key get that of the training samples; with None, their own again."""
-    if samples is None:
-        from runner.experiment.experiment import study
-
-        return study(experiment)
-    for model in experiment.models.values():
-        if isinstance(model, Studying):
-            model.study(samples)
-    return None
+ONE_BY_ONE = (
+    "memory.update: the memory grows from question to question, so {} cannot part them; leave it out, "
+    "or choose a memory that does not grow (memory.update=none)"
+)
+Place = tuple[str, int]
 
 
-def _root(experiment: Experiment) -> Path:
-    return Path(experiment.cfg["run"]["memory"])
+@runtime_checkable
+class GrowingMemory(Protocol):
+    """A memory that can take in what was learnt; ``grows``: whether it does."""
+
+    @property
+    def grows(self) -> bool: ...
+
+    def hold(self, learnt: Iterable[Mapping[str, Any]]) -> None: ...
+
+
+class Growth:
+    """What the samples of a run have taught, by their rank in its order."""
+
+    def __init__(self, memory: GrowingMemory, samples: Sequence[Sample], seed: int, folder: Path) -> None:
+        self.memory = memory
+        self.samples = sorted(samples, key=lambda sample: sample.problem.id)
+        Random(f"{seed}/memory/order").shuffle(self.samples)
+        self._rank = {sample.problem.id: n for n, sample in enumerate(self.samples)}
+        self._learnt: dict[Place, list[Mapping[str, Any]]] = {
+            (record["sample_id"], record["epoch"]): [
+                step["remarks"]["learnt"] for step in record["steps"] if "learnt" in step.get("remarks", {})
+            ]
+            for record in records.read(folder)
+        }
+
+    def before(self, sample: Sample, epoch: int) -> None:
+        """The memory as it was before a sample."""
+        rank = self._rank[sample.problem.id]
+        earlier = [one for one in self.samples[:rank] if (one.problem.id, epoch) in self._learnt]
+        self.memory.hold(entry for one in earlier for entry in self._learnt[one.problem.id, epoch])
+
+    def after(self, sample: Sample, epoch: int, trajectory: Trajectory) -> None:
+        """Store what a sample taught, and note its rank in the order."""
+        self._learnt[sample.problem.id, epoch] = learnt_in(trajectory)
+        if steps := before_judging(trajectory).steps:
+            steps[-1].remarks["order"] = self._rank[sample.problem.id]

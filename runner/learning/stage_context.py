@@ -1,39 +1,84 @@
-"""What a stage of its own works with (``components.core.learning.StageContext``), and the run of such a stage."""
+"""What stages work with: their training samples played, and ``components.core.learning.StageContext``."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from components.core.errors import ConfigError
+from components.core.errors import ConfigError, ModelError
 from components.core.learning import Solve
 from components.core.plain import Accept, Intact, NoTools
-from components.core.protocols import Agent, Studying
+from components.core.protocols import Agent, Episode, Memory
 from components.core.redaction import redact
-from components.core.types import Played, Problem, Sample, Trajectory
-from runner.config.errors import ConfigErrors, Finding, noting
+from components.core.traits import Requirements, declared
+from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Problem, Refusal, Sample, Trajectory
 from runner.episode.door import Door
-from runner.experiment.declared import declared_scores
-from runner.experiment.privacy import permit
+from runner.episode.ending import consults, deciding
+from runner.episode.episode import play
+from runner.episode.shared import Parts
+from runner.experiment.experiment import study
+from runner.experiment.facts import declared_scores
 from runner.experiment.select import clean
-from runner.learning.lesson import known_by, training
-from runner.learning.memory import check_memory
-from runner.learning.practice import Practice, Solver
-from runner.learning.prompted import check_prompts, inherited_privacy, inherited_texts
+from runner.learning.folders import root_of
+from runner.learning.lesson import inherited_privacy, inherited_texts, known_by, training
 from runner.storage import manifest
 from runner.storage.resume import settled
+from runner.storage.schema import Record
 from runner.terminal.progress import Progress
 
 if TYPE_CHECKING:
-    from runner.episode.shared import Parts
     from runner.experiment.experiment import Experiment
 
-_APART = ("name", "limit", "epochs", "memory")  # of a config: what a stage of its own does not go by
+
+_NOT_COMPARED = ("name", "limit", "epochs", "memory")  # of a config, when a stage is continued
+
+
+@dataclass(frozen=True)
+class Solver:
+    """An agent that is one function of its episode."""
+
+    plays: Solve
+    requirements: Requirements = field(default_factory=Requirements)
+
+    async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
+        """Play it."""
+        return await self.plays(episode)
+
+
+@dataclass
+class Practice:
+    """See ``components.core.learning.Practice``; ``skipped`` are samples that grew too long for the model."""
+
+    agent: Agent
+    parts: Parts
+    door: Door
+    progress: Progress | None = None
+    what: str = "training sample"
+    played: set[str] = field(default_factory=set)
+    skipped: set[str] = field(default_factory=set)
+
+    async def play(self, sample: Sample, solve: Solve, memory: Memory | None = None, epoch: int = 0) -> Played:
+        """One episode; one that grows too long for the model has failed. Raises ModelError when it broke off."""
+        name, own = sample.problem.id, declared(self.agent, Requirements)
+        solver = Solver(solve, Requirements(tools=own.tools, only_own_tools=own.only_own_tools))
+        quick = {key: scorer for key, scorer in self.parts.scorers.items() if not consults(scorer)}  # grades cost
+        parts = replace(self.parts, agent=solver, memory=memory, scorers=quick)
+        trajectory, scores = await play(parts, self.door, sample, epoch)
+        error = trajectory.error or ""
+        if trajectory.stop == "error":
+            lines = error.strip().splitlines()
+            raise ModelError(f"{self.what} {name!r}: {lines[-1] if lines else 'it broke off'}", "training")
+        if trajectory.failure == CONTEXT_LENGTH:
+            self.skipped.add(name)
+        if self.progress is not None and name not in self.played:
+            self.played.add(name)
+            self.progress.finished(name in self.skipped)
+        return Played(trajectory, deciding(self.parts.scorers, scores), {score.name: score.value for score in scores})
 
 
 @dataclass(frozen=True)
@@ -69,31 +114,20 @@ class StageContext:
     @property
     def facts(self) -> Mapping[str, Any]:
         """For a manifest."""
-        experiment = self.experiment
-        models = experiment.models
-        return {
-            "made": manifest.now(),
-            "command": manifest.command_line(),
-            "models": {role: model.name for role, model in models.items()},
-            "model_kind": "simulated" if any(model.kind == "simulated" for model in models.values()) else "live",
-            "dataset": {
-                "name": experiment.launch.choices.get("dataset"),
-                "fingerprint": experiment.dataset.fingerprint,
-                "privacy": inherited_privacy(experiment),
-            },
-            "prompts": dict(experiment.prompts),
-            "seed": experiment.seed,
-            "versions": manifest.versions(),
-        }
+        facts = origin_of(self.experiment)
+        kinds = {model.kind for model in self.experiment.models.values()}
+        dataset = {**facts["dataset"], "privacy": inherited_privacy(self.experiment)}
+        return {**facts, "model_kind": "simulated" if "simulated" in kinds else "live", "dataset": dataset}
 
     @property
     def begun(self) -> str:
         """The digest of what may not change on the way."""
         experiment = self.experiment
-        kept = {key: text for key, text in settled(experiment.cfg).items() if key.partition(".")[0] not in _APART}
-        told = [kept, dict(experiment.prompts), experiment.dataset.fingerprint]
-        told += [{role: redact(model.name) for role, model in experiment.models.items()}]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+        settings = settled(experiment.cfg).items()
+        compared = {key: text for key, text in settings if key.partition(".")[0] not in _NOT_COMPARED}
+        models = {role: redact(model.name) for role, model in experiment.models.items()}
+        identity = [compared, dict(experiment.prompts), experiment.dataset.fingerprint, models]
+        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
 
     def training(self, split: str | None) -> tuple[str, Sequence[Sample]]:
         """A split to learn from, without what is evaluated. Raises ConfigError."""
@@ -108,9 +142,7 @@ class StageContext:
 
     def study(self, samples: Sequence[Sample]) -> None:
         """Models with a private answer key get that of these samples."""
-        for model in self.experiment.models.values():
-            if isinstance(model, Studying):
-                model.study(samples)
+        study(self.experiment, samples)
 
     async def play(self, sample: Sample, agent: Agent, epoch: int = 0) -> Played:
         """An agent on a sample, with the config's verifier and without memory. Raises ModelError."""
@@ -126,16 +158,16 @@ class StageContext:
         self, mine: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]], metric: str
     ) -> Mapping[str, Any]:
         """The paired gain of mine over theirs."""
-        from runner.results.directions import better
-        from runner.results.kinds import KEY, Scale, kind_of
-        from runner.results.pairs import gain_of, pairs_of
+        from runner.results.kinds import KEY, Scale, better, kind_of
+        from runner.results.pairs import difference_of, pairs_of
 
         ways = declared_scores(self.experiment.parts.scorers)
         direction = better(metric, [ways])
         if not direction:
             raise ConfigError(f"stage.metric: {metric!r} is better neither high nor low, so nothing can gain in it")
-        pairs = pairs_of(mine, theirs, metric, Scale(kind_of(metric, ways[KEY])), direction)
-        return {"metric": metric, "better": direction, **gain_of(pairs).as_dict(), "unpaired": pairs.n_lost}
+        sides = cast(Sequence[Record], mine), cast(Sequence[Record], theirs)
+        pairs = pairs_of(*sides, metric, Scale(kind_of(metric, ways[KEY])), direction)
+        return {"metric": metric, "better": direction, **difference_of(pairs).as_dict(), "unpaired": pairs.n_unpaired}
 
     def _practice(self, agent: Agent, parts: Parts, what: str = "sample") -> Practice:
         if self.progress is not None:
@@ -147,20 +179,17 @@ def place_of_stage(experiment: Experiment) -> Path | None:
     """The folder that a stage leaves; None where there is none, and a run leaves its own."""
     if experiment.stage is not None:
         return experiment.stage.place
-    return None if experiment.cfg.get("stage") is None else Path(experiment.cfg["run"]["memory"])
+    return None if experiment.cfg.get("stage") is None else root_of(experiment.cfg)
 
 
-def check_learning(experiment: Experiment) -> None:
-    """Whether memory and stage are there, and models may see what is remembered. Raises ConfigErrors."""
-    findings: list[Finding] = []
-    learnt_from = None
-    with noting(findings, "memory"):
-        learnt_from = check_memory(experiment)
-    with noting(findings, "stage"):
-        if experiment.stage is not None:
-            experiment.stage.check(StageContext(experiment, Door(experiment.models, None, run_seed=experiment.seed)))
-    if findings:
-        raise ConfigErrors(findings)
-    check_prompts(experiment)
-    if learnt_from is not None:
-        permit(learnt_from, experiment.models, experiment.parts.toolset, "memory")
+def origin_of(experiment: Experiment) -> dict[str, Any]:
+    """What the manifest of anything learnt says of where it came from."""
+    return {
+        "made": manifest.now(),
+        "command": manifest.command_line(),
+        "models": {role: model.name for role, model in experiment.models.items()},
+        "dataset": {"name": experiment.launch.choices.get("dataset"), "fingerprint": experiment.dataset.fingerprint},
+        "prompts": dict(experiment.prompts),
+        "seed": experiment.seed,
+        "versions": manifest.versions(),
+    }

@@ -7,10 +7,10 @@ Source: Cohen 1960; Fleiss 1971; the interval of Cohen's kappa for independent i
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from runner.results.bounds import RESAMPLES, drawn_sums
+from runner.results.bounds import RESAMPLES, resampled_sums
 from runner.results.intervals import ALIKE, FEWEST, TOO_SMALL
 
 if TYPE_CHECKING:
@@ -33,10 +33,6 @@ class Agreement:
     ci_high: float | None = None
     no_interval: str | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return asdict(self)
-
 
 def agreement(ratings: Sequence[Sequence[Hashable]], clusters: Sequence[str]) -> Agreement:
     """Of two or more raters, each with a pick per item; ``clusters`` of the items, in the same order."""
@@ -51,29 +47,15 @@ def agreement(ratings: Sequence[Sequence[Hashable]], clusters: Sequence[str]) ->
     if len(categories) < 2:
         return Agreement(kind, n, same)
     apart = len(set(clusters)) == n
-    columns = _pairs(numbers, len(categories)) if len(ratings) == 2 else _counts(numbers, len(categories))
-    kappa, low, high = _point(columns, len(ratings), len(categories))
+    k = len(categories)
+    pairs = np.eye(k * k)[numbers[0] * k + numbers[1]]  # a row per item: a 1 where its two picks meet in a k x k table
+    columns = pairs if len(ratings) == 2 else np.eye(k)[numbers].sum(axis=0)  # or the raters of each category
+    kappa, low, high = _point(columns, len(ratings), k)
     if same < 1.0 and (len(ratings) > 2 or not apart):
-        low, high = _drawn(columns, clusters, len(ratings), len(categories))
+        low, high = _resampled(columns, clusters, len(ratings), k)
     if low is None or high is None or not low < high:
         return Agreement(kind, n, same, kappa, no_interval=TOO_SMALL if len(set(clusters)) < FEWEST else ALIKE)
     return Agreement(kind, n, same, kappa, low, high)
-
-
-def _pairs(numbers: NDArray[np.intp], k: int) -> NDArray[np.float64]:
-    """A row per item with a 1 where its two picks meet in a k x k table."""
-    import numpy as np
-
-    pairs: NDArray[np.float64] = np.eye(k * k)[numbers[0] * k + numbers[1]]
-    return pairs
-
-
-def _counts(numbers: NDArray[np.intp], k: int) -> NDArray[np.float64]:
-    """A row per item: how many raters pick each category."""
-    import numpy as np
-
-    counts: NDArray[np.float64] = np.eye(k)[numbers].sum(axis=0)
-    return counts
 
 
 def _point(columns: NDArray[np.float64], raters: int, k: int) -> tuple[float, float | None, float | None]:
@@ -93,38 +75,30 @@ def _point(columns: NDArray[np.float64], raters: int, k: int) -> tuple[float, fl
     return float(found.kappa), max(-1.0, float(found.kappa_low)), min(1.0, float(found.kappa_upp))
 
 
-def _drawn(
+def _resampled(
     columns: NDArray[np.float64], clusters: Sequence[str], raters: int, k: int
 ) -> tuple[float | None, float | None]:
-    """The interval over clusters that are drawn again; None for one cluster."""
+    """The interval over resampled clusters; None for one cluster."""
     import numpy as np
 
     names = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
     if len(names) < 2:
         return None, None
-    if raters > 2:  # pairs of raters that agree, item by item, and the pairs there are
-        agreed = (columns * (columns - 1)).sum(axis=1, keepdims=True)
-        columns = np.hstack([columns, agreed, np.full((len(columns), 1), raters * (raters - 1.0))])
+    agreed = (columns * (columns - 1)).sum(axis=1, keepdims=True)  # pairs of raters that agree, item by item
+    columns = np.hstack([columns, agreed])
     sums = np.zeros((len(names), columns.shape[1]))
     np.add.at(sums, [names[name] for name in clusters], columns)
-    drawn = drawn_sums(sums, RESAMPLES, np.random.default_rng(0))
-    observed, chance = _fleiss(drawn) if raters > 2 else _cohen(drawn.reshape(-1, k, k))
-    there = 1 - chance > _LEAST
-    if not there.any():
+    sums = resampled_sums(sums, RESAMPLES, np.random.default_rng(0))
+    counts, agreed = sums[:, :-1], sums[:, -1]
+    n = counts.sum(axis=1)
+    if raters > 2:  # n picks, by each of n / raters items a pair of every two raters
+        observed, chance = agreed / (n * (raters - 1)), ((counts / n[:, None]) ** 2).sum(axis=1)
+    else:
+        tables = counts.reshape(-1, k, k)
+        margins = tables.sum(axis=1) * tables.sum(axis=2)
+        observed, chance = tables.trace(axis1=1, axis2=2) / n, margins.sum(axis=1) / n**2
+    defined = 1 - chance > _LEAST
+    if not defined.any():
         return None, None
-    low, high = np.percentile((observed[there] - chance[there]) / (1 - chance[there]), [2.5, 97.5])
+    low, high = np.percentile((observed[defined] - chance[defined]) / (1 - chance[defined]), [2.5, 97.5])
     return float(low), float(high)
-
-
-def _cohen(tables: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Observed agreement, and that by chance, of each table."""
-    n = tables.sum(axis=(1, 2))
-    margins = tables.sum(axis=1) * tables.sum(axis=2)
-    return tables.trace(axis1=1, axis2=2) / n, margins.sum(axis=1) / n**2
-
-
-def _fleiss(sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same, from counts per category, agreeing pairs and all pairs."""
-    counts, agreed, pairs = sums[:, :-2], sums[:, -2], sums[:, -1]
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    return agreed / pairs, (shares**2).sum(axis=1)

@@ -1,7 +1,7 @@
-"""What filled sheets say: shares per category with intervals, by run; agreement of raters; the judge beside them."""
+"""Results of filled sheets: shares per category with intervals, by run; agreement of raters and with the model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -31,7 +31,7 @@ class Result:
     @cached_property
     def labels(self) -> dict[str, str]:
         """Item -> what its run is called. Raises ConfigError for an item of a run that is not given."""
-        known = {str(run.notes.get("id")): row.label for row in rows_of(self.runs) for run in row.runs}
+        known = {str(run.manifest.get("id")): row.label for row in rows_of(self.runs) for run in row.runs}
         for code, origin in self.key.items.items():
             if str(origin["run"]) not in known:
                 folder = origin.get("folder", origin["run"])
@@ -46,36 +46,30 @@ class Result:
 
     def shares(self, field: str, category: str) -> dict[str, Metric]:
         """Group -> share of items that raters put there: the mean over items of the share of raters."""
-        return {group: self._share(self._of(group), field, category) for group in self.groups}
+        raters = len(self.sheets)
+        found = {}
+        for group in self.groups:
+            codes = [code for code in self.key.items if group in (ALL, self.labels[code])]
+            values = [sum(category in one.picked[code][field] for one in self.sheets) / raters for code in codes]
+            found[group] = self._mean(values, codes, raters)
+        return found
 
     def graded(self, field: str, category: str) -> Metric | None:
         """Share of the items that the model graded which it put there; None where it graded none."""
         codes = [code for code in self.key.items if field in self.grades[code]]
         return self._mean([category in self.grades[code][field] for code in codes], codes) if codes else None
 
-    def _share(self, codes: Sequence[str], field: str, category: str) -> Metric:
-        raters = len(self.sheets)
-        return self._mean(
-            [sum(category in one.picked[code][field] for one in self.sheets) / raters for code in codes], codes, raters
-        )
-
     def _mean(self, values: Sequence[float], codes: Sequence[str], raters: int = 1) -> Metric:
         names = self._clusters(codes)
         numbers = {name: number for number, name in enumerate(sorted(set(names)))}
         return mean(values, [numbers[name] for name in names], Scale("proportion" if raters == 1 else "share"))
-
-    def _of(self, group: str) -> list[str]:
-        return [code for code in self.key.items if group in (ALL, self.labels[code])]
 
     def _clusters(self, codes: Sequence[str]) -> list[str]:
         return [str(self.key.items[code]["cluster"]) for code in codes]
 
     def agreements(self) -> dict[str, Agreement]:
         """Field, or field/category where several may be picked -> agreement of the raters; empty for one rater."""
-        if len(self.sheets) < 2:
-            return {}
-        picks = {sheet.rater: {code: sheet.picked[code] for code in self.key.items} for sheet in self.sheets}
-        return self._agreements(list(picks.values()))
+        return self._agreements([sheet.picked for sheet in self.sheets]) if len(self.sheets) > 1 else {}
 
     def _agreements(self, raters: Sequence[Mapping[str, Mapping[str, Pick]]]) -> dict[str, Agreement]:
         """Of raters, on the items that all of them rated."""
@@ -99,69 +93,57 @@ class Result:
 
     @cached_property
     def otherwise(self) -> list[Run]:
-        """Runs that a model graded by another rubric of this name, as the version of their scorer tells."""
+        """Runs that a model graded by another rubric of this name, as the version of their scorer says."""
         begins, digest = f"judged/{self.key.rubric.name}/", self.key.rubric.digest
         graded = (
             run for run in self.runs if any(name.startswith(begins) for one in run.records for name in one["scores"])
         )
-        versions = ((run, [str(one) for one in (run.notes.get("scorers") or {}).values()]) for run in graded)
+        versions = ((run, [str(one) for one in (run.manifest.get("scorers") or {}).values()]) for run in graded)
         return [run for run, named in versions if named and not any(digest in version for version in named)]
 
     @cached_property
     def grades(self) -> dict[str, dict[str, Pick]]:
         """Item -> field -> what the model picked; fields that it did not grade by this rubric are left out."""
         runs = [run for run in self.runs if run not in self.otherwise]
-        records = {
-            (str(run.notes.get("id")), one["sample_id"], one["epoch"]): one for run in runs for one in run.records
+        scores = {
+            (str(run.manifest.get("id")), one["sample_id"], one["epoch"]): one["scores"]
+            for run in runs
+            for one in run.records
         }
-        found = {}
-        for code, origin in self.key.items.items():
-            record = records.get((str(origin["run"]), origin["sample_id"], origin["epoch"]))
-            found[code] = {} if record is None else self._graded(record["scores"])
-        return found
+        keys = {code: (str(of["run"]), of["sample_id"], of["epoch"]) for code, of in self.key.items.items()}
+        return {code: self._graded(scores.get(key, {})) for code, key in keys.items()}
 
     def _graded(self, scores: Mapping[str, float | None]) -> dict[str, Pick]:
-        rubric, found = self.key.rubric, {}
+        rubric, picks = self.key.rubric, {}
         for name, field in rubric.fields.items():
             values = {one: scores.get(_SCORE.format(rubric.name, name, one)) for one in field.categories}
             if None not in values.values():
-                found[name] = tuple(one for one, value in values.items() if value)
-        return found
+                picks[name] = tuple(one for one, value in values.items() if value)
+        return picks
 
     def disagreements(self) -> list[dict[str, str]]:
-        """A row per item and field on which raters differ: what each says, and the model where it graded."""
+        """A row per item and field on which raters differ: the value of each, and of the model where it graded."""
         rows = []
         for code in self.key.items:
             for name in self.key.rubric.fields:
-                said = {sheet.rater: sheet.picked[code][name] for sheet in self.sheets}
-                if len(set(said.values())) > 1:
-                    told = {rater: said_as(pick) for rater, pick in said.items()}
-                    judge = {JUDGE: said_as(self.grades[code][name])} if name in self.grades[code] else {}
-                    rows.append({"item": code, "field": name, **told, **judge})
+                picks = {sheet.rater: sheet.picked[code][name] for sheet in self.sheets}
+                if len(set(picks.values())) > 1:
+                    picks |= {JUDGE: self.grades[code][name]} if name in self.grades[code] else {}
+                    values = {rater: "; ".join(pick) or NONE for rater, pick in picks.items()}
+                    rows.append({"item": code, "field": name, **values})
         return rows
 
     def as_dict(self) -> dict[str, Any]:
         """All numbers, JSON-ready."""
+        rubric = self.key.rubric
+        shares = {f"{field}/{category}": self.shares(field, category) for field, category in rubric.marks()}
+        grades = {f"{field}/{category}": self.graded(field, category) for field, category in rubric.marks()}
         return {
-            "rubric": self.key.rubric.name, "source": self.key.rubric.source, "n": len(self.key.items),
+            "rubric": rubric.name, "source": rubric.source, "n": len(self.key.items),
             "raters": [sheet.rater for sheet in self.sheets],
-            "shares": {
-                f"{field}/{category}": {group: one.as_dict() for group, one in self.shares(field, category).items()}
-                for field, category in self.key.rubric.marks()
-            },
-            "grades": {
-                f"{field}/{category}": one.as_dict()
-                for field, category in self.key.rubric.marks()
-                if (one := self.graded(field, category)) is not None
-            },
-            "agreement": {name: one.as_dict() for name, one in self.agreements().items()},
-            "judge": {
-                rater: {name: one.as_dict() for name, one in of.items()} for rater, of in self.judged().items()
-            },
+            "shares": {name: {group: one.as_dict() for group, one in of.items()} for name, of in shares.items()},
+            "grades": {name: one.as_dict() for name, one in grades.items() if one is not None},
+            "agreement": {name: asdict(one) for name, one in self.agreements().items()},
+            "judge": {rater: {name: asdict(one) for name, one in of.items()} for rater, of in self.judged().items()},
             "disagreements": self.disagreements(),
         }  # fmt: skip
-
-
-def said_as(pick: Pick) -> str:
-    """A pick as it stands in a sheet."""
-    return "; ".join(pick) or NONE

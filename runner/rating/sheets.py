@@ -8,113 +8,134 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TypedDict
+
+import yaml
+from markupsafe import Markup
 
 from components.core.errors import ConfigError
-from components.rubrics.rubric import Rubric
+from components.rubrics.rubric import NONE, Rubric
+from runner.config.build import check
+from runner.config.errors import nearest
 from runner.rating.drawing import Item
-from runner.rating.form import form
-from runner.rating.rubrics import from_values
+from runner.results.render.html import asset, digest, render
 
 KEY, SHEETS, GUIDE = "key.json", "sheets", "rubric.md"
 ITEM, NOTE = "item", "note"
 _FORMULA = "=+-@|%\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
 
 
+def load(folder: Path, name: str) -> Rubric:
+    """The rubric of this name in a folder, or of this path. Raises ConfigError, which says where it is wrong."""
+    path = Path(name) if name.endswith((".yaml", ".yml")) else folder / f"{name}.yaml"
+    if not path.is_file():
+        known = (one.stem for one in folder.glob("*.yaml"))
+        raise ConfigError(f"no rubric {name!r}; {nearest(name, known)}, or the path of a YAML")
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
+    return _rubric(values, path)
+
+
+def _rubric(values: object, path: Path) -> Rubric:
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"{path}: a rubric is a mapping, found {type(values).__name__}")
+    try:
+        return check(Rubric, values)
+    except ConfigError as error:
+        raise ConfigError("\n".join(f"{path}: {line}" for line in str(error).splitlines())) from None
+
+
+class Origin(TypedDict):
+    """Where an item is from: id and folder of its run, sample, epoch, and the cluster of the sample."""
+
+    run: str
+    folder: str
+    sample_id: str
+    epoch: int
+    cluster: str
+
+
 @dataclass(frozen=True)
 class Key:
-    """What stands behind the codes: ``items`` code -> run (its id), folder, sample_id, epoch, cluster."""
+    """What the codes of items stand for."""
 
     rubric: Rubric
     seed: int
-    items: Mapping[str, Mapping[str, Any]]
+    items: Mapping[str, Origin]
 
     @cached_property
     def set(self) -> str:
-        """What the codes of one draw begin with."""
+        """The prefix of all codes of one draw."""
         return next(iter(self.items)).partition("-")[0]
 
     def write(self, path: Path) -> None:
-        """Keep it."""
-        told = {"schema": 1, "seed": self.seed, "rubric": self.rubric.as_dict(), "items": self.items}
-        path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        """Write it as JSON."""
+        content = {"schema": 1, "seed": self.seed, "rubric": self.rubric.as_dict(), "items": self.items}
+        path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod
     def read(cls, path: Path) -> "Key":
-        """Raises ConfigError for a file that is no key."""
+        """Read one. Raises ConfigError for a file that is not a key."""
         try:
-            told = json.loads(path.read_text(encoding="utf-8"))
-            rubric, seed, items = told["rubric"], int(told["seed"]), dict(told["items"])
+            content = json.loads(path.read_text(encoding="utf-8"))
+            rubric, seed, items = content["rubric"], int(content["seed"]), dict(content["items"])
             if not items or not all({"run", "sample_id", "epoch", "cluster"} <= set(one) for one in items.values()):
-                raise ValueError("its items do not say what they are")
+                raise ValueError("items need run, sample_id, epoch and cluster")
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise ConfigError(f"{path} is no key of rating sheets ({error!r})") from None
-        return cls(from_values(rubric, str(path)), seed, items)
+            raise ConfigError(f"{path} is not a key of rating sheets ({error!r})") from None
+        return cls(_rubric(rubric, path), seed, items)
 
 
 def write_sheets(items: Sequence[Item], rubric: Rubric, folder: Path, raters: int, seed: int) -> list[Path]:
-    """Write the key, and for raters their sheets and what the rubric says. Returns what was written.
+    """Write the key, and for raters their sheets and a guide. Returns what was written.
 
-    Raises ConfigError where sheets are already: somebody may have filled them.
+    Raises ConfigError where sheets exist already: somebody may have filled them.
     """
     if (folder / SHEETS).exists() or (folder / KEY).exists():
         raise ConfigError(f"{folder} has sheets already, which may be filled; give --out another folder")
-    coded = _coded(items, rubric, seed)
+    # A code says of which draw an item is, and nothing of the item.
+    ids = [[str(one.run.manifest.get("id")), one.sample_id, one.epoch] for one in items]
+    draw = sha256(json.dumps([rubric.digest, seed, ids]).encode()).hexdigest()[:6]
+    coded = {f"{draw}-{number:03d}": item for number, item in enumerate(items, 1)}
     (folder / SHEETS).mkdir(parents=True)
-    key = Key(rubric, seed, {code: _origin(item) for code, item in coded.items()})
+    origins: dict[str, Origin] = {
+        code: {
+            "run": item.run.manifest.get("id", ""), "folder": item.run.folder.name, "sample_id": item.sample_id,
+            "epoch": item.epoch, "cluster": item.cluster,
+        }
+        for code, item in coded.items()
+    }  # fmt: skip
+    key = Key(rubric, seed, origins)
     key.write(folder / KEY)
     written = [folder / SHEETS / GUIDE]
     written[0].write_text(guide(rubric), encoding="utf-8")
+    fields = [f"{name} [{field.how}: {' | '.join(field.categories)}]" for name, field in rubric.fields.items()]
+    head = [ITEM, *items[0].texts, *fields, NOTE]
     for number in range(1, raters + 1):
         codes = Random(f"{seed}/{key.set}/rater {number}").sample(list(coded), len(coded))
-        own = {code: coded[code] for code in codes}
         table, page = (folder / SHEETS / f"rater_{number}.{kind}" for kind in ("csv", "html"))
-        write_table(table, _head(rubric, own), [_row(code, item, rubric) for code, item in own.items()])
-        page.write_text(form(rubric, own, table.name), encoding="utf-8")
+        write_table(table, head, [[code, *coded[code].texts.values(), *("" for _ in fields), ""] for code in codes])
+        page.write_text(form(rubric, {code: coded[code] for code in codes}, table.name), encoding="utf-8")
         written += [table, page]
     return [*written, folder / KEY]
 
 
-def _coded(items: Sequence[Item], rubric: Rubric, seed: int) -> dict[str, Item]:
-    """Code -> item; a code tells which draw it is of, and nothing of the item."""
-    told = json.dumps(
-        [rubric.digest, seed, [[str(one.run.notes.get("id")), one.sample_id, one.epoch] for one in items]]
-    )
-    name = sha256(told.encode()).hexdigest()[:6]
-    return {f"{name}-{number:03d}": item for number, item in enumerate(items, 1)}
-
-
-def _origin(item: Item) -> dict[str, Any]:
-    return {
-        "run": item.run.notes.get("id"), "folder": item.run.folder.name, "sample_id": item.sample_id,
-        "epoch": item.epoch, "cluster": item.cluster,
-    }  # fmt: skip
-
-
-def _head(rubric: Rubric, items: Mapping[str, Item]) -> list[str]:
-    """The columns; those to fill say in brackets what is allowed."""
-    fields = [f"{name} [{field.how}: {' | '.join(field.categories)}]" for name, field in rubric.fields.items()]
-    return [ITEM, *next(iter(items.values())).texts, *fields, NOTE]
-
-
-def _row(code: str, item: Item, rubric: Rubric) -> list[str]:
-    return [code, *item.texts.values(), *("" for _ in rubric.fields), ""]
-
-
 def write_table(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A CSV that spreadsheets open as it is, and of which they run nothing."""
+    """Write a CSV that spreadsheets open as it is, and of which they run nothing."""
     with path.open("w", encoding="utf-8-sig", newline="") as file:
-        csv.writer(file).writerows([[harmless(cell) for cell in row] for row in (head, *rows)])
+        csv.writer(file).writerows([[without_formula(cell) for cell in row] for row in (head, *rows)])
 
 
-def harmless(text: str) -> str:
+def without_formula(text: str) -> str:
     """A cell that no spreadsheet takes for a formula: an apostrophe before what could begin one, and no NUL."""
     text = text.replace("\0", "")
     return f"'{text}" if text.lstrip()[:1] in tuple(_FORMULA) or text[:1] in ("\t", "\r", "\n") else text
 
 
 def guide(rubric: Rubric) -> str:
-    """What raters are told, as Markdown; not where the rubric is from, which can name what is rated."""
+    """Instructions for raters, as Markdown; without the rubric's source, which can name what is rated."""
     lines = [f"# {rubric.question}", "", *([rubric.note, ""] if rubric.note else [])]
     for name, field in rubric.fields.items():
         lines += [f"## {name}", "", f"{field.question} Write {field.how} these:", ""]
@@ -122,3 +143,19 @@ def guide(rubric: Rubric) -> str:
         lines.append("")
     lines += ["Every item needs a value for each; `note` is yours. Rate alone, and in the order of your sheet."]
     return "\n".join(lines) + "\n"
+
+
+def form(rubric: Rubric, items: Mapping[str, Item], file: str) -> str:
+    """One HTML page for a rater, with a button that saves ``file``: items to read and the rubric to fill.
+
+    It needs no network and runs its own script only, whatever the texts hold; the browser stores what was filled.
+    """
+    script = asset("rating/form.js")
+    none = {NONE: "None of these applies."}
+    choices = {
+        name: {**field.categories, **(none if field.pick == "several" else {})} for name, field in rubric.fields.items()
+    }
+    return render(
+        "rating/form.html.jinja", rubric=rubric, items=items, file=file, set=next(iter(items)).partition("-")[0],
+        choices=choices, script=Markup(script), digest=digest(script), style=Markup(asset("rating/form.css")),
+    )  # fmt: skip

@@ -21,7 +21,7 @@ _TAIL = 0.025
 Ends = tuple[float, float]
 RESAMPLES = 1000
 _BLOCK = 50_000  # weights in memory at a time
-FEWEST_DRAWN = 10  # clusters to draw from
+FEWEST_RESAMPLED = 10  # clusters to resample
 _FLAT = 0.01  # share of resamples that may come without any spread
 _FARTHEST = 2.5  # quantiles of Student's t: what a studentised end is at most away
 _COLUMNS = 5  # of each mean
@@ -119,7 +119,7 @@ def studentised(columns: NDArray[Any], k: int) -> Iterator[tuple[float, float]]:
     in k clusters each."""
     import numpy as np
 
-    sums = drawn_sums(columns, RESAMPLES if k >= FEWEST_DRAWN else 0, np.random.default_rng(0))
+    sums = resampled_sums(columns, RESAMPLES if k >= FEWEST_RESAMPLED else 0, np.random.default_rng(0))
     for place in range(0, columns.shape[1], _COLUMNS):
         yield _ends(sums[:, place : place + _COLUMNS], k)
 
@@ -142,21 +142,21 @@ def _ends(sums: NDArray[np.float64], k: int) -> tuple[float, float]:
     return min(max(high, t), _FARTHEST * t), min(max(-low, t), _FARTHEST * t)
 
 
-def drawn_sums(columns: NDArray[Any], resamples: int, rng: Generator) -> NDArray[np.float64]:
+def resampled_sums(columns: NDArray[Any], resamples: int, rng: Generator) -> NDArray[np.float64]:
     """Sums of every column (rows: clusters) over as many clusters, sampled again: (resamples, columns)."""
     import numpy as np
 
     matrix = columns.astype(np.float64)
-    drawn = [weights @ matrix for weights in _draws(len(matrix), resamples, rng)]
-    return np.concatenate(drawn or [np.empty((0, matrix.shape[1]))])
+    sums = [weights @ matrix for weights in _weights(len(matrix), resamples, rng)]
+    return np.concatenate(sums or [np.empty((0, matrix.shape[1]))])
 
 
-def _draws(n: int, resamples: int, rng: Generator) -> Iterator[NDArray[np.float64]]:
+def _weights(n: int, resamples: int, rng: Generator) -> Iterator[NDArray[np.float64]]:
     """How often each of n clusters is in each resample, in blocks of resamples of about 1 MB."""
     import numpy as np
 
     block = max(1, _BLOCK // n)
     for start in range(0, resamples, block):
         k = min(block, resamples - start)
-        drawn = rng.integers(0, n, (k, n)) + (np.arange(k) * n)[:, None]  # six times as fast as multinomial
-        yield np.bincount(drawn.ravel(), minlength=k * n).reshape(k, n).astype(np.float64)
+        indices = rng.integers(0, n, (k, n)) + (np.arange(k) * n)[:, None]  # six times as fast as multinomial
+        yield np.bincount(indices.ravel(), minlength=k * n).reshape(k, n).astype(np.float64)

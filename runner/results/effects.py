@@ -2,7 +2,7 @@
 
 An effect is a contrast of cells on the same sample: a level less the first one, averaged over all other fields; an
 interaction is by how much that contrast changes with a level of another field. Its mean over the samples, interval and
-p value are those of a gain (``runner.results.gains``), whole patients together. The estimate and, but for
+p value are those of a paired difference (``runner.results.pairs``), whole patients together. The estimate and, but for
 the small-sample factor, the standard error are those of a linear model with covariance clustered by patient.
 """
 
@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
-from runner.results.directions import improved
-from runner.results.kinds import Scale
-from runner.results.pairs import Gain, Pairs, Record, gain_of, value_of
+from runner.results.kinds import Better, Scale, grouped, improved
+from runner.results.pairs import Difference, Pairs, difference_of, value_of
 from runner.results.runs import Run
-from runner.results.sheets import Better
 from runner.results.significance import holm
+from runner.storage.schema import Record
 
 Cell = tuple[str, ...]
 Key = tuple[str, int]
@@ -49,11 +48,11 @@ class Effect:
 
     fields: tuple[str, ...]
     name: str
-    gain: Gain
+    difference: Difference
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {"fields": list(self.fields), "name": self.name, **self.gain.as_dict()}
+        return {"fields": list(self.fields), "name": self.name, **self.difference.as_dict()}
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Effects:
     dataset: str
     metric: str
     direction: Better
-    found: Sequence[Effect]
+    effects: Sequence[Effect]
     samples: int
     left_out: int
     notes: Sequence[str]
@@ -72,72 +71,77 @@ class Effects:
         """JSON-ready."""
         facts = {"dataset": self.dataset, "metric": self.metric, "better": self.direction or "not said"}
         counts = {"samples": self.samples, "left_out": self.left_out, "notes": list(self.notes)}
-        return {**facts, **counts, "effects": [one.as_dict() for one in self.found]}
+        return {**facts, **counts, "effects": [one.as_dict() for one in self.effects]}
 
 
 def factors_of(runs: Sequence[Run], dataset: str) -> Factors | None:
     """The grid of runs on one dataset; None where they do not vary two or more fields, all the same ones."""
-    varied = [{key: str(value) for key, value in (run.notes.get("varied") or {}).items()} for run in runs]
-    swept = [set(run.notes.get("swept") or ()) for run in runs]
+    varied = [{key: str(value) for key, value in (run.manifest.get("varied") or {}).items()} for run in runs]
+    swept = [set(run.manifest.get("swept") or ()) for run in runs]
     keys = dict.fromkeys(key for of in varied for key in of if key.partition(".")[0] not in _APART)
     levels = {key: list(dict.fromkeys(of.get(key, "") for of in varied)) for key in keys}
     levels = {key: of for key, of in levels.items() if len(of) > 1}
     if len(levels) < 2 or not all({key, short(key)} & names for key in levels for names in swept):
         return None
-    cells: dict[Cell, list[Record]] = {}
-    runs_of: dict[Cell, list[Run]] = {}
-    for run, of in zip(runs, varied, strict=True):
-        cell = tuple(of[key] for key in levels)
-        cells.setdefault(cell, []).extend(run.records)
-        runs_of.setdefault(cell, []).append(run)
-    twice = [cell for cell, of in runs_of.items() if len({str(run.notes.get("shard")) for run in of}) < len(of)]
+    pairs = grouped(zip(runs, varied, strict=True), lambda pair: tuple(pair[1][key] for key in levels))
+    cells = {cell: [record for run, _ in of for record in run.records] for cell, of in pairs.items()}
+    twice = [cell for cell, of in pairs.items() if len({str(run.manifest.get("shard")) for run, _ in of}) < len(of)]
     return Factors(dataset, levels, cells, runs[0], twice, _uneven(runs, levels))
 
 
 def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Effects:
     """Main effects and interactions of a full grid. ``strata``: of a metric that is a mean of means."""
     direction, scale = factors.first.better(metric), factors.first.scale(metric)
+
+    def none(why: str, *notes: str) -> Effects:
+        return Effects(factors.dataset, metric, direction, [], 0, 0, [f"no effects: {why}", *notes])
+
     for what, wrong in (("not run", factors.missing), ("run twice", factors.twice)):
         if wrong:
             named = "; ".join(", ".join(cell) for cell in wrong[:_NAMED])
             more = f" and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
-            return Effects(factors.dataset, metric, direction, [], 0, 0, [f"no effects: {what}: {named}{more}"])
-    values = {cell: _values(records, metric) for cell, records in factors.cells.items()}
+            return none(f"{what}: {named}{more}")
+    values = {
+        cell: {_key(one): value for one in records if (value := value_of(one, metric)) is not None}
+        for cell, records in factors.cells.items()
+    }
     levels, notes = _scored(factors.levels, values, metric)
     notes = [*notes, *factors.notes]
     if sum(len(of) > 1 for of in levels.values()) < 2:
-        return Effects(factors.dataset, metric, direction, [], 0, 0, ["no effects: one field is left", *notes])
+        return none("one field is left", *notes)
     values = {cell: values[cell] for cell in product(*levels.values())}
     keys = set.intersection(*(set(of) for of in values.values()))
     every = {_key(record) for of in factors.cells.values() for record in of}
-    first = factors.cells[next(iter(values))]
-    records = [record for record in first if _key(record) in keys]
-    found = [
-        Effect(fields, name, gain_of(_pairs(records, values, weights, metric, direction, scale), strata))
+    records = [record for record in factors.cells[next(iter(values))] if _key(record) in keys]
+    left_out = len(every) - len(keys)
+    if not records:
+        return replace(none("no sample is scored in every cell", *notes), left_out=left_out)
+    effects = [
+        Effect(fields, name, difference_of(_pairs(records, values, weights, metric, direction, scale), strata))
         for fields, name, weights in _contrasts(levels)
-        if records
     ]
-    adjusted = holm([one.gain.p for one in found if one.gain.p is not None])
-    if len(adjusted) == len(found):
-        found = [replace(one, gain=replace(one.gain, p_holm=p)) for one, p in zip(found, adjusted, strict=True)]
-    notes = notes if records else ["no effects: no sample is scored in every cell", *notes]
-    return Effects(factors.dataset, metric, direction, found, len(records), len(every) - len(keys), notes)
+    adjusted = holm([one.difference.p for one in effects if one.difference.p is not None])
+    if len(adjusted) == len(effects):
+        effects = [
+            replace(one, difference=replace(one.difference, p_holm=p)) for one, p in zip(effects, adjusted, strict=True)
+        ]
+    return Effects(factors.dataset, metric, direction, effects, len(records), left_out, notes)
 
 
 def _scored(
     levels: Mapping[str, Sequence[str]], values: Mapping[Cell, Mapping[Key, float]], metric: str
 ) -> tuple[dict[str, list[str]], list[str]]:
     """The levels at which something is scored, and which others there are."""
-    there = [cell for cell, of in values.items() if of]
-    kept = {name: [one for one in of if any(cell[n] == one for cell in there)]
+    scored = [cell for cell, of in values.items() if of]
+    used = {name: [one for one in of if any(cell[n] == one for cell in scored)]
             for n, (name, of) in enumerate(levels.items())}  # fmt: skip
-    lost = [f"{short(name)} {one}" for name, of in levels.items() for one in of if one not in kept[name]]
-    return kept, [f"left out, without any {metric}: {', '.join(lost)}"] if lost and there else []
+    unused = [f"{short(name)} {one}" for name, of in levels.items() for one in of if one not in used[name]]
+    return used, [f"left out, without any {metric}: {', '.join(unused)}"] if unused and scored else []
 
 
 def _uneven(runs: Sequence[Run], levels: Mapping[str, Sequence[str]]) -> list[str]:
     """Settings other than the fields in which runs of several sweeps differ; one sweep varies its fields alone."""
-    if len({run.notes.get("sweep") for run in runs}) < 2:
+    if len({run.manifest.get("sweep") for run in runs}) < 2:
         return []
     groups = {key.partition(".")[0] for key in levels}
     settings = [{key: value for group, of in run.flat.items() if group not in groups for key, value in of.items()}
@@ -145,11 +149,6 @@ def _uneven(runs: Sequence[Run], levels: Mapping[str, Sequence[str]]) -> list[st
     keys = dict.fromkeys(key for of in settings for key in of)
     found = [key for key in keys if len({of.get(key) for of in settings}) > 1]
     return [f"not the same in all cells, so that effects may be theirs: {', '.join(found)}"] if found else []
-
-
-def _values(records: Sequence[Record], metric: str) -> dict[Key, float]:
-    """The scored episodes of a cell."""
-    return {_key(one): value for one in records if (value := value_of(one, metric)) is not None}
 
 
 def _key(record: Record) -> Key:
@@ -161,7 +160,7 @@ def _pairs(
     direction: Better, scale: Scale,
 ) -> Pairs:  # fmt: skip
     """The contrast of each sample."""
-    made = []
+    made: list[Record] = []
     for record in records:
         value = math.fsum(weight * values[cell][_key(record)] for cell, weight in weights.items())
         made.append({**record, "scores": {metric: improved(value, direction)}})

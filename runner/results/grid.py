@@ -1,19 +1,16 @@
 """Methods by datasets: what every row of runs scored on every dataset, and the mean over the datasets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from runner.results.intervals import Metric
-from runner.results.kinds import NUMBER, Scale
-from runner.results.levels import Nested, Part, average, leaf
-from runner.results.pairs import shares_of
-from runner.results.rows import Row, rows_of
+from runner.results.kinds import NUMBER, Better, Scale
+from runner.results.levels import Part, average, part_of
+from runner.results.rows import Row, is_named, rows_of
 from runner.results.runs import Run, leaves
-from runner.results.sheets import Better
+from runner.storage.schema import Record
 
-Record = Mapping[str, Any]
 MEAN = "mean"
 
 
@@ -28,24 +25,9 @@ class Column:
     scale: Scale = NUMBER
     data: tuple[str, str] = ("", "")
 
-    def metric(self, records: Sequence[Record]) -> Metric:
-        """The headline as the run's own metrics have it: of several groups the total."""
-        return self.part(records).metric
-
-    def part(self, records: Sequence[Record], scale: Scale | None = None) -> Part:
-        """The same mean, to be averaged with others; of differences with their ``scale``."""
-        if (nested := self._nested(records, scale)) is not None:
-            return nested.total()
-        return leaf(records, self.score or "", scale or self.scale)
-
-    def shares(self, records: Sequence[Record]) -> list[float]:
-        """What each cluster adds to the mean."""
-        return list(shares_of(records, self.levels if self._nested(records) is not None else ()).values())
-
-    def _nested(self, records: Sequence[Record], scale: Scale | None = None) -> Nested | None:
-        """The means of means; None where there is one group."""
-        nested = Nested(records, self.score or "", self.levels, scale or self.scale) if self.levels else None
-        return nested if nested is not None and len(nested.leaves) > 1 else None
+    def part(self, records: Sequence[Record]) -> Part:
+        """The mean of the headline as the run's own metrics have it: of several groups the total."""
+        return part_of(records, self.score or "", self.levels, self.scale)
 
 
 @dataclass(frozen=True)
@@ -72,15 +54,11 @@ class Grid:
         return {row.label: self._metrics(row) for row in self.rows}
 
     def _metrics(self, row: Row) -> dict[str, Metric]:
-        found = {
-            column.label: column.metric(self.cells[row.label, column.label])
-            for column in self.columns
-            if (row.label, column.label) in self.cells
-        }
-        there = [one for one in found.values() if one.value is not None]
-        if self.averages and len(there) == len(self.columns):
-            parts = [column.part(self.cells[row.label, column.label]) for column in self.columns]
-            found[MEAN] = average(parts).metric
+        here = [column for column in self.columns if (row.label, column.label) in self.cells]
+        parts = {column.label: column.part(self.cells[row.label, column.label]) for column in here}
+        found = {label: part.metric for label, part in parts.items()}
+        if self.averages and len(here) == len(self.columns) and all(one.value is not None for one in found.values()):
+            found[MEAN] = average(list(parts.values())).metric
         return found
 
 
@@ -101,7 +79,7 @@ def grid_of(runs: Sequence[Run]) -> Grid:
     return Grid(rows, columns, cells)
 
 
-def deciding(run: Run) -> str | None:
+def deciding_score(run: Run) -> str | None:
     """The score by which an episode of a run counts as solved: the headline, where the run has values of it, else
     the first that it has values of."""
     valued = dict.fromkeys(name for one in run.records for name, value in one["scores"].items() if value is not None)
@@ -114,7 +92,7 @@ def _score(runs: Sequence[Run]) -> str | None:
     named = next((run.headline for run in runs if run.headline), None)
     if any(named and record["scores"].get(named) is not None for run in runs for record in run.records):
         return named
-    return next((other for run in runs if (other := deciding(run)) != named), named)
+    return next((other for run in runs if (other := deciding_score(run)) != named), named)
 
 
 def _labels(data: Sequence[tuple[str, str]], runs: Sequence[Run]) -> list[str]:
@@ -125,15 +103,19 @@ def _labels(data: Sequence[tuple[str, str]], runs: Sequence[Run]) -> list[str]:
     labels = []
     for choice, node in data:
         alike = [nodes[other] for other in data if other[0] == choice]
-        mine = nodes[choice, node]
-        words = [
-            f"{key.rpartition('.')[2]}={value}"
-            for key, value in mine.items()
-            if any(one.get(key) != value for one in alike)
+        settings = [
+            (key, value) for key, value in nodes[choice, node].items() if any(one.get(key) != value for one in alike)
         ]
-        labels.append(" ".join([choice or "dataset", *words]))
+        labels.append(
+            " ".join([choice or "dataset", *(f"{key.rpartition('.')[2]}={value}" for key, value in settings)])
+        )
     short = [label.rpartition("/")[2] if "=" not in label else label for label in labels]
     short = [short[n] if short.count(short[n]) == 1 and short[n] != MEAN else label for n, label in enumerate(labels)]
     return [
         label if short.count(label) == 1 else f"{label} {content[key]}" for key, label in zip(data, short, strict=True)
     ]
+
+
+def present_among(grid: Grid, baselines: Collection[str]) -> list[str]:
+    """The baselines that are among the rows."""
+    return [name for name in baselines if any(is_named(row, [name]) for row in grid.rows)]

@@ -20,12 +20,12 @@ With fewer than two clusters there is no interval: ``n too small``. How often ea
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from runner.results.bounds import (
-    FEWEST_DRAWN,
+    FEWEST_RESAMPLED,
     Ends,
     clustered_wilson,
     moments,
@@ -39,8 +39,9 @@ from runner.results.bounds import (
     unvaried,
     wilson,
 )
-from runner.results.kinds import Scale
+from runner.results.kinds import Scale, grouped
 from runner.results.significance import NOTHING
+from runner.storage.schema import Record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,8 +108,14 @@ class Mean:
         """How many scored clusters there are, as far as there are two; else 1."""
         return 1 if self.spread is None else len(self.spread)
 
+    @property
+    def sums(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Spread and sizes of a mean that has clusters."""
+        assert self.spread is not None and self.sizes is not None, "it has clusters"
+        return self.spread, self.sizes
 
-def numbered(records: Iterable[Mapping[str, Any]]) -> NDArray[np.intp]:
+
+def numbered(records: Iterable[Record]) -> NDArray[np.intp]:
     """The number of each record's cluster in the order of their names; without a cluster a sample is its own."""
     import numpy as np
 
@@ -117,35 +124,33 @@ def numbered(records: Iterable[Mapping[str, Any]]) -> NDArray[np.intp]:
     return np.array([numbers[name] for name in names], dtype=np.intp)
 
 
-def mean_of(records: Sequence[Mapping[str, Any]], score: str, scale: Scale) -> Metric:
+def mean_of(records: Sequence[Record], score: str, scale: Scale) -> Metric:
     """The plain mean of one score, with its interval, whatever the order of the records."""
-    found = unsettled_of(records, score, scale)
-    settle([found])
-    return found.metric
+    return finished_metric(unfinished_mean_of(records, score, scale))
 
 
-def unsettled_of(records: Sequence[Mapping[str, Any]], score: str, scale: Scale) -> Mean:
+def unfinished_mean_of(records: Sequence[Record], score: str, scale: Scale) -> Mean:
     """The same before its interval is resampled."""
     import numpy as np
 
     ordered = sorted(records, key=lambda one: (str(one["sample_id"]), one["epoch"]))
     values = np.array([one["scores"].get(score) for one in ordered], dtype=float)
-    return unsettled(values, numbered(ordered), scale)
+    return unfinished_mean(values, numbered(ordered), scale)
 
 
 def mean(values: Sequence[float | None], clusters: Sequence[int], scale: Scale, ceiling: float | None = None) -> Metric:
     """Mean of the values that are there, with its interval; ``clusters`` are numbers from 0."""
     import numpy as np
 
-    found = unsettled(np.array(values, dtype=float), np.array(clusters, dtype=np.intp), scale, ceiling)
-    settle([found])
-    return found.metric
+    return finished_metric(
+        unfinished_mean(np.array(values, dtype=float), np.array(clusters, dtype=np.intp), scale, ceiling)
+    )
 
 
-def unsettled(
+def unfinished_mean(
     values: NDArray[np.float64], clusters: NDArray[np.intp], scale: Scale, ceiling: float | None = None
 ) -> Mean:
-    """Mean of the values that are not NaN, and what ``settle`` needs for an interval by resampling."""
+    """Mean of the values that are not NaN, and what ``resample_intervals`` needs for an interval by resampling."""
     import numpy as np
 
     there = ~np.isnan(values)
@@ -187,7 +192,7 @@ def _closed(one: Mean, scored: NDArray[np.float64], scale: Scale) -> Ends | None
         low, high = paired_binary(scored, one.spread, one.varies)
         return max(one.bounds[0], low), min(one.bounds[1], high)
     if one.varies:
-        few = k < FEWEST_DRAWN and one.bounds == scale.bounds
+        few = k < FEWEST_RESAMPLED and one.bounds == scale.bounds
         return _score(value, standard_error(one.spread, n) ** 2, k - 1, scale) if few else None
     if scale.bounded:
         return unvaried(value, k, one.bounds)
@@ -218,25 +223,19 @@ def of_means(metric: Metric, variance: float | None, df: float, size: float, sca
     return metric.between((max(min(low, value), value - half), min(max(high, value), value + half)))
 
 
-def settle(means: Sequence[Mean]) -> None:
+def finished_metric(one: Mean) -> Metric:
+    """The metric of a mean, with its interval."""
+    resample_intervals([one])
+    return one.metric
+
+
+def resample_intervals(means: Sequence[Mean]) -> None:
     """Give the means their intervals by resampling whole clusters: one set of resamples per number of clusters."""
     import numpy as np
 
-    alike: dict[int, list[Mean]] = {}
-    for one in means:
-        if one.resampled:
-            alike.setdefault(one.clusters, []).append(one)
-    for k, group in alike.items():
-        columns = [column for one in group for column in _columns(one)]
-        reaches = studentised(np.stack(columns, axis=1), k)
-        for one, (below, above) in zip(group, reaches, strict=True):
-            assert one.spread is not None and one.metric.value is not None, "it is to be resampled"
-            se = standard_error(one.spread, one.metric.n)
-            low, high = one.metric.value - below * se, one.metric.value + above * se
+    for k, group in grouped((one for one in means if one.resampled), lambda one: one.clusters).items():
+        columns = [column for one in group for column in moments(*one.sums)]
+        for one, (below, above) in zip(group, studentised(np.stack(columns, axis=1), k), strict=True):
+            value, se = one.metric.value or 0.0, standard_error(one.sums[0], one.metric.n)
+            low, high = value - below * se, value + above * se
             one.metric = one.metric.between((max(one.bounds[0], low), min(one.bounds[1], high)))
-
-
-def _columns(one: Mean) -> Iterator[NDArray[Any]]:
-    """What is summed over resampled clusters."""
-    assert one.spread is not None and one.sizes is not None, "it is to be resampled"
-    return moments(one.spread, one.sizes)

@@ -1,21 +1,30 @@
-"""What the values of a score can be, as its scorer declares it (``kinds``): it decides how intervals are computed.
+"""Properties of metrics: what their values can be, in which direction they improve, what they count.
 
-A score that no scorer declares is a ``number``. Manifests of older runs lack the declaration: there the kind is read
-from all values of the run at once, never from those of a part of it, and the report says so.
+Scorers declare them of their scores, the runner of its own metrics. ``kinds`` decides how intervals are computed; a
+score that no scorer declares is a ``number``. Manifests of older runs lack the declaration: there the kind is inferred
+from all values of the run at once, never from those of a part of it, and the report says so. ``lower`` names what is
+better low, ``neither`` what is not better either way (how many tools it took), ``units`` what counts count.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, get_args
+from typing import Final, Literal, TypeVar, get_args
 
 from components.core.errors import ConfigError
 from components.core.types import ScoreKind
+from runner.storage.schema import Manifest, Record
 
+Better = Literal["higher", "lower", ""]
 Kinds = Mapping[str, ScoreKind]
+V = TypeVar("V")
+K = TypeVar("K")
 KEY: Final = "kinds"  # of the manifest
 INFERRED = "The manifest is of an older version and declares no kinds of scores: they are inferred from all its values."
 _SHARES = ("stop/", "errors/")
+_LOW = ("errors/", "cost/", "tokens/", "calls/", "time/", "stop/failed", "stop/limit")
+_NEITHER = ("stop/",)  # to answer or to refuse is not good in itself
+_UNITS = {"cost": "USD", "tokens": "tokens", "calls": "calls", "time": "s", "stop": "share", "errors": "share"}
 
 
 @dataclass(frozen=True)
@@ -43,30 +52,19 @@ class Scale:
 NUMBER = Scale()
 
 
-def kinds_of(notes: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> Kinds:
-    """The kinds of a run's scores: declared in its manifest, else, in an older run's, inferred."""
-    if KEY in notes:
-        return _declared(notes[KEY])
-    counts = notes.get("units") or notes.get("count_scores") or ()
-    values: dict[str, set[float]] = {}
-    for record in records:
-        for name, value in record["scores"].items():
-            if value is not None:
-                values.setdefault(name, set()).add(value)
-    return {name: "count" if name in counts else _inferred(of) for name, of in values.items()}
-
-
-def _declared(found: object) -> Kinds:
-    """What a manifest declares. Raises ConfigError."""
-    known = get_args(ScoreKind)
-    if not isinstance(found, Mapping) or (wrong := [name for name, kind in found.items() if kind not in known]):
-        found_as = (
-            f"{str(wrong[0])!r} is {str(found[wrong[0]])[:40]!r}" if isinstance(found, Mapping) else repr(found)[:40]
-        )
-        raise ConfigError(
-            f"manifest.json is damaged: {KEY} must name one of {', '.join(known)} per score, found {found_as}"
-        )
-    return found
+def kinds_of(manifest: Manifest, records: Sequence[Record]) -> Kinds:
+    """The kinds of a run's scores: declared in its manifest, else, in an older run's, inferred. Raises ConfigError."""
+    if KEY not in manifest:
+        scored = [(name, value) for one in records for name, value in one["scores"].items() if value is not None]
+        counts, values = units_of(manifest), grouped(scored, lambda pair: pair[0])
+        return {name: "count" if name in counts else _inferred({one for _, one in of}) for name, of in values.items()}
+    declared: object = manifest[KEY]
+    known, wrong = get_args(ScoreKind), repr(declared)[:40]
+    if isinstance(declared, Mapping):
+        if all(kind in known for kind in declared.values()):
+            return declared
+        wrong = next(f"{str(name)!r} is {str(kind)[:40]!r}" for name, kind in declared.items() if kind not in known)
+    raise ConfigError(f"manifest.json is damaged: {KEY} must name one of {', '.join(known)} per score, found {wrong}")
 
 
 def kind_of(metric: str, kinds: Kinds) -> ScoreKind:
@@ -78,3 +76,41 @@ def _inferred(values: set[float]) -> ScoreKind:
     if values <= {0.0, 1.0}:
         return "proportion"
     return "share" if min(values) >= 0.0 and max(values) <= 1.0 else "number"
+
+
+def better(metric: str, manifests: Iterable[Manifest] = ()) -> Better:
+    """The direction of a metric, of a score or of its mean over some part (``task/x/<score>``), as the manifests of
+    runs have it; empty where neither way is better."""
+    known = list(manifests)
+    if metric.startswith(_LOW) or any(_is_of(metric, name) for one in known for name in one.get("lower") or ()):
+        return "lower"
+    neither = (name for one in known for name in one.get("neither") or ())
+    return "" if metric.startswith(_NEITHER) or any(_is_of(metric, name) for name in neither) else "higher"
+
+
+def units_of(manifest: Manifest) -> Mapping[str, str]:
+    """Score -> unit, of a run's scores that are not proportions; older runs name these without their units."""
+    return manifest.get("units") or dict.fromkeys(manifest.get("count_scores") or (), "n")
+
+
+def unit(metric: str, manifests: Iterable[Manifest] = ()) -> str:
+    """What the numbers of a metric count; empty for a score without a unit."""
+    declared = (what for one in manifests for name, what in units_of(one).items() if _is_of(metric, name))
+    return _UNITS.get(metric.partition("/")[0]) or next(declared, "")
+
+
+def _is_of(metric: str, score: str) -> bool:
+    return metric == score or metric.endswith(f"/{score}")
+
+
+def improved(difference: float, direction: Better) -> float:
+    """A difference (mine less another's) as a gain: positive is better, or higher where neither way is."""
+    return -difference if direction == "lower" else difference
+
+
+def grouped(values: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
+    """Key -> its values, both in the order in which they come."""
+    groups: dict[K, list[V]] = {}
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
+    return groups

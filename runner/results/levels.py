@@ -9,15 +9,14 @@ innermost group, from those of the groups (``runner.results.intervals.of_means``
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from typing import Any
+from functools import cached_property
 
 from runner.results.bounds import standard_error, unvaried_variance
-from runner.results.intervals import Mean, Metric, of_means, settle, unsettled_of
-from runner.results.kinds import NUMBER, Kinds, Scale, kind_of
+from runner.results.intervals import Mean, Metric, finished_metric, of_means, unfinished_mean_of
+from runner.results.kinds import NUMBER, Kinds, Scale, grouped, kind_of
+from runner.storage.schema import Record
 
 Levels = Mapping[str, Sequence[str]]
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,7 @@ class Part:
     def metric(self) -> Metric:
         """The mean with its interval."""
         if self.plain is not None:
-            settle([self.plain])
-            return replace(self.plain.metric, unscored=self.unscored)
+            return replace(finished_metric(self.plain), unscored=self.unscored)
         metric = Metric(self.value, n=self.n, unscored=self.unscored)
         return of_means(metric, self.variance, self.df, self.size, self.scale)
 
@@ -60,10 +58,8 @@ class Nested:
     @cached_property
     def leaves(self) -> dict[tuple[str, ...], Part]:
         """Path from the outermost to the innermost group -> mean of its samples."""
-        groups: dict[tuple[str, ...], list[Record]] = {}
-        for record in self._placed:
-            path = tuple(record["strata"][level] for level in reversed(self.levels))
-            groups.setdefault(path, []).append(record)
+        outward = list(reversed(self.levels))
+        groups = grouped(self._complete, lambda record: tuple(record["strata"][level] for level in outward))
         return {path: leaf(groups[path], self.score, self.scale) for path in sorted(groups)}
 
     @cached_property
@@ -74,11 +70,11 @@ class Nested:
     def total(self, values: Collection[str] | None = None) -> Part:
         """Mean of the means of all outermost groups, or of these."""
         part = average([one for value, one in self.outer.items() if values is None or value in values])
-        lost = len(self.records) - len(self._placed) if values is None else 0
-        return replace(part, unscored=part.unscored + lost)
+        incomplete = len(self.records) - len(self._complete) if values is None else 0
+        return replace(part, unscored=part.unscored + incomplete)
 
     @cached_property
-    def _placed(self) -> list[Record]:
+    def _complete(self) -> list[Record]:
         return [record for record in self.records if all(level in record["strata"] for level in self.levels)]
 
     def _mean(self, path: tuple[str, ...]) -> Part:
@@ -90,11 +86,26 @@ class Nested:
         return average([self._mean(one) for one in below])
 
 
+def used_levels(records: Sequence[Record], levels: Sequence[str]) -> Sequence[str]:
+    """The levels, where they make two or more innermost groups: the mean of a single group is its plain mean."""
+    complete = [one["strata"] for one in records if all(level in one["strata"] for level in levels)]
+    return levels if len({tuple(strata[level] for level in levels) for strata in complete}) > 1 else ()
+
+
+def part_of(records: Sequence[Record], score: str, levels: Sequence[str], scale: Scale) -> Part:
+    """The mean of the means by these levels, or the plain mean where they make one group."""
+    levels = used_levels(records, levels)
+    return Nested(records, score, levels, scale).total() if levels else leaf(records, score, scale)
+
+
 def nested_metrics(records: Sequence[Record], levels: Levels, kinds: Kinds) -> dict[str, Metric]:
     """``<outer level>/<value>/<score>`` and ``total/<score>`` of every score with levels; of a single innermost group
     nothing, as its mean is the score's own."""
-    nested = {score: Nested(records, score, strata, Scale(kind_of(score, kinds))) for score, strata in levels.items()}
-    found = {score: one for score, one in nested.items() if len(one.leaves) > 1}
+    found = {
+        score: Nested(records, score, strata, Scale(kind_of(score, kinds)))
+        for score, strata in levels.items()
+        if used_levels(records, strata)
+    }
     outer = {
         f"{one.levels[-1]}/{value}/{score}": part.metric
         for score, one in found.items()
@@ -123,7 +134,7 @@ def average(parts: Sequence[Part]) -> Part:
 
 def leaf(records: Sequence[Record], score: str, scale: Scale) -> Part:
     """Mean over samples, in whole clusters."""
-    one = unsettled_of(records, score, scale)
+    one = unfinished_mean_of(records, score, scale)
     metric, k = one.metric, one.clusters
     found = Part(metric.value, metric.n, metric.unscored, scale, size=k, plain=one)
     if metric.value is None or (one.spread is None and not scale.bounded):
@@ -138,5 +149,4 @@ def leaf(records: Sequence[Record], score: str, scale: Scale) -> Part:
 
 def shared(tables: Sequence[Mapping[str, float | None]]) -> list[str]:
     """The groups in which every one of these has a value, in the first one's order."""
-    there = [[group for group, value in table.items() if value is not None] for table in tables]
-    return reduce(lambda left, right: [group for group in left if group in right], there) if there else []
+    return [group for group in (tables[0] if tables else ()) if all(one.get(group) is not None for one in tables)]

@@ -4,9 +4,8 @@ import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -37,11 +36,16 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
                 raise ConfigError(
                     f"{folder} is not a shard of {folders[0]}: {key} is {other.get(key)}, not {notes[0].get(key)}"
                 )
-    _check_config(folders)
+        if changes := differences(config_of(folders[0]), config_of(folder)):
+            raise ConfigError(f"{folder} is not a shard of {folders[0]}: {'; '.join(changes[:3])}")
     _check_shards(notes)
     lines = _lines(folders, ids)
     new.mkdir(parents=True)
-    _write(folders, lines, new / FILE)
+    with ExitStack() as stack, (new / FILE).open("wb") as out:  # one at a time: together they may not fit into memory
+        files = [stack.enter_context((folder / FILE).open("rb")) for folder in folders]
+        for line in lines:
+            files[line.folder].seek(line.begin)
+            out.write(files[line.folder].read(line.end - line.begin))
     for n, folder in enumerate(folders):
         for path in sorted(folder.glob("texts-*.jsonl.gz")):
             shutil.copyfile(path, new / f"texts-{n:04}-{path.name.removeprefix('texts-')}")
@@ -52,9 +56,8 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     return new
 
 
-@dataclass(frozen=True, order=True)
-class _Line:
-    """A record's place in the whole, and where it is found: its folder's number, and bytes of the file."""
+class _Line(NamedTuple):
+    """A record's position in the whole, and where it is found: its folder's number, and bytes of the file."""
 
     rank: int
     folder: int
@@ -66,33 +69,23 @@ class _Line:
 def _lines(folders: Sequence[Path], ids: Sequence[str]) -> list[_Line]:
     """Where the records of all folders are, in order. Raises ConfigError for one that is in two folders."""
     ranks = {name: n for n, name in enumerate(ids)}
-    found: list[_Line] = []
+    lines: list[_Line] = []
     seen: dict[tuple[str, int], Path] = {}
     for n, folder in enumerate(folders):
         turns: dict[str, int] = {}
         begin = 0
         with (folder / FILE).open("rb") as file:
-            for record, line in zip(read(folder), file, strict=False):  # a torn last line is no record
+            for record, line in zip(read(folder), file, strict=False):  # a torn last line is not a record
                 name, epoch = record["sample_id"], record["epoch"]
                 if (first := seen.setdefault((name, epoch), folder)) != folder:
                     raise ConfigError(f"sample {name!r} is in {first} and in {folder}")
                 turn = turns.setdefault(name, len(turns))
-                found.append(_Line(ranks.get(name, turn), n, epoch, begin, begin + len(line)))
+                lines.append(_Line(ranks.get(name, turn), n, epoch, begin, begin + len(line)))
                 begin += len(line)
-    return sorted(found)
-
-
-def _write(folders: Sequence[Path], lines: Sequence[_Line], path: Path) -> None:
-    """Copy the records, one at a time: together they may not fit into memory."""
-    with ExitStack() as stack, path.open("wb") as out:
-        files = [stack.enter_context((folder / FILE).open("rb")) for folder in folders]
-        for line in lines:
-            files[line.folder].seek(line.begin)
-            out.write(files[line.folder].read(line.end - line.begin))
+    return sorted(lines)
 
 
 def _merged(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The manifest of the whole."""
     first, states = notes[0], {str(note["status"]) for note in notes}
     errors, kills = Counter[str](), Counter[str]()
     for note in notes:
@@ -116,14 +109,6 @@ def _merged(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "config": None,
         "mlflow": None,
     }
-
-
-def _check_config(folders: Sequence[Path]) -> None:
-    """Raises ConfigError when two folders' configs differ in more than the shard."""
-    first, *others = [config_of(folder) for folder in folders]
-    for folder, other in zip(folders[1:], others, strict=True):
-        if changes := differences(first, other):
-            raise ConfigError(f"{folder} is not a shard of {folders[0]}: {'; '.join(changes[:3])}")
 
 
 def _check_shards(notes: Sequence[Mapping[str, Any]]) -> None:

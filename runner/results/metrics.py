@@ -3,19 +3,20 @@ question costs, in total and by purpose of the calls."""
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from components.core.types import CONTEXT_LENGTH
-from runner.results.intervals import Mean, Metric, MetricJSON, numbered, settle, unsettled
+from runner.results.intervals import Mean, Metric, MetricJSON, numbered, resample_intervals, unfinished_mean
 from runner.results.kinds import Kinds, Scale, kind_of
 from runner.results.levels import Levels, nested_metrics
-from runner.results.sheets import USD, Column
+from runner.results.sheets import USD, columns
+from runner.storage.schema import Record
 
 OVERFLOWS = "errors/context_length"
 APART = "judge"  # the purpose of calls that ask about the agent; they are in no total
-COLUMNS = (Column("calls", "calls"), Column("tokens in", "tokens"), Column("tokens out", "tokens"), Column("USD", USD))
+COLUMNS = columns(("calls", "calls"), ("tokens in", "tokens"), ("tokens out", "tokens"), ("USD", USD))
 TOTALS = ("calls/total", "tokens/input", "tokens/output", "cost/usd")
-_OF_A_PURPOSE = {
+_OF_A_PURPOSE: Mapping[str, Literal["calls", "input_tokens", "output_tokens", "cost_usd"]] = {
     "calls/{}": "calls", "tokens/{}/input": "input_tokens", "tokens/{}/output": "output_tokens", "cost/{}": "cost_usd",
 }  # fmt: skip
 
@@ -28,44 +29,38 @@ class Summary(TypedDict):
 
 
 def summarise(
-    records: Sequence[Mapping[str, Any]], levels: Levels | None = None, by: Levels | None = None,
-    kinds: Kinds | None = None,
-) -> Summary:  # fmt: skip
+    records: Sequence[Record], levels: Levels | None = None, by: Levels | None = None, kinds: Kinds | None = None
+) -> Summary:
     """Everything for ``metrics.json``.
 
-    ``levels``: the scores of which means of means are wanted, ``by``: those wanted per value of a stratum too (see
-    ``runner.results.levels``), ``kinds``: what their values can be (see ``runner.results.kinds``). A part has every
-    score of the whole; one without a scored sample has the value None.
+    ``levels``: the scores of which means of means are requested, ``by``: those requested per value of a stratum too
+    (see ``runner.results.levels``), ``kinds``: what their values can be (see ``runner.results.kinds``). A part has
+    every score of the whole; one without a scored sample has the value None.
     """
-    records = sorted(records, key=lambda r: (r["sample_id"], r["epoch"]))  # the order of finishing says nothing
-    table, rows = _Table(records, kinds or {}), _rows(records)
+    records = sorted(records, key=lambda one: (one["sample_id"], one["epoch"]))  # the order of finishing says nothing
+    levels, by, kinds = levels or {}, by or {}, kinds or {}
+    table, rows = _Table(records, kinds), _rows(records)
     scores, endings = table.scores(), _endings(records, table)
-    whole = scores | endings
     parts = {
-        (stratum, value): table.scores(rows[stratum][value])
-        for stratum in sorted(rows)
-        for value in sorted(rows[stratum])
+        stratum: {value: table.scores(of) for value, of in sorted(values.items())}
+        for stratum, values in sorted(rows.items())
     }
-    settle([one for part in (whole, *parts.values()) for one in part.values()])
-    strata: dict[str, dict[str, dict[str, MetricJSON]]] = {}
-    for (stratum, value), part in parts.items():
-        strata.setdefault(stratum, {})[value] = {name: one.metric.as_dict() for name, one in part.items()}
-    nested = nested_metrics(
-        records, {name: strata for name, strata in (levels or {}).items() if name in scores}, kinds or {}
-    )
+    resample_intervals([one for part in (scores, endings, *(of for part in parts.values() for of in part.values()))
+            for one in part.values()])  # fmt: skip
+    nested = nested_metrics(records, {name: strata for name, strata in levels.items() if name in scores}, kinds)
     grouped = {
         f"{stratum}/{value}/{name}": part[name].metric
-        for stratum in dict.fromkeys(stratum for of in (by or {}).values() for stratum in of)
-        for name in scores
-        if stratum in (by or {}).get(name, ())
-        and len(rows.get(stratum, ())) > 1
-        and scores[name].metric.value is not None  # what is not defined is so in every part
-        for (of, value), part in parts.items()
-        if of == stratum
+        for stratum in dict.fromkeys(stratum for of in by.values() for stratum in of)
+        for name, score in scores.items()
+        if stratum in by.get(name, ()) and score.metric.value is not None  # what is not defined is so in every part
+        for value, part in parts.get(stratum, {}).items()
+        if len(parts[stratum]) > 1
     }
-    found = {name: one.metric for name, one in scores.items()} | nested | grouped
-    found |= {name: one.metric for name, one in endings.items()} | _totals(records)
-    return {"metrics": {name: metric.as_dict() for name, metric in found.items()}, "strata": strata}
+    found = _metrics(scores) | nested | grouped | _metrics(endings) | _totals(records)
+    strata = {
+        stratum: {value: _as_dicts(_metrics(part)) for value, part in of.items()} for stratum, of in parts.items()
+    }
+    return {"metrics": _as_dicts(found), "strata": strata}
 
 
 def as_json(summary: Summary) -> str:
@@ -75,7 +70,23 @@ def as_json(summary: Summary) -> str:
     return orjson.dumps(summary, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY).decode()
 
 
-def _rows(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[int]]]:
+def metrics(records: Sequence[Record], kinds: Kinds) -> dict[str, Metric]:
+    """Scores first, in the scorers' order, then how episodes ended, errors, cost, tokens, calls and time."""
+    table = _Table(records, kinds)
+    means = table.scores() | _endings(records, table)
+    resample_intervals(list(means.values()))
+    return _metrics(means) | _totals(records)
+
+
+def _metrics(means: Mapping[str, Mean]) -> dict[str, Metric]:
+    return {name: one.metric for name, one in means.items()}
+
+
+def _as_dicts(metrics: Mapping[str, Metric]) -> dict[str, MetricJSON]:
+    return {name: one.as_dict() for name, one in metrics.items()}
+
+
+def _rows(records: Sequence[Record]) -> dict[str, dict[str, list[int]]]:
     """The numbers of the records in every value of every stratum."""
     rows: dict[str, dict[str, list[int]]] = {}
     for number, record in enumerate(records):
@@ -84,44 +95,36 @@ def _rows(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[int]
     return rows
 
 
-def metrics(records: Sequence[Mapping[str, Any]], kinds: Kinds) -> dict[str, Metric]:
-    """Scores first, in the scorers' order, then how episodes ended, errors, cost, tokens, calls and time."""
-    table = _Table(records, kinds)
-    found = table.scores() | _endings(records, table)
-    settle(list(found.values()))
-    return {name: one.metric for name, one in found.items()} | _totals(records)
-
-
 class _Table:
-    """The scores of records as one matrix, which strata are rows of."""
+    """The scores of records as one matrix, of which strata are rows."""
 
-    def __init__(self, records: Sequence[Mapping[str, Any]], kinds: Kinds) -> None:
+    def __init__(self, records: Sequence[Record], kinds: Kinds) -> None:
         import numpy as np
 
         self._kinds = kinds
         self.clusters = numbered(records)
-        shapes = dict.fromkeys(tuple(record["scores"]) for record in records)
-        self._columns = {name: n for n, name in enumerate(dict.fromkeys(name for shape in shapes for name in shape))}
-        self._values, self._ceilings = (
-            np.array([[record[kind].get(name) for record in records] for name in self._columns], dtype=float)
-            for kind in ("scores", "ceilings")
-        )
+        self._columns = list(dict.fromkeys(name for record in records for name in record["scores"]))
+        self._values = np.array([[one["scores"].get(name) for one in records] for name in self._columns], dtype=float)
+        ceilings = [[one.get("ceilings", {}).get(name) for one in records] for name in self._columns]
+        self._ceilings = np.array(ceilings, dtype=float)
 
     def scores(self, rows: Sequence[int] | None = None) -> dict[str, Mean]:
         """Mean of every score over these records, or all; what is unscored is left out and counted."""
         import numpy as np
 
         at: Any = slice(None) if rows is None else np.array(rows)
-        clusters, out = self.clusters[at], {}
-        for name, column in self._columns.items():
-            ceilings = self._ceilings[column, at]
+        clusters, means = self.clusters[at], {}
+        for number, name in enumerate(self._columns):
+            ceilings = self._ceilings[number, at]
             known = ceilings[~np.isnan(ceilings)].tolist()
             ceiling = math.fsum(known) / len(known) if known else None
-            out[name] = unsettled(self._values[column, at], clusters, Scale(kind_of(name, self._kinds)), ceiling)
-        return out
+            means[name] = unfinished_mean(
+                self._values[number, at], clusters, Scale(kind_of(name, self._kinds)), ceiling
+            )
+        return means
 
 
-def _endings(records: Sequence[Mapping[str, Any]], table: _Table) -> dict[str, Mean]:
+def _endings(records: Sequence[Record], table: _Table) -> dict[str, Mean]:
     """Shares of how episodes ended; errors among all, the others among those without error.
 
     ``errors/context_length`` is a part of ``stop/failed``: failures of the model's window, which are scored.
@@ -131,28 +134,30 @@ def _endings(records: Sequence[Mapping[str, Any]], table: _Table) -> dict[str, M
     if not records:
         return {}
     stops = [record["stop"] for record in records]
-    out, share = dict[str, Mean](), Scale("proportion")
-    for stop in ("answered", "refused", "limit", "failed"):
-        values = np.array([None if found == "error" else found == stop for found in stops], dtype=float)
-        out[f"stop/{stop}"] = unsettled(values, table.clusters, share)
-    out["errors/rate"] = unsettled(np.array([found == "error" for found in stops], dtype=float), table.clusters, share)
-    out[OVERFLOWS] = unsettled(np.array([overflowed(record) for record in records], dtype=float), table.clusters, share)
-    return out
+    values: dict[str, list[float | None]] = {
+        f"stop/{name}": [None if stop == "error" else float(stop == name) for stop in stops]
+        for name in ("answered", "refused", "limit", "failed")
+    }
+    values["errors/rate"] = [float(stop == "error") for stop in stops]
+    values[OVERFLOWS] = [overflowed(record) for record in records]
+    share = Scale("proportion")
+    return {name: unfinished_mean(np.array(of, dtype=float), table.clusters, share) for name, of in values.items()}
 
 
-def _totals(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
+def _totals(records: Sequence[Record]) -> dict[str, Metric]:
     """Cost, tokens, calls and time; where a call did not report them, a sum is unknown, not zero."""
     n = len(records)
     if not n:
         return {}
     usage = [record["usage"] for record in records]
     seconds = sorted(record["seconds"] for record in records)
+    calls = sum(one["calls"] for one in usage)
     return {
-        "cost/usd": total([u["cost_usd"] for u in usage]),
-        "tokens/input": total([u["input_tokens"] for u in usage]),
-        "tokens/output": total([u["output_tokens"] for u in usage]),
-        "calls/total": Metric(sum(u["calls"] for u in usage), n=n),
-        "calls/per_sample": Metric(sum(u["calls"] for u in usage) / n, n=n),
+        "cost/usd": total([one["cost_usd"] for one in usage]),
+        "tokens/input": total([one["input_tokens"] for one in usage]),
+        "tokens/output": total([one["output_tokens"] for one in usage]),
+        "calls/total": Metric(calls, n=n),
+        "calls/per_sample": Metric(calls / n, n=n),
         "time/seconds_p50": Metric(_quantile(seconds, 0.5), n=n),
         "time/seconds_p95": Metric(_quantile(seconds, 0.95), n=n),
         **by_purpose(records),
@@ -163,7 +168,7 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def overflowed(record: Mapping[str, Any]) -> float | None:
+def overflowed(record: Record) -> float | None:
     """1 where an episode failed because a request was longer than the model takes, else 0; None after an error."""
     if record["stop"] == "error":
         return None
@@ -179,7 +184,7 @@ def overflow_line(metrics: Mapping[str, MetricJSON]) -> str | None:
     return f"context:    {round(share['value'] * n)} of {n} episodes failed: longer than the model's context window"
 
 
-def by_purpose(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
+def by_purpose(records: Sequence[Record]) -> dict[str, Metric]:
     """``calls/<purpose>``, ``tokens/<purpose>/input`` and ``/output``, ``cost/<purpose>``: totals over ``n`` episodes.
 
     A call whose price or tokens are not known makes that sum of its purpose None, never 0.
@@ -227,7 +232,7 @@ def divided(values: Sequence[float | None], n: int) -> list[float | None]:
     return [None if value is None else value / n for value in values]
 
 
-def per_question(records: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+def per_question(records: Sequence[Record]) -> dict[str, float | None]:
     """Calls, tokens and US dollars per episode; None for what is not known of a call."""
     sums = [total([record["usage"][key] for record in records]).value for key in _OF_A_PURPOSE.values()]
     return dict(zip((column.name for column in COLUMNS), divided(sums, len(records)), strict=True))

@@ -1,14 +1,28 @@
-"""Rows of tables: runs of the same settings on different parts of a benchmark, called by what they differ in."""
+"""Rows of tables: runs of the same settings on different parts of a benchmark, labelled by what they differ in; and the
+metrics of runs with the scores to show first, read once for all sections."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import zip_longest
 
+import orjson
+
+from runner.results import kinds
+from runner.results.intervals import MetricJSON
+from runner.results.kinds import Better, grouped
+from runner.results.metrics import OVERFLOWS, Summary
 from runner.results.runs import Run, is_one_of
-from runner.storage.schema import Record
+from runner.results.sheets import ARROWS, Column, Value
+from runner.storage.schema import Manifest, Record
+
+METRICS = "metrics.json"
+_TOTALS = ("stop", "errors", "cost", "tokens", "calls", "time")
+_FIRST = ("total", "completion", "score", "execution", "refusal", "response", "planning")
+_HEADLINES = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Row:
     """Runs of the same settings on different parts, and a label that no other row has."""
 
@@ -34,11 +48,11 @@ def rows_of(runs: Sequence[Run], *, by_dataset: bool = False) -> list[Row]:
     """
     groups: list[list[Run]] = []
     for run in runs:
-        place = next((group for group in groups if all(_fits(run, other, by_dataset) for other in group)), None)
-        if place is None:
+        fitting = next((group for group in groups if all(_fits(run, other, by_dataset) for other in group)), None)
+        if fitting is None:
             groups.append([run])
         else:
-            place.append(run)
+            fitting.append(run)
     labels = labels_of([group[0] for group in groups])
     return [
         Row(group, label if labels.count(label) == 1 else f"{label} {group[0].folder.name}")
@@ -49,10 +63,10 @@ def rows_of(runs: Sequence[Run], *, by_dataset: bool = False) -> list[Row]:
 def _fits(run: Run, other: Run, by_dataset: bool) -> bool:
     """Whether two runs are of one row: alike, and without a part in common unless they are shards."""
     alike = by_dataset and run.method is not None and run.method == other.method
-    if not alike and run.settings != other.settings:
+    if not alike and run.same != other.same:
         return False
-    parts = _datasets if by_dataset else _groups
-    shards = run.notes.get("shard"), other.notes.get("shard")
+    parts = (lambda one: {one.data}) if by_dataset else _groups
+    shards = run.manifest.get("shard"), other.manifest.get("shard")
     return parts(run).isdisjoint(parts(other)) or (None not in shards and shards[0] != shards[1])
 
 
@@ -62,18 +76,13 @@ def _groups(run: Run) -> set[tuple[str, ...]]:
     found = {
         tuple(str(record["strata"].get(level, "")) for level in strata) for strata in levels for record in run.records
     }
-    return found or {(str((run.notes.get("dataset") or {}).get("name", "")),)}
-
-
-def _datasets(run: Run) -> set[tuple[str, ...]]:
-    """The dataset of a run, as it was set."""
-    return {run.data}
+    return found or {(run.dataset,)}
 
 
 def labels_of(runs: Sequence[Run]) -> list[str]:
     """The settings in which rows differ; of one sweep only what it varies, where that is enough."""
-    swept = {name for run in runs for name in run.notes.get("swept") or ()}
-    if swept and len({run.notes.get("sweep") for run in runs}) == 1:
+    swept = {name for run in runs for name in run.manifest.get("swept") or ()}
+    if swept and len({run.manifest.get("sweep") for run in runs}) == 1:
         short = [_label(run, runs, swept) for run in runs]
         if len(set(short)) == len(short):
             return short
@@ -108,3 +117,145 @@ def _within(run: Run, group: str) -> list[str]:
 
 def _alike(one: Run, other: Run, group: str) -> bool:
     return one.choices.get(group) == other.choices.get(group)
+
+
+def is_named(row: Row, names: Collection[str]) -> bool:
+    """Whether a name is of this row: its agent, its label, one of its folders or a value that the sweep varied, alone
+    or behind its key (``key=value``)."""
+    pairs = {pair for run in row.runs for pair in run.swept}
+    varied = {word for key, value in pairs for word in (value, f"{key}={value}")}
+    own = {row.label, str(row.first.choices.get("agent")), *(run.folder.name for run in row.runs)}
+    return not (own | varied).isdisjoint(names)
+
+
+def nearest(row: Row, named: Sequence[Row]) -> list[Row]:
+    """Those that differ from a row in the fewest of the settings that were swept: all that are as near."""
+    distances = {other.label: _distance(row, other) for other in named}
+    return [other for other in named if distances[other.label] == min(distances.values())]
+
+
+def _distance(row: Row, other: Row) -> int:
+    mine, theirs = ((one.first.manifest.get("varied") or {}) | {"": one.first.model} for one in (row, other))
+    return sum(mine.get(key) != theirs.get(key) for key in mine.keys() | theirs.keys())
+
+
+@dataclass(frozen=True)
+class RunMetrics:
+    """A run, a label that no other one has, and its ``metrics.json``. ``strata``: stratum -> value -> metrics."""
+
+    run: Run
+    label: str
+    metrics: Mapping[str, MetricJSON]
+    strata: Mapping[str, Mapping[str, Mapping[str, MetricJSON]]]
+
+    @property
+    def dataset(self) -> str:
+        """The name of its dataset."""
+        return self.run.dataset
+
+    def value(self, name: str) -> Value | None:
+        """A metric with its interval; None where the run has none of this name."""
+        return Value.stored(self.metrics.get(name))
+
+
+def read_metrics(runs: Sequence[Run]) -> Sequence[RunMetrics]:
+    """The metrics of these runs, in their order. The newest result is cached: every section needs it."""
+    return _read_metrics(tuple(runs))
+
+
+@lru_cache(maxsize=1)
+def _read_metrics(runs: tuple[Run, ...]) -> Sequence[RunMetrics]:
+    labels = dict(_run_labels(runs))
+    found = [(run, _metrics(run)) for run in runs]
+    return [RunMetrics(run, labels[run], one.get("metrics", {}), one.get("strata", {})) for run, one in found]
+
+
+def rows(runs: Sequence[Run]) -> Sequence[Row]:
+    """These runs as rows, those of one method on several datasets as one; the newest result is cached."""
+    return _rows(tuple(runs))
+
+
+@lru_cache(maxsize=1)
+def _rows(runs: tuple[Run, ...]) -> Sequence[Row]:
+    return rows_of(runs, by_dataset=len({run.data for run in runs}) > 1)
+
+
+def _run_labels(runs: Sequence[Run]) -> Iterator[tuple[Run, str]]:
+    """Run -> its row's label; those that share a row get the names of their datasets, or folders."""
+    for row in rows(runs):
+        names = [run.dataset for run in row.runs]
+        names = names if len(set(names)) == len(names) else [run.folder.name for run in row.runs]
+        for run, name in zip(row.runs, names, strict=True):
+            yield run, row.label if len(row.runs) == 1 else f"{row.label} {name}"
+
+
+def _metrics(run: Run) -> Summary:
+    """The metrics of a folder and those per stratum; empty for a run that ended before it had any."""
+    path = run.folder / METRICS
+    found: Summary = orjson.loads(path.read_bytes()) if path.is_file() else {"metrics": {}, "strata": {}}
+    return found
+
+
+def headline(
+    jobs: Sequence[Mapping[str, MetricJSON]], room: int, manifests: Sequence[Manifest] = (), named: Iterable[str] = ()
+) -> list[str]:
+    """The metrics to show next to each other: those that are ``named``, then those of which the manifests of the jobs
+    give a better direction, the first of each group before the second of any; all with a value somewhere."""
+    names = [n for n in dict.fromkeys(n for job in jobs for n in job) if kinds.better(n, manifests)]
+    there = [n for n in names if any(_has(job, n) for job in jobs)]
+    there = [n for n in there if "/".join(n.split("/")[2:]) not in there]  # the means of single parts of a score
+    late = [n for n in ("errors/rate", OVERFLOWS, "cost/usd", "time/seconds_p50") if n in there]
+    groups = grouped((name for name in there if not _is_total(name)), lambda name: name.partition("/")[0])
+    order = sorted(groups, key=lambda group: _FIRST.index(group) if group in _FIRST else len(_FIRST))
+    rounds = [name for names in zip_longest(*(groups[group] for group in order)) for name in names if name]
+    rounds = [*dict.fromkeys([*(name for name in named if any(_has(job, name) for job in jobs)), *rounds])]
+    return [*rounds[: max(1, room - len(late))], *late][:room]
+
+
+def _is_total(name: str) -> bool:
+    return name.partition("/")[0] in _TOTALS
+
+
+def _has(job: Mapping[str, MetricJSON], name: str) -> bool:
+    return name in job and job[name].get("value") is not None
+
+
+def headlines(found: Sequence[RunMetrics], room: int = _HEADLINES) -> list[str]:
+    """The scores to show first, the one that decides before all."""
+    scores = [{name: of for name, of in one.metrics.items() if not _is_total(name)} for one in found]
+    named = dict.fromkeys(name for one in found for name in one.run.shown)
+    names = headline(scores, room, [one.run.manifest for one in found], named)
+    decides = [name for name in dict.fromkeys(one.run.headline for one in found) if name is not None]
+    there = [name for name in decides if any(one.value(name) is not None for one in found)]
+    return list(dict.fromkeys([*there, *names]))[:room]
+
+
+def better(found: Sequence[RunMetrics], name: str) -> Better:
+    """In which direction a metric improves. In runs whose manifests do not declare it, scores of which a perfect agent
+    reaches 0 are better low."""
+    notes = [one.run.manifest for one in found]
+    ceilings = {one.metrics.get(name, {}).get("ceiling") for one in found} - {None}
+    if ceilings == {0} and any("lower" not in of for of in notes):
+        return "lower"
+    return kinds.better(name, notes)
+
+
+def named(found: Sequence[RunMetrics], name: str) -> str:
+    """A metric's name with the sign of its direction."""
+    return f"{name} {ARROWS[better(found, name)]}".strip()
+
+
+def column(found: Sequence[RunMetrics], name: str) -> Column:
+    """The column of a metric."""
+    return Column(name, _unit(found, name), better(found, name))
+
+
+def axis(found: Sequence[RunMetrics], name: str) -> str:
+    """The title of a metric's axis: name, unit, direction."""
+    way, unit = better(found, name), _unit(found, name)
+    direction = f" ({ARROWS[way]} {way} is better)" if way else ""
+    return f"{name}{f' [{unit}]' if unit else ''}{direction}"
+
+
+def _unit(found: Sequence[RunMetrics], name: str) -> str:
+    return kinds.unit(name, [one.run.manifest for one in found])

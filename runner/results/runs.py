@@ -12,15 +12,13 @@ import yaml
 
 from components.core.errors import ConfigError
 from components.core.messages import SIMULATED
-from components.text.yaml_text import read_yaml
-from runner.results.directions import better
-from runner.results.kinds import Kinds, Scale, kind_of, kinds_of
-from runner.results.sheets import Better
+from components.text.structured import read_yaml
+from runner.results.kinds import Better, Kinds, Scale, better, grouped, kind_of, kinds_of
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
 from runner.storage.records import read, slim
 from runner.storage.resume import setting
-from runner.storage.schema import Record
+from runner.storage.schema import Manifest, Record
 from runner.storage.texts import TextReader
 from runner.terminal.command import print_note
 
@@ -39,21 +37,19 @@ def measured(folder: Path, whole: Iterable[Record]) -> list[Record]:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
-    """A run folder, its manifest and its config. ``keeps``: records and texts are read once and stay in memory."""
+    """A run folder, its manifest and its config. ``cached``: records and texts are read once and stay in memory."""
 
     folder: Path
-    notes: Mapping[str, Any]
+    manifest: Manifest
     cfg: Mapping[str, Any]
-    keeps: bool = False
+    cached: bool = False
 
     @classmethod
     def at(cls, folder: Path, cfg: Mapping[str, Any] | None = None) -> "Run":
         """Read a run folder; its config too, where it is not given. Raises ConfigError for one that is damaged."""
-        if cfg is None:
-            cfg = config_of(folder)
-        return cls(folder, manifest.read(folder), cfg)
+        return cls(folder, manifest.read(folder), config_of(folder) if cfg is None else cfg)
 
     @cached_property
     def records(self) -> list[Record]:
@@ -62,11 +58,11 @@ class Run:
 
     def whole(self) -> Iterable[Record]:
         """The records with their steps, as they are in the folder."""
-        return self._whole if self.keeps else read(self.folder)
+        return self._whole if self.cached else read(self.folder)
 
     def texts(self) -> TextReader:
         """The texts that the records refer to."""
-        return self._texts if self.keeps else TextReader(self.folder)
+        return self._texts if self.cached else TextReader(self.folder)
 
     @cached_property
     def _whole(self) -> list[Record]:
@@ -78,21 +74,23 @@ class Run:
 
     @property
     def levels(self) -> Mapping[str, Sequence[str]]:
-        """Score -> strata, of the scores of which means of means are wanted."""
-        found: Mapping[str, Sequence[str]] = self.notes.get("levels") or {}
-        return found
+        """Score -> strata, of the scores of which means of means are requested."""
+        return self.manifest.get("levels") or {}
 
     @property
     def by(self) -> Mapping[str, Sequence[str]]:
-        """Score -> strata, of the scores that are wanted per value of a stratum."""
-        found: Mapping[str, Sequence[str]] = self.notes.get("by") or {}
-        return found
+        """Score -> strata, of the scores that are requested per value of a stratum."""
+        return self.manifest.get("by") or {}
 
     @property
     def choices(self) -> Mapping[str, str]:
         """Group -> choice."""
-        found: Mapping[str, str] = self.notes.get("choices") or {}
-        return found
+        return self.manifest.get("choices") or {}
+
+    @property
+    def dataset(self) -> str:
+        """The name of its dataset."""
+        return str((self.manifest.get("dataset") or {}).get("name", ""))
 
     @property
     def data(self) -> tuple[str, str]:
@@ -108,14 +106,14 @@ class Run:
     @property
     def content(self) -> str | None:
         """The fingerprint of the data, or of those that they are a change of; None of a run that has none."""
-        noted: Mapping[str, str] = self.notes.get("dataset") or {}
-        return noted.get("base", noted.get("fingerprint"))
+        data = self.manifest.get("dataset") or {}
+        return data.get("base", data.get("fingerprint"))
 
     @cached_property
     def headline(self) -> str | None:
         """The score that decides: the one that the first scorer names, else its first."""
-        named: str | None = self.notes.get("decides")
-        return named if named in self.scores or not self.scores else next(iter(self.scores))
+        decides = self.manifest.get("decides")
+        return decides if decides in self.scores or not self.scores else next(iter(self.scores))
 
     @cached_property
     def scores(self) -> dict[str, None]:
@@ -134,12 +132,12 @@ class Run:
 
     def better(self, metric: str) -> Better:
         """In which direction a metric of this run improves; empty where in none."""
-        return better(metric, [self.notes])
+        return better(metric, [self.manifest])
 
     @cached_property
     def kinds(self) -> Kinds:
         """What the values of its scores can be."""
-        return kinds_of(self.notes, self.records)
+        return kinds_of(self.manifest, self.records)
 
     def scale(self, metric: str) -> Scale:
         """What the values of a metric can be."""
@@ -148,14 +146,14 @@ class Run:
     @property
     def model(self) -> str:
         """The name of the main model."""
-        return str((self.notes.get("models") or {}).get("main", ""))
+        return str((self.manifest.get("models") or {}).get("main", ""))
 
     @property
     def simulated(self) -> bool:
         """Whether its model was not a real one, also behind a server, and where the run repeats the replies of one."""
-        if self.notes.get("model_kind") == "simulated" or ".simulated." in str(self.setting("model._target_")):
+        if self.manifest.get("model_kind") == "simulated" or ".simulated." in str(self.setting("model._target_")):
             return True
-        reported = [one.get("answered_by") or {} for one in self.notes.get("sessions") or ()]
+        reported = [one.get("answered_by") or {} for one in self.manifest.get("sessions") or ()]
         return any(model.startswith(SIMULATED) for one in reported for models in one.values() for model in models)
 
     def setting(self, key: str) -> Any:
@@ -174,11 +172,6 @@ class Run:
         return kept | {"budget": (kept.get("budget") or {}).get("sample")}
 
     @cached_property
-    def settings(self) -> str:
-        """The same as one text."""
-        return json.dumps(self.same, sort_keys=True, default=str)
-
-    @cached_property
     def flat(self) -> dict[str, dict[str, str]]:
         """The same group by group: dotted key -> value."""
         return {group: dict(leaves(of, group)) for group, of in self.same.items()}
@@ -186,7 +179,7 @@ class Run:
     @property
     def swept(self) -> list[tuple[str, str]]:
         """What its sweep varied: dotted key and value."""
-        names, varied = self.notes.get("swept") or (), self.notes.get("varied") or {}
+        names, varied = self.manifest.get("swept") or (), self.manifest.get("varied") or {}
         return [(key, str(value)) for key, value in varied.items() if is_one_of(key, names)]
 
     @cached_property
@@ -195,11 +188,11 @@ class Run:
 
         None for a run of no sweep.
         """
-        swept, varied = self.notes.get("swept") or (), self.notes.get("varied") or {}
+        swept, varied = self.manifest.get("swept") or (), self.manifest.get("varied") or {}
         if not swept or not all(any(is_one_of(key, (name,)) for key in varied) for name in swept):
             return None
-        kept = [(key, varied[key]) for key in varied if is_one_of(key, swept) and key.partition(".")[0] not in _APART]
-        return self.notes.get("sweep"), *sorted(kept)
+        settings = [pair for pair in self.swept if pair[0].partition(".")[0] not in _APART]
+        return self.manifest.get("sweep"), *sorted(settings)
 
 
 def is_one_of(key: str, names: Collection[str]) -> bool:
@@ -218,41 +211,48 @@ def leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:
 
 def warnings_of(runs: Sequence[Run]) -> list[str]:
     """What a reader of several runs must know: simulated models, notes with their methods, missing records."""
-    found: dict[str, list[str]] = {}
+    notes = [
+        (str(note), str(run.choices.get("agent", "?"))) for run in runs for note in run.manifest.get("notes") or ()
+    ]
+    lines = [
+        f"note: {note} ({', '.join(dict.fromkeys(agent for _, agent in of))})"
+        for note, of in grouped(notes, lambda pair: pair[0]).items()
+    ]
     for run in runs:
-        for note in run.notes.get("notes") or ():
-            found.setdefault(str(note), []).append(str(run.choices.get("agent", "?")))
-    lines = [f"note: {note} ({', '.join(dict.fromkeys(of))})" for note, of in found.items()]
-    lines += [line for run in runs if (line := _cut(run))]
+        counts = run.manifest.get("counts")
+        counted = counts["finished"] if counts else 0
+        if run.manifest.get("status") == "complete" and counted > len(run.records):
+            lines.append(
+                f"note: {run.folder} was complete with {counted} records and holds {len(run.records)}: records.jsonl "
+                "was cut or changed; run.resume runs what is missing, with the journal's replies where it has them"
+            )
     if any(run.simulated for run in runs):
         lines.insert(0, "simulated model: these numbers say nothing about any real model")
     return lines
 
 
-def _cut(run: Run) -> str:
-    """That records of a run are gone, where its manifest counts more."""
-    counted = (run.notes.get("counts") or {}).get("finished") or 0
-    if run.notes.get("status") != "complete" or counted <= len(run.records):
-        return ""
-    return (
-        f"note: {run.folder} was complete with {counted} records and holds {len(run.records)}: records.jsonl was "
-        "cut or changed; run.resume runs what is missing, with the journal's replies where it has them"
-    )
-
-
 def run_folders(folder: Path) -> list[Path]:
     """The folder, or the runs of a sweep's folder in the order of its jobs, without numbers in that in which they
     began; of one that has no records yet it says so. Raises ConfigError for one that is neither."""
-    found = [folder]
+
+    def order(path: Path) -> tuple[float, str]:
+        facts = manifest.read(path)
+        number = facts.get("number")
+        return inf if number is None else number, str(facts.get("start", ""))
+
+    folders = [folder]
     try:
         if not (folder / RECORDS).is_file():
             begun = sorted({path.parent for name in (RECORDS, manifest.FILE) for path in folder.glob(f"*/{name}")})
-            below = [path for path in begun if (path / RECORDS).is_file()]
-            found = sorted(below, key=_place) or found
-            for path in begun if below else ():
-                if path not in below:
+            recorded = [path for path in begun if (path / RECORDS).is_file()]
+            folders = sorted(recorded, key=order) or folders
+            for path in begun if recorded else ():
+                if path not in recorded:
                     print_note(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
-        return [_checked(one) for one in found]
+        for path in folders:
+            if missing := [name for name in (RECORDS, manifest.FILE, "config.yaml") if not (path / name).is_file()]:
+                raise ConfigError(f"{path} is not a run folder: it has no {missing[0]}")
+        return folders
     except (OSError, ValueError) as error:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None
 
@@ -269,17 +269,3 @@ def config_of(folder: Path) -> dict[str, Any]:
     if not isinstance(compare := found.get("compare") or {}, dict):
         raise ConfigError(f"{path} is not the config of a run: compare is {compare!r:.40}, not names and values")
     return found
-
-
-def _place(folder: Path) -> tuple[float, str]:
-    """The number of a sweep's job, and when it began."""
-    notes = manifest.read(folder)
-    number = notes.get("number")
-    return inf if number is None else number, str(notes.get("start", ""))
-
-
-def _checked(folder: Path) -> Path:
-    for name in (RECORDS, manifest.FILE, "config.yaml"):
-        if not (folder / name).is_file():
-            raise ConfigError(f"{folder} is no run folder: it has no {name}")
-    return folder

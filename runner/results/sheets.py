@@ -6,11 +6,11 @@ sections for the terminal, as Markdown, CSV, LaTeX and HTML.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from runner.results.intervals import Metric, MetricJSON
+from runner.results.kinds import Better
 
-Better = Literal["higher", "lower", ""]
 ARROWS: dict[Better, str] = {"higher": "\N{UPWARDS ARROW}", "lower": "\N{DOWNWARDS ARROW}", "": ""}
 PERCENT, USD = "%", "USD"
 
@@ -24,6 +24,16 @@ class Column:
     unit: str = ""
     better: Better = ""
     signed: bool = False
+
+
+def columns(*heads: Column | str | tuple[str, str] | tuple[str, str, Better]) -> list[Column]:
+    """Columns by their names, or by name and unit, or by name, unit and direction."""
+    made = []
+    for head in heads:
+        if isinstance(head, tuple):
+            head = Column(head[0], head[1], head[2] if len(head) == 3 else "")
+        made.append(Column(head) if isinstance(head, str) else head)
+    return made
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,11 @@ class Sheet:
     notes: Sequence[str] = field(default=())
     keys: int = 1
     instead: str = ""
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Which columns have no texts: they are aligned on the right."""
+        return [all(not isinstance(row[n], str) for row in self.rows) for n in range(len(self.columns))]
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,28 @@
-"""Comparing two methods on the same items: a paired t-test, tests by flipped signs, Holm's adjustment.
+"""Comparing two methods on the same items: a paired t-test, tests by flipped signs, Holm's adjustment, and power.
 
 Source: Zheng et al. 2024, arXiv 2412.09529, who print t and p without naming the test; the two-sided
 paired t-test (Student 1908) is the usual reading. Sign test: Dixon & Mood 1946, for scores of 0 and 1 McNemar's exact
 test; flipped signs: Fisher 1935; Holm 1979. The distributions are SciPy's (``scipy.special``, which loads in a fifth of
 a second; ``scipy.stats`` and statsmodels take more than one, at the end of every sweep: tests hold these against them).
+
+Power is that of a two-sided test at 5 %, without adjustment. For McNemar's exact test it is summed over the numbers of
+pairs that differ (Connor 1987), their share being the one observed. For the others it is that of the paired t-test, by
+the noncentral t distribution; the far side of the test, which adds less than a millionth, is left out.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from functools import lru_cache
 from statistics import fmean, stdev
 
+from runner.results.bounds import Z
+
 NOTHING = 1e-12  # of the largest value: what rounding leaves
+ALPHA, POWER = 0.05, 0.80
+FEWEST_SIGNS = 6  # clusters: 2 / 2^6 is below 5 %, so that fewer find nothing
+_FAR = 8.0  # standard deviations of the number of pairs that differ
+_STEPS = 16  # halvings: differences to 0.00002
 _FLIPS, _ALL = 9_999, 13  # parts of up to 13 clusters: all 2^13 signs
 
 
@@ -44,7 +55,7 @@ def _t(differences: Sequence[float]) -> float | None:
     """Mean difference in standard errors; None without any spread."""
     spread = stdev(differences) if len(differences) > 1 else 0.0
     varies = spread > NOTHING * max(map(abs, differences), default=0.0)
-    return fmean(differences) / (spread / sqrt(len(differences))) if varies else None
+    return fmean(differences) / (spread / math.sqrt(len(differences))) if varies else None
 
 
 def t_test_p(t: float, df: int) -> float:
@@ -62,8 +73,8 @@ def sign_test_p(wins: int, losses: int) -> float:
 
 
 def sign_flip_p(parts: Sequence[float]) -> float:
-    """Two-sided p value of a sum when each part is as likely to have the other sign: exact where all that are not
-    nothing weigh the same (the sign test) and for up to 13 of them, else by 9,999 draws of signs with a fixed seed."""
+    """Two-sided p value of a sum when each part is as likely to have the other sign: exact where all that are not zero
+    weigh the same (the sign test) and for up to 13 of them, else by 9,999 random signs with a fixed seed."""
     nothing = NOTHING * max(map(abs, parts), default=0.0)
     weighed = [part for part in parts if abs(part) > nothing]
     if not weighed or max(map(abs, weighed)) - min(map(abs, weighed)) <= nothing:
@@ -90,3 +101,66 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
         adjusted[place] = highest
     return adjusted
+
+
+@lru_cache(maxsize=1024)
+def least_effect(clusters: int) -> float:
+    """The smallest effect, in standard deviations, that three or more clusters find."""
+    from scipy.special import nctdtrinc, stdtrit
+
+    df = clusters - 1
+    return float(nctdtrinc(df, 1 - POWER, stdtrit(df, 1 - ALPHA / 2))) / math.sqrt(clusters)
+
+
+def clusters_for(effect: float) -> int:
+    """How many clusters, six or more, find an effect in standard deviations."""
+    from scipy.special import ndtri
+
+    sure = math.ceil(float((ndtri(1 - ALPHA / 2) + ndtri(POWER)) / effect) ** 2)  # with a normal distribution: too few
+    low, high = max(FEWEST_SIGNS, sure), max(FEWEST_SIGNS, sure) + 3
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if least_effect(middle) <= effect else (middle + 1, high)
+    return low
+
+
+def mcnemar_power(pairs: int, won: float, lost: float) -> float:
+    """The chance that McNemar's exact test finds these shares of pairs that are won and lost, together above 0."""
+    import numpy as np
+    from scipy.special import bdtr, gammaln, xlog1py, xlogy
+
+    share = min(1.0, won + lost)
+    far = _FAR * math.sqrt(pairs * share * (1 - share)) + 1
+    differ = np.arange(
+        max(FEWEST_SIGNS, math.floor(pairs * share - far)), min(pairs, math.ceil(pairs * share + far)) + 1
+    )
+    chance = gammaln(pairs + 1) - gammaln(differ + 1) - gammaln(pairs - differ + 1)
+    chance = np.exp(chance + xlogy(differ, share) + xlog1py(pairs - differ, -share))
+    most = (differ - Z * np.sqrt(differ)) // 2 - 1  # of the rarer kind, so that p is below 5 %: as many, or one less
+    most = np.where(bdtr(most + 1, differ, 0.5) <= ALPHA / 2, most + 1, most)
+    found = bdtr(most, differ, lost / (won + lost)) + bdtr(most, differ, won / (won + lost))
+    return float(chance @ found)
+
+
+@lru_cache(maxsize=1024)
+def least_difference(pairs: int, differ: int) -> float:
+    """The smallest difference that six or more pairs find, as many of which differ, or more where it needs them."""
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        share = max(differ / pairs, middle)
+        enough = mcnemar_power(pairs, (share + middle) / 2, (share - middle) / 2) >= POWER
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+@lru_cache(maxsize=1024)
+def pairs_for(won: float, lost: float, about: int) -> int:
+    """How many pairs find these shares; ``about`` as many as a t-test needs, where the search begins."""
+    low = high = about
+    while mcnemar_power(high, won, lost) < POWER:
+        low, high = high, high + max(1, high // 8)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if mcnemar_power(middle, won, lost) >= POWER else (middle, high)
+    return high

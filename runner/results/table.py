@@ -84,7 +84,7 @@ def show_sheet(sheet: Sheet) -> None:
         n for n in range(len(sheet.columns)) if n < sheet.keys or any(row[n] not in ("", None) for row in sheet.rows)
     ]
     if sheet.rows:
-        body = [[_text(row[n], sheet.columns[n]) for n in kept] for row in sheet.rows]
+        body = [["\n".join(filter(None, texts_of(row[n], sheet.columns[n]))) for n in kept] for row in sheet.rows]
         show([_head(sheet.columns[n]) for n in kept], body, sheet.title, sheet.keys)
     else:
         print(plain(sheet.title))  # noqa: T201
@@ -103,13 +103,13 @@ def _head(column: Column) -> str:
     return f"{name}\n{column.unit}" if column.unit else name
 
 
-def _text(cell: Cell, column: Column) -> str:
-    """A cell; an interval is below its value."""
+def texts_of(cell: Cell, column: Column) -> tuple[str, str]:
+    """A cell, and its interval or why it has none; empty for a cell without."""
     if isinstance(cell, str):
-        return cell
+        return cell, ""
     if not isinstance(cell, Value):
-        return figure(cell, column.unit, column.signed)
-    return "\n".join(filter(None, (figure(cell.value, column.unit, column.signed), ends(cell, column.unit))))
+        return figure(cell, column.unit, column.signed), ""
+    return figure(cell.value, column.unit, column.signed), ends(cell, column.unit)
 
 
 def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: int = 1) -> None:
@@ -162,12 +162,10 @@ def fitting(head: Sequence[str], body: Sequence[Sequence[str]], room: int, keys:
 
 
 def _most(place: int, room: int, keys: int) -> int:
-    """How wide a column may be."""
     return room // (keys + 1) if place < keys else room // 2
 
 
 def _widths(head: Sequence[str], body: Sequence[Sequence[str]], places: Sequence[int]) -> list[int]:
-    """How wide columns are."""
     from rich.cells import cell_len
 
     return [max(cell_len(part) for row in (head, *body) for part in row[place].split("\n")) for place in places]

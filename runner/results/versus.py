@@ -1,5 +1,8 @@
-"""Two methods on the same samples, for every pair of them or each against named ones, with Holm's adjustment over all
-comparisons that were made."""
+"""Two methods on the same samples: every pair of them, each against named ones, or each against the best baseline.
+
+P values are adjusted by Holm's method over all comparisons that were made. A difference is positive where the first
+method is better, also where the score is better low.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,45 +10,54 @@ from itertools import combinations
 from typing import Any
 
 from components.core.errors import ConfigError
-from runner.results.directions import improved
-from runner.results.grid import Column, Grid, Record
-from runner.results.pairs import OWN, Gain, gain_of, pairs_of, value_of
-from runner.results.power import detectable, more_samples
-from runner.results.rows import Row
-from runner.results.sheets import Better
-from runner.results.significance import holm
+from runner.results.grid import MEAN, Column, Grid, present_among
+from runner.results.kinds import Better, improved
+from runner.results.levels import average, part_of, used_levels
+from runner.results.pairs import OWN, Difference, Pairs, difference_of, pairs_of, shares_of, value_of
+from runner.results.rows import Row, is_named, nearest
+from runner.results.significance import holm, sign_flip_p
 
-MOST = 66  # pairs that are all compared unasked: of 12 methods
+MOST = 66  # pairs that are all compared by default: of 12 methods
 
 
 @dataclass(frozen=True)
 class Versus:
-    """``mine`` against ``theirs`` on a dataset, by a metric that is better as ``direction`` says. ``lost``: reason ->
-    episodes without a partner; ``detectable`` and ``more_samples``: see ``runner.results.power``."""
+    """``mine`` against ``theirs`` on a dataset, by a metric that is better as ``direction`` says. ``unpaired``: reason
+    -> episodes without a partner; ``reach``: how large a difference can be."""
 
     mine: str
     theirs: str
     dataset: str
     metric: str
     direction: Better
-    lost: Mapping[str, Sequence[str]]
-    gain: Gain
-    detectable: float | None
-    more_samples: int | None
+    unpaired: Mapping[str, Sequence[str]]
+    difference: Difference
+    reach: float
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest true difference that these pairs find with a power of 80 %."""
+        return self.difference.detectable(self.reach) if self.difference.metric.n else None
+
+    @property
+    def more_samples(self) -> int | None:
+        """How many more samples find the observed difference with a power of 80 %."""
+        return self.difference.more_samples() if self.difference.metric.n else None
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        facts = {"mine": self.mine, "theirs": self.theirs, "dataset": self.dataset, "metric": self.metric}
-        facts |= {"better": self.direction or "not said"}
-        rest = {"detectable": self.detectable, "more_samples": self.more_samples, "lost": dict(self.lost)}
-        return {**facts, **self.gain.as_dict(), **rest}
+        return {
+            "mine": self.mine, "theirs": self.theirs, "dataset": self.dataset, "metric": self.metric,
+            "better": self.direction or "not said", **self.difference.as_dict(), "detectable": self.detectable,
+            "more_samples": self.more_samples, "lost": dict(self.unpaired),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What was compared, and what was not, a line each."""
+    """The comparisons, and notes on what was not compared."""
 
-    found: Sequence[Versus]
+    comparisons: Sequence[Versus]
     notes: Sequence[str]
 
 
@@ -60,151 +72,199 @@ def compared(
     Raises:
         ConfigError: a metric or baseline that is not there, or not one pair of samples.
     """
-    found, notes = [], []
+    found, notes = list[Versus](), list[str]()
     for column in grid.columns:
-        here = [row for row in grid.rows if (row.label, column.label) in grid.cells]
         for metric in metrics or ([column.score] if column.score else []):
-            if not _known(grid, column, here, metric):
-                continue
-            scored, note = _scored(grid, column, here, metric)
-            notes += [*note, *_replayed(scored, metric)]
-            wanted, note = _wanted(grid, column, scored, metric, baselines, every)
-            notes += note
-            for mine, theirs in wanted:
-                found.append(_versus(grid, column, metric, mine, theirs))
+            pairs, reasons = _selected(grid, column, metric, baselines, every)
+            notes += reasons
+            found += [_versus(grid, column, metric, mine, theirs) for mine, theirs in pairs]
     _check(grid, metrics, baselines, found, notes)
-    if any("lower" not in row.first.notes for row in grid.rows):
+    if any("lower" not in row.first.manifest for row in grid.rows):
         notes.append("older runs do not say which scores are better low: theirs are all taken for better high")
-    return Compared(
-        _adjusted([one for one in found if one.gain.metric.n]), list(dict.fromkeys([*notes, *_empty(found)]))
-    )
+    notes = list(dict.fromkeys([*notes, *_empty(found)]))
+    found = [one for one in found if one.difference.metric.n]
+    adjusted = iter(holm([one.difference.p for one in found if one.difference.p is not None]))
+    found = [
+        one if (of := one.difference).p is None else replace(one, difference=replace(of, p_holm=next(adjusted)))
+        for one in found
+    ]
+    return Compared(found, notes)
 
 
-def directed(row: Row, metric: str) -> Better:
-    """In which direction a metric of a row improves."""
-    return row.first.better(metric)
+def _selected(
+    grid: Grid, column: Column, metric: str, baselines: Collection[str] | None, every: bool
+) -> tuple[list[tuple[Row, Row]], list[str]]:
+    """The pairs of rows to compare on a dataset, and notes on the choice."""
+    rows = [row for row in grid.rows if (row.label, column.label) in grid.cells]
+    cells = {row: grid.cells[row.label, column.label] for row in rows}
+    if metric not in OWN and not any(metric in one["scores"] for of in cells.values() for one in of):
+        return [], []
+    notes = []
+    scored = [row for row in rows if any(value_of(one, metric) is not None for one in cells[row])]
+    if 1 < len(scored) < len(rows):
+        others = ", ".join(row.label for row in rows if row not in scored)
+        notes.append(f"not compared on {column.label}, without any {metric}: {others}")
+        rows = scored
+    calls = [(row.label, run.manifest.get("calls")) for row in rows for run in row.runs]
+    replayed = ", ".join(dict.fromkeys(label for label, of in calls if of and of["from_journal"]))
+    if metric.startswith("time/") and replayed:
+        notes.append(f"{metric} says little about {replayed}: the journal answered calls of theirs at once")
+    if baselines:
+        named = [row for row in rows if is_named(row, baselines)]
+        return [(row, other) for row in rows if row not in named for other in nearest(row, named)], notes
+    pairs = list(combinations(rows, 2))
+    if every or len(pairs) <= MOST:
+        return pairs, notes
 
+    def mean(row: Row) -> float:
+        values = [value for record in cells[row] if (value := value_of(record, metric)) is not None]
+        return improved(sum(values) / len(values), row.first.better(metric)) if values else float("-inf")
 
-def levels_of(column: Column, row: Row, metric: str) -> Sequence[str]:
-    """The strata of a metric that is a mean of means."""
-    return column.levels if metric == column.score else row.first.levels.get(metric, ())
+    best = max(rows, key=mean)
+    way = "best" if rows[0].first.better(metric) else "highest"
+    favoured = f"only those with {best.label}, the {way} on these data, which favours it; --all-pairs has all"
+    notes.append(f"{len(pairs)} pairs on {column.label}: {favoured}")
+    return [(best, row) for row in rows if row is not best], notes
 
 
 def _versus(grid: Grid, column: Column, metric: str, mine: Row, theirs: Row) -> Versus:
+    direction = mine.first.better(metric)
     cells = grid.cells[mine.label, column.label], grid.cells[theirs.label, column.label]
-    pairs = pairs_of(*cells, metric, mine.first.scale(metric), directed(mine, metric))
-    gain = gain_of(pairs, levels_of(column, mine, metric))
-    estimates = (detectable(gain, pairs.scale.bounds[1]), more_samples(gain)) if gain.metric.n else (None, None)
-    return Versus(
-        mine.label, theirs.label, column.label, metric, directed(mine, metric), pairs.lost, gain, *estimates,
-    )  # fmt: skip
-
-
-def _known(grid: Grid, column: Column, rows: Sequence[Row], metric: str) -> bool:
-    """Whether some episode of the rows has the metric here."""
-    return metric in OWN or any(metric in one["scores"] for row in rows for one in grid.cells[row.label, column.label])
-
-
-def _scored(grid: Grid, column: Column, rows: Sequence[Row], metric: str) -> tuple[list[Row], list[str]]:
-    """The rows with a value of the metric here, and who the others are; all where none or one has any."""
-    found = [
-        row for row in rows if any(value_of(one, metric) is not None for one in grid.cells[row.label, column.label])
-    ]
-    others = [row.label for row in rows if row not in found]
-    if len(found) < 2 or not others:
-        return list(rows), []
-    return found, [f"not compared on {column.label}, without any {metric}: {', '.join(others)}"]
-
-
-def _replayed(rows: Sequence[Row], metric: str) -> Iterator[str]:
-    """Where the journal answered, a run's time is not its method's."""
-    found = [row.label for row in rows if any((run.notes.get("calls") or {}).get("from_journal") for run in row.runs)]
-    if metric.startswith("time/") and found:
-        yield f"{metric} says little about {', '.join(found)}: the journal answered calls of theirs at once"
-
-
-def _wanted(
-    grid: Grid, column: Column, rows: Sequence[Row], metric: str, baselines: Collection[str] | None, every: bool
-) -> tuple[list[tuple[Row, Row]], list[str]]:
-    """The pairs of rows to compare, and notes on the choice."""
-    if baselines:
-        named = [row for row in rows if is_one(row, baselines)]
-        return [(row, other) for row in rows if row not in named for other in nearest(row, named)], []
-    pairs = list(combinations(rows, 2))
-    if every or len(pairs) <= MOST:
-        return pairs, []
-    way = "best" if directed(rows[0], metric) else "highest"
-    best = max(rows, key=lambda row: _mean(grid.cells[row.label, column.label], metric, directed(row, metric)))
-    note = (
-        f"{len(pairs)} pairs on {column.label}: only those with {best.label}, the {way} on these data, which favours "
-        "it; --all-pairs has all"
-    )
-    return [(best, row) for row in rows if row is not best], [note]
-
-
-def _mean(records: Sequence[Record], metric: str, direction: Better) -> float:
-    values = [value for record in records if (value := value_of(record, metric)) is not None]
-    return improved(sum(values) / len(values), direction) if values else float("-inf")
-
-
-def is_one(row: Row, names: Collection[str]) -> bool:
-    """Whether a row is meant: by its agent, its label, one of its folders or a value that the sweep varied, alone or
-    behind its key (``key=value``)."""
-    pairs = {pair for run in row.runs for pair in run.swept}
-    varied = {word for key, value in pairs for word in (value, f"{key}={value}")}
-    own = {row.label, str(row.first.choices.get("agent")), *(run.folder.name for run in row.runs)}
-    return not (own | varied).isdisjoint(names)
-
-
-def nearest(row: Row, named: Sequence[Row]) -> list[Row]:
-    """Those that differ from a row in the fewest of the settings that were swept: all that are as near."""
-    far = {other.label: _distance(row, other) for other in named}
-    return [other for other in named if far[other.label] == min(far.values())]
-
-
-def _distance(row: Row, other: Row) -> int:
-    mine, theirs = ((one.first.notes.get("varied") or {}) | {"": one.first.model} for one in (row, other))
-    return sum(mine.get(key) != theirs.get(key) for key in mine.keys() | theirs.keys())
+    pairs = pairs_of(*cells, metric, mine.first.scale(metric), direction)
+    levels = column.levels if metric == column.score else mine.first.levels.get(metric, ())
+    difference, reach = difference_of(pairs, levels), pairs.scale.bounds[1]
+    return Versus(mine.label, theirs.label, column.label, metric, direction, pairs.unpaired, difference, reach)
 
 
 def _empty(found: Sequence[Versus]) -> Iterator[str]:
     for one in found:
-        if not one.gain.metric.n:
-            why = ", ".join(f"{len(of):,} {reason}" for reason, of in one.lost.items())
+        if not one.difference.metric.n:
+            why = ", ".join(f"{len(of):,} {reason}" for reason, of in one.unpaired.items())
             yield f"not paired on {one.dataset}: {one.mine} and {one.theirs} have no scored sample in common ({why})"
 
 
 def _check(
     grid: Grid, metrics: Sequence[str], baselines: Collection[str] | None, found: Sequence[Versus], notes: Sequence[str]
 ) -> None:
-    """Raises ConfigError where something was asked for that is not there, or nothing can be paired."""
-    records = [record for cell in grid.cells.values() for record in cell]
-    have = dict.fromkeys(name for record in records for name in record["scores"])
-    if missing := [name for name in metrics if name not in have and name not in OWN]:
-        raise ConfigError(f"--metric: no run here has {missing[0]!r}; there are {', '.join([*have, *OWN])}")
-    for name in baselines or ():
-        if not any(is_one(row, [name]) for row in grid.rows):
-            raise ConfigError(f"--baselines: no method here is {name!r}; there are {', '.join(_names(grid))}")
-    if any(one.gain.metric.n for one in found):
+    """Raises ConfigError where a metric or baseline is missing, or nothing can be paired."""
+    scores = dict.fromkeys(name for cell in grid.cells.values() for record in cell for name in record["scores"])
+    labels = ", ".join(row.label for row in grid.rows)
+    if missing := [name for name in metrics if name not in scores and name not in OWN]:
+        raise ConfigError(f"--metric: no run here has {missing[0]!r}; there are {', '.join([*scores, *OWN])}")
+    if missing := [name for name in baselines or () if not present_among(grid, [name])]:
+        raise ConfigError(f"--baselines: no method here is {missing[0]!r}; there are {labels}")
+    if any(one.difference.metric.n for one in found):
         return
     if len(grid.rows) < 2:
         raise ConfigError("nothing to compare: there is one method; give two or more runs, or a sweep's folder")
-    if baselines and all(is_one(row, baselines) for row in grid.rows):
-        raise ConfigError(f"--baselines: all methods are among them ({', '.join(_names(grid))}); name fewer")
-    reasons = [*notes, *_empty(found)] or [f"{', '.join(_names(grid))} were run on different data: {_cells(grid)}"]
+    if baselines and all(is_named(row, baselines) for row in grid.rows):
+        raise ConfigError(f"--baselines: all methods are among them ({labels}); name fewer")
+    cells = "; ".join(f"{row} {column}" for row, column in grid.cells)
+    reasons = [*notes, *_empty(found)] or [f"{labels} were run on different data: {cells}"]
     raise ConfigError(f"nothing can be paired: {reasons[0]}")
 
 
-def _names(grid: Grid) -> list[str]:
-    return [row.label for row in grid.rows]
+@dataclass(frozen=True)
+class Improvement:
+    """The difference to the baseline ``against``, with so many ``unpaired`` episodes."""
+
+    against: str
+    difference: Difference
+    unpaired: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        of, metric = self.difference, self.difference.metric.as_dict()
+        return {
+            "against": self.against, "wins": of.wins, "ties": of.ties, "losses": of.losses, "clusters": of.clusters,
+            "unpaired": self.unpaired, "p": of.p, "p_holm": of.p_holm,
+            **{key: value for key, value in metric.items() if key not in ("n", "unscored")}, "pairs": of.metric.n,
+        }  # fmt: skip
 
 
-def _cells(grid: Grid) -> str:
-    return "; ".join(f"{row} {column}" for row, column in grid.cells)
+Improvements = dict[str, dict[str, Improvement]]
 
 
-def _adjusted(found: Sequence[Versus]) -> list[Versus]:
-    """Holm's adjustment over all of them."""
-    tested = [one.gain.p for one in found if one.gain.p is not None]
-    adjusted = iter(holm(tested))
-    return [one if one.gain.p is None else replace(one, gain=replace(one.gain, p_holm=next(adjusted))) for one in found]
+def improvements(grid: Grid, baselines: Collection[str] = ()) -> Improvements:
+    """Column (and the mean over all) -> row -> its difference to the best baseline there.
+
+    ``baselines``: choices of agent; where none of them is a row, and when empty, the best other row takes their place.
+    Holm: on a single dataset and in the mean over several for all rows; on each of several for one row on all of them.
+    """
+    found: Improvements = {}
+    for name in [*(column.label for column in grid.columns), *([MEAN] if grid.averages else [])]:
+        others = {row.label: _best(grid, name, row, baselines) for row in grid.rows}
+        found[name] = {row: _improvement(grid, name, row, other.label) for row, other in others.items() if other}
+    for name in [MEAN] if grid.averages else list(found):
+        found[name] = _adjusted(found[name])
+    for row in grid.rows if grid.averages else ():
+        of = {name: column[row.label] for name, column in found.items() if name != MEAN and row.label in column}
+        adjusted = holm([one.difference.p for one in of.values() if one.difference.p is not None])
+        for (name, one), p in zip(of.items(), adjusted, strict=False):
+            found[name][row.label] = _with_holm(one, p)
+    return found
+
+
+def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | None:
+    """The baseline of a row: the best with the same model, seed and condition, where there is one.
+
+    None for the best of the named baselines itself, where nothing is scored, and where none is named and no way of the
+    score is better.
+    """
+
+    def score(one: Row) -> float | None:
+        metric = grid.metrics[one.label].get(name)
+        return None if metric is None else metric.value
+
+    def setting(one: Row) -> tuple[object, ...]:
+        return one.first.manifest.get("models"), one.first.cfg.get("seed"), one.first.choices.get("condition")
+
+    named = present_among(grid, baselines)
+    direction = next(column.direction for column in grid.columns if name in (column.label, MEAN))
+    if score(row) is None or not (named or direction):
+        return None
+    rivals = [
+        one for one in grid.rows if (is_named(one, named) if named else one is not row) and score(one) is not None
+    ]
+    alike = [one for one in rivals if setting(one) == setting(row)] or rivals
+    best = max(alike, key=lambda one: improved(score(one) or 0.0, direction), default=None)
+    return None if best is row else best
+
+
+def _improvement(grid: Grid, name: str, row: str, other: str) -> Improvement:
+    """On one dataset, or the plain mean of the differences on all of them."""
+    columns = [column for column in grid.columns if name in (column.label, MEAN)]
+    pairs = [
+        pairs_of(grid.cells[row, one.label], grid.cells[other, one.label], one.score or "", one.scale, one.direction)
+        for one in columns
+    ]
+    unpaired = sum(of.n_unpaired for of in pairs)
+    single = [difference_of(of, column.levels) for column, of in zip(columns, pairs, strict=True)]
+    return Improvement(other, single[0] if len(single) == 1 else _mean_difference(columns, pairs, single), unpaired)
+
+
+def _mean_difference(columns: Sequence[Column], pairs: Sequence[Pairs], single: Sequence[Difference]) -> Difference:
+    """The mean of the differences on several datasets."""
+    both = list(zip(columns, pairs, strict=True))
+    parts = [part_of(of.records, of.metric, column.levels, of.scale) for column, of in both]
+    whole = average(parts) if all(part.value is not None for part in parts) else replace(parts[0], value=None)
+    shares = [
+        one for column, of in both for one in shares_of(of.records, used_levels(of.records, column.levels)).values()
+    ]
+    p = sign_flip_p(shares) if len(shares) > 1 and whole.value is not None else None
+    metric = replace(whole.metric, n=sum(len(of.records) for of in pairs), unscored=0)
+    counts = (sum(of) for of in zip(*((one.clusters, one.wins, one.ties, one.losses) for one in single), strict=True))
+    clusters, wins, ties, losses = counts
+    return Difference(metric, clusters, wins, ties, losses, "permutation", p)
+
+
+def _with_holm(one: Improvement, p: float | None) -> Improvement:
+    return replace(one, difference=replace(one.difference, p_holm=p))
+
+
+def _adjusted(of: Mapping[str, Improvement]) -> dict[str, Improvement]:
+    """Holm's adjustment; two rows that are compared with each other are one comparison."""
+    p_of = {frozenset((label, one.against)): one.difference.p for label, one in of.items()}
+    tested = {pair: p for pair, p in p_of.items() if p is not None}
+    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
+    return {label: _with_holm(one, adjusted.get(frozenset((label, one.against)))) for label, one in of.items()}

@@ -11,7 +11,7 @@ import yaml
 from components.core.errors import ConfigError
 from components.core.moved import as_first_named
 from components.core.redaction import HIDDEN, redact
-from components.text.yaml_text import parsed
+from components.text.structured import parsed
 from runner.storage import manifest, records
 
 CONFIG = "config.yaml"

@@ -13,8 +13,9 @@ from omegaconf import DictConfig, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
+from runner.config.catalogue import Catalogue
 from runner.config.errors import ConfigErrors, Finding, complain
-from runner.config.legible import too_deep
+from runner.config.explain import explain, too_deep
 from runner.config.origins import words_of
 from runner.experiment.facts import facts_of
 from runner.job.plan import Cell
@@ -25,7 +26,7 @@ from runner.sweep.shards import split
 
 def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path) -> None:
     """Compose and check; when a job is bad, all bad ones are named, none runs, and the exit code is 2."""
-    from runner.experiment.privacy import PrivacyRefused
+    from runner.experiment.checks import PrivacyRefused
     from runner.job.prepare import note_refusal
 
     bad: dict[int, ConfigError] = {}
@@ -33,27 +34,28 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
         try:
             _compose(cell, number, master, loader, home)
         except (HydraException, OmegaConfBaseException, ValueError) as error:
-            bad[number] = _explained(error, cell)
+            bad[number] = ConfigErrors([explain(error, cell.overrides, Catalogue())])
         except ConfigError as error:
             bad[number] = error
         except RecursionError:
             bad[number] = too_deep(cell.overrides)
-    for number, cell in sorted(enumerate(plan), key=lambda pair: _data_of(pair[1])):
-        if number not in bad:
-            try:
-                _check(cell, loader)
-            except ConfigError as error:
-                bad[number] = error
-                if isinstance(error, PrivacyRefused):
-                    note_refusal(error, cell.folder)
-            except RecursionError:
-                bad[number] = too_deep(cell.overrides)
+    composed = [(number, cell) for number, cell in enumerate(plan) if number not in bad]
+    # Jobs over the same data are checked one after the other, so that they are read once.
+    for number, cell in sorted(composed, key=lambda pair: repr(pair[1].config._get_node("dataset"))):
+        try:
+            _check(cell, loader)
+        except ConfigError as error:
+            bad[number] = error
+            if isinstance(error, PrivacyRefused):
+                note_refusal(error, cell.folder)
+        except RecursionError:
+            bad[number] = too_deep(cell.overrides)
     shared = [str(f) for f, n in Counter(c.folder for c in plan).items() if n > 1 and not bad]
     bad |= {-1 - n: ConfigError(f"several jobs would write to {f}") for n, f in enumerate(shared)}
     if not bad and len({repr(cell.cfg["budget"]["run"]) for cell in plan}) > 1:
         bad[0] = ConfigError("budget.run is the budget of the whole sweep, which has one: it cannot be varied")
     if bad:
-        _tell(plan, dict(sorted(bad.items())))
+        _print_errors(plan, dict(sorted(bad.items())))
         raise SystemExit(2)
 
 
@@ -103,20 +105,7 @@ def _check(cell: Cell, loader: Any) -> None:
         cell.experiment = experiment
 
 
-def _data_of(cell: Cell) -> str:
-    """Jobs over the same data are checked one after the other, so that they are read once."""
-    return "" if cell.config is None else repr(cell.config._get_node("dataset"))
-
-
-def _explained(error: Exception, cell: Cell) -> ConfigError:
-    """What Hydra could not compose, in one line."""
-    from runner.config.catalogue import Catalogue
-    from runner.config.explain import explain
-
-    return ConfigErrors([explain(error, cell.overrides, Catalogue())])
-
-
-def _tell(plan: Sequence[Cell], bad: dict[int, ConfigError]) -> None:
+def _print_errors(plan: Sequence[Cell], bad: dict[int, ConfigError]) -> None:
     """Every finding once, with the jobs that have it; it is one where a word of the command line has several values."""
     jobs: dict[Finding, list[str]] = {}
     first: dict[Finding, Finding] = {}

@@ -1,7 +1,7 @@
 """Our launcher and sweeper: every job is composed and checked first, then all run in one process and one loop.
 
-Other launchers work with the same sweeper, see ``runner.sweep.others``. Registered without a distribution of plugins
-of its own, as ``hydra_plugins.wardround``; ``conf/hydra/`` makes both the default.
+Other launchers work with the same sweeper, see ``runner.sweep.remote_launch``. Registered without a distribution of
+plugins of its own, as ``hydra_plugins.wardround``; ``conf/hydra/`` makes both the default.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
@@ -27,20 +26,20 @@ from omegaconf import DictConfig
 from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.episode.budget import Budget, Spent
+from runner.job.exit_codes import BUDGET, INTERRUPTED
 from runner.job.plan import Cell, cells
+from runner.job.task import Task
 from runner.storage.resume import quoted
 from runner.sweep.check import check_all, sweep_folder
-from runner.sweep.others import launch
+from runner.sweep.remote_launch import launch
 from runner.sweep.shards import gather
+from runner.terminal.command import print_note
 
 if TYPE_CHECKING:
     from runner.job.shared_resources import SharedResources, Watch
-    from runner.job.task import Task
 
 Plugins.instance()  # before the import below: its scan would load that module a second time
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper  # noqa: E402
-
-BUDGET, DECLINED = 3, 130
 
 
 class Sweeper(BasicSweeper):
@@ -78,6 +77,10 @@ class Sweeper(BasicSweeper):
 
     def sweep(self, arguments: list[str]) -> None:
         """Compose and check all jobs, then run those that are not finished."""
+        from runner.job.preflight import is_approved
+        from runner.job.prepare import Job, check
+        from runner.job.summary import summarise
+
         assert self.config is not None and self.hydra_context is not None and self.launcher is not None
         loader = self.hydra_context.config_loader
         self.task.started = True
@@ -93,20 +96,23 @@ class Sweeper(BasicSweeper):
                     folder.rmdir()
             raise
         self.task.resume = f"hydra.sweep.dir={quoted(home)}"
-        owed = [part for cell in plan for part in (cell.parts or (cell,)) if not part.complete]
+        owed = _owed(plan)
         finished = sum(cell.complete for cell in plan)
         parts = f"; {len(owed)} parts are owed" if any(cell.parts for cell in plan) else ""
-        _say(f"sweep of {len(plan)} jobs, {finished} of them finished before{parts}: {home}")
+        print_note(f"sweep of {len(plan)} jobs, {finished} of them finished before{parts}: {home}")
         spent = Spent()
-        if owed and any(cell.cfg["run"]["preflight"] for cell in owed) and not self._cleared(owed, spent):
-            self.task.code = DECLINED
-            return
+        if any(cell.cfg["run"]["preflight"] for cell in owed):
+            jobs = [Job(check(cell.cfg, cell.launch), cell.folder) for cell in owed]
+            if not self.task.run(is_approved(jobs, spent)):
+                self.task.code = INTERRUPTED
+                return
         self.play(plan, len(plan), spent)
-        self.task.code = _conclude(plan)
+        summarise(plan)
+        self.task.code = exit_code(plan)
 
     def play(self, plan: Sequence[Cell], jobs: int, spent: Spent) -> None:
         """Run what is owed of these of so many jobs, and note how each ended."""
-        owed = [part for cell in plan for part in (cell.parts or (cell,)) if not part.complete]
+        owed = _owed(plan)
         if isinstance(self.launcher, Launcher):
             self.launcher.plan, self.launcher.total_jobs, self.launcher.spent = owed, jobs, spent
         if owed:
@@ -117,19 +123,11 @@ class Sweeper(BasicSweeper):
             if cell.parts:
                 gather(cell, jobs)
 
-    def _cleared(self, owed: Sequence[Cell], spent: Spent) -> bool:
-        """Whether to go on after the preflight."""
-        from runner.job.preflight import Job, cleared
-        from runner.job.prepare import check
-
-        jobs = [Job(cell.label, check(cell.cfg, cell.launch), cell.folder) for cell in owed]
-        return bool(self.task.run(cleared(jobs, spent)))
-
 
 class Launcher(HydraLauncher):
     """Runs the jobs that the sweeper has checked in one process and one event loop.
 
-    A job begins when there are places at its model that no running job asks for, so the tail of one is filled by the
+    A job begins when its model has slots that no running job asks for, so the tail of one is filled by the
     next; at most ``jobs`` run at once (None: as many as that takes).
     """
 
@@ -181,7 +179,7 @@ class Launcher(HydraLauncher):
                 begun = asyncio.Event()
                 running.append(group.create_task(self._one(cell, resources, begun, at_once)))
                 await begun.wait()
-                await resources.room(cell.cfg)
+                await resources.wait_for_slot(cell.cfg)
         return list(zip(cells, (job.result() for job in running), strict=True))
 
     async def _one(
@@ -209,11 +207,16 @@ class Launcher(HydraLauncher):
     async def _play(self, cell: Cell, resources: SharedResources, begun: asyncio.Event) -> int:
         from runner.job.prepare import check
 
-        if resources.is_silent(cell.cfg):
+        if resources.is_endpoint_down(cell.cfg):
             raise ConfigError("not begun: its model gave others errors")
         experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
-        code: int = await self.task.play(experiment, cell.folder, resources, resources.turn(experiment, begun))
+        code: int = await self.task.play(experiment, cell.folder, resources, resources.lease(experiment, begun))
         return code
+
+
+def _owed(plan: Sequence[Cell]) -> list[Cell]:
+    """The jobs, and parts of jobs, that are not finished."""
+    return [part for cell in plan for part in (cell.parts or (cell,)) if not part.complete]
 
 
 def _note(cell: Cell, result: JobReturn) -> None:
@@ -226,22 +229,12 @@ def _note(cell: Cell, result: JobReturn) -> None:
         cell.code, cell.error = 1, redact(lines[-1].strip())
 
 
-def _conclude(plan: Sequence[Cell]) -> int:
-    """One table over the jobs and what failed. Returns the sweep's exit code."""
-    from runner.job.summary import summarise
-
-    summarise(plan)
-    return exit_code(plan)
-
-
 def exit_code(plan: Sequence[Cell]) -> int:
     """Say what failed. Returns the sweep's exit code."""
     for cell in plan:
         if cell.code:
-            _say(f"job {cell.label} ended with exit code {cell.code}{cell.error and f': {cell.error}'}: {cell.folder}")
+            print_note(
+                f"job {cell.label} ended with exit code {cell.code}{cell.error and f': {cell.error}'}: {cell.folder}"
+            )
     codes = {cell.code for cell in plan if cell.code}
     return 0 if not codes else BUDGET if codes == {BUDGET} else 1
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # noqa: T201

@@ -7,8 +7,8 @@ from typing import Any
 
 from hydra.core.plugins import Plugins
 
+from runner.sweep.engines import Ray
 from runner.sweep.launcher import Launcher, Sweeper
-from runner.sweep.ray import Ray
 from runner.sweep.search import Searcher
 
 _HOME = "hydra_plugins"

@@ -1,7 +1,6 @@
-"""Hydra's sweeper of ``hydra/sweeper=optuna``: asks the study for trials, plays them as jobs of a sweep, tells it."""
+"""Hydra's sweeper of ``hydra/sweeper=optuna``: asks the study for trials, runs them as jobs of a sweep, reports."""
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,21 +16,21 @@ from runner.config import composed as configs
 from runner.config.build import check
 from runner.config.errors import ConfigErrors, nearest
 from runner.episode.budget import Budget, Spent
+from runner.job.exit_codes import BUDGET
 from runner.job.plan import Cell
 from runner.storage.resume import parts_of, quoted
 from runner.sweep.check import check_all, sweep_folder
-from runner.sweep.launcher import BUDGET, Launcher, Sweeper, exit_code
-from runner.sweep.search_ending import conclude, metrics_of
-from runner.sweep.search_pruning import Pruner
-from runner.sweep.search_settings import Search
-from runner.sweep.search_space import Space, corners, groups_of, space_of, words_at
+from runner.sweep.launcher import Launcher, Sweeper, exit_code
+from runner.sweep.search_results import Pruner, conclude, metrics_of
+from runner.sweep.search_space import Search, Space, corners, groups_of, space_of, words_at
 from runner.sweep.search_study import Study, Trial, library
+from runner.terminal.command import print_note
 
 _GROUP = "search"
 
 
 @dataclass
-class _Here:
+class _SearchRun:
     """A search under way. ``fixed``: the words that every trial has."""
 
     search: Search
@@ -55,29 +54,29 @@ class _Here:
 
 
 class Searcher(Sweeper):
-    """Trials in place of all combinations. The same folder goes on: what was interrupted, broke off or met the budget
+    """Trials instead of all combinations. The same folder resumes: what was interrupted, broke off or met the budget
     is played to its end with the same values before new trials are asked for."""
 
     def sweep(self, arguments: list[str]) -> None:
-        """Check the search, then ask, play and tell until all trials are there or the budget is spent."""
+        """Check the search, then ask, run and report until all trials are there or the budget is spent."""
         assert self.config is not None and self.hydra_context is not None
         library()
-        here = self._read(arguments)
-        first, *others = [here.cell(point, f"{_GROUP}-{n}") for n, point in enumerate(corners(here.space))]
-        self._check([first], here)  # what all have is said once
-        self._check(others, here)
-        self.task.started, self.task.resume = True, f"hydra.sweep.dir={quoted(here.home)}"
-        with Study(here.home, here.search, here.space) as study:
-            self._go_on(study, here)
-            _say(f"search of {study.wanted} trials, {len(study.trials)} of them asked for before: {here.home}")
+        run = self._read(arguments)
+        first, *others = [run.cell(point, f"{_GROUP}-{n}") for n, point in enumerate(corners(run.space))]
+        self._check([first], run)  # what all have is said once
+        self._check(others, run)
+        self.task.started, self.task.resume = True, f"hydra.sweep.dir={quoted(run.home)}"
+        with Study(run.home, run.search, run.space) as study:
+            self._resume(study, run)
+            print_note(f"search of {study.wanted} trials, {len(study.trials)} of them asked for before: {run.home}")
             stopped = False
-            while not stopped and (batch := _next(study, here.search.at_once)):
-                stopped = self._play(study, here, batch)
-            conclude(study, here.search, here.space, here.plan)
-        code = exit_code(list(here.plan.values()))
+            while not stopped and (batch := _next_batch(study, run.search.at_once)):
+                stopped = self._play(study, run, batch)
+            conclude(study, run.search, run.space, run.plan)
+        code = exit_code(list(run.plan.values()))
         self.task.code = code or (BUDGET if stopped else 0)
 
-    def _read(self, arguments: Sequence[str]) -> _Here:
+    def _read(self, arguments: Sequence[str]) -> _SearchRun:
         """What is searched, from config and command line. Raises ConfigErrors."""
         assert self.config is not None and self.hydra_context is not None
         loader = self.hydra_context.config_loader
@@ -93,76 +92,78 @@ class Searcher(Sweeper):
         try:
             search = check(Search, configs.resolve(config)[_GROUP], _GROUP)
         except ConfigErrors as error:
-            raise configs.place(error.findings, config, loader) from None
+            raise configs.with_places(error.findings, config, loader) from None
         written = search.space or {}
         if groups := groups_of(written, given):
             config = loader.load_sweep_config(self.config, [*fixed, *groups])
         space = space_of(written, given, lambda key: OmegaConf.select(config, key))
         kept = [word for word in fixed if not word.lstrip("+").startswith(f"{_GROUP}.")]
-        here = _Here(search, space, [*kept, f"~{_GROUP}"], sweep_folder(self.config))
+        run = _SearchRun(search, space, [*kept, f"~{_GROUP}"], sweep_folder(self.config))
         if search.prune_after is not None:
             if not isinstance(self.launcher, Launcher):
                 raise ConfigError("search.prune_after looks at running trials, which hydra/launcher=wardround lets it")
             ((metric, high),) = search.maximised.items()
-            here.pruner = self.launcher.watch = Pruner(metric, high, search.prune_after)
-        return here
+            run.pruner = self.launcher.watch = Pruner(metric, high, search.prune_after)
+        return run
 
-    def _check(self, cells: Sequence[Cell], here: _Here) -> None:
+    def _check(self, cells: Sequence[Cell], run: _SearchRun) -> None:
         """Refuse what cannot run. Raises SystemExit, ConfigError."""
         assert self.config is not None and self.hydra_context is not None
-        check_all(cells, self.config, self.hydra_context.config_loader, here.home)
+        check_all(cells, self.config, self.hydra_context.config_loader, run.home)
         if any(cell.cfg["run"]["preflight"] for cell in cells):
             raise ConfigError(
                 "run.preflight prices jobs, and those of a search are not known yet; give it a budget.run"
             )
-        if here.pruner is not None and any(parts_of(cell.cfg) for cell in cells):
+        if run.pruner is not None and any(parts_of(cell.cfg) for cell in cells):
             raise ConfigError("search.prune_after looks at whole trials, which run.shards parts: leave one of them out")
         if any(cell.cfg.get("stage") is not None for cell in cells):
             raise ConfigError("a stage leaves no metrics to search by: leave it out")
 
-    def _go_on(self, study: Study, here: _Here) -> None:
-        """What was told stands, if it is the same still; what broke off or met the budget is played again."""
-        self._check([here.trial(one) for one in study.trials if one.state == "complete" or one.outdone], here)
-        study.reopen({one.number for one in study.trials if one.state in ("failed", "pruned") and not one.outdone})
+    def _resume(self, study: Study, run: _SearchRun) -> None:
+        """Keep what was reported, if it is still the same; run again what broke off or met the budget."""
+        self._check([run.trial(one) for one in study.trials if one.state == "complete" or one.stopped_early], run)
+        study.reopen(
+            {one.number for one in study.trials if one.state in ("failed", "pruned") and not one.stopped_early}
+        )
         for one in study.trials:
-            if one.number not in here.plan:
-                here.trial(one)
+            if one.number not in run.plan:
+                run.trial(one)
 
-    def _play(self, study: Study, here: _Here, batch: Sequence[Trial]) -> bool:
-        """Play trials together and tell the study. Returns whether the budget is spent. Raises ConfigError."""
-        cells = {one.number: here.trial(one) for one in batch}
+    def _play(self, study: Study, run: _SearchRun, batch: Sequence[Trial]) -> bool:
+        """Run trials together and report to the study. Returns whether the budget is spent. Raises ConfigError."""
+        cells = {one.number: run.trial(one) for one in batch}
         good = []
         for cell in cells.values():
             try:
-                self._check([cell], here)
+                self._check([cell], run)
                 good.append(cell)
             except SystemExit:  # it was said; the others go on
                 cell.code, cell.error = 2, "its config was refused"
         budget = Budget(**good[0].cfg["budget"]["run"]) if good else Budget()
-        if here.pruner is not None and (best := study.best):
-            here.pruner.best = metrics_of(here.plan[best[0]].folder)[here.pruner.metric]
-        self.play(good, study.wanted, here.spent)
-        self._known(study, here, good)
+        if run.pruner is not None and (best := study.best):
+            run.pruner.best = metrics_of(run.plan[best[0]].folder)[run.pruner.metric]
+        self.play(good, study.wanted, run.spent)
+        self._check_objectives(study, run, good)
         stopped = False
         for number, cell in cells.items():
-            stopped |= _tell(study, here, number, cell)
+            stopped |= _report(study, run, number, cell)
         trials = study.trials
         owed = len(trials) < study.wanted or any(one.state == "running" for one in trials)
-        return stopped or (owed and here.spent.exceeded(budget) is not None)
+        return stopped or (owed and run.spent.exceeded(budget) is not None)
 
-    def _known(self, study: Study, here: _Here, cells: Sequence[Cell]) -> None:
-        """Refuse a metric that nothing knows, once the first trials tell what there is. Raises ConfigError."""
+    def _check_objectives(self, study: Study, run: _SearchRun, cells: Sequence[Cell]) -> None:
+        """Refuse an unknown metric, once the first trials show which there are. Raises ConfigError."""
         if any(one.state == "complete" for one in study.trials):
             return
         names = {name for cell in cells for name in metrics_of(cell.folder)}
-        for name in here.search.maximised:
+        for name in run.search.maximised:
             if names and name not in names:
                 if all(one.state == "running" for one in study.trials):
                     study.forget()
                 raise ConfigError(f"search.objectives: the trials have no metric {name!r}; {nearest(name, names)}")
 
 
-def _next(study: Study, at_once: int) -> list[Trial]:
+def _next_batch(study: Study, at_once: int) -> list[Trial]:
     """The trials to play now: those that are owed, else new ones. A batch that was not wholly asked for is filled."""
     trials = study.trials
     batch = [one for one in trials if one.state == "running"][:at_once]
@@ -170,17 +171,17 @@ def _next(study: Study, at_once: int) -> list[Trial]:
     return [*batch, *study.ask(max(0, min(lacking, study.wanted - len(trials))))]
 
 
-def _tell(study: Study, here: _Here, number: int, cell: Cell) -> bool:
+def _report(study: Study, run: _SearchRun, number: int, cell: Cell) -> bool:
     """Tell what came of a trial. Returns whether it met the budget."""
     if cell.code == BUDGET:
-        outdone = here.pruner.outdone.get(cell.label) if here.pruner else None
-        study.prune(number, outdone)
+        stopped_early = run.pruner.stopped_early.get(cell.label) if run.pruner else None
+        study.prune(number, stopped_early)
         cell.code = None
-        return outdone is None
+        return stopped_early is None
     found = metrics_of(cell.folder)
-    values = [found.get(name, {}).get("value") for name in here.search.maximised]
+    values = [found.get(name, {}).get("value") for name in run.search.maximised]
     if not cell.code and None in values:
-        lacking = [name for name, value in zip(here.search.maximised, values, strict=True) if value is None]
+        lacking = [name for name, value in zip(run.search.maximised, values, strict=True) if value is None]
         cell.code, cell.error = 1, f"it has no value of {', '.join(lacking)}"
     if cell.code:
         study.fail(number)
@@ -200,7 +201,3 @@ def _refuse_doubles(given: Sequence[Override]) -> None:
 
 def _key(override: Override) -> str:
     return str(override.get_key_element()).lstrip("+~")
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # noqa: T201

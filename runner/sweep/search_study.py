@@ -1,7 +1,7 @@
 """The study: which trials there were, what came of them, and which come next. The only file that knows Optuna.
 
 It is kept in SQLite. Every trial is drawn with a seed of its own, made from the search's and the trial's number, so a
-search that is gone on with asks for the trials that it would have asked for anyway.
+resumed search asks for the trials that it would have asked for anyway.
 Source: Akiba et al. 2019, KDD (Optuna); TPE: Bergstra et al. 2011, NeurIPS; NSGA-II: Deb et al. 2002; importance:
 PED-ANOVA, Watanabe et al. 2023, IJCAI.
 """
@@ -19,8 +19,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from components.core.errors import ConfigError
-from runner.sweep.search_settings import Search
-from runner.sweep.search_space import Choices, Numbers, Space, grid_of
+from runner.sweep.search_space import Choices, Numbers, Search, Space, grid_of
 
 FILE = "study.sqlite"
 State = Literal["running", "complete", "pruned", "failed"]
@@ -31,14 +30,14 @@ _GENERATION = 10  # trials of a generation of NSGA-II, unless more are asked for
 
 @dataclass(frozen=True)
 class Trial:
-    """A trial. ``values`` in the order of the objectives, None where it is not complete; ``outdone``: it was pruned
-    since it could not be the best."""
+    """``values`` in the order of the objectives, None where it is not complete; ``stopped_early``: it was pruned, as it
+    could not become the best."""
 
     number: int
     state: State
     point: Mapping[str, Any]
     values: Sequence[float] | None = None
-    outdone: bool = False
+    stopped_early: bool = False
 
 
 def library() -> Any:
@@ -105,16 +104,16 @@ class Study:
         """A trial broke off."""
         self._study.tell(number, state=self._optuna.trial.TrialState.FAIL)
 
-    def prune(self, number: int, outdone: tuple[int, float] | None = None) -> None:
-        """A trial was stopped: by the budget, or ``outdone``: at so many samples its objective was so much."""
-        if outdone is not None:
+    def prune(self, number: int, stopped_early: tuple[int, float] | None = None) -> None:
+        """A trial was stopped: by the budget, or ``stopped_early``: at so many samples its objective was so much."""
+        if stopped_early is not None:
             study = self._storage.get_study_id_from_name(_NAME)
             trial = self._storage.get_trial_id_from_study_id_trial_number(study, number)
-            self._storage.set_trial_intermediate_value(trial, *outdone)
+            self._storage.set_trial_intermediate_value(trial, *stopped_early)
         self._study.tell(number, state=self._optuna.trial.TrialState.PRUNED)
 
     def reopen(self, numbers: Collection[int]) -> None:
-        """Have trials that were told played again, with the same values. The file is replaced in one move."""
+        """Have reported trials run again, with the same values. The file is replaced in one move."""
         if not numbers:
             return
         fresh = self._path.with_suffix(".tmp")
@@ -133,7 +132,7 @@ class Study:
         self._storage, self._study = self._made(self._path)
 
     def forget(self) -> None:
-        """Drop the file, of which no trial was told."""
+        """Drop the file, in which no trial was reported."""
         self._path.unlink()
 
     @property
@@ -148,7 +147,7 @@ class Study:
         return [number for number, value in values.items() if value == top]
 
     def importance(self) -> dict[str, dict[str, float]]:
-        """Objective -> key -> its share, by PED-ANOVA; an objective is left out that tells nothing yet."""
+        """Objective -> key -> its share, by PED-ANOVA; an objective without different values is left out."""
         found = {}
         for place, (name, high) in enumerate(self._search.maximised.items()):
             values = [one.values[place] for one in self.trials if one.values is not None]

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from components.core.errors import ConfigError
-from components.core.traits import source_traits
+from components.core.traits import SourceTraits, declared
 from runner.experiment.facts import facts_of, sweep_id
+from runner.job.exit_codes import BUDGET, ERRORS
 from runner.job.plan import Cell
-from runner.learning.growing import ONE_BY_ONE
+from runner.learning.memory import ONE_BY_ONE
 from runner.storage import manifest, records
 from runner.storage.resume import is_complete, parts_of, refuse_changes, written
 from runner.storage.schema import Manifest
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 PARTS = "parts"
 _MERGED = "merged"
-_ERRORS, _BUDGET = 1, 3
 _OF_THE_PARTS = ("memory", "notes", "sandbox", "counts", "identities")  # what they found while they ran
 
 
@@ -38,7 +37,7 @@ def split(cell: Cell, experiment: Experiment) -> None:
         return
     if cell.cfg.get("stage") is not None:
         raise ConfigError("run.shards: what a stage makes has no parts; leave it out")
-    if experiment.source is not None and source_traits(experiment.source).grows:
+    if experiment.source is not None and declared(experiment.source, SourceTraits).grows:
         raise ConfigError(ONE_BY_ONE.format("run.shards"))
     if n > len(experiment.samples):
         raise ConfigError(f"run.shards={n}: there are {len(experiment.samples)} samples; one part has one at least")
@@ -80,9 +79,9 @@ def _part(cell: Cell, experiment: Experiment, i: int, n: int) -> Cell:
 def gather(cell: Cell, jobs: int) -> None:
     """Make one run of a job's parts, send it to MLflow as one of so many ``jobs``, and say how it ended.
 
-    A part that broke off leaves the others as they are: the same command goes on.
+    A part that broke off leaves the others as they are: the same command resumes.
     """
-    broken = [part for part in cell.parts if part.error or part.code not in (None, 0, _ERRORS, _BUDGET)]
+    broken = [part for part in cell.parts if part.error or part.code not in (None, 0, ERRORS, BUDGET)]
     if broken:
         reasons = "; ".join(f"part {part.folder.name}: {part.error or f'exit code {part.code}'}" for part in broken)
         cell.code, cell.error = 1, f"{len(broken)} of {len(cell.parts)} parts broke off: {reasons}"
@@ -93,14 +92,14 @@ def gather(cell: Cell, jobs: int) -> None:
     notes = _merge(cell)
     counts = notes["counts"]
     share = counts["errored"] / counts["finished"] if counts["finished"] else 0.0
-    stopped = any(part.code == _BUDGET for part in cell.parts)
+    stopped = any(part.code == BUDGET for part in cell.parts)
     failed = share > cell.cfg["run"]["max_error_rate"] or notes["status"] == "partial"  # a part stopped by itself
-    cell.code = _BUDGET if stopped else _ERRORS if failed else 0
+    cell.code = BUDGET if stopped else ERRORS if failed else 0
     track(cell.folder, cell.cfg, sweep=sweep_id(cell.launch.sweep), total_jobs=jobs)
     print(f"{cell.label}: {status_line(notes)} {cell.folder}", file=sys.stdout)  # noqa: T201
 
 
-def _merge(cell: Cell) -> Mapping[str, Any]:
+def _merge(cell: Cell) -> Manifest:
     """Put the merged run into the job's folder, its manifest last. Returns that."""
     from runner.results.merge import merge
     from runner.results.metrics import as_json, summarise

@@ -13,9 +13,9 @@ from uuid import uuid4
 
 import orjson
 
-from runner.results.directions import better, improved
 from runner.results.intervals import MetricJSON
-from runner.results.run_metrics import headline
+from runner.results.kinds import better, improved
+from runner.results.rows import headline
 from runner.results.table import markdown
 from runner.storage import manifest
 from runner.storage.records import FILE

@@ -11,11 +11,10 @@ import pytest
 from hydra import compose
 from omegaconf import OmegaConf
 
-from components.conditions.cards import Renamed, Undocumented
+from components.conditions.cards import Recarded, Renamed, Undocumented
 from components.conditions.failing import Denied, Slow, Unavailable
 from components.conditions.offered import Both
 from components.conditions.wrong_results import Contradictory, Noisy, Stale
-from components.faults.cards import Recarded
 from components.faults.marks import changed_cards
 from components.faults.wrapping import Faulty
 from components.radiology.imperfect import Imperfect

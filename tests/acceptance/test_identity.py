@@ -57,4 +57,4 @@ def test_shards_are_merged_only_when_all_are_there(shards, capsys, monkeypatch):
 def test_a_folder_without_a_run_is_refused(shards, capsys):
     assert here(shards, *WORDS, "run.resume=prompts").code == 2
     assert report(["table", str(shards / "prompts")]) == 2
-    assert "is no run folder" in capsys.readouterr().err
+    assert "is not a run folder" in capsys.readouterr().err

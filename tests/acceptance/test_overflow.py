@@ -5,7 +5,7 @@ import json
 import pytest
 
 from runner.rating.drawing import draw
-from runner.rating.rubrics import load
+from runner.rating.sheets import load
 from runner.report import main as report
 from runner.results.runs import Run
 from runner.serve import from_arguments

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from components.radiology.sets import CONFIG1, CONFIG2, CONFIG3, REMOVED, REPLACED, RESTRICTED
+from components.radiology.sets import REMOVED, REPLACED, RESTRICTED
+from components.radiology.tasks import TASKS
 from runner.episode.door import Door
 from runner.job.execute import Outcome, execute
 from runner.storage.records import RecordWriter
@@ -31,9 +32,9 @@ async def test_a_refusal_counts_in_every_grammar_of_every_agent(condition, agent
     found = await episodes(house, few("paper")[::2])
     assert means(found) == {"refusal/uar": 1.0, "refusal/ugr": 1.0}
     accepted = {
-        "insufficient_config1": lambda chain: REMOVED[CONFIG1[chain]][0],
-        "insufficient_config2": lambda chain: (REPLACED[CONFIG2[chain]],),
-        "insufficient_config3": lambda chain: RESTRICTED[CONFIG3[chain]],
+        "insufficient_config1": lambda chain: REMOVED[TASKS[chain].removed][0],
+        "insufficient_config2": lambda chain: (REPLACED[TASKS[chain].replaced],),
+        "insufficient_config3": lambda chain: RESTRICTED[TASKS[chain].restricted],
     }[condition]
     for one in found:
         grounds, record = one.trajectory.refusal.grounds, one.sample.metadata["record"]

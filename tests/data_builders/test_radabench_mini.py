@@ -11,8 +11,7 @@ import yaml
 
 from components.radiology.synthesis import question_checks as of_questions
 from components.radiology.synthesis import record_checks as of_record
-from components.radiology.synthesis.record_checks import PLACES, USUAL
-from components.radiology.synthesis.words import words
+from components.radiology.synthesis.record_checks import TABLES, words
 from data_builders.radabench_mini import __main__ as builder
 
 FOLDER = builder.SHIPPED
@@ -97,12 +96,12 @@ def test_one_breast_patient_is_a_man():
     assert men == ["Gynaecomastia"]
 
 
-@pytest.mark.parametrize("word", PLACES)
+@pytest.mark.parametrize("word", TABLES["score_places"])
 def test_every_score_with_a_place_is_used(word):
     assert any(word.lower() in record["Indicator"]["Name"].lower() for record in RECORDS.values())
 
 
-@pytest.mark.parametrize("disease", USUAL)
+@pytest.mark.parametrize("disease", TABLES["usual_scores"])
 def test_every_disease_with_a_usual_score_is_there(disease):
     assert any(re.search(disease, record["Disease"], re.IGNORECASE) for record in RECORDS.values())
 

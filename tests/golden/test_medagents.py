@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from components.acting.majority import majority
+from components.acting.voting import majority
 from components.panel.published import (
     UnreadableReport,
     published_experts,

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from components.acting.tool_distribution import distribution
+from components.acting.tool_names import distribution
 from components.cab.scorers import Cab
 from components.cab.tasks import DIMENSIONS, TASKS
 from components.core.types import Problem, Sample, Trajectory

@@ -32,7 +32,7 @@ from components.verifiers.select import Select
 from runner.episode.door import Door
 from runner.episode.episode import Episode, play
 from runner.episode.shared import Parts, Shared
-from runner.learning.practice import Practice
+from runner.learning.stage_context import Practice
 from tests.parts import Intact
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)

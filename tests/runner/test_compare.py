@@ -9,6 +9,7 @@ import pytest
 
 from runner.compare import main
 from tests.runner.results.sweeps import job
+from tests.slow import slow
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
     [
         ("{one}", "nothing to compare: there is one method"),
         ("{one} {other}", "nothing can be paired: react, direct were run on different data"),
-        ("{sweep}/nothing", "is no run folder"),
+        ("{sweep}/nothing", "is not a run folder"),
         ("{sweep} --metric score/y", "no run here has 'score/y'"),
         ("{sweep} --out {sweep}", "is the folder of a run or a sweep"),
         ("mlflow:mine --uri sqlite:///{sweep}/none.db", "does not exist; run an experiment first"),
@@ -64,7 +65,7 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
         ("{sweep} --out {one}/config.yaml", "is not a folder; name"),
         ("{sweep} --out {one}/config.yaml/under", "cannot be written to: Not a directory"),
         ("{one} {copy}", "the same run as"),
-        ("{one}/records.jsonl", "is no run folder"),
+        ("{one}/records.jsonl", "is not a run folder"),
         ("{long}", "cannot be read as a folder: "),
     ],
 )
@@ -78,6 +79,7 @@ def test_what_cannot_be_compared_is_one_line_and_exit_2(sweep, tmp_path, capsys,
     assert not out or "written to:" in err
 
 
+@slow
 def test_what_is_written_is_whole_though_nobody_reads_what_is_printed(sweep, tmp_path):
     command = [sys.executable, "-m", "runner.compare", str(sweep), "--out", str(tmp_path / "out")]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as started:
@@ -85,6 +87,7 @@ def test_what_is_written_is_whole_though_nobody_reads_what_is_printed(sweep, tmp
     assert started.returncode == 0 and len(json.loads((tmp_path / "out" / "compare.json").read_text())["runs"]) == 3
 
 
+@slow
 def test_help_loads_no_statistics():
     code = "import sys, runner.compare; print([m for m in ('scipy', 'statsmodels', 'mlflow', 'numpy') if m in sys.modules])"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from runner.storage.manifest import digest
+from tests.slow import slow
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,6 +45,7 @@ def test_dashes_before_a_key_are_refused_with_what_is_meant(home):
     assert done.code == 2 and "--limit=1: keys have no dashes before them: limit=1" in done.complaint
 
 
+@slow
 def test_whoever_reads_the_help_may_leave_early():
     line = [sys.executable, "-m", "runner", "--help"]
     with subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as shown:

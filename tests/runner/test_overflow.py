@@ -4,11 +4,10 @@ from collections import Counter
 
 import pytest
 
-from components.core.errors import OVERFLOW, ConfigError, ModelError
+from components.core.errors import CUT_OFF, OVERFLOW, ConfigError, ModelError
 from components.core.messages import Completion, Message, Usage
 from components.core.traits import ScorerTraits
 from components.core.types import Answer, Score
-from components.models.faults import FINISH
 from runner.episode.budget import Budget
 from runner.episode.episode import play
 from runner.job.execute import Outcome, execute
@@ -91,14 +90,14 @@ class Cut(Speaker):
 
     async def generate(self, request):
         self.asked.append(request)
-        return Completion(Message("assistant", "answer 0"), Usage(10, 2, 0.5), FINISH)
+        return Completion(Message("assistant", "answer 0"), Usage(10, 2, 0.5), CUT_OFF)
 
 
 async def test_a_reply_that_the_window_cuts_off_is_paid_and_recorded_and_is_not_an_answer():
     at = door(Cut(lambda request: ""))
     trajectory, scores = await play(parts(), at, SAMPLES[0], 0)
     assert (trajectory.failure, trajectory.answer, scores[0].value) == ("context_length", None, 0.0)
-    assert [step.finish for step in trajectory.steps] == [FINISH] and at.spent.usd == 0.5
+    assert [step.finish for step in trajectory.steps] == [CUT_OFF] and at.spent.usd == 0.5
 
 
 async def test_a_strict_replay_fails_in_the_same_place_and_nobody_else_is_kept_from_asking(tmp_path):

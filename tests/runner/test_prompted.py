@@ -6,9 +6,9 @@ import pytest
 from components.core.errors import ConfigError
 from components.core.types import Problem
 from components.prompts import load
-from runner.experiment.privacy import PrivacyRefused
+from runner.experiment.checks import PrivacyRefused
+from runner.learning.checks import check_prompts
 from runner.learning.lesson import training
-from runner.learning.prompted import check_prompts
 from tests.stage_bench import Class, Halves, base_set, bench
 
 

@@ -9,6 +9,7 @@ from runner.report import main
 from runner.results.sections.page import SECTIONS
 from tests.acceptance.command import here
 from tests.runner.results.folders import write
+from tests.slow import slow
 
 
 def test_several_runs_are_averaged_together(tmp_path, capsys):
@@ -49,6 +50,7 @@ def test_a_sweeps_calls_are_added_up():
     assert told == "calls:        1,201 sent, 903 answered by the journal, over 3 jobs"
 
 
+@slow
 def test_a_report_of_counts_gives_the_intervals_that_the_run_gave(tmp_path):
     """A count is no share, and the manifest says which scores are counts."""
     done = here(tmp_path, "agent=llm2sql", "limit=4", "tracking=off", "hydra.run.dir=run", own=False)

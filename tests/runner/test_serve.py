@@ -11,6 +11,7 @@ from components.radiology.dataset import RadABench
 from runner.serve import from_arguments, main, model_of
 from tests.acceptance.command import ROOT
 from tests.simulated import simulated
+from tests.slow import slow
 
 
 def test_the_command_line_makes_a_server():
@@ -84,6 +85,7 @@ def test_a_flag_that_cannot_be_read_is_exit_2():
         assert ended.value.code == 2
 
 
+@slow
 def test_the_command_serves_until_it_is_interrupted_and_its_former_name_is_refused():
     line = [sys.executable, "-m", "runner.serve", "--port", "0"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:

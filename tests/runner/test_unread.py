@@ -5,7 +5,7 @@ import json
 import pytest
 
 from components.core.types import Problem, Sample
-from runner.learning.unread import _shown_by
+from runner.learning.checks import _shown_by
 from tests.acceptance.command import here
 
 TASKS = [{"task": "Instruction:\nWhich?\nA. one\nB. two", "steps": [['Finish[{"response":"A"}]', "A"]]}]

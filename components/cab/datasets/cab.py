@@ -4,21 +4,169 @@ Source: Liao et al. 2024, arXiv 2410.17657; 14,879 test samples; hub name ``Blue
 Licences are those of the sources: mimic_iii, eicu, ehr_halt and emrqa rest on credentialed data.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from components.cab.datasets.layout import paths_of, record_sample
 from components.cab.tasks import TASKS
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.files.cache import content_key
-from components.files.draws import draw
+from components.files.attachments import Attached, attach, path_below
 from components.files.file_dataset import FileDataset, Part
+from components.files.folders import content_key
 from components.files.rows import Row, json_records
+from components.files.samples import draw, task_sample
+from components.text.answers import letter_of, split_options
+
+_DIALECTS = ("mimic_iv", "mimic_iii", "eicu")
+_SQL_TASKS = {"ehrsql": "mimic_iv", "mimic_iii": "mimic_iii", "eicu": "eicu"}
+_MEDCALC = ("Output Type", "Low Limit", "Upper Limit")
+_LISTS = ("values", "entities")  # forms whose answer is a list
+
+
+def record_sample(row: Row, task: str, split: str, root: Path) -> Sample:
+    """Make the sample of a record of ``task``; paths are resolved below ``root``. Raises ConfigError."""
+    task, name = _own_task(row, task), row.identifier("id")
+    instruction, inputs = row.optional_text("instruction"), row.optional_text("inputs")
+    if not instruction:
+        instruction, inputs = inputs, ""
+    if not instruction:
+        raise row.error("instruction", "instruction and inputs are both empty")
+    gold = row.values.get("eval")
+    if not isinstance(gold, dict):
+        raise row.error("eval", f"must be an object, found {gold!r:.80}")
+    files = _files(row, root)
+    question, choices, target = _answer(row, task, instruction, gold)
+    metadata: dict[str, Any] = {"record": name}
+    strata = {"output_type": str(gold["Output Type"])} if "Output Type" in gold else {}
+    if "sql_database" in files.inputs:
+        strata["database"] = metadata["sql_dialect"] = _dialect(row, task, files)
+    if isinstance(gold.get("sql"), str):
+        metadata["sql"] = gold["sql"]
+    shared = [*_names(row, "images"), *_names(row, "upload_files")]
+    return task_sample(
+        task,
+        TASKS[task].dimension,
+        f"{task}-{split}-{name}",
+        question,
+        target,
+        choices=choices,
+        context=inputs,
+        files=files,
+        metadata=metadata,
+        strata=strata,
+        cluster=shared[0] if shared else None,
+    )
+
+
+def paths_of(row: Row, root: Path) -> list[Path]:
+    """Resolve the files and folders that a record names: images, database, documents. Raises ConfigError."""
+    return [path for key in ("images", "sql_database", "upload_files") for path in _paths(row, key, root)]
+
+
+def _own_task(row: Row, task: str) -> str:
+    """The record's task, which its own ``dataset`` overrides."""
+    own = row.values.get("dataset") or task
+    if not isinstance(own, str) or own not in TASKS:
+        raise row.error("dataset", f"must be one of {', '.join(TASKS)}, found {own!r}")
+    return str(own)
+
+
+def _names(row: Row, key: str) -> Sequence[str]:
+    """The paths under a key: none, one text, or a list (of one, but for images)."""
+    value = row.values.get(key)
+    names = [value] if isinstance(value, str) else value or []
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        raise row.error(key, f"must be a path or a list of paths, found {value!r:.80}")
+    if key != "images" and len(names) > 1:
+        raise row.error(key, f"must be one path, found {len(names)}")
+    return names
+
+
+def _paths(row: Row, key: str, root: Path) -> list[Path]:
+    return [path_below(root, row, key, name) for name in _names(row, key)]
+
+
+def _files(row: Row, root: Path) -> Attached:
+    database, documents = (next(iter(_paths(row, key, root)), None) for key in ("sql_database", "upload_files"))
+    return attach(_paths(row, "images", root), database, documents)
+
+
+def _dialect(row: Row, task: str, files: Attached) -> str:
+    """Which fixed current time the database has: by its base name, else by the task."""
+    name = files.inputs["sql_database"]
+    if name in _DIALECTS:
+        return name
+    if task not in _SQL_TASKS:
+        raise row.error("sql_database", f"the base name must be one of {', '.join(_DIALECTS)}, found {name!r}")
+    return _SQL_TASKS[task]
+
+
+def _answer(row: Row, task: str, text: str, gold: Mapping[str, Any]) -> tuple[str, dict[str, str], Any]:
+    """Question, choices and target, by the form of the task's answers."""
+    form, answer = TASKS[task].form, gold.get("answer")
+    target = {key: value for key, value in gold.items() if key != "sql"}
+    if form in ("choice", "tolerant_choice"):
+        question, choices = split_options(text)
+        if form == "tolerant_choice" and isinstance(answer, list):
+            if not answer or not all(isinstance(one, str) and one.strip() for one in answer):
+                raise row.error("eval", f"answer must be a list of texts, found {answer!r:.80}")
+            return question, choices, {"accepted": answer}
+        return question, choices, _letter(row, choices, gold)
+    if form == "no_result":
+        return text, {}, target
+    wrong = not isinstance(answer, list) if form in _LISTS else not isinstance(answer, str | int | float)
+    if wrong or isinstance(answer, bool) or answer == "":
+        raise row.error("eval", f"answer must be a {'list' if form in _LISTS else 'text'}, found {answer!r:.80}")
+    if form == "values" and not all(isinstance(one, str | int | float) for one in answer or ()):
+        raise row.error("eval", f"answer must be a list of texts, found {answer!r:.80}")
+    if form == "entities" and not all(
+        isinstance(one, dict) and isinstance(one.get("entity_name"), str) for one in answer or ()
+    ):
+        raise row.error("eval", f"answer must be a list of objects with entity_name, found {answer!r:.80}")
+    if form == "medcalc" and (missing := [key for key in _MEDCALC if key not in gold]):
+        raise row.error("eval", f"{', '.join(missing)} missing; it has {', '.join(gold)}")
+    if form == "medcalc":
+        _check_limits(row, gold)
+    return text, {}, target
+
+
+def _check_limits(row: Row, gold: Mapping[str, Any]) -> None:
+    """Raise ConfigError where a calculation's kind or limits are not valid."""
+    kind = gold["Output Type"]
+    if kind not in ("decimal", "integer", "date"):
+        raise row.error("eval", f"Output Type must be decimal, integer or date, found {kind!r:.80}")
+    try:
+        low, high = float(gold["Low Limit"]), float(gold["Upper Limit"])
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if kind == "decimal" and not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        found = f"{gold['Low Limit']!r:.40} and {gold['Upper Limit']!r:.40}"
+        raise row.error("eval", f"Low Limit and Upper Limit must be numbers, the lower first, found {found}")
+
+
+def _letter(row: Row, choices: Mapping[str, str], gold: Mapping[str, Any]) -> str | dict[str, Any]:
+    """The right letter; answer and letter as they are where the options cannot be read."""
+    answer, letter = gold.get("answer"), gold.get("answer_idx")
+    if not isinstance(answer, str) or not answer.strip():
+        raise row.error("eval", f"answer must be an option's text, found {answer!r:.80}")
+    if letter is not None and not isinstance(letter, str):
+        raise row.error("eval", f"answer_idx must be a letter, found {letter!r:.80}")
+    if not choices:
+        if not letter:
+            raise row.error("eval", "answer_idx is missing, and the instruction does not end in lines 'A. text'")
+        return {"answer": answer, "answer_idx": letter}
+    letter = letter or letter_of(choices, answer)
+    if letter is None or letter not in choices:
+        raise row.error("eval", f"answer_idx must be one of {', '.join(choices)}, found {letter!r}")
+    if letter_of({letter: choices[letter]}, answer) is None:
+        raise row.error("eval", f"answer {answer!r:.80} is not option {letter}: {choices[letter]!r:.80}")
+    return letter
+
 
 _SHIPPED = Path(__file__).parent
 

@@ -13,11 +13,10 @@ from annotated_types import Ge
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.files.cache import content_key
-from components.files.draws import draw
 from components.files.file_dataset import FileDataset, Part
+from components.files.folders import content_key
 from components.files.rows import Row, json_records
-from components.files.samples import task_sample
+from components.files.samples import draw, task_sample
 
 
 @dataclass(frozen=True)

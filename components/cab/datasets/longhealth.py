@@ -15,14 +15,14 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from annotated_types import Ge
 
+from components.cab.tasks import TASKS
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import Attached, attach
-from components.files.cache import content_key, keep_documents
-from components.files.draws import draw
 from components.files.file_dataset import FileDataset, Part
+from components.files.folders import content_key, keep_documents
 from components.files.rows import Row, json_object
-from components.files.samples import task_sample
+from components.files.samples import draw, task_sample
 from components.text.answers import letter_of
 
 CANNOT = "Question cannot be answered with provided documents"
@@ -71,6 +71,8 @@ class LongHealth(FileDataset[Asked]):
     path: str
     min_tokens: Annotated[int, Ge(0)] = 22_000
     seed: int = 0
+    cache: str = "outputs/.cache/longhealthqa"
+    task: ClassVar[str]
     own_documents: ClassVar[bool] = False
     how = (
         "take data/benchmark_v5.json from github.com/kbressem/LongHealth and give dataset.path=... "
@@ -79,19 +81,44 @@ class LongHealth(FileDataset[Asked]):
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """One file for all splits."""
-        return {self.title.lower(): Path(self.path) / "data" / "benchmark_v5.json"}
+        return {self.task: Path(self.path) / "data" / "benchmark_v5.json"}
 
     def identify(self, digest: str) -> str:
         """Add how documents are mixed."""
         return content_key(f"{self.min_tokens}/{self.seed}", digest)
 
-    def ask(self, part: Part, cache: str, cases: Sequence[Case], chosen: Sequence[Case]) -> Iterable[Asked]:
+    def chosen(self, cases: Sequence[Case], split: str) -> Sequence[Case]:
+        """Choose the patients of a split: all."""
+        return cases
+
+    def read(self, part: Part) -> Iterable[Asked]:
         """Mix the documents of each chosen patient and pair them with the questions. Raises ConfigError."""
-        for case in chosen:
+        cases = read_cases(part.file)
+        for case in self.chosen(cases, part.split):
             texts = mix_documents(case, cases, self.own_documents, self.min_tokens, f"{self.seed}/{part.name}")
-            folder = keep_documents(Path(cache), {f"document_{n:02}.txt": text for n, text in enumerate(texts, 1)})
+            folder = keep_documents(Path(self.cache), {f"document_{n:02}.txt": text for n, text in enumerate(texts, 1)})
             files = attach(documents=folder, folder=case.id)
             yield from (Asked(case, question, files, len(texts)) for question in case.questions)
+
+    def answerable(self, question: CaseQuestion) -> tuple[Mapping[str, str], str, Mapping[str, str]]:
+        """Options, right letter and further metadata of a question."""
+        return question.choices, question.letter, {}
+
+    def sample(self, item: Asked, part: Part) -> Sample:
+        """Make a question."""
+        choices, letter, metadata = self.answerable(item.question)
+        return task_sample(
+            self.task,
+            TASKS[self.task].dimension,
+            f"{self.task}-{item.case.id}-{item.question.number}",
+            item.question.text,
+            letter,
+            choices=choices,
+            context=item.case.about,
+            files=item.files,
+            metadata={"documents": item.n_documents, **metadata},
+            cluster=item.case.id,
+        )
 
 
 @dataclass(frozen=True)
@@ -102,32 +129,15 @@ class LongHealthQa(LongHealth):
     too, so the splits share none.
     """
 
-    cache: str = "outputs/.cache/longhealthqa"
     own_documents: ClassVar[bool] = True
     title = "LongHealthQA"
+    task = "longhealthqa"
     split_names = ("test", "train")
 
-    def read(self, part: Part) -> Iterable[Asked]:
-        """Read the questions on the split's patients. Raises ConfigError."""
-        cases = read_cases(part.file)
+    def chosen(self, cases: Sequence[Case], split: str) -> Sequence[Case]:
+        """Choose half of the patients."""
         test = {case.id for case in draw(cases, (len(cases) + 1) // 2, f"{self.seed}/test")}
-        chosen = [case for case in cases if (case.id in test) == (part.split == "test")]
-        return self.ask(part, self.cache, cases, chosen)
-
-    def sample(self, item: Asked, part: Part) -> Sample:
-        """Make a question."""
-        return task_sample(
-            "longhealthqa",
-            "data",
-            f"longhealthqa-{item.case.id}-{item.question.number}",
-            item.question.text,
-            item.question.letter,
-            choices=item.question.choices,
-            context=item.case.about,
-            files=item.files,
-            metadata={"documents": item.n_documents},
-            cluster=item.case.id,
-        )
+        return [case for case in cases if (case.id in test) == (split == "test")]
 
 
 @dataclass(frozen=True)
@@ -137,27 +147,12 @@ class LongHalt(LongHealth):
     min_tokens: Annotated[int, Ge(1)] = 22_000
     cache: str = "outputs/.cache/longhalt"
     title = "LongHalt"
+    task = "longhalt"
     split_names = ("test",)
 
-    def read(self, part: Part) -> Iterable[Asked]:
-        """Read the questions on all patients. Raises ConfigError."""
-        cases = read_cases(part.file)
-        return self.ask(part, self.cache, cases, cases)
-
-    def sample(self, item: Asked, part: Part) -> Sample:
-        """Make a question."""
-        return task_sample(
-            "longhalt",
-            "trust",
-            f"longhalt-{item.case.id}-{item.question.number}",
-            item.question.text,
-            "F",
-            choices={**item.question.choices, "F": CANNOT},
-            context=item.case.about,
-            files=item.files,
-            metadata={"documents": item.n_documents, "unanswerable": item.question.letter},
-            cluster=item.case.id,
-        )
+    def answerable(self, question: CaseQuestion) -> tuple[Mapping[str, str], str, Mapping[str, str]]:
+        """Add the option that is right here."""
+        return {**question.choices, "F": CANNOT}, "F", {"unanswerable": question.letter}
 
 
 def read_cases(file: Path) -> list[Case]:

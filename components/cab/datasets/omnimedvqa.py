@@ -1,7 +1,7 @@
 """OmniMedVQA, open part: multiple choice on images of many modalities, from 73 classification data sets.
 
 Source: Hu et al. 2024, CVPR (hub name ``foreverbeliever/OmniMedVQA``; every source has its own licence). 88,996
-open questions with two to four options; ClinicalAgent Bench (omnimedqa) takes 1,000 with the proportions kept.
+open questions with two to four options; ClinicalAgent Bench (omnimedqa) takes 1,000 in the same proportions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,11 +14,10 @@ from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import attach, path_below
-from components.files.cache import content_key
-from components.files.draws import draw_in_proportion
 from components.files.file_dataset import ImageDataset, ImageQuestion, Part
+from components.files.folders import content_key
 from components.files.rows import Row, json_records
-from components.files.samples import task_sample
+from components.files.samples import draw_in_proportion, task_sample
 from components.text.answers import letter_of, lettered
 
 _QUESTIONS = "QA_information/Open-access"

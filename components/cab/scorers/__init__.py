@@ -22,24 +22,18 @@ DATABASE = "sql_database"
 UNSUPPORTED = "unsupported_input"
 
 
-@dataclass(frozen=True)
-class _Readers:
-    """The two readings of one form of answer."""
-
-    strict: Callable[[Case], Reading]
-    official: Callable[[Case], Reading]
-
-
-_FORMS: Mapping[Form, _Readers] = {
-    "choice": _Readers(choices.strict, choices.official),
-    "tolerant_choice": _Readers(choices.strict_tolerant, choices.official_tolerant),
-    "contains": _Readers(texts.strict_contains, texts.official_contains),
-    "rouge1_recall": _Readers(texts.strict_recall, texts.official_recall),
-    "medcalc": _Readers(calculations.strict, calculations.official),
-    "rows": _Readers(tables.strict_rows, tables.official_rows),
-    "values": _Readers(tables.strict_values, tables.official_values),
-    "no_result": _Readers(tables.strict_no_result, tables.official_no_result),
-    "entities": _Readers(entities.strict, entities.official),
+Reader = Callable[[Case], Reading]
+# Form of the answer -> its strict and its official reading.
+_FORMS: Mapping[Form, tuple[Reader, Reader]] = {
+    "choice": (choices.strict, choices.official),
+    "tolerant_choice": (choices.strict_tolerant, choices.official_tolerant),
+    "contains": (texts.strict_contains, texts.official_contains),
+    "rouge1_recall": (texts.strict_recall, texts.official_recall),
+    "medcalc": (calculations.strict, calculations.official),
+    "rows": (tables.strict_rows, tables.official_rows),
+    "values": (tables.strict_values, tables.official_values),
+    "no_result": (tables.strict_no_result, tables.official_no_result),
+    "entities": (entities.strict, entities.official),
 }
 
 
@@ -49,7 +43,7 @@ class Cab:
 
     Input: the target is the letter of a choice, ``{"accepted": [...]}``, or the answer key of the record; the
     database of an SQL answer is the file of the input ``sql_database``, its dataset id ``metadata["sql_dialect"]``.
-    Without an answer both are 0; a refusal where the task wants one is right in strict. Errors, images that the
+    Without an answer both are 0; a refusal where the task asks for one is right in strict. Errors, images that the
     model cannot take, and records that cannot be scored are unscored. Official entity F1 can exceed 1, as in
     the reference. ``seconds`` limit one statement. ``levels``: both are averaged by task, then by dimension.
     """
@@ -80,8 +74,8 @@ class Cab:
         case = self._case(sample, trajectory.answer or "")
         if trajectory.answer is None:
             return _without_answer(task, case, trajectory)
-        readers = _FORMS[task.form]
-        return (_scored(STRICT, readers.strict, case), _scored(OFFICIAL, readers.official, case))
+        strict, official = _FORMS[task.form]
+        return (_scored(STRICT, strict, case), _scored(OFFICIAL, official, case))
 
     def _case(self, sample: Sample, answer: str) -> Case:
         """The answer with its key and database."""
@@ -90,7 +84,7 @@ class Cab:
         return Case(answer, sample.target, sample.problem.choices, Path(file) if file else None, dialect, self.seconds)
 
 
-def _scored(name: str, reader: Callable[[Case], Reading], case: Case) -> Score:
+def _scored(name: str, reader: Reader, case: Case) -> Score:
     """One score; None for what cannot be scored."""
     try:
         reading = reader(case)
@@ -100,15 +94,15 @@ def _scored(name: str, reader: Callable[[Case], Reading], case: Case) -> Score:
 
 
 def _without_answer(task: Task, case: Case, trajectory: Trajectory) -> Sequence[Score]:
-    """0, but for a refusal that the task wants, which only strict accepts."""
+    """0, except for a refusal that the task asks for, which only strict accepts."""
     why = f"no answer ({trajectory.failure or trajectory.stop})"
-    wanted = False
+    refusal_is_right = False
     if trajectory.stop == "refused" and task.dimension == "trust":
         try:
-            wanted = task.form == "no_result" or choices.wants_refusal(case)
+            refusal_is_right = task.form == "no_result" or choices.wants_refusal(case)
         except Unscored as error:
             return _unscored(str(error))
-    strict = Score(STRICT, float(wanted), "refused, as is right" if wanted else why)
+    strict = Score(STRICT, float(refusal_is_right), "refused, as is right" if refusal_is_right else why)
     return (strict, Score(OFFICIAL, 0.0, why))
 
 

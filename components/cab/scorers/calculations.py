@@ -19,8 +19,8 @@ from datetime import date, datetime
 from math import isclose
 
 from components.cab.scorers.case import Case, Reading, Unscored
-from components.cab.scorers.numbers import number, numbers
-from components.text.stated_answers import announced, conclusion
+from components.cab.scorers.texts import number, numbers
+from components.text.answers import announced, conclusion
 
 _BARE = re.compile(r"\d++\.*+\d*+")
 _OUT_OF = re.compile(

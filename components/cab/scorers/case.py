@@ -1,4 +1,4 @@
-"""What one answer of ClinicalAgent Bench is scored by, and what a reading of it looks like."""
+"""An answer of ClinicalAgent Bench with what is needed to score it, and a reading of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from components.sql.schema import Database, database_of
 
 
 class Unscored(Exception):
-    """The answer cannot be scored, for no fault of the model's; the text says why."""
+    """The answer cannot be scored, and the model is not at fault; the text gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Executed:
-    """What came of a statement: rows of texts (numbers to 3 decimals, sorted, at most 100), or an error."""
+    """The result of a statement: rows of texts (numbers to 3 decimals, sorted, at most 100), or an error."""
 
     rows: list[list[str]] = field(default_factory=list)
     error: str = ""

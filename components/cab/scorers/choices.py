@@ -19,8 +19,7 @@ from collections.abc import Mapping, Sequence
 
 from components.cab.scorers.case import Case, Reading, Unscored
 from components.cab.scorers.texts import begins, holds, plain
-from components.text.answers import DECISIONS, parse_decision, parse_letter
-from components.text.stated_answers import conclusion, marked, sentence
+from components.text.answers import DECISIONS, conclusion, marked, parse_decision, parse_letter, sentence
 
 _UNREAD = "ABCDEFGH"  # letters that options may have whose texts are not known
 _UNKNOWABLE = re.compile(

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from components.cab.scorers.case import Case, Reading, Unscored
-from components.text.stated_answers import conclusion, marked
+from components.text.answers import conclusion, marked
 from components.text.structured import NotLiteral, literal
 
 _BETWEEN = re.compile(r"[,;\n]")
@@ -64,7 +64,7 @@ def _official_name(name: str) -> str:
 
 
 def _last_group(text: str) -> str | None:
-    """What stands in the last brackets that one line closes."""
+    """The content of the last brackets that one line closes."""
     last = None
     for line in text.split("\n"):
         end = -1

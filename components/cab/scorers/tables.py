@@ -25,10 +25,9 @@ from math import isclose
 from typing import Any
 
 from components.cab.scorers.case import Case, Reading, Unscored
-from components.cab.scorers.numbers import number, numbers
-from components.cab.scorers.texts import holds, plain
+from components.cab.scorers.texts import holds, number, numbers, plain
 from components.sql.cleaning import clean_sql
-from components.text.stated_answers import conclusion
+from components.text.answers import conclusion
 from components.text.structured import NotLiteral, literal
 
 _WORDS = (
@@ -73,7 +72,7 @@ def strict_values(case: Case) -> Reading:
 
 
 def strict_no_result(case: Case) -> Reading:
-    """Whether the answer, or what it gives when executed, is that there is no result."""
+    """Whether the answer, or its result when executed, is that there is no result."""
     return _strict(case, [], whole_rows=False)
 
 
@@ -125,7 +124,7 @@ def _cell_in_text(cell: str, said: str, there: Sequence[float]) -> bool:
 
 
 def _each_has_its_own(gold: Rows, found: Rows) -> bool:
-    """Whether every gold row has its cells in a found row of its own (a matching, by augmenting paths)."""
+    """Whether every gold row has its cells in a different found row (a matching, by augmenting paths)."""
     taken: dict[int, int] = {}
 
     def place(row: int, tried: set[int]) -> bool:
@@ -163,7 +162,7 @@ def _number(cell: str) -> float | None:
 
 
 def _rows(gold: str | list[Any]) -> Rows:
-    """Gold as rows of texts; what is no row is a row of one cell."""
+    """Gold as rows of texts; anything else is a row of one cell."""
     if isinstance(gold, str):
         return [[gold]]
     return [[str(cell) for cell in row] if isinstance(row, list | tuple) else [str(row)] for row in gold]

@@ -2,10 +2,8 @@
 
 import re
 
-from components.cab.simulated import consulting
-from components.cab.simulated.answers import ClinicalKnowledge, is_clinical
-from components.cab.simulated.calculator import BUILD, code
-from components.cab.simulated.consulting import Step
+from components.cab.simulated import answers
+from components.cab.simulated.answers import BUILD, ClinicalKnowledge, Step, code, is_clinical
 from components.core.messages import Message
 from components.core.types import Sample
 from components.prompts.recognition import rendered_from
@@ -76,9 +74,9 @@ def _on_task(asked: Asked, knowledge: ClinicalKnowledge) -> Message:
     if style == "xml" and asked.concludes:
         style = None
     if style is not None:
-        return _step(consulting.next_step(knowledge, history, asked.rates, asked.draws), style, asked, knowledge)
+        return _step(answers.next_step(knowledge, history, asked.rates, asked.draws), style, asked, knowledge)
     if history.done or asked.voice.opines:
-        answer = consulting.finish(knowledge, history, asked.rates, asked.draws).arguments["response"]
+        answer = answers.finish(knowledge, history, asked.rates, asked.draws).arguments["response"]
         return said(asked.voice.worded(answer, asked.draws) if asked.voice.opines else f"Answer: {answer}")
     reasons = any("step by step" in one.text for one in asked.messages if one.role != "assistant")
     if knowledge.choices or "decisions" in knowledge.sample.metadata:
@@ -108,8 +106,8 @@ def _is_good(text: str, asked: Asked, knowledge: ClinicalKnowledge) -> bool:
     if found.name == "Finish":
         return asked.voice.serves(knowledge, str(found.arguments.get("response", "")))
     if found.name == BUILD:
-        return consulting.misses_calculator(knowledge, asked.history)
-    return found.name == consulting.fitting(knowledge, asked.history) and consulting.is_full(knowledge, found)
+        return answers.misses_calculator(knowledge, asked.history)
+    return found.name == answers.fitting(knowledge, asked.history) and answers.is_full(knowledge, found)
 
 
 def _rewritten(asked: Asked, knowledge: ClinicalKnowledge, good: Good) -> Step:
@@ -117,13 +115,13 @@ def _rewritten(asked: Asked, knowledge: ClinicalKnowledge, good: Good) -> Step:
     one, rewritten once too often, loses something."""
     history, current = asked.history, asked.history.current or ""
     found = call_in(current)
-    if found is not None and found.name in history.offered and found.name not in consulting.INNER:
+    if found is not None and found.name in history.offered and found.name not in answers.INNER:
         whole = history.earlier > 0 or guided(history, [current])
-        extent: consulting.Extent = "few" if good(current) else "all" if whole else "half"
-        return consulting.call(knowledge, history, found.name, extent)
+        extent: answers.Extent = "few" if good(current) else "all" if whole else "half"
+        return answers.call(knowledge, history, found.name, extent)
     if found is None:
-        return consulting.next_step(knowledge, history, asked.rates, asked.draws)
-    return consulting.second_thought(knowledge, asked.rates, asked.draws)
+        return answers.next_step(knowledge, history, asked.rates, asked.draws)
+    return answers.second_thought(knowledge, asked.rates, asked.draws)
 
 
 def _step(step: Step, style: Style, asked: Asked, knowledge: ClinicalKnowledge) -> Message:
@@ -132,7 +130,7 @@ def _step(step: Step, style: Style, asked: Asked, knowledge: ClinicalKnowledge) 
         if step.name == "Finish" and "Think" in asked.history.offered:
             return called(style, "Think", {"response": "The answer is known."}, last=True)
         if step.name != "Finish":
-            return called(style, step.name, step.arguments, last=consulting.is_full(knowledge, step))
+            return called(style, step.name, step.arguments, last=answers.is_full(knowledge, step))
         return finished(style, step.arguments["response"])
     if step.name == "Finish":
         return finished(style, asked.voice.worded(step.arguments["response"], asked.draws))

@@ -13,20 +13,19 @@ from typing import Literal
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.ehr.datasets.ehrsql import ehrsql_file
-from components.ehr.datasets.ehrsql2024 import Question2024, database_2024, questions_2024, split_files
-from components.ehr.datasets.ehrsql_questions import EhrQuestion, ehr_questions
-from components.ehr.datasets.samples import database_file
-from components.files.attachments import Attached, attach
-from components.files.file_dataset import FileDataset, Part
+from components.ehr.datasets.ehrsql2024 import database_2024, questions_2024, split_files
+from components.ehr.datasets.samples import RecordDataset, database_file, ehr_questions, require_some
+from components.files.attachments import attach
+from components.files.file_dataset import Part
 from components.files.samples import NO_RESULT, add_request, task_sample
-from components.sql.reading import readable
+from components.sql.reading import require_readable
 
 _Source = Literal["mimic_iv", "mimic_iii", "eicu"]
 _HOW_DATABASE = "name a SQLite file of the same tables in dataset.sqlite, or leave the source out of dataset.sources"
 
 
 @dataclass(frozen=True)
-class EhrHalt(FileDataset[tuple[Question2024 | EhrQuestion, Attached]]):
+class EhrHalt(RecordDataset):
     """Unanswerable questions with the database they are asked on; the target is an empty eval block.
 
     ``path`` holds the folders ``ehrsql`` and ``ehrsql2024``, ``sqlite`` names the databases on MIMIC-III and eICU:
@@ -46,8 +45,7 @@ class EhrHalt(FileDataset[tuple[Question2024 | EhrQuestion, Attached]]):
     )
 
     def __post_init__(self) -> None:
-        if not self.sources:
-            raise ConfigError("dataset.sources: at least one of mimic_iv, mimic_iii, eicu is needed, found none")
+        require_some("sources", self.sources, _Source)
 
     @property
     def _newer(self) -> Path:
@@ -64,33 +62,31 @@ class EhrHalt(FileDataset[tuple[Question2024 | EhrQuestion, Attached]]):
         files = {part.name: part.file for part in self.locate(split)}
         newer = split_files(self._newer, split) if "mimic_iv" in files else []
         older = [file for name, file in files.items() if name != "mimic_iv"]
-        return [*newer, *older, *newer[:1], *(self._database(name) for name in self.sources)]
+        return [*newer, *older, *newer[:1], *(self.sqlite_of(name) for name in self.sources)]
 
-    def read(self, part: Part) -> Iterable[tuple[Question2024 | EhrQuestion, Attached]]:
+    def read(self, part: Part) -> Iterable[Sample]:
         """Read the unanswerable questions of a source. Raises ConfigError."""
-        database = attach(database=self._database(part.name))
-        found: Iterable[Question2024 | EhrQuestion] = (
-            questions_2024(part.file) if part.name == "mimic_iv" else ehr_questions(part.file, part.name)
-        )
-        return ((one, database) for one in found if one.sql is None)
-
-    def sample(self, item: tuple[Question2024 | EhrQuestion, Attached], part: Part) -> Sample:
-        """Make a question."""
-        one, database = item
-        return task_sample(
-            "ehr_halt",
-            "trust",
-            f"ehr_halt-{part.split}-{part.name}-{one.id}",
-            add_request(one.question, self.ask),
-            {},
-            files=database,
-            metadata={"sql_dialect": part.name},
-            strata={"database": part.name},
+        database = attach(database=self.sqlite_of(part.name))
+        questions = questions_2024(part.file) if part.name == "mimic_iv" else ehr_questions(part.file, part.name)
+        return (
+            task_sample(
+                "ehr_halt",
+                "trust",
+                f"ehr_halt-{part.split}-{part.name}-{one.id}",
+                add_request(one.question, self.ask),
+                {},
+                files=database,
+                metadata={"sql_dialect": part.name},
+                strata={"database": part.name},
+            )
+            for one in questions
+            if one.sql is None
         )
 
-    def _database(self, source: str) -> Path:
-        if source == "mimic_iv":
+    def sqlite_of(self, name: str) -> Path:
+        """Return a source's database, which must be readable. Raises ConfigError."""
+        if name == "mimic_iv":
             return database_2024(self._newer)
-        if source not in self.sqlite:
-            raise ConfigError(f"dataset.sqlite: names no database for {source}; {_HOW_DATABASE}")
-        return readable(database_file(self.sqlite[source], _HOW_DATABASE))
+        if name not in self.sqlite:
+            raise ConfigError(f"dataset.sqlite: names no database for {name}; {_HOW_DATABASE}")
+        return require_readable(database_file(self.sqlite[name], _HOW_DATABASE))

@@ -6,26 +6,38 @@ databases are made from the MIMIC-III demo 1.4 (doi:10.13026/C2HM2Q) and the eIC
 ODbL 1.0; numbers on them cannot be compared with those published on the full databases.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.ehr.datasets.ehrsql_questions import EhrDatabase, EhrQuestion, ehr_questions
-from components.ehr.datasets.samples import Gold, Source, database_file, ehr_sample, make_gold, open_source
+from components.ehr.datasets.samples import (
+    EhrDatabase,
+    EhrQuestion,
+    Gold,
+    RecordDataset,
+    Wording,
+    database_file,
+    ehr_questions,
+    make_gold,
+    open_source,
+    question_sample,
+    require_some,
+)
 from components.files.attachments import Attached, attach
-from components.files.cache import content_key
-from components.files.file_dataset import FileDataset, Part
+from components.files.file_dataset import Part
+from components.files.folders import content_key
 from components.files.samples import task_sample
-from components.sql.reading import readable
+from components.sql.reading import require_readable
 
 _SHIPPED = Path(__file__).parent
+_Database = Literal["mimic_iii", "eicu", "treqs"]
 
 
 @dataclass(frozen=True)
-class EhrAgentEdition(FileDataset[tuple[EhrQuestion, Source]]):
+class EhrAgentEdition(RecordDataset):
     """Questions database by database; the target's answer is a list of texts.
 
     ``path`` is a folder, ``shipped`` one next to this file; the first that is given counts. In it ``questions`` and
@@ -38,10 +50,10 @@ class EhrAgentEdition(FileDataset[tuple[EhrQuestion, Source]]):
     name: str
     path: str | None = None
     shipped: str | None = None
-    databases: tuple[Literal["mimic_iii", "eicu", "treqs"], ...] = ("mimic_iii", "eicu")
+    databases: tuple[_Database, ...] = ("mimic_iii", "eicu")
     questions: str = "{database}/{split}_preprocessed.json"
     sqlite: str = "{database}/{database}.db"
-    wording: Literal["template", "question"] = "template"
+    wording: Wording = "template"
     unanswerable: bool = False
     count_joins: bool = False
     privacy: Privacy = field(default="credentialed", kw_only=True)
@@ -49,8 +61,7 @@ class EhrAgentEdition(FileDataset[tuple[EhrQuestion, Source]]):
     how = "set CLINICAL_DATA_DIR to the folder that holds the data set, or give dataset.path=..."
 
     def __post_init__(self) -> None:
-        if not self.databases:
-            raise ConfigError("dataset.databases: at least one of mimic_iii, eicu, treqs is needed, found none")
+        require_some("databases", self.databases, _Database)
         if self.path is None and self.shipped is None:
             raise ConfigError(f"dataset.path: no data; {self.how}")
 
@@ -63,51 +74,34 @@ class EhrAgentEdition(FileDataset[tuple[EhrQuestion, Source]]):
         """A file per database."""
         return {name: self._file(self.questions.replace("{split}", split), name) for name in self.databases}
 
-    def contents(self, split: str) -> Sequence[Path]:
-        """Name the file and the database of each part."""
-        return [file for part in self.locate(split) for file in (part.file, self._sqlite(part.name))]
-
     def identify(self, digest: str) -> str:
         """Add wording and choice."""
         return content_key(self.wording, str(self.unanswerable), str(self.count_joins), digest)
 
-    def read(self, part: Part) -> Iterable[tuple[EhrQuestion, Source]]:
+    def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions on a database. Raises ConfigError."""
-        source = open_source(part.name, self._sqlite(part.name))
-        questions = ehr_questions(part.file, part.name)
-        return ((one, source) for one in questions if one.sql is not None or self.unanswerable)
-
-    def sample(self, item: tuple[EhrQuestion, Source], part: Part) -> Sample:
-        """Make a question. Raises ConfigError."""
-        one, source = item
-        return ehr_sample(
-            source,
-            f"{self.name}-{part.split}-{part.name}-{one.id}",
-            one.template if self.wording == "template" else one.question,
-            self._gold(one),
-            template=one.template,
-            paraphrase=one.question,
-            strata=one.strata,
-            cluster=one.patient_of(part.name),
-            may_abstain=self.unanswerable,
+        source = open_source(part.name, self.sqlite_of(part.name))
+        return (
+            question_sample(source, f"{self.name}-{part.split}", one, self.wording, self._gold(one), self.unanswerable)
+            for one in ehr_questions(part.file, part.name)
+            if one.sql is not None or self.unanswerable
         )
+
+    def sqlite_of(self, name: str) -> Path:
+        """Return a database's file. Raises ConfigError."""
+        return database_file(self._file(self.sqlite, name), self.how)
 
     def _file(self, name: str, database: str) -> Path:
         root = Path(self.path).expanduser() if self.path is not None else _SHIPPED / str(self.shipped)
         return root / name.replace("{database}", database)
 
-    def _sqlite(self, database: str) -> Path:
-        return database_file(self._file(self.sqlite, database), self.how)
-
     def _gold(self, one: EhrQuestion) -> Gold | None:
         """The gold cells and the SQL's complexity. Raises ConfigError."""
-        if one.sql is None:
-            return None
-        return make_gold(one.row, "query", one.sql, one.answer(), one.tag, self.count_joins)
+        return None if one.sql is None else make_gold(one, "query", one.answer(), self.count_joins)
 
 
 @dataclass(frozen=True)
-class CabEhrAgentDemo(FileDataset[tuple[EhrQuestion, Attached]]):
+class CabEhrAgentDemo(RecordDataset):
     """ClinicalAgent Bench's tasks mimic_iii and eicu on the open demo databases, with EHRAgent's gold answers.
 
     Test 90 and 159 questions, valid 40 each; the target's answer is a list of texts. ``path`` holds
@@ -117,35 +111,29 @@ class CabEhrAgentDemo(FileDataset[tuple[EhrQuestion, Attached]]):
 
     path: str
     databases: tuple[EhrDatabase, ...] = ("mimic_iii", "eicu")
-    wording: Literal["template", "question"] = "template"
+    wording: Wording = "template"
     title = "the demo"
     split_names = ("test", "valid")
     how = "set CLINICAL_DATA_DIR to the folder that holds ehragent_demo/, or give dataset.path=..."
 
     def __post_init__(self) -> None:
-        if not self.databases:
-            raise ConfigError("dataset.databases: at least one of mimic_iii, eicu is needed, found none")
+        require_some("databases", self.databases, EhrDatabase)
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """A file per database."""
         return {name: Path(self.path) / name / f"{split}_preprocessed.json" for name in self.databases}
 
-    def contents(self, split: str) -> Sequence[Path]:
-        """Name the file and the database of each part."""
-        return [file for part in self.locate(split) for file in (part.file, self._sqlite(part))]
-
     def identify(self, digest: str) -> str:
         """Add the wording."""
         return f"{self.wording}-{digest}"
 
-    def read(self, part: Part) -> Iterable[tuple[EhrQuestion, Attached]]:
+    def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions on a database. Raises ConfigError."""
-        database = attach(database=self._sqlite(part))
-        return ((one, database) for one in ehr_questions(part.file, part.name))
+        database = attach(database=self.sqlite_of(part.name))
+        return (self._sample(one, part, database) for one in ehr_questions(part.file, part.name))
 
-    def sample(self, item: tuple[EhrQuestion, Attached], part: Part) -> Sample:
-        """Make a question. Raises ConfigError."""
-        one, database = item
+    def _sample(self, one: EhrQuestion, part: Part, database: Attached) -> Sample:
+        """A question. Raises ConfigError for one without an answer."""
         answer = one.answer()
         if not answer:
             raise one.row.error("answer", "must be a text or a list of texts, found []")
@@ -153,7 +141,7 @@ class CabEhrAgentDemo(FileDataset[tuple[EhrQuestion, Attached]]):
             part.name,
             "numerical",
             f"ehragent_demo-{part.split}-{part.name}-{one.id}",
-            one.template if self.wording == "template" else one.question,
+            one.text(self.wording),
             {"answer": answer},
             files=database,
             metadata={"sql": one.sql, "sql_dialect": part.name, "template": one.template, "paraphrase": one.question},
@@ -161,5 +149,6 @@ class CabEhrAgentDemo(FileDataset[tuple[EhrQuestion, Attached]]):
             cluster=one.patient_of(part.name),
         )
 
-    def _sqlite(self, part: Part) -> Path:
-        return readable(database_file(part.file.parent / f"{part.name}.db", self.how))
+    def sqlite_of(self, name: str) -> Path:
+        """Return a database's file, which must be readable. Raises ConfigError."""
+        return require_readable(database_file(Path(self.path) / name / f"{name}.db", self.how))

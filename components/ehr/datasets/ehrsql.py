@@ -8,22 +8,34 @@ questions differ (2024 and 2026 changed wording and SQL), so numbers compare wit
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated
 
 from annotated_types import Gt
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.ehr.datasets.ehrsql_questions import EhrDatabase, EhrQuestion, ehr_questions
-from components.ehr.datasets.samples import Gold, Source, database_file, ehr_sample, gold_rows, make_gold, open_source
+from components.ehr.datasets.samples import (
+    EhrDatabase,
+    EhrQuestion,
+    RecordDataset,
+    Source,
+    Wording,
+    answered,
+    database_file,
+    ehr_questions,
+    make_gold,
+    open_source,
+    question_sample,
+    require_some,
+)
 from components.files.attachments import attach
-from components.files.cache import content_key, keep_json
-from components.files.file_dataset import FileDataset, Part
+from components.files.file_dataset import Part
+from components.files.folders import content_key, keep_json
 from components.files.rows import files_digest
 from components.files.samples import NO_RESULT, add_request, task_sample
 from components.sql import SqlError
 from components.sql.cleaning import clean_sql
-from components.sql.reading import ReadOnly, readable
+from components.sql.reading import ReadOnly, require_readable
 from components.text.values import cells
 
 _SPLITS = ("test", "valid", "train")
@@ -34,16 +46,8 @@ _HOW = (
 _BUILD = "build it from the credentialed PhysioNet data with the scripts of github.com/glee4810/EHRSQL and"
 
 
-class Answered(NamedTuple):
-    """A question with its gold answer, None where no table answers it, and the database it is asked on."""
-
-    question: EhrQuestion
-    gold: Gold | None
-    source: Source
-
-
 @dataclass(frozen=True)
-class Ehrsql(FileDataset[Answered]):
+class Ehrsql(RecordDataset):
     """Questions database by database; the target's answer holds the distinct values that the gold SQL gives.
 
     ``path`` holds ``dataset/ehrsql/{database}/{split}.json``, ``sqlite`` names each database's file. ``wording``: the
@@ -56,7 +60,7 @@ class Ehrsql(FileDataset[Answered]):
     path: str
     sqlite: Mapping[str, str]
     databases: tuple[EhrDatabase, ...] = ("mimic_iii", "eicu")
-    wording: Literal["template", "question"] = "template"
+    wording: Wording = "template"
     unanswerable: bool = False
     cache: str = "outputs/.cache/ehrsql"
     seconds: Annotated[float, Gt(0)] = 120.0
@@ -66,61 +70,40 @@ class Ehrsql(FileDataset[Answered]):
     how = _HOW
 
     def __post_init__(self) -> None:
-        if not self.databases:
-            raise ConfigError("dataset.databases: at least one of mimic_iii, eicu is needed, found none")
+        require_some("databases", self.databases, EhrDatabase)
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """A file per database."""
         return {name: ehrsql_file(self.path, name, split) for name in self.databases}
 
-    def contents(self, split: str) -> Sequence[Path]:
-        """Name the file and the database of each part."""
-        return [file for part in self.locate(split) for file in (part.file, self._sqlite(part.name))]
-
     def identify(self, digest: str) -> str:
         """Add wording and choice."""
         return content_key(self.wording, str(self.unanswerable), digest)
 
-    def read(self, part: Part) -> Iterable[Answered]:
+    def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions on a database with their gold answers. Raises ConfigError."""
-        source = open_source(part.name, self._sqlite(part.name))
-        return (one for one in self._answered(part, source) if one.gold is not None or self.unanswerable)
+        return self._samples(part, open_source(part.name, self.sqlite_of(part.name)))
 
-    def _answered(self, part: Part, source: Source) -> Iterator[Answered]:
+    def _samples(self, part: Part, source: Source) -> Iterator[Sample]:
         questions = list(ehr_questions(part.file, part.name))
-        asked = [(one.row, one.sql) for one in questions if one.sql is not None]
-        results = iter(gold_rows(asked, "query", source, cache=self.cache, seconds=self.seconds))
-        for one in questions:
-            answer = [] if one.sql is None else cells(next(results))
-            gold = None if one.sql is None else make_gold(one.row, "query", one.sql, answer, one.tag, joins=False)
-            yield Answered(one, gold, source)
+        for one, rows in answered(questions, "query", source, cache=self.cache, seconds=self.seconds):
+            if rows is not None or self.unanswerable:
+                gold = None if rows is None else make_gold(one, "query", cells(rows), joins=False)
+                wording: Wording = "question" if rows is None else self.wording
+                yield question_sample(source, f"ehrsql-{part.split}", one, wording, gold, self.unanswerable)
 
-    def sample(self, item: Answered, part: Part) -> Sample:
-        """Make a question."""
-        one = item.question
-        return ehr_sample(
-            item.source,
-            f"ehrsql-{part.split}-{part.name}-{one.id}",
-            one.template if self.wording == "template" and item.gold is not None else one.question,
-            item.gold,
-            template=one.template,
-            paraphrase=one.question,
-            strata=one.strata,
-            cluster=one.patient_of(part.name),
-            may_abstain=self.unanswerable,
-        )
-
-    def _sqlite(self, database: str) -> Path:
+    def sqlite_of(self, name: str) -> Path:
+        """Return a database's file. Raises ConfigError."""
         how = (
             f"{_BUILD} name it in dataset.sqlite; without credentials use dataset=ehr_mini, ehragent_demo or ehrsql2024"
         )
-        if database not in self.sqlite:
-            raise ConfigError(f"dataset.sqlite: names no database for {database}; {how}")
-        return database_file(self.sqlite[database], how)
+        if name not in self.sqlite:
+            raise ConfigError(f"dataset.sqlite: names no database for {name}; {how}")
+        return database_file(self.sqlite[name], how)
 
 
 @dataclass(frozen=True)
-class CabEhrsql2022(FileDataset[tuple[EhrQuestion, list[str]]]):
+class CabEhrsql2022(RecordDataset):
     """ClinicalAgent Bench's tasks mimic_iii (798 test questions) and eicu (797): the answerable ones of a database.
 
     The target's answer is a list of the cells that the gold SQL gives, empty where it finds no row. ``path`` holds
@@ -145,54 +128,49 @@ class CabEhrsql2022(FileDataset[tuple[EhrQuestion, list[str]]]):
         """One file."""
         return {self.database: ehrsql_file(self.path, self.database, split)}
 
-    def contents(self, split: str) -> Sequence[Path]:
-        """Name the file and the database."""
-        return [*super().contents(split), self._sqlite]
-
     def identify(self, digest: str) -> str:
         """Add the database's name."""
         return content_key(self.database, digest)
 
-    def read(self, part: Part) -> Iterable[tuple[EhrQuestion, list[str]]]:
+    def read(self, part: Part) -> Iterable[Sample]:
         """Read the answerable questions with their answers. Raises ConfigError."""
         questions = [one for one in ehr_questions(part.file, self.database) if one.sql is not None]
-        key = self.identify(files_digest(part.file, self._sqlite))
-        answers = keep_json(Path(self.cache), key, lambda: self._answers(questions))
-        return zip(questions, answers, strict=True)
+        sqlite = self.sqlite_of(self.database)
+        key = self.identify(files_digest(part.file, sqlite))
+        answers = keep_json(Path(self.cache), key, lambda: self._answers(questions, sqlite))
+        return (
+            task_sample(
+                self.database,
+                "numerical",
+                f"{self.database}-{part.split}-{one.id}",
+                add_request(one.question, self.ask),
+                {"answer": answer},
+                files=attach(database=sqlite),
+                metadata={"sql": one.sql, "sql_dialect": self.database, "template": one.template},
+                strata=one.strata,
+                cluster=one.patient,
+            )
+            for one, answer in zip(questions, answers, strict=True)
+        )
 
-    def _answers(self, questions: Sequence[EhrQuestion]) -> list[list[str]]:
+    def _answers(self, questions: Sequence[EhrQuestion], sqlite: Path) -> list[list[str]]:
         """The cells that each question's SQL gives. Raises ConfigError when one cannot be run."""
-        reader = ReadOnly(self._sqlite, seconds=self.seconds)
+        reader = ReadOnly(sqlite, seconds=self.seconds)
         answers = []
         for one in questions:
             try:
                 rows = reader.run(clean_sql(one.sql or "", self.database))
             except SqlError as error:
-                raise one.row.error("query", f"the gold SQL fails on {self._sqlite}: {error}") from None
+                raise one.row.error("query", f"the gold SQL fails on {sqlite}: {error}") from None
             answers.append([cell_text(value) for row in rows for value in row])
         return answers
 
-    def sample(self, item: tuple[EhrQuestion, list[str]], part: Part) -> Sample:
-        """Make a question."""
-        one, answer = item
-        return task_sample(
-            self.database,
-            "numerical",
-            f"{self.database}-{part.split}-{one.id}",
-            add_request(one.question, self.ask),
-            {"answer": answer},
-            files=attach(database=self._sqlite),
-            metadata={"sql": one.sql, "sql_dialect": self.database, "template": one.template},
-            strata=one.strata,
-            cluster=one.patient,
-        )
-
-    @property
-    def _sqlite(self) -> Path:
+    def sqlite_of(self, name: str) -> Path:
+        """Return the database's file, which must be readable. Raises ConfigError."""
         how = (
             f"{_BUILD} give dataset.sqlite=...; without credentials use dataset=cab_ehragent_demo or dataset=cab_ehrsql"
         )
-        return readable(database_file(self.sqlite, how))
+        return require_readable(database_file(self.sqlite, how))
 
 
 def ehrsql_file(path: str, database: str, split: str) -> Path:

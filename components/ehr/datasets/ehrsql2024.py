@@ -10,18 +10,27 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from annotated_types import Gt
 
 from components.core.types import Sample
-from components.ehr.datasets.samples import Rows, Source, ehr_sample, gold_rows, make_gold, open_source
+from components.ehr.datasets.samples import (
+    EhrQuestion,
+    RecordDataset,
+    Rows,
+    Source,
+    answered,
+    ehr_sample,
+    make_gold,
+    open_source,
+)
 from components.files.attachments import Attached, attach
-from components.files.cache import content_key
-from components.files.file_dataset import FileDataset, Item, Part
+from components.files.file_dataset import Part
+from components.files.folders import content_key
 from components.files.rows import Row, existing, json_mapping, json_records
 from components.files.samples import NO_RESULT, add_request, task_sample
-from components.sql.reading import readable
+from components.sql.reading import require_readable
 from components.text.values import cells
 
 _FOLDER = "data/mimic_iv"
@@ -32,32 +41,6 @@ HOW_2024 = (
     "set CLINICAL_DATA_DIR to the folder that holds ehrsql2024/, or take data/mimic_iv/ from "
     "github.com/glee4810/ehrsql-2024, build its database, and give dataset.path=..."
 )
-
-
-@dataclass(frozen=True)
-class Question2024:
-    """A question with its SQL and its answer, the text of a list of rows; both None when it cannot be answered.
-
-    ``patient`` and ``template``, with its slots left open, where the annotations are there and have them.
-    """
-
-    row: Row
-    id: str
-    question: str
-    sql: str | None
-    answer: str | None
-    patient: str | None
-    template: str | None = None
-
-    def rows(self) -> Rows:
-        """Return the answer's rows. Raises ConfigError when it is not a list of them."""
-        try:
-            rows = ast.literal_eval(self.answer or "")
-        except (ValueError, SyntaxError):
-            rows = None
-        if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-            raise self.row.error("id", f"the answer must be the text of a list of rows, found {self.answer!r:.80}")
-        return rows
 
 
 def split_files(path: str | Path, split: str) -> list[Path]:
@@ -71,8 +54,12 @@ def database_2024(path: str | Path) -> Path:
     return existing(Path(path) / _FOLDER / "mimic_iv.sqlite", HOW_2024)
 
 
-def questions_2024(data: Path) -> Iterator[Question2024]:
-    """Read the questions of ``data.json`` with SQL and answers from the files next to it. Raises ConfigError."""
+def questions_2024(data: Path) -> Iterator[EhrQuestion]:
+    """Read the questions of ``data.json`` with SQL and answers from the files next to it. Raises ConfigError.
+
+    Patient and template, with its slots left open, are there where the annotations have them. ``row.values`` has the
+    answer, the text of a list of rows.
+    """
     labels, answers = (json_mapping(existing(data.with_name(name), HOW_2024)) for name in ("label.json", "answer.json"))
     annotated = _annotated(data.with_name("annotated.json"))
     for row in json_records(data, "data"):
@@ -80,16 +67,22 @@ def questions_2024(data: Path) -> Iterator[Question2024]:
         sql, answer = labels.text(name), answers.text(name)
         if (sql == _NULL) != (answer == _NULL):
             raise labels.error(name, f"has SQL or an answer, but not both: {sql!r:.60} and {answer!r:.60}")
-        answerable, about = sql != _NULL, annotated.get(name, (None, None))
-        yield Question2024(
-            row,
-            name,
-            row.text("question").strip(),
-            sql if answerable else None,
-            answer if answerable else None,
-            patient=about[0],
-            template=about[1],
-        )
+        patient, template = annotated.get(name, (None, None))
+        whole = Row(row.place, {**row.values, "answer": answer})
+        question = row.text("question").strip()
+        yield EhrQuestion(whole, name, question, template, None if sql == _NULL else sql, patient, tag=template)
+
+
+def published_rows(question: EhrQuestion) -> Rows:
+    """Return the answer's rows. Raises ConfigError when it is not a list of them."""
+    answer = question.row.text("answer")
+    try:
+        rows = ast.literal_eval(answer)
+    except (ValueError, SyntaxError):
+        rows = None
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise question.row.error("id", f"the answer must be the text of a list of rows, found {answer!r:.80}")
+    return rows
 
 
 def _annotated(path: Path) -> dict[str, tuple[str | None, str | None]]:
@@ -99,15 +92,13 @@ def _annotated(path: Path) -> dict[str, tuple[str | None, str | None]]:
         values, template = row.values.get("val_dict"), row.values.get("template")
         placed = values.get("val_placeholder") if isinstance(values, dict) else None
         patient = placed.get("patient_id") if isinstance(placed, dict) else None
-        found[row.text("id")] = (
-            None if patient is None else str(patient),
-            template if isinstance(template, str) and template not in _NO_TEMPLATE else None,
-        )
+        known = isinstance(template, str) and template not in _NO_TEMPLATE
+        found[row.text("id")] = None if patient is None else str(patient), str(template) if known else None
     return found
 
 
 @dataclass(frozen=True)
-class Files2024(FileDataset[Item]):
+class Files2024(RecordDataset):
     """The files of the shared task.
 
     ``path`` holds ``data/mimic_iv`` with a folder per split and ``mimic_iv.sqlite``. Raises ConfigError with file,
@@ -126,19 +117,15 @@ class Files2024(FileDataset[Item]):
     def contents(self, split: str) -> Sequence[Path]:
         """Name questions, SQL, answers and the database."""
         self.locate(split)
-        return [*split_files(self.path, split), database_2024(self.path)]
+        return [*split_files(self.path, split), self.sqlite_of("mimic_iv")]
 
-
-class Answered2024(NamedTuple):
-    """A question, the database it is asked on, and what its SQL gives there."""
-
-    question: Question2024
-    source: Source
-    rows: Rows | None
+    def sqlite_of(self, name: str) -> Path:
+        """Return the database's file. Raises ConfigError."""
+        return database_2024(self.path)
 
 
 @dataclass(frozen=True)
-class Ehrsql2024(Files2024[Answered2024]):
+class Ehrsql2024(Files2024):
     """Questions in the file's order; the target's answer is a list of texts, None for ``unanswerable`` ones.
 
     Published answers are rounded to 3 decimals and cut after 100 rows, so where the gold SQL gives the published answer
@@ -155,27 +142,21 @@ class Ehrsql2024(Files2024[Answered2024]):
         """Add the choice."""
         return content_key(str(self.unanswerable), digest)
 
-    def read(self, part: Part) -> Iterable[Answered2024]:
+    def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions and run their SQL. Raises ConfigError."""
-        questions, source = list(questions_2024(part.file)), open_source(part.name, database_2024(self.path))
-        asked = [(one.row, one.sql) for one in questions if one.sql is not None]
-        results = iter(gold_rows(asked, "id", source, cache=self.cache, seconds=self.seconds))
-        return (
-            Answered2024(one, source, None if one.sql is None else next(results))
-            for one in questions
-            if one.sql is not None or self.unanswerable
-        )
+        questions, source = list(questions_2024(part.file)), open_source(part.name, self.sqlite_of(part.name))
+        found = answered(questions, "id", source, cache=self.cache, seconds=self.seconds)
+        return (self._sample(one, rows, source, part) for one, rows in found if rows is not None or self.unanswerable)
 
-    def sample(self, item: Answered2024, part: Part) -> Sample:
-        """Make a question. Raises ConfigError."""
-        one, gold, executable = item.question, None, None
-        if item.rows is not None and one.sql is not None:
-            published = one.rows()
-            executable = _is_published(item.rows, published)
-            answer = cells(item.rows if executable else published)
-            gold = make_gold(one.row, "id", one.sql, answer, one.template, joins=True)
+    def _sample(self, one: EhrQuestion, rows: Rows | None, source: Source, part: Part) -> Sample:
+        """A question; ``rows`` are what its SQL gives. Raises ConfigError."""
+        gold = executable = None
+        if rows is not None:
+            published = published_rows(one)
+            executable = _is_published(rows, published)
+            gold = make_gold(one, "id", cells(rows if executable else published), joins=True)
         return ehr_sample(
-            item.source,
+            source,
             f"ehrsql2024-{part.split}-{one.id}",
             one.question,
             gold,
@@ -202,7 +183,7 @@ def _rounded(cell: object) -> str:
 
 
 @dataclass(frozen=True)
-class CabEhrsql(Files2024[tuple[Question2024, Attached]]):
+class CabEhrsql(Files2024):
     """ClinicalAgent Bench's task ehrsql: answerable questions; the target's answer is the text of a list of rows.
 
     ``ask`` is added to each question (the same as in ``ehr_halt``, so it gives nothing away).
@@ -210,22 +191,21 @@ class CabEhrsql(Files2024[tuple[Question2024, Attached]]):
 
     ask: str = NO_RESULT
 
-    def read(self, part: Part) -> Iterable[tuple[Question2024, Attached]]:
+    def read(self, part: Part) -> Iterable[Sample]:
         """Read the answerable questions. Raises ConfigError."""
         split_files(self.path, part.split)
-        database = attach(database=readable(database_2024(self.path)))
-        return ((one, database) for one in questions_2024(part.file) if one.sql is not None)
+        database = attach(database=require_readable(self.sqlite_of(part.name)))
+        return (self._sample(one, part, database) for one in questions_2024(part.file) if one.sql is not None)
 
-    def sample(self, item: tuple[Question2024, Attached], part: Part) -> Sample:
-        """Make a question. Raises ConfigError."""
-        one, database = item
-        one.rows()
+    def _sample(self, one: EhrQuestion, part: Part, database: Attached) -> Sample:
+        """A question. Raises ConfigError for an answer that is not a list of rows."""
+        published_rows(one)
         return task_sample(
             "ehrsql",
             "numerical",
             f"ehrsql-{part.split}-{one.id}",
             add_request(one.question, self.ask),
-            {"answer": one.answer},
+            {"answer": one.row.text("answer")},
             files=database,
             metadata={"sql": one.sql, "sql_dialect": "mimic_iv"},
             cluster=one.patient,

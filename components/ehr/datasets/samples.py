@@ -1,28 +1,123 @@
-"""Samples of questions about health records: the database asked, the gold answer, and what every loader puts in.
+"""Questions about health records: the form of EHRSQL (2022), the database asked, the gold answer, and their samples.
 
-Gold answers of questions whose files hold SQL only are worked out on the user's database once, then kept.
+Source: Lee et al. 2022, NeurIPS Datasets and Benchmarks (CC BY 4.0; ``glee4810/EHRSQL``). Gold answers of questions
+whose files hold SQL only are computed on the user's database once, then cached.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
+from typing import Any, Literal, get_args
 
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
+from components.ehr.interpreters import MAX_VALUE, fill_placeholders
 from components.ehr.metadata import Metadata, metadata
-from components.ehr.statements import MAX_VALUE, filled
-from components.files.cache import content_key, keep_json
-from components.files.rows import Row, files_digest
+from components.files.file_dataset import FileDataset, Part
+from components.files.folders import content_key, keep_json
+from components.files.rows import Row, files_digest, json_records
 from components.sql import SqlError
 from components.sql.complexity import level, n_columns, n_slots, tables_of
-from components.sql.reading import ReadOnly, readable
+from components.sql.reading import ReadOnly, require_readable
+
+EhrDatabase = Literal["mimic_iii", "eicu"]
+Wording = Literal["template", "question"]
+_NO_SQL = ("nan", "null")
+_PATIENTS = ("patient_id", "subject_id", "uniquepid")  # slots that name the patient
+
+
+class RecordDataset(FileDataset[Sample]):
+    """Questions on databases of health records: a file of questions and a database per part."""
+
+    @abstractmethod
+    def sqlite_of(self, name: str) -> Path:
+        """Return the database that the questions of a part are asked on. Raises ConfigError."""
+
+    def contents(self, split: str) -> Sequence[Path]:
+        """Name the file and the database of each part."""
+        return [file for part in self.locate(split) for file in (part.file, self.sqlite_of(part.name))]
+
+    def sample(self, item: Sample, part: Part) -> Sample:
+        """Return the sample, which ``read`` makes."""
+        return item
+
+
+@dataclass(frozen=True)
+class EhrQuestion:
+    """A question: its text as people ask it, the template it was made from, and its SQL (None: unanswerable).
+
+    ``tag`` is the template with its slots left open, where the file has it.
+    """
+
+    row: Row
+    id: str
+    question: str
+    template: str | None
+    sql: str | None
+    patient: str | None = None
+    strata: Mapping[str, str] = field(default_factory=dict)
+    tag: str | None = None
+
+    def answer(self) -> list[str]:
+        """Return the gold cells that the file has: one text, or a list of texts. Raises ConfigError."""
+        answer = self.row.values.get("answer")
+        cells = [answer] if isinstance(answer, str) else answer
+        if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
+            raise self.row.error("answer", f"must be a text or a list of texts, found {answer!r:.80}")
+        return cells
+
+    def text(self, wording: Wording) -> str:
+        """Return the template's text, or as people ask."""
+        return self.template if wording == "template" and self.template is not None else self.question
+
+    def patient_of(self, database: str) -> str | None:
+        """Name the patient together with the database."""
+        return None if self.patient is None else f"{database}/{self.patient}"
+
+
+def require_some(key: str, chosen: Sequence[str], known: Any) -> None:
+    """Raise ConfigError for an empty choice of these names (a ``Literal``)."""
+    if not chosen:
+        raise ConfigError(f"dataset.{key}: at least one of {', '.join(get_args(known))} is needed, found none")
+
+
+def ehr_questions(path: Path, database: str) -> Iterator[EhrQuestion]:
+    """Read the questions of a file, all on one database. Raises ConfigError."""
+    for row in json_records(path):
+        if row.text("db_id") != database:
+            raise row.error("db_id", f"must be {database!r} in this file, found {row.text('db_id')!r}")
+        yield _question(row)
+
+
+def _question(row: Row) -> EhrQuestion:
+    sql, impossible = row.text("query"), row.values.get("is_impossible", False)
+    if not isinstance(impossible, bool):
+        raise row.error("is_impossible", f"must be true or false, found {impossible!r:.80}")
+    if not impossible and sql in _NO_SQL:
+        raise row.error("query", f"an answerable question needs its SQL, found {sql!r}")
+    value, tag = row.values.get("value"), row.values.get("q_tag")
+    slots = value if isinstance(value, dict) else {}
+    patient = next((str(slots[name]) for name in _PATIENTS if slots.get(name) is not None), None)
+    strata = {name: row.values.get(key) for name, key in (("importance", "importance"), ("wording", "para_type"))}
+    return EhrQuestion(
+        row,
+        row.text("id"),
+        row.text("question").strip(),
+        row.text("template").strip(),
+        None if impossible else sql,
+        patient,
+        {name: text for name, text in strata.items() if isinstance(text, str)},
+        tag if isinstance(tag, str) else None,
+    )
+
 
 UNANSWERABLE = "unanswerable"  # the stratum ``level`` of questions that no table answers
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
 _COUNTING = 120.0  # seconds for the rows of one table
-_RULES = "1"  # goes up when the conventions change by which SQL is run, so that kept results are made again
+_RULES = "1"  # goes up when the conventions change by which SQL is run, so that cached results are computed again
 _MAX_ROWS = 1_000_000  # more than agents may read at once: a right answer may need them
 Rows = list[list[object]]
 
@@ -39,21 +134,14 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Complexity:
-    """How hard an answer is to find. ``n_slots`` is None where no template is known."""
-
-    n_tables: int
-    n_columns: int
-    n_slots: int | None
-
-
-@dataclass(frozen=True)
 class Gold:
-    """The SQL of the right answer, its cells, and its complexity."""
+    """The SQL of the right answer, its cells, and its complexity; ``n_slots`` is None where no template is known."""
 
     sql: str
     answer: Sequence[str]
-    complexity: Complexity
+    n_tables: int
+    n_columns: int
+    n_slots: int | None
 
 
 def database_file(path: str | Path, how: str) -> Path:
@@ -73,7 +161,7 @@ def describe(known: Metadata) -> str:
 def open_source(database: str, file: Path) -> Source:
     """Read about the database in ``file``. Raises ConfigError for an unknown one and for a file that cannot be read."""
     known = metadata(database)
-    place, stat = readable(file).resolve(), file.stat()
+    place, stat = require_readable(file).resolve(), file.stat()
     return Source(known, place, describe(known), f"{database} ({_size(place, stat.st_mtime_ns, stat.st_size)})")
 
 
@@ -90,21 +178,31 @@ def _size(file: Path, changed: int, n_bytes: int) -> str:
     return f"{len(rows)} tables, {fmean(rows):,.1f} rows per table"
 
 
-def make_gold(row: Row, key: str, sql: str, answer: Sequence[str], tag: str | None, joins: bool) -> Gold:
-    """Make the gold answer with the complexity of its SQL, ``row[key]``.
+def make_gold(question: EhrQuestion, key: str, answer: Sequence[str], joins: bool) -> Gold:
+    """Make the gold answer with the complexity of its SQL, ``question.row[key]``.
 
-    ``tag`` is the template with its slots; ``joins``: tables after ``join`` count too, as in the project's own data,
-    else only those after a lower-case ``from``, as in the published levels. Raises ConfigError when there are none.
+    ``joins``: tables after ``join`` count too, as in the project's own data, else only those after a lower-case
+    ``from``, as in the published levels. Raises ConfigError when there are none.
     """
+    sql, tag = question.sql or "", question.tag
     tables = tables_of(sql, joins=joins)
     if not tables:
         hint = "" if joins else " (dataset.count_joins=true counts those in capitals too)"
-        raise row.error(key, f"names no table after 'from', so the question has no level{hint}: {sql!r:.200}")
-    return Gold(sql, answer, Complexity(len(tables), n_columns(sql), None if tag is None else n_slots(tag)))
+        raise question.row.error(key, f"names no table after 'from', so the question has no level{hint}: {sql!r:.200}")
+    return Gold(sql, answer, len(tables), n_columns(sql), None if tag is None else n_slots(tag))
+
+
+def answered(
+    questions: Sequence[EhrQuestion], key: str, source: Source, *, cache: str, seconds: float
+) -> Iterator[tuple[EhrQuestion, Rows | None]]:
+    """Pair questions with the rows of ``gold_rows``, which are there at once; None for those without SQL."""
+    asked = [(one.row, one.sql) for one in questions if one.sql is not None]
+    results = iter(gold_rows(asked, key, source, cache=cache, seconds=seconds))
+    return ((one, None if one.sql is None else next(results)) for one in questions)
 
 
 def gold_rows(asked: Sequence[tuple[Row, str]], key: str, source: Source, *, cache: str, seconds: float) -> list[Rows]:
-    """Run each statement, or take what is kept in ``cache`` by the content of statements and database.
+    """Run each statement, or take what is in ``cache`` by the content of statements and database.
 
     ``key`` is where a question's row has its SQL; ``seconds`` limits one statement. Raises ConfigError when one fails.
     """
@@ -113,7 +211,7 @@ def gold_rows(asked: Sequence[tuple[Row, str]], key: str, source: Source, *, cac
 
     def run_all() -> list[Rows]:
         reader = ReadOnly(source.file, seconds, max_rows=_MAX_ROWS, max_value=MAX_VALUE)
-        return [_run(row, key, filled(sql, clock), reader) for row, sql in asked]
+        return [_run(row, key, fill_placeholders(sql, clock), reader) for row, sql in asked]
 
     return keep_json(Path(cache), name, run_all)
 
@@ -127,6 +225,24 @@ def _run(row: Row, key: str, sql: str, reader: ReadOnly) -> Rows:
     if any(isinstance(cell, bytes) for cells in found for cell in cells):
         raise row.error(key, f"the gold SQL gives bytes on {reader.path}; an answer must be text or numbers")
     return found
+
+
+def question_sample(
+    source: Source, prefix: str, question: EhrQuestion, wording: Wording, gold: Gold | None, may_abstain: bool
+) -> Sample:
+    """Make a question of EHRSQL's form; ``prefix`` begins its id."""
+    database = source.metadata.database
+    return ehr_sample(
+        source,
+        f"{prefix}-{database}-{question.id}",
+        question.text(wording),
+        gold,
+        template=question.template,
+        paraphrase=question.question,
+        strata=question.strata,
+        cluster=question.patient_of(database),
+        may_abstain=may_abstain,
+    )
 
 
 def ehr_sample(
@@ -149,7 +265,7 @@ def ehr_sample(
     for tables of success against complexity. Gold is in target and metadata only.
     """
     database = source.metadata.database
-    counts = {"n_tables": None, "n_columns": None, "n_slots": None} if gold is None else asdict(gold.complexity)
+    counts = {name: getattr(gold, name, None) for name in ("n_tables", "n_columns", "n_slots")}
     facts = {
         "sql": None if gold is None else gold.sql,
         "sql_dialect": database,
@@ -161,7 +277,7 @@ def ehr_sample(
     }
     levels = {
         "database": database,
-        "level": UNANSWERABLE if gold is None else level(gold.complexity.n_tables),
+        "level": UNANSWERABLE if gold is None else level(gold.n_tables),
         **{count: str(value) for count, value in counts.items() if value is not None},
     }
     return Sample(
@@ -172,7 +288,7 @@ def ehr_sample(
         strata={**levels, **(strata or {})},
         card={
             "database (size), samples of each": source.size,
-            **({} if gold is None else {"tables per question": gold.complexity.n_tables}),
+            **({} if gold is None else {"tables per question": gold.n_tables}),
         },
         files={"database": str(source.file)},
     )

@@ -15,19 +15,19 @@ from annotated_types import Gt
 
 from components.core.types import Privacy, Sample
 from components.ehr.datasets.samples import (
-    Complexity,
     Gold,
-    Source,
+    RecordDataset,
+    Wording,
     database_file,
     ehr_sample,
     gold_rows,
     open_source,
 )
 from components.ehr.metadata import metadata
-from components.files.cache import content_key
-from components.files.file_dataset import FileDataset, Part
+from components.files.file_dataset import Part
+from components.files.folders import content_key
 from components.files.rows import Row, json_lines
-from components.sql.complexity import TREQS_TABLES, n_columns
+from components.sql.complexity import n_columns
 from components.text.values import cells
 
 _HOW_DATABASE = (
@@ -40,18 +40,7 @@ OPERATIONS = ("none", "count", "max", "min", "avg")
 _QUOTED = re.compile(r"""'(?:[^']|'')*'|(?<=\.)"(?P<name>\w+)"|"(?P<literal>(?:[^"]|"")*)\"""")
 
 
-@dataclass(frozen=True)
-class Condition:
-    """What a question asks for: ``table`` and ``column`` by name, ``value`` as text."""
-
-    table: str
-    column: str
-    operator: str
-    value: str
-
-
-@dataclass(frozen=True)
-class TreqsQuestion:
+class TreqsQuestion(NamedTuple):
     """A question; ``sql`` is standard SQL, ``operation`` what it does with the values it finds."""
 
     row: Row
@@ -59,22 +48,12 @@ class TreqsQuestion:
     question: str
     sql: str
     tables: tuple[str, ...]
-    conditions: tuple[Condition, ...]
+    n_conditions: int
     operation: str
 
 
-class AnsweredTreqs(NamedTuple):
-    """A question with its gold answer, the database it is asked on, and its text in both wordings."""
-
-    question: TreqsQuestion
-    gold: Gold
-    source: Source
-    template: str | None
-    paraphrase: str | None
-
-
 @dataclass(frozen=True)
-class Treqs(FileDataset[AnsweredTreqs]):
+class Treqs(RecordDataset):
     """Questions in the file's order; the target's answer holds the distinct values that the gold SQL gives.
 
     ``path`` holds ``mimicsql_data/mimicsql_{template,natural_v2,natural}/{split}.json``, ``sqlite`` is the database
@@ -86,7 +65,7 @@ class Treqs(FileDataset[AnsweredTreqs]):
 
     path: str
     sqlite: str
-    wording: Literal["template", "question"] = "template"
+    wording: Wording = "template"
     edition: Literal["natural_v2", "natural"] = "natural_v2"
     cache: str = "outputs/.cache/treqs"
     seconds: Annotated[float, Gt(0)] = 120.0
@@ -102,36 +81,30 @@ class Treqs(FileDataset[AnsweredTreqs]):
         """The file in the wording that is asked."""
         return {"treqs": self._file(self._asked, split)}
 
-    def contents(self, split: str) -> Sequence[Path]:
-        """Name the file and the database."""
-        return [*super().contents(split), self._database]
-
     def identify(self, digest: str) -> str:
         """Add the wording."""
         return content_key(self._asked, digest)
 
-    def read(self, part: Part) -> Iterable[AnsweredTreqs]:
+    def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions and run their SQL. Raises ConfigError."""
-        questions, source = list(treqs_questions(part.file)), open_source("treqs", self._database)
+        questions, source = list(treqs_questions(part.file)), open_source("treqs", self.sqlite_of("treqs"))
         asked = [(one.row, one.sql) for one in questions]
         results = gold_rows(asked, "sql", source, cache=self.cache, seconds=self.seconds)
         templates, paraphrases = (self._worded(name, part.split) for name in ("template", self.edition))
         for one, rows in zip(questions, results, strict=True):
-            complexity = Complexity(len(one.tables), n_columns(one.sql), len(one.conditions))
-            gold = Gold(one.sql, cells(rows), complexity)
-            yield AnsweredTreqs(one, gold, source, templates.get(one.key), paraphrases.get(one.key))
+            yield ehr_sample(
+                source,
+                f"treqs-{part.split}-{one.key}",
+                one.question,
+                Gold(one.sql, cells(rows), len(one.tables), n_columns(one.sql), one.n_conditions),
+                template=templates.get(one.key),
+                paraphrase=paraphrases.get(one.key),
+                strata={"operation": one.operation},
+            )
 
-    def sample(self, item: AnsweredTreqs, part: Part) -> Sample:
-        """Make a question."""
-        return ehr_sample(
-            item.source,
-            f"treqs-{part.split}-{item.question.key}",
-            item.question.question,
-            item.gold,
-            template=item.template,
-            paraphrase=item.paraphrase,
-            strata={"operation": item.question.operation},
-        )
+    def sqlite_of(self, name: str) -> Path:
+        """Return the database's file. Raises ConfigError."""
+        return database_file(self.sqlite, _HOW_DATABASE)
 
     def _worded(self, name: str, split: str) -> Mapping[str, str]:
         """Key -> question in a wording; empty where its file is not there."""
@@ -142,40 +115,33 @@ class Treqs(FileDataset[AnsweredTreqs]):
     def _asked(self) -> str:
         return "template" if self.wording == "template" else self.edition
 
-    @property
-    def _database(self) -> Path:
-        return database_file(self.sqlite, _HOW_DATABASE)
-
     def _file(self, name: str, split: str) -> Path:
         return Path(self.path).expanduser() / "mimicsql_data" / f"mimicsql_{name}" / f"{split}.json"
 
 
 def treqs_questions(path: Path) -> Iterator[TreqsQuestion]:
     """Read the questions of a file. Raises ConfigError with line and key."""
-    known = {table.upper(): tuple(columns) for table, columns in metadata("treqs").tables.items()}
-    columns = [(table, known[table]) for table in TREQS_TABLES]
+    tables_by_number = list(metadata("treqs").tables)
+    columns = [tuple(names) for names in metadata("treqs").tables.values()]
     for row in json_lines(path):
         parts = row.values.get("format")
         if not isinstance(parts, dict):
             raise row.error("format", f"must be an object, found {parts!r:.80}")
-        tables, conditions = parts.get("table"), parts.get("cond")
-        if not isinstance(tables, list) or not tables or not all(_index(one, columns) for one in tables):
+        tables, conditions, operation = parts.get("table"), parts.get("cond"), parts.get("sel")
+        if not isinstance(tables, list) or not tables or not all(_is_index(one, columns) for one in tables):
             raise row.error(
                 "format.table", f"must be a list of numbers from 0 to {len(columns) - 1}, found {tables!r:.80}"
             )
         if not isinstance(conditions, list):
             raise row.error("format.cond", f"must be a list, found {conditions!r:.80}")
-        if not _index(parts.get("sel"), OPERATIONS):
-            raise row.error("format.sel", f"must be a number from 0 to 4, found {parts.get('sel')!r:.80}")
-        yield TreqsQuestion(
-            row,
-            row.text("key"),
-            row.text("question_refine").strip(),
-            _statement(row),
-            tuple(dict.fromkeys(columns[one][0] for one in tables)),
-            tuple(_condition(row, one, columns) for one in conditions),
-            OPERATIONS[parts["sel"]],
-        )
+        if not isinstance(operation, int) or not _is_index(operation, OPERATIONS):
+            raise row.error("format.sel", f"must be a number from 0 to 4, found {operation!r:.80}")
+        sql = _statement(row)
+        for one in conditions:
+            _check_condition(row, one, columns)
+        names = tuple(dict.fromkeys(tables_by_number[one] for one in tables))
+        text = row.text("question_refine").strip()
+        yield TreqsQuestion(row, row.text("key"), text, sql, names, len(conditions), OPERATIONS[operation])
 
 
 def standard_sql(sql: str) -> str:
@@ -202,14 +168,14 @@ def _statement(row: Row) -> str:
     return standard_sql(sql)
 
 
-def _condition(row: Row, value: Any, columns: list[tuple[str, tuple[str, ...]]]) -> Condition:
-    """[table, column, operator, value] with names for numbers. Raises ConfigError."""
+def _check_condition(row: Row, value: Any, columns: Sequence[Sequence[str]]) -> None:
+    """Raise ConfigError for what is not [table, column, operator, value], with numbers for names."""
     if isinstance(value, list) and len(value) == 4 and isinstance(value[3], str | int | float):
-        table, column, operator, wanted = value
-        if _index(table, columns) and _index(column, columns[table][1]) and _index(operator, OPERATORS):
-            return Condition(columns[table][0], columns[table][1][column], OPERATORS[operator], str(wanted))
+        table, column, operator, _ = value
+        if _is_index(table, columns) and _is_index(column, columns[table]) and _is_index(operator, OPERATORS):
+            return
     raise row.error("format.cond", f"must hold [table, column, operator, value], found {value!r:.80}")
 
 
-def _index(value: Any, of: Any) -> bool:
+def _is_index(value: object, of: Sequence[object]) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(of)

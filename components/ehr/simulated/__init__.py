@@ -7,11 +7,10 @@ from components.acting.action_lines import action_lines
 from components.core.messages import Message
 from components.core.types import Sample
 from components.ehr.simulated.actions import act, module, module_names, whole_plan
-from components.ehr.simulated.case import LOOKS_OVER, OPEN, RECALLS, Case
+from components.ehr.simulated.case import BY_HEART, LOOKS_OVER, OPEN, RECALLS, Case, Gold, gold_of, is_records
 from components.ehr.simulated.cells import code
-from components.ehr.simulated.gold import BY_HEART, Gold, gold_of, is_records
+from components.ehr.simulated.mistakes import fault_in, find_unlisted, repair, turn_back
 from components.ehr.simulated.prompt import PROSE, done, prompt_of
-from components.ehr.simulated.repairs import fault_in, repaired, turned_back, unlisted
 from components.simulation.asked import Asked, Responder
 from components.simulation.grammar import said
 from components.simulation.history import review
@@ -100,8 +99,8 @@ def _statement(case: Case) -> str:
     if draft := _DRAFT.search(case.asked.last):
         sql = draft[1].strip()
         if case.happens("looks over", LOOKS_OVER):
-            mended = repaired(sql, unlisted(sql, prompt.tables))
-            sql = mended if mended != sql else turned_back(sql, gold.question)
+            better = repair(sql, find_unlisted(sql, prompt.tables))
+            sql = better if better != sql else turn_back(sql, gold.question)
     else:
         sql = gold.sql if case.happens("right", case.facts(OPEN)) else case.wrong(gold.sql)
     return f"```sql\n{sql}\n```"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from components.acting.action_lines import action_lines
 from components.core.messages import Message
 from components.ehr.simulated.case import BY_HAND, GIVES_WAY, NO_CODE, OPEN, Case
+from components.ehr.simulated.mistakes import fault_in, repair
 from components.ehr.simulated.programs import FUNCTIONS, plan
 from components.ehr.simulated.prompt import argument, done
-from components.ehr.simulated.repairs import fault_in, repaired
-from components.ehr.simulated.translate import translated
+from components.ehr.simulated.translate import translate
 from components.simulation.grammar import said
 
 BY_STEPS = 0.6  # of what can be done without SQL is
@@ -107,7 +107,7 @@ def chosen(case: Case, begun: Sequence[str]) -> list[str]:
     ``begun`` where it was."""
     gold = case.gold
     sql = gold.sql or f"select count(*) from {case.prompt.any_table}"
-    query = translated(gold.sql, gold.database) if gold.sql else None
+    query = translate(gold.sql, gold.database) if gold.sql else None
     steps = plan(query) if query is not None else None
     by_sql = [f"SQLInterpreter[{sql}]"]
     able = steps is not None and case.prompt.names(frozenset(one.partition("[")[0] for one in steps))
@@ -124,7 +124,7 @@ def _taken(right: str, n: int, past: _Past, case: Case) -> str:
     if not case.gold.sql:
         return right
     if past.failed:
-        better = repaired(past.wrong, fault_in(past.wrong, past.failed, case.prompt.listed))
+        better = repair(past.wrong, fault_in(past.wrong, past.failed, case.prompt.listed))
         if not case.happens("mends", case.facts_to_mend(past.wrong, past.failed, BY_HAND)):
             return case.wrong(better, GIVES_WAY)
         if better != past.wrong:

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from components.core.messages import Message
 from components.ehr.simulated.case import GIVES_WAY, LOOKS_OVER, Case
-from components.ehr.simulated.programs import functions_in, program, sql_cell
+from components.ehr.simulated.mistakes import fault_in, repair, turn_back
+from components.ehr.simulated.programs import called_functions, program, sql_cell
 from components.ehr.simulated.prompt import argument, done, words_of
-from components.ehr.simulated.repairs import fault_in, repaired, turned_back
-from components.ehr.simulated.translate import translated
+from components.ehr.simulated.translate import translate
 from components.simulation.grammar import CODE_TOOL, said
 
 PROGRAM = 0.5  # of what can be written without SQL is
@@ -38,12 +38,12 @@ def code(case: Case) -> Message:
     earlier = [(one.saw or "").strip() for one in past[:-1] if one.name == CODE_TOOL]
     reviews, following = case.asked.rendered_from("self_debugging/review"), cell
     if FAILED.match(saw):
-        following = _mended(right, cell, saw, case)
+        following = _repair(right, cell, saw, case)
     elif saw in _NOTHING and not set(_NOTHING) & set(earlier):
         if case.happens("looks again", case.facts_to_mend(cell, "")):
             following = _another(right, cell, case)
     elif reviews and case.happens("looks over", LOOKS_OVER):
-        following = turned_back(cell, case.gold.question)
+        following = turn_back(cell, case.gold.question)
     continues = following != cell or bool(FAILED.match(saw))
     reply = case.prompt.call(CODE_TOOL, following, last=True) if continues else case.end(past[-1].saw)
     return _explained(reply, cell, case, continues) if reviews else reply
@@ -58,11 +58,11 @@ def right_cells(case: Case) -> list[str]:
     if not gold.sql:
         cells = [sql_cell(f"select count(*) from {case.prompt.any_table}")]
     else:
-        query = translated(gold.sql, gold.database)
+        query = translate(gold.sql, gold.database)
         cells = [sql_cell(gold.sql)]
         if query is not None:
             cells.insert(0 if case.draws.happens("program", PROGRAM, whole=True) else 1, program(query))
-    return [one for one in cells if case.prompt.names(functions_in(one))]
+    return [one for one in cells if case.prompt.names(called_functions(one))]
 
 
 def _written(right: str, case: Case) -> str:
@@ -76,17 +76,17 @@ def _another(right: Sequence[str], cell: str, case: Case) -> str:
     return _written([*others, *right][0], case)
 
 
-def _mended(right: Sequence[str], cell: str, saw: str, case: Case) -> str:
+def _repair(right: Sequence[str], cell: str, saw: str, case: Case) -> str:
     """What is tried after a cell that failed: the cell repaired where the failure shows how, else another one; or one
     with another slip."""
-    better = repaired(cell, fault_in(cell, saw, case.prompt.listed))
+    better = repair(cell, fault_in(cell, saw, case.prompt.listed))
     if case.happens("mends", case.facts_to_mend(cell, saw)):
         return better if better != cell else _another(right, cell, case)
     return case.wrong(better, GIVES_WAY) if case.gold.sql else right[0]
 
 
 def _sent(cell: str, case: Case) -> Message:
-    """A cell; now and then the end is said in the same message."""
+    """A cell; now and then the same message has the end too."""
     message = case.prompt.call(CODE_TOOL, cell, last=True)
     ends = case.prompt.terminates and case.prompt.style == "fence"
     if ends and case.draws.happens("together", case.asked.rates.malformed):

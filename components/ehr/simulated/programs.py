@@ -1,66 +1,53 @@
 """Writing a query that was read from a statement as a program of the tools' functions, or as their actions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from components.ehr.simulated.translate import Ago, Query
+from components.ehr.simulated.translate import Ago, Query, Where
+from components.text.structured import read_yaml
 
 FUNCTIONS = ("LoadDB", "FilterDB", "GetValue", "SQLInterpreter", "Calendar", "Calculate")
 MOST_ACTIONS = 9  # without the answer
-_LOOPS = {
-    "distinct": (
-        "answer = []",
-        "for value in GetValue({table}, '{column}, list'):",
-        "    if value not in answer:",
-        "        answer.append(value)",
-    ),
-    "sum": ("answer = 0", "for value in GetValue({table}, '{column}, list'):", "    answer += float(value)"),
-}
-_LINES = {
-    "values": "answer = GetValue({table}, '{column}')",
-    "count": "answer = len({table})",
-    "distinct count": "answer = len(set(GetValue({table}, '{column}, list')))",
-    "any": "answer = 1 if len({table}) > 0 else 0",
-}
-_READS = {"values": "{0}", "distinct": "{0}", "count": "{0}, count", "any": "{0}, count"}
+_TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
+_CELL: Mapping[str, Sequence[str]] = _TABLE["cell"]
+_ACTION: Mapping[str, str] = _TABLE["action"]
 
 
 def sql_cell(sql: str) -> str:
-    """A cell that hands the statement on."""
+    """A cell that runs the statement."""
     return f'answer = SQLInterpreter("""{sql.strip()}""")'
+
+
+def called_functions(text: str) -> frozenset[str]:
+    """The tools' functions that a cell calls."""
+    return frozenset(one for one in FUNCTIONS if f"{one}(" in text)
 
 
 def program(query: Query) -> str:
     """A cell without SQL."""
     writer = _Program()
-    table = writer.filtered(query)
-    lines = _LOOPS.get(query.take) or (
-        _LINES.get(query.take, f"answer = GetValue({{table}}, '{{column}}, {query.take}')"),
-    )
-    writer.lines += [line.format(table=table, column=query.column) for line in lines]
-    return "\n".join(writer.lines)
-
-
-def functions_in(text: str) -> frozenset[str]:
-    """The tools' functions that a cell calls."""
-    return frozenset(one for one in FUNCTIONS if f"{one}(" in text)
+    table = writer.rows(query)
+    return "\n".join([*writer.lines, *(line.format(table=table, column=query.column) for line in _CELL[query.take])])
 
 
 def plan(query: Query) -> Sequence[str] | None:
     """The actions without the answer, in which #k stands for the k-th result; None where they are too many, or one
-    would be to count what differs."""
+    would be to count distinct values."""
     if query.take == "distinct count":
         return None
     writer = _Plan()
-    last = writer.read(query)
+    last = writer.value(query, query.take)
     if query.take == "any":
         writer.lines.append(f"Calculate[min({last}, 1)]")
     return writer.lines if len(writer.lines) <= MOST_ACTIONS else None
 
 
-def _present(query: Query) -> Sequence[str]:
-    """What leaves out missing values where they are no answers."""
-    return (f"{query.column}!=null",) if query.take in ("distinct", "sum", "distinct count") else ()
+def _whole(query: Query) -> Sequence[str]:
+    """The conditions after those of the statement: a first or last row, and no missing values where they are not
+    answers."""
+    present = (f"{query.column}!=null",) if query.take in ("distinct", "sum", "distinct count") else ()
+    return [one for one in (query.extreme, *present) if one]
 
 
 @dataclass
@@ -70,10 +57,9 @@ class _Program:
     lines: list[str] = field(default_factory=list)
     used: dict[str, int] = field(default_factory=dict)
 
-    def filtered(self, query: Query) -> str:
+    def rows(self, query: Query) -> str:
         """The variable of a query's rows."""
-        parts = [self.condition(one.column, one.sign, one.value) for one in query.where]
-        parts += [repr(one) for one in (query.extreme, *_present(query)) if one]
+        parts = [*(self.condition(one) for one in query.where), *map(repr, _whole(query))]
         name = self.variable(query.table)
         self.lines.append(f"{name} = LoadDB('{query.table}')")
         if parts:
@@ -81,18 +67,18 @@ class _Program:
             self.lines.append(f"{name} = FilterDB({name}, {text})")
         return name
 
-    def condition(self, column: str, sign: str, value: str | Query | Ago) -> str:
+    def condition(self, one: Where) -> str:
         """The code of one condition."""
-        if isinstance(value, str):
-            return repr(f"{column}{sign}{value}")
-        if isinstance(value, Ago):
+        if isinstance(one.value, str):
+            return repr(f"{one.column}{one.sign}{one.value}")
+        if isinstance(one.value, Ago):
             since = self.variable("since")
-            self.lines.append(f"{since} = Calendar('{value.duration}')")
-            return f"'{column}{sign}' + {since}"
-        table, found = self.filtered(value), self.variable(value.column)
-        read = "list" if value.take == "values" else value.take
-        self.lines.append(f"{found} = GetValue({table}, '{value.column}, {read}')")
-        return f"'{column} in ' + str({found if read == 'list' else f'[{found}]'})"
+            self.lines.append(f"{since} = Calendar('{one.value.duration}')")
+            return f"'{one.column}{one.sign}' + {since}"
+        table, found = self.rows(one.value), self.variable(one.value.column)
+        read = "list" if one.value.take == "values" else one.value.take
+        self.lines.append(f"{found} = GetValue({table}, '{one.value.column}, {read}')")
+        return f"'{one.column} in ' + str({found if read == 'list' else f'[{found}]'})"
 
     def variable(self, name: str) -> str:
         """A name that no other line has."""
@@ -103,28 +89,29 @@ class _Program:
 
 @dataclass
 class _Plan:
-    """Actions on the one current table."""
+    """Actions on the one current table; each result has a reference, its number."""
 
     lines: list[str] = field(default_factory=list)
 
-    def read(self, query: Query, take: str | None = None, listed: bool = False) -> str:
+    def value(self, query: Query, take: str) -> str:
         """The reference to what is read of a query."""
-        parts = [f"{one.column}{self.value(one.sign, one.value)}" for one in query.where]
-        parts += [one for one in (query.extreme, *_present(query)) if one]
-        self.lines.append(f"LoadDB[{query.table}]")
+        parts = [*(f"{one.column}{self.condition(one)}" for one in query.where), *_whole(query)]
+        self.act("LoadDB", query.table)
         if parts:
-            self.lines.append(f"FilterDB[{'||'.join(parts)}]")
-        form = "{0}, list" if listed else _READS.get(take or query.take, f"{{0}}, {query.take}")
-        self.lines.append(f"GetValue[{form.format(query.column)}]")
-        return f"#{len(self.lines)}"
+            self.act("FilterDB", "||".join(parts))
+        return self.act("GetValue", _ACTION[take].format(column=query.column))
 
-    def value(self, sign: str, value: str | Query | Ago) -> str:
+    def condition(self, one: Where) -> str:
         """Sign and value of a condition."""
-        if isinstance(value, str):
-            return f"{sign}{value}"
-        if isinstance(value, Ago):
-            self.lines.append(f"Calendar[{value.duration}]")
-            return f"{sign}#{len(self.lines)}"
-        listed = value.take == "values"
-        found = self.read(value, listed=listed)
-        return f" in {found}" if listed else f"={found}"
+        if isinstance(one.value, str):
+            return f"{one.sign}{one.value}"
+        if isinstance(one.value, Ago):
+            return f"{one.sign}{self.act('Calendar', one.value.duration)}"
+        if one.value.take == "values":
+            return f" in {self.value(one.value, 'list')}"
+        return f"={self.value(one.value, one.value.take)}"
+
+    def act(self, name: str, argument: str) -> str:
+        """Add an action; its reference."""
+        self.lines.append(f"{name}[{argument}]")
+        return f"#{len(self.lines)}"

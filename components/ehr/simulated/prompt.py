@@ -116,7 +116,7 @@ class Prompt:
 
 
 def prompt_of(asked: Asked) -> Prompt:
-    """What is said before the first reply."""
+    """What the messages before the first reply say."""
     texts = [*(tool.description for tool in asked.tools), *(message.text for message in asked.opening)]
     offered = tuple((tool.name, tuple(tool.parameters.get("properties", {}))) for tool in asked.tools)
     return _read("\n\n".join(texts), offered, asked.style)

@@ -5,9 +5,10 @@ statements of the same kind, inner joins that only narrow the rows, and first or
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from components.core.errors import ConfigError
 from components.ehr.metadata import metadata
@@ -30,7 +31,9 @@ _AGO = re.compile(
     rf"datetime ?\( ?{_NAME} ?\) ?{_SIGN} ?datetime ?\( ?current_time ?, ?'([^']*)' ?\)", re.IGNORECASE
 )  # fmt: skip
 _NESTED = re.compile(rf"{_NAME} (?:in|=) ?\( ?(select .*?) ?\)", re.IGNORECASE)
-_TAKES = {"sum": "sum", "avg": "mean", "min": "min", "max": "max", "count": "count"}
+_TAKES = {"sum": "sum", "avg": "mean", "count any": "any", "count each": "distinct count"} | {
+    name: name for name in ("min", "max", "count")
+}
 _TOLERANT = ("distinct", "distinct count", "min", "max")  # rows that a join repeats change nothing
 
 
@@ -67,7 +70,7 @@ class Query:
 
 
 @lru_cache(maxsize=4096)
-def translated(sql: str, database: str) -> Query | None:
+def translate(sql: str, database: str) -> Query | None:
     """The statement with names as the tables of this database have them; None where it is not simple."""
     try:
         return _query(sql.strip(), metadata(database).tables)
@@ -117,15 +120,12 @@ def _query(sql: str, tables: Mapping[str, Mapping[str, object]]) -> Query:
 
 def _take(found: re.Match[str]) -> str:
     """What is read."""
-    function = (found["function"] or "").lower()
-    if not function:
+    key = " ".join(filter(None, ((found["function"] or "").lower(), found["any"] and "any", found["each"] and "each")))
+    if not key:
         return "distinct" if found["distinct"] else "values"
-    counts = function == "count"
-    if (bool(found["any"] or found["each"]) and not counts) or (found["any"] and found["each"]):
+    if key not in _TAKES or (key == "count" and found["column"] != "*"):
         raise Unreadable
-    if counts and not found["each"] and not found["any"] and found["column"] != "*":
-        raise Unreadable
-    return "any" if found["any"] else "distinct count" if found["each"] else _TAKES[function]
+    return _TAKES[key]
 
 
 def _extreme(found: re.Match[str], scope: _Scope, take: str) -> str:
@@ -164,26 +164,19 @@ def _conditions(text: str) -> Iterator[str]:
 
 def _where(text: str, scope: _Scope) -> list[tuple[str, Where]]:
     """One condition, as one or two of them, each with its table."""
-    found = next((one for p in (_COMPARED, _MISSING, _RANGE, _YEAR, _AGO, _NESTED) if (one := p.fullmatch(text))), None)
-    if found is None:
+    for form, read in _CONDITIONS:
+        if found := form.fullmatch(text):
+            table, column = scope.place(found[1])
+            return [(table, Where(column, sign, value)) for sign, value in read(found, scope)]
+    raise Unreadable
+
+
+def _nested(found: re.Match[str], scope: _Scope) -> "_Pairs":
+    """The values of a nested statement."""
+    inner = _query(found[2].strip(), scope.tables)
+    if inner.take not in ("values", "min", "max"):
         raise Unreadable
-    (table, column), kind, groups = scope.place(found[1]), found.re, found.groups()
-    if kind is _NESTED:
-        inner = _query(found[2].strip(), scope.tables)
-        if inner.take not in ("values", "min", "max"):
-            raise Unreadable
-        return [(table, Where(column, "in", inner))]
-    if kind is _COMPARED:
-        pairs: list[tuple[str, str | Ago]] = [(found[2], _literal(found[3]))]
-    elif kind is _MISSING:
-        pairs = [("!=" if found[2] else "=", "null")]
-    elif kind is _RANGE:
-        pairs = [(">=", _literal(groups[1])), ("<=", _literal(groups[2]))]
-    elif kind is _YEAR:
-        pairs = [(">=", f"{int(found[2])}-01-01"), ("<", f"{int(found[2]) + 1}-01-01")]
-    else:
-        pairs = [(found[2], Ago(found[3]))]
-    return [(table, Where(column, sign, value)) for sign, value in pairs]
+    return [("in", inner)]
 
 
 def _literal(text: str) -> str:
@@ -203,3 +196,14 @@ def _spelt(name: str, names: Mapping[str, object]) -> str:
         if one.lower() == name.lower():
             return one
     raise Unreadable
+
+
+_Pairs: TypeAlias = Sequence[tuple[str, str | Query | Ago]]  # signs and values
+_CONDITIONS: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str], _Scope], _Pairs]]] = (  # on a name, group 1
+    (_COMPARED, lambda found, _: [(found[2], _literal(found[3]))]),
+    (_MISSING, lambda found, _: [("!=" if found[2] else "=", "null")]),
+    (_RANGE, lambda found, _: [(">=", _literal(found[2])), ("<=", _literal(found[3]))]),
+    (_YEAR, lambda found, _: [(">=", f"{int(found[2])}-01-01"), ("<", f"{int(found[2]) + 1}-01-01")]),
+    (_AGO, lambda found, _: [(found[2], Ago(found[3]))]),
+    (_NESTED, _nested),
+)

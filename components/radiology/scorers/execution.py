@@ -1,9 +1,9 @@
-"""RadABench's metrics of what was executed: did all calls run, was the task completed, were the best tools chosen.
+"""RadABench's metrics of execution: whether all calls ran, the task was completed, and the best tools were chosen.
 
 Source: Zheng et al. 2024, arXiv 2412.09529; counts and fixed lists of the reference implementation
 (MAGIC-AI4Med/RadABench, January 2025) by switches. Task completion has no published code, so its rules are ours:
-``target_hit`` (completed, and the last successful call is of the target's category), ``chain_cover`` (besides, every
-ground-truth category was executed), ``exact_chain`` (besides, nothing else was, in order). Departures where the article
+``target_hit`` (completed, and the last successful call is of the target's category), ``chain_cover`` (also, every
+ground-truth category was executed), ``exact_chain`` (also, nothing else was, in order). Departures where the article
 is silent: see ``components.radiology.perfect`` for the ranking of tools; only successful calls count, steps with a
 single suitable tool are left out, and an unsuitable choice scores 0.
 """
@@ -17,10 +17,9 @@ from components.building.reading import may_build
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, from_log, ground_truth, is_scored, kind_of
-from components.radiology.grading import Attempt, grade
-from components.radiology.perfect import Suitable
+from components.radiology.perfect import Attempt, Suitable, grade
 from components.radiology.switches import Switches
-from components.radiology.tasks import BQ, IE, Task
+from components.radiology.tasks import BQ, IE, TASKS, Task
 
 RUN_NAMES = ("execution/ecr", "execution/pfsp")
 
@@ -34,7 +33,7 @@ def prefailure(execution: Execution, n_steps: int, switches: Switches) -> float:
 
 
 def io(switches: Switches, task: Task, execution: Execution) -> Mapping[str, float | None]:
-    """Both metrics; the second is None unless the episode failed. A refusal is no failure.
+    """Both metrics; the second is None unless the episode failed. A refusal is not a failure.
 
     Departure from the article: an answer without any call says nothing of the calls and is not scored.
     """
@@ -58,21 +57,19 @@ class InputOutput:
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """The reference's profile scores redundant conditions only; what cannot be solved is never scored."""
         scored = RUN_NAMES if is_scored(self.switches, kind_of(trajectory), ("redundant",)) else ()
-        return grade(sample, trajectory, self.switches, RUN_NAMES, scored, self._values)
-
-    def _values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-        """The metrics of an execution."""
-        return io(self.switches, one.task, execution)
+        return grade(
+            sample, trajectory, self.switches, RUN_NAMES, scored, lambda one, run: io(one.switches, one.task, run)
+        )
 
 
 RULES = ("target_hit", "chain_cover", "exact_chain")
 HEADLINE, *_ = COMPLETION_NAMES = ("completion/rate", *(f"completion/{rule}" for rule in RULES))
 
 
-def completion(switches: Switches, task: Task, execution: Execution) -> Mapping[str, float | None]:
+def completion(one: Attempt, execution: Execution) -> Mapping[str, float | None]:
     """All rules, 0 or 1, and the one of the switches as the headline."""
-    truth = ground_truth(task.id, switches.category_typing)
-    done = execution.categories(switches, failing=False)
+    truth = ground_truth(one.task.id, one.switches.category_typing)
+    done = execution.categories(one.switches, failing=False)
     hit = execution.completed and done[-1:] == truth[-1:]
     cover = hit and not Counter(truth) - Counter(done)
     values: dict[str, float | None] = {
@@ -80,7 +77,7 @@ def completion(switches: Switches, task: Task, execution: Execution) -> Mapping[
         "completion/chain_cover": float(cover),
         "completion/exact_chain": float(execution.completed and done == truth),
     }
-    return {HEADLINE: values[f"completion/{switches.completion_rule}"], **values}
+    return {HEADLINE: values[f"completion/{one.switches.completion_rule}"], **values}
 
 
 @dataclass(frozen=True)
@@ -101,32 +98,11 @@ class Completion:
         profile, which has no such metric."""
         kind = "intact" if may_build(trajectory) else kind_of(trajectory)
         scored = COMPLETION_NAMES if is_scored(self.switches, kind, ()) else ()
-        return grade(sample, trajectory, self.switches, COMPLETION_NAMES, scored, self._values)
-
-    def _values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-        """The metrics of an execution."""
-        return completion(self.switches, one.task, execution)
+        return grade(sample, trajectory, self.switches, COMPLETION_NAMES, scored, completion)
 
 
 TARGET, MILESTONE, TOOLS = CHOICE_NAMES = ("execution/thr", "execution/mhr", "execution/ots")
 BEST = "execution/ots_best"
-
-# The reference's lists of tool numbers per chain, from worst to best; they fit its own order of tools only.
-_SEGMENTORS, _DETECTORS, _INFERENCERS = (3, 4, 5), (5, 6, 7), (7, 8, 10, 9, 11)
-_EVALUATORS = (12, 14, 13, 15)
-_LISTS: Mapping[str, tuple[int, ...]] = {
-    "012": _SEGMENTORS,
-    "0123": _SEGMENTORS,
-    "013": _DETECTORS,
-    "01348": _DETECTORS,
-    "014": (9, 11, 7, 8, 10),
-    "01235": _INFERENCERS,
-    "0123568": _INFERENCERS,
-    "0126": (10, 11),
-    "0136": (11, 12),
-    "01235678": _EVALUATORS,
-    "012356789": _EVALUATORS,
-}
 
 
 def target_hit(task: Task, execution: Execution, switches: Switches) -> bool:
@@ -148,7 +124,7 @@ def milestone_hit(task: Task, execution: Execution, switches: Switches) -> bool:
 
 def list_score(chain: str, names: Collection[str]) -> float:
     """Position of the best listed tool that was called, by the reference's fixed lists; 0 when there is none."""
-    listed = _LISTS[chain]
+    listed = TASKS[chain].best_code
     return max((place for place, number in enumerate(listed, 1) if f"TOOL{number}" in names), default=0) / len(listed)
 
 
@@ -164,16 +140,31 @@ def optimal_tools(execution: Execution, suitable: Suitable, single: bool) -> flo
         variant = call.variant if call.category in (BQ, IE) else None
         tools = suitable.tools(call.category, variant)
         if len(tools) > 1 or single:
-            scores.append(_rank_score(name, {tool.name: tool.facts["upper"] for tool in tools}))
+            upper = {tool.name: tool.facts["upper"] for tool in tools}
+            n_not_better = sum(one <= upper.get(name, -1) for one in upper.values())
+            scores.append(n_not_better / len(tools) if tools else 0.0)
     return sum(scores) / len(scores) if scores else None
 
 
-def _rank_score(name: str, choice: Mapping[str, float]) -> float:
-    """The score of one choice; 0 for an unsuitable tool."""
-    if name not in choice:
-        return 0.0
-    n_better = sum(upper > choice[name] for upper in choice.values())
-    return (len(choice) - n_better) / len(choice)
+def tool_score(one: Attempt, execution: Execution) -> float | None:
+    """The optimal tool score of an execution, by the rules of the switches; None where there was nothing to choose."""
+    if one.switches.ots_mode == "code_list":
+        return list_score(one.task.id, execution.names)
+    return optimal_tools(execution, one.suitable, one.switches.ots_include_single)
+
+
+def choice(one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+    """The metrics of an execution with the tools of this attempt."""
+    return {
+        TARGET: float(target_hit(one.task, execution, one.switches)),
+        MILESTONE: float(milestone_hit(one.task, execution, one.switches)),
+        TOOLS: tool_score(one, execution),
+    }
+
+
+def only_best(one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+    """Whether the optimal tool score is 1; None where there was nothing to choose."""
+    return {BEST: None if tool_score(one, one.perfect) is None else float(tool_score(one, execution) == 1)}
 
 
 @dataclass(frozen=True)
@@ -189,21 +180,14 @@ class Orchestration:
         kind = kind_of(trajectory)
         scored = [TARGET] * is_scored(self.switches, kind, ("redundant",))
         scored += [MILESTONE, TOOLS] * is_scored(self.switches, kind, ("differentiated",))
-        return grade(sample, trajectory, self.switches, CHOICE_NAMES, scored, self._values)
-
-    def _values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-        """The metrics of an execution with the tools of this attempt."""
-        return {
-            TARGET: float(target_hit(one.task, execution, self.switches)),
-            MILESTONE: float(milestone_hit(one.task, execution, self.switches)),
-            TOOLS: tool_score(one, execution, self.switches),
-        }
+        return grade(sample, trajectory, self.switches, CHOICE_NAMES, scored, choice)
 
 
 @dataclass(frozen=True)
 class BestTools:
-    """Whether the optimal tool score of a sample is 1: its mean times its n is how many questions had nothing but the
-    best tools. 0 or 1; scored wherever there is something to choose, 0 for an agent that failed before it chose."""
+    """Whether the optimal tool score of a sample is 1, so that the sum is the number of questions with only best tools.
+
+    0 or 1; scored wherever there is something to choose, 0 for an agent that failed before it chose."""
 
     switches: Switches
     version: str = "2"
@@ -211,18 +195,5 @@ class BestTools:
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Scored in differentiated conditions, and by the article wherever tools differ."""
-        there = is_scored(self.switches, kind_of(trajectory), ("differentiated",))
-        return grade(sample, trajectory, self.switches, (BEST,), (BEST,) if there else (), self._values)
-
-    def _values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-        """Whether the score is 1."""
-        if tool_score(one, one.perfect, self.switches) is None:
-            return {BEST: None}
-        return {BEST: float(tool_score(one, execution, self.switches) == 1)}
-
-
-def tool_score(one: Attempt, execution: Execution, switches: Switches) -> float | None:
-    """The optimal tool score of an execution, by the rules of the switches; None where there was nothing to choose."""
-    if switches.ots_mode == "code_list":
-        return list_score(one.task.id, execution.names)
-    return optimal_tools(execution, one.suitable, switches.ots_include_single)
+        scored = (BEST,) if is_scored(self.switches, kind_of(trajectory), ("differentiated",)) else ()
+        return grade(sample, trajectory, self.switches, (BEST,), scored, only_best)

@@ -7,6 +7,7 @@ whether false discovery and matching are taken on the plan or on the execution; 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import lru_cache, partial
 from typing import ClassVar
 
@@ -15,7 +16,7 @@ from Levenshtein import distance
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, decided, ground_truth, kind_of
-from components.radiology.grading import Attempt, grade
+from components.radiology.perfect import Attempt, grade
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, OS
 
@@ -41,24 +42,15 @@ def free_distance(truth: Sequence[str], chain: Sequence[str]) -> int:
 
 def false_discovery_rate(truth: Sequence[str], chain: Sequence[str], denominator: str) -> float:
     """Share of the chain that does not occur in the ground truth; ``max_len`` divides by the longer of both."""
-    strange = sum(name not in truth for name in chain)
-    return strange / (max(len(chain), len(truth)) if denominator == "max_len" else len(chain)) if chain else 0.0
+    false = sum(name not in truth for name in chain)
+    return false / (max(len(chain), len(truth)) if denominator == "max_len" else len(chain)) if chain else 0.0
 
 
 def tool_matching(truth: Sequence[str], chain: Sequence[str], mode: str) -> float:
     """Share of the ground truth that the chain has at the same position, or (``longest_run``) in one piece."""
     if mode == "positional":
         return sum(map(str.__eq__, truth, chain)) / len(truth)
-    return _longest_run(truth, chain) / len(truth)
-
-
-def _longest_run(first: Sequence[str], second: Sequence[str]) -> int:
-    """Length of the longest contiguous run that both have."""
-    longest, row = 0, [0] * (len(second) + 1)
-    for name in first:
-        row = [0, *(row[j] + 1 if name == other else 0 for j, other in enumerate(second))]
-        longest = max(longest, *row)
-    return longest
+    return SequenceMatcher(None, truth, chain, autojunk=False).find_longest_match().size / len(truth)
 
 
 @lru_cache(maxsize=2048)
@@ -89,10 +81,8 @@ def planning(
 
 @dataclass(frozen=True)
 class Chain:
-    """Planning metrics of a sample: Levenshtein distances (steps) of ground truth, decision and execution,
-    false discovery rate and tool matching accuracy (0 to 1). ``lower``: the scores that are better low; ``units`` of
-    those that are no shares.
-    """
+    """Planning metrics of a sample: Levenshtein distances (steps) of ground truth, decision and execution, false
+    discovery rate and tool matching accuracy (0 to 1)."""
 
     switches: Switches
     version: str = "1"
@@ -105,14 +95,11 @@ class Chain:
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Unscored are metrics on the plan without a plan, and what the reference's scripts leave out (its profile)."""
         kind = kind_of(trajectory)
-        scored = self._scored(kind)
-        return grade(sample, trajectory, self.switches, NAMES, scored, partial(_values, kind == "baseline"))
-
-    def _scored(self, kind: str) -> Sequence[str]:
-        """The metrics that are scored in a condition of this kind."""
         if self.switches.planning_scope == "all":
-            return NAMES if kind != "insufficient" else ()
-        return {"baseline": DISTANCES, "redundant": (*DISTANCES, *SHARES)}.get(kind, ())
+            scored: Sequence[str] = NAMES if kind != "insufficient" else ()
+        else:
+            scored = {"baseline": DISTANCES, "redundant": (*DISTANCES, *SHARES)}.get(kind, ())
+        return grade(sample, trajectory, self.switches, NAMES, scored, partial(_values, kind == "baseline"))
 
 
 def _values(failures: bool, one: Attempt, execution: Execution) -> Mapping[str, float | None]:

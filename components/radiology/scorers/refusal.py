@@ -1,9 +1,8 @@
-"""RadABench's unsolvability metrics: was it noticed that the task cannot be done, and were the grounds right.
+"""RadABench's unsolvability metrics: whether it was noticed that the task cannot be done, and on the right grounds.
 
 Source: Zheng et al. 2024, arXiv 2412.09529. ``strict`` asks for the grounds of the condition in full;
-``code`` for what the reference implementation (MAGIC-AI4Med/RadABench, January 2025) looks at, which
-ignores category and ability where no tool fits the patient. Where a refusal is followed by a built tool
-(``components.building``), it counts as the refusal that it was.
+``code`` follows the reference implementation (MAGIC-AI4Med/RadABench, January 2025), which ignores category and
+ability where no tool fits the patient. A refusal that is followed by a built tool still counts as a refusal.
 """
 
 import re
@@ -15,7 +14,7 @@ from components.building.reading import first_refusal
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import kind_of, task_of
-from components.radiology.grading import unscored
+from components.radiology.perfect import unscored
 from components.radiology.switches import Switches
 
 AWARE, GROUNDED = NAMES = ("refusal/uar", "refusal/ugr")
@@ -24,7 +23,7 @@ _LIMITED, _UNFIT = "InsufficientCapability", "SpecificToolMissing"
 
 
 def invalid_text(trajectory: Trajectory) -> str | None:
-    """What the validation reply finds invalid; empty when it cannot be read, None when it finds nothing."""
+    """The part that the validation reply calls invalid; empty when it cannot be read, None when there is none."""
     replies = "\n".join(step.reply.text for step in trajectory.steps if step.purpose == "validate")
     if "<INVALID>" not in replies or "</INVALID>" not in replies:
         return None

@@ -3,9 +3,8 @@
 Source: Zheng et al. 2024, arXiv 2412.09529. ``text_metrics`` chooses between the packages of the
 reference implementation (MAGIC-AI4Med/RadABench, January 2025: BLEU-1, package ``rouge``) and
 maintained ones (sacrebleu's BLEU-4, package ``rouge-score``), which the article's open definitions allow.
-RaTEScore (Zhao et al. 2024, arXiv 2406.16845) is computed by a program outside this project; the first version of the
-article names it without code or number, the latest dropped it. It needs models of its own, so it is not among the
-default scorers.
+RaTEScore (Zhao et al. 2024, arXiv 2406.16845) is computed by a program outside this project with its own models, so it
+is not among the default scorers; the first version of the article names it without code or number.
 """
 
 import math
@@ -24,11 +23,12 @@ from components.core.errors import ConfigError
 from components.core.traits import ScorerTraits
 from components.core.types import CONTEXT_LENGTH, Sample, Score, Trajectory
 from components.radiology.execution import from_log, is_scored, kind_of
-from components.radiology.grading import attempt, unscored
+from components.radiology.perfect import attempt, unscored
 from components.radiology.switches import Switches
 from components.text.overlap import bleu, bleu_unigram, rouge_l, rouge_l_summary, word_f1
 
 NAMES = ("response/f1", "response/bleu", "response/bleu1", "response/rouge_l", "response/rouge_l_recall")
+_NOT_PUBLISHED = ("response/bleu1", "response/rouge_l_recall")
 _NONE: Mapping[str, float | None] = dict.fromkeys(NAMES)
 
 
@@ -39,20 +39,15 @@ def conclusion(answer: str, scope: str) -> str:
 
 def overlap(reference: str, response: str, metrics: str) -> dict[str, float | None]:
     """The text scores, 0 to 1; 0 when a text is empty. The published packages have neither BLEU-1 nor recall."""
-    values: dict[str, float | None] = dict.fromkeys(NAMES, 0.0)
-    if metrics == "code":
-        values |= {"response/bleu1": None, "response/rouge_l_recall": None}
+    code = metrics == "code"
     if not reference or not response:
-        return values
-    values["response/f1"] = word_f1(reference, response)
-    if metrics == "code":
-        values["response/bleu"] = bleu_unigram(reference, response)
-        values["response/rouge_l"] = rouge_l_summary(reference, response)
-        return values
-    values["response/bleu"], values["response/bleu1"] = bleu(reference, response), bleu(reference, response, 1)
+        return {name: None if code and name in _NOT_PUBLISHED else 0.0 for name in NAMES}
+    if code:
+        scores = (word_f1, bleu_unigram, None, rouge_l_summary, None)
+        return {name: one and one(reference, response) for name, one in zip(NAMES, scores, strict=True)}
     rouge = rouge_l(reference, response)
-    values["response/rouge_l"], values["response/rouge_l_recall"] = rouge.f1, rouge.recall
-    return values
+    found = bleu(reference, response), bleu(reference, response, 1), rouge.f1, rouge.recall
+    return dict(zip(NAMES, (word_f1(reference, response), *found), strict=True))
 
 
 @lru_cache(maxsize=256)
@@ -104,28 +99,23 @@ def measure(source: str, seconds: float) -> Measure:
     for what is not installed.
     """
     if source == PACKAGE:
-        return _packaged()
+        scorer = _imported(PACKAGE).RaTEScore()  # its models are loaded once
+        return lambda reference, response: float(scorer.compute_score([response], [reference])[0])
     module, colon, name = source.partition(":")
     if colon and all(part.isidentifier() for part in (*module.split("."), name)):
-        return _function(module, name)
+        function = getattr(_imported(module), name, None)
+        if not callable(function):
+            raise ConfigError(f"scorer ratescore: {module!r} has no function {name!r}")
+        return lambda reference, response: float(function(reference, response))
     command = shlex.split(source)
     if not command or shutil.which(command[0]) is None:
         raise ConfigError(f"scorer ratescore: there is no command {source!r}; {_ELSE}")
-    return lambda reference, response: _ask(command, seconds, reference, response)
 
+    def ask(reference: str, response: str) -> float:
+        body = orjson.dumps({"reference": reference, "response": response})
+        return float(subprocess.run(command, input=body, capture_output=True, timeout=seconds, check=True).stdout)
 
-def _packaged() -> Measure:
-    """The package's score, whose models are loaded once."""
-    scorer = _imported(PACKAGE).RaTEScore()
-    return lambda reference, response: float(scorer.compute_score([response], [reference])[0])
-
-
-def _function(module: str, name: str) -> Measure:
-    """A function of an installed module."""
-    found = getattr(_imported(module), name, None)
-    if not callable(found):
-        raise ConfigError(f"scorer ratescore: {module!r} has no function {name!r}")
-    return lambda reference, response: float(found(reference, response))
+    return ask
 
 
 def _imported(module: str) -> Any:
@@ -138,17 +128,10 @@ def _imported(module: str) -> Any:
         ) from error
 
 
-def _ask(command: Sequence[str], seconds: float, reference: str, response: str) -> float:
-    """The number that a command prints."""
-    body = orjson.dumps({"reference": reference, "response": response})
-    return float(subprocess.run(command, input=body, capture_output=True, timeout=seconds, check=True).stdout)
-
-
 @dataclass(frozen=True)
 class RaTEScore:
-    """RaTEScore of a sample, 0 to 1. ``source``: the package, a ``module:function``, or a command, which is
-    given ``seconds`` per answer. Raises ConfigError when it is not installed.
-    """
+    """RaTEScore of a sample, 0 to 1. ``source``: the package, a ``module:function``, or a command, which may take
+    ``seconds`` per answer. Raises ConfigError when it is not installed."""
 
     traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={RATESCORE: "share"})
     takes_code: ClassVar[Sequence[str]] = ("source",)  # what a stranger's config must not set unasked

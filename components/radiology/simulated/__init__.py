@@ -1,13 +1,12 @@
-"""The simulated model on radiology: planning, calling tools, concluding, and what stages ask of it."""
+"""The simulated model on radiology: planning, calling tools, concluding, and the prompts of stages."""
 
 import re
 from dataclasses import replace
 
 from components.core.messages import Message
 from components.core.types import Sample
-from components.radiology.simulated import advice, authoring
-from components.radiology.simulated.moves import Move, decide, missing_tool, written
-from components.radiology.simulated.planning import concluded, planned, validated
+from components.radiology.simulated import stages
+from components.radiology.simulated.moves import Move, concluded, decide, missing_tool, planned, validated, written
 from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Situation, read
 from components.simulation.asked import CONCLUDES, Asked, Responder
 from components.simulation.draws import Rates
@@ -21,6 +20,11 @@ HANDED_SLIPS = 0.4  # of them are left where the plan is handed over in the inst
 _TAUGHT = re.compile(r"\[Example\].*^Action: TOOL", re.DOTALL | re.MULTILINE)
 _SETS = ("radagent", "radagent_refined")
 _CONCLUDES = (*(f"{one}/{part}" for one in _SETS for part in ("conclude", "conclusion")), *CONCLUDES)
+_REFLECTION = """<Reflection>
+<Candidates>{}</Candidates>
+<Reasoning>{}</Reasoning>
+<Constraints>{}</Constraints>
+</Reflection>"""
 _PROPOSAL, _FINDING = "[Proposal]\n", "[Finding]\n"
 _SHOWN = {
     "xml": re.compile(r"^<(?:Call|EndCall|NoCall)>", re.MULTILINE),
@@ -34,10 +38,8 @@ class Radiology(Responder):
 
     def reply(self, asked: Asked) -> Message | None:
         """A plan, a call, a refusal, an answer; a stage's critique, template or record."""
-        if len(asked.messages) == 1:
-            text = advice.replied(asked) or authoring.replied(asked)
-            if text is not None:
-                return said(text)
+        if len(asked.messages) == 1 and (text := stages.replied(asked)) is not None:
+            return said(text)
         if asked.sample is not None and not _is_task(asked.sample):
             return None
         situation = read(asked.messages, asked.tools)
@@ -62,7 +64,7 @@ class _Turn:
         self.proposal = asked.last.rpartition(_PROPOSAL)[2].partition("\n\n")[0] if _PROPOSAL in asked.last else None
         n = sum(message.role == "assistant" for message in asked.messages)
         self.draws = asked.draws if self.reviewed or self.proposal is not None else asked.draws.in_turn(n)
-        self.rates = advice.eased(asked.rates, situation.marks)
+        self.rates = stages.eased(asked.rates, situation.marks)
 
     def reply(self) -> Message:
         """By the form that the prompt asks for."""
@@ -109,13 +111,8 @@ class _Turn:
         careful = self._with(self.asked.rates, wrong_tool=0.0)
         move = decide(self.situation, self.sample, self._may_refuse(), careful, self.draws)
         wanted = "Refuse" if move.grounds is not None else "Finish" if move.card is None else move.card.name
-        return review(
-            self.asked.history,
-            lambda text: text.startswith(f"{wanted}["),
-            lambda: self._act(careful),
-            self.style,
-            self.draws,
-        )
+        history, style, draws = self.asked.history, self.style, self.draws
+        return review(history, lambda text: text.startswith(f"{wanted}["), lambda: self._act(careful), style, draws)
 
     def _with(self, rates: Rates | None = None, wrong_tool: float = 1.0, malformed: float = 1.0) -> Rates:
         """The rates with these shares of two of them."""
@@ -140,9 +137,7 @@ def _reflected(message: Message, move: Move, style: Style) -> Message:
         texts = ("none", "No tool here can do the next step.", "Without it the task cannot be done.")
     else:
         texts = (move.card.name, f"The next step needs a {move.card.category}.", "Its inputs were looked at.")
-    names = ("Candidates", "Reasoning", "Constraints")
-    inside = "\n".join(f"<{name}>{text}</{name}>" for name, text in zip(names, texts, strict=True))
-    block = f"<Reflection>\n{inside}\n</Reflection>"
+    block = _REFLECTION.format(*texts)
     if style == "native":
         return replace(message, content=block)
     if style == "bracket":

@@ -1,19 +1,46 @@
-"""The next step of a radiology task, from the cards and the memory that the messages show, and how it is written."""
+"""Plans, calls, refusals and answers of radiology tasks, from the cards, memory and plan that the messages show."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from components.core.messages import Message
 from components.core.types import Sample
-from components.radiology.simulated.reading import Card, Situation, Step
-from components.radiology.tasks import AD, BQ, CATEGORIES, DD, DI, IE, OS, TASKS, lookup
+from components.radiology.plan import plan_text
+from components.radiology.simulated.reading import (
+    ALIGNS,
+    AS_OBJECT,
+    EVIDENCE,
+    NOTES,
+    QUANTIFICATION,
+    THINKS,
+    Card,
+    Situation,
+)
+from components.radiology.simulated.stages import Slip, spared
+from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES, TASKS, Step, lookup, supported_entity, supports
 from components.simulation.draws import Draws, Rates
 from components.simulation.grammar import Style, called, finished, refused
+from components.text.words import replaced
 
 _POINT = re.compile(r"^(\w+): ", re.MULTILINE)
 _REFUSED = re.compile(r"^- category: (.+)$", re.MULTILINE)
-_ENTITY = {OS: "OrganObject", AD: "AnomalyObject", DD: "Disease", DI: "Disease", IE: "IndicatorName"}
+NOTED_SLIPS = 0.4  # of the slips are left where the prompt says of each kind of tool when to use it
+_NAMES = {step: name for name, step in PLANNING_NAMES.items()}
+_SHORT = ("Anatomy Classification Tool", "Modality Classification Tool", "Disease Diagnosis Tool")
+_OBJECT = """```json
+{{
+  "Task Summary": "Answer the question about the study.",
+  "Known Info": [{known}],
+  "Self-Reflection": "{thought}",
+  "Tool Chain": [{chain}]
+}}
+```"""
+_THOUGHT = "Every step serves the question, and none is missing."
+
+_LONG = ("$Information$", "$Report$", "$Treatment$")  # too long to be quoted as evidence
+_TWO_SAY = re.compile(r"(.+?) \(\w+\); .+ \(.+\)")  # values of two tools that disagree, as a memory shows them
 
 
 @dataclass(frozen=True)
@@ -87,28 +114,18 @@ def _typed(plan: Sequence[Step], truth: Sequence[Step]) -> list[Step]:
     return [wanted.pop(0) if step == (BQ, None) and wanted else step for step in plan]
 
 
-def _entity(card: Card, sample: Sample) -> str | None:
-    """What the tool would have to support on this record."""
-    name = f"{card.type}Dim" if card.category == BQ else _ENTITY.get(card.category)
-    value = lookup(sample.metadata["record"], name) if name else None
-    return value.strip().lower() if isinstance(value, str) else None
-
-
 def _suits(card: Card, situation: Situation, sample: Sample | None) -> bool:
     """Whether a tool fits the images and its list, where it has one, covers what they show."""
     record = sample.metadata["record"] if sample is not None else {}
-    seen = (
-        situation.memory.get("$Anatomy$") or record.get("Anatomy"),
-        situation.memory.get("$Modality$") or record.get("Modality"),
-    )
-    if card.pair is not None and None not in seen and card.pair != seen:
+    pair = tuple(situation.memory.get(f"${name}$") or record.get(name) for name in ("Anatomy", "Modality"))
+    if card.pair is not None and None not in pair and card.pair != pair:
         return False
     return sample is None or suits_list(card, sample)
 
 
 def suits_list(card: Card, sample: Sample) -> bool:
     """Whether a tool's list, where it has one, covers what the record shows."""
-    return card.listed is None or _entity(card, sample) in {entry.lower() for entry in card.listed}
+    return supports(card.listed, sample.metadata["record"], card.category, card.type)
 
 
 def _ready(card: Card, situation: Situation) -> bool:
@@ -128,8 +145,7 @@ def _grounds(category: str, fitting: Sequence[Card], sample: Sample | None) -> d
     anatomy, modality = record.get("Anatomy", "Universal"), record.get("Modality", "Universal")
     purpose = f"No {category} that this task needs can be used."
     if not fitting:
-        anatomy = modality = "Universal"
-        ability = "CategoryMissing"
+        anatomy, modality, ability = "Universal", "Universal", "CategoryMissing"
     elif any(c.listed is not None and c.pair in (None, (anatomy, modality)) for c in fitting):
         ability = "InsufficientCapability"
     else:
@@ -159,12 +175,93 @@ def missing_tool(text: str, situation: Situation, sample: Sample, rates: Rates, 
     if draws.happens("wrong category", rates.planning_slip):
         category, kind = draws.pick("which category", [one for one in CATEGORIES if one != category]), None
     record = sample.metadata["record"]
-    entity = lookup(record, f"{kind}Dim" if category == BQ else _ENTITY.get(category, ""))
     points = {
         "Category": f"{kind} {category}" if kind else category,
         "Modality": record["Modality"],
         "Anatomy": record["Anatomy"],
-        "Labels": entity or "none",
+        "Labels": supported_entity(record, category, kind) or "none",
         "Range": "all of the image",
     }
     return "\n".join(f"{point}: {points[point]}" for point in _POINT.findall(text) if point in points)
+
+
+def planned(sample: Sample | None, rates: Rates, draws: Draws, marks: Collection[str]) -> str:
+    """A plan in the form that ``marks`` of the prompt show; a slip leaves out, adds or swaps one step, more rarely
+    where they warn of it."""
+    chain = TASKS[sample.target["chain"]].chain if sample is not None else ()
+    names = [_NAMES[step] for step in chain] or list(_SHORT)
+    if draws.happens("planning slip", rates.planning_slip * (NOTED_SLIPS if NOTES in marks else 1.0)):
+        names = _slip(names, draws, marks)
+    known = ["$IndicatorName$"] if "Indicator Evaluation Tool" in names else []
+    if QUANTIFICATION in marks and f"Organ {QUANTIFICATION}" not in marks:  # the prompt has one name for both kinds
+        names = [QUANTIFICATION if name.endswith(QUANTIFICATION) else name for name in names]
+    if AS_OBJECT in marks:
+        arrows = " -> ".join(f"*{name}*" for name in names)
+        return _OBJECT.format(known=", ".join(known), thought=_THOUGHT, chain=arrows)
+    return (f"Self-Reflection: {_THOUGHT}\n" if THINKS in marks else "") + plan_text(known, names)
+
+
+def _slip(names: list[str], draws: Draws, marks: Collection[str]) -> list[str]:
+    kinds: tuple[Slip, ...] = ("drop", "add", "swap")
+    kind, at = draws.pick("slip kind", kinds), int(draws.share("slip at") * (len(names) - 1))
+    if spared(kind, marks, draws):
+        return names
+    match kind:
+        case "drop":
+            return names[:at] + names[at + 1 :]
+        case "add":
+            return [*names[: at + 1], draws.pick("slip name", tuple(PLANNING_NAMES)), *names[at + 1 :]]
+        case _:
+            return [*names[:at], names[at + 1], names[at], *names[at + 2 :]]
+
+
+def concluded(situation: Situation, sample: Sample | None, rates: Rates, draws: Draws) -> str:
+    """The answer, followed by evidence and plan in a paragraph each where the prompts ask for them."""
+    parts = [_answer(situation, sample, rates, draws)]
+    found = {name: value for name, value in situation.memory.items() if name not in _LONG}
+    if EVIDENCE in situation.marks and (known := _known(found)):
+        parts.append(f"Evidence in the memory: {', '.join(known)}.")
+    if ALIGNS in situation.marks and situation.plan:
+        parts.append(f"The findings align with the plan ({len(situation.plan)} steps).")
+    return "\n\n".join(parts)
+
+
+def _answer(situation: Situation, sample: Sample | None, rates: Rates, draws: Draws) -> str:
+    """The reference answer where the core is competent, else what it half remembers of it; either with the values
+    that the memory shows in place of the record's."""
+    if sample is None or not isinstance(sample.target, Mapping) or "answer" not in sample.target:
+        return _from_memory(situation.memory)
+    answer = _as_shown(str(sample.target["answer"]), situation.memory, sample.metadata.get("record", {}))
+    if draws.happens("competence", rates.competence):
+        return answer
+    words = answer.split()
+    return " ".join(words[: max(1, len(words) * 2 // 3)]) + "."
+
+
+def _as_shown(answer: str, memory: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+    """An answer with what the memory shows where that is not what the record holds; of two values the first."""
+    swaps = {}
+    for name, shown in memory.items():
+        right = lookup(record, name.strip("$"))
+        if isinstance(right, str) and isinstance(shown, str) and "PLACEHOLDER" not in shown and shown != right:
+            two = _TWO_SAY.fullmatch(shown)
+            swaps[right] = two[1] if two else shown
+    return replaced(answer, swaps) if swaps else answer
+
+
+def validated(situation: Situation, sample: Sample | None) -> str:
+    """Whether every called tool's list covers what the record shows."""
+    for card in situation.called:
+        if sample is not None and not suits_list(card, sample):
+            return f"<INVALID>{card.category}: its capability does not cover this patient's findings</INVALID>"
+    return "<VALID>every tool that was called covers what the images show</VALID>"
+
+
+def _from_memory(memory: Mapping[str, Any]) -> str:
+    known = _known(memory)
+    return ". ".join(known) + "." if known else "The memory holds no result."
+
+
+def _known(memory: Mapping[str, Any]) -> list[str]:
+    """Variables with their values, without placeholders."""
+    return [f"{name.strip('$')}: {value}" for name, value in memory.items() if "PLACEHOLDER" not in str(value)]

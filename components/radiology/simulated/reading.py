@@ -1,7 +1,8 @@
-"""What the simulated model reads in radiology prompts: tool cards, memory variables, plans, earlier calls."""
+"""How the simulated model reads radiology prompts: tool cards, memory variables, plans, earlier calls."""
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -9,15 +10,15 @@ from typing import Any
 import orjson
 
 from components.core.messages import Message, ToolSpec
-from components.radiology.simulated.advice import MARKS as ADVISED
-from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES
+from components.radiology.simulated.stages import MARKS as ADVISED
+from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES, Step
 
-Step = tuple[str, str | None]  # category and type
 QUANTIFICATION = "Biomarker Quantification Tool"  # one planning name for both kinds of measurement
 NOTES, REFLECTS = "Use when:", "<Reflection>"
 EVIDENCE, ALIGNS = "supporting evidence", "align with the plan"  # what a conclusion is to hold after the answer
 AS_OBJECT, THINKS, HANDED = '"Tool Chain"', "Self-Reflection", "\n[Plan]\n"
 _NAMED = re.compile(r'\{"Name":\s*"([^"\\]+)",(.*)')
+_OBJECT = re.compile(r'\{"\$.*\}')
 _VARIABLES = re.compile(r"\$\w+\$")
 _UPPER = re.compile(r"upper bound ([\d.]+)")
 _LISTED = re.compile(r"Supported list: \[([^\]]*)\]")
@@ -25,7 +26,7 @@ _LABEL = re.compile(r"(?:(Organ|Anomaly) )?([A-Z]\w+ [A-Z]\w+) \(([^;)]*)")
 _STEPS = {**PLANNING_NAMES, QUANTIFICATION: (BQ, None)}
 _PLANNED = re.compile("|".join(re.escape(name) for name in sorted(_STEPS, key=len, reverse=True)))
 _XML_TOOL = re.compile(r"<(?:Call|EndCall)>.*?<Tool>\s*(.*?)\s*</Tool>", re.DOTALL)
-# What tells the format of the reply that a prompt asks for, and the advice it gives.
+# Marks of the format of the reply that a prompt asks for, and of its advice.
 _MARKS = (
     "<NoCall>", "Refuse[", "Tool Chain:", *ADVISED,
     NOTES, REFLECTS, EVIDENCE, ALIGNS, AS_OBJECT, THINKS, HANDED, f"Organ {QUANTIFICATION}", QUANTIFICATION,
@@ -51,9 +52,8 @@ class Card:
 
 @dataclass(frozen=True)
 class Situation:
-    """All that a conversation tells: the offered cards, the memory, the plan, the finished calls, ``marks`` of the
-    formats that its prompts ask for, and the tools that are ``down``.
-    """
+    """The content of a conversation: the offered cards, the memory, the plan, the finished calls, ``marks`` of the
+    formats that its prompts ask for, and the tools that are ``down``."""
 
     cards: Mapping[str, Card] = field(default_factory=dict)
     memory: Mapping[str, Any] = field(default_factory=dict)
@@ -122,24 +122,15 @@ def _cards(text: str) -> tuple[Card, ...]:
     if '"Compulsory Input"' not in text:
         return ()
     found = (_NAMED.match(line) for line in text.split("\n") if line.startswith('{"Name"'))
-    return tuple(_card(match[1], match[2]) for match in found if match)
-
-
-def _card(name: str, rest: str) -> Card:
-    """The card under a name; ``rest`` is its line of JSON after the name."""
-    alike = _alike(rest)
-    card = alike.get(name)
-    if card is None:
-        card = alike[name] = replace(alike[""], name=name)
-    return card
+    return tuple(replace(_unnamed(match[2]), name=match[1]) for match in found if match)
 
 
 @lru_cache(maxsize=8192)
-def _alike(rest: str) -> dict[str, Card]:
-    """The cards of one tool by its names so far; at first without a name."""
+def _unnamed(rest: str) -> Card:
+    """The card in a line of JSON, of which ``rest`` comes after the name."""
     shown = orjson.loads("{" + rest)
     texts = (", ".join(shown[name]) for name in ("Compulsory Input", "Optional Input", "Output"))
-    return {"": _make("", shown["Property"], shown["Ability"], shown["Performance"], *texts)}
+    return _make("", shown["Property"], shown["Ability"], shown["Performance"], *texts)
 
 
 @lru_cache(maxsize=8192)
@@ -157,10 +148,9 @@ def _make(name: str, label: str, ability: str, performance: str, *variables: str
     found, listed, upper = _LABEL.match(label), _LISTED.search(ability), _UPPER.search(performance)
     place = [part.strip() for part in found[3].split(",")] if found else []
     compulsory, optional, outputs = (tuple(_VARIABLES.findall(text)) for text in variables)
-    category = found[2] if found and found[2] in CATEGORIES else ""
     return Card(
         name,
-        category,
+        found[2] if found and found[2] in CATEGORIES else "",
         found[1] if found else None,
         (place[0], place[1]) if len(place) == 2 else None,
         tuple(entry.strip() for entry in listed[1].split(";")) if listed else None,
@@ -172,17 +162,11 @@ def _make(name: str, label: str, ability: str, performance: str, *variables: str
 
 
 def _memory(text: str) -> tuple[tuple[str, Any], ...]:
-    """Variables and values of the JSON objects that stand in the text, one per line."""
+    """Variables and values of the JSON objects in the text, one per line."""
     found: list[tuple[str, Any]] = []
-    for line in text.split("\n"):
-        start, end = line.find('{"$'), line.rfind("}")
-        if start < 0 or end < 0:
-            continue
-        try:
-            values = orjson.loads(line[start : end + 1])
-        except ValueError:
-            continue
-        found += [(name, value) for name, value in values.items() if name.startswith("$")]
+    for match in _OBJECT.finditer(text):
+        with suppress(ValueError):
+            found += [(name, value) for name, value in orjson.loads(match[0]).items() if name.startswith("$")]
     return tuple(found)
 
 

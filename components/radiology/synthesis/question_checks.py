@@ -3,14 +3,8 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from components.radiology.synthesis.words import (
-    GIVEAWAY,
-    Record,
-    is_line,
-    name_words,
-    odd_piece,
-    plural_aware,
-)
+from components.radiology.study import Record
+from components.radiology.synthesis.record_checks import TABLES, is_line, name_words, odd_piece, plural_aware
 from components.radiology.tasks import TASKS
 
 Questions = Mapping[str, Mapping[str, str]]
@@ -43,23 +37,8 @@ def guessed_chain(question: str) -> str:
 
 
 def needed_in_answer(record: Record) -> dict[str, list[str]]:
-    """What the answer of each task must contain, whatever the case of its letters."""
-    organ, anomaly, indicator = record["OrganBiomarker"], record["AnomalyBiomarker"], record["Indicator"]
-    finding, impression = record["Report"].values()
-    both = [organ["OrganQuant"], anomaly["AnomalyQuant"]]
-    return {
-        "012": ["[Organ Mask]", organ["OrganObject"]],
-        "013": ["[Anomaly Mask]", anomaly["AnomalyObject"]],
-        "014": [record["Disease"]],
-        "0123": ["[Organ Mask]", "[Anomaly Mask]", organ["OrganObject"], anomaly["AnomalyObject"]],
-        "01235": ["[Organ Mask]", "[Anomaly Mask]", record["Disease"]],
-        "0126": list(organ.values()),
-        "0136": list(anomaly.values()),
-        "01348": [finding, impression],
-        "0123568": [finding, impression, *both],
-        "01235678": [finding, impression, *both, *indicator.values()],
-        "012356789": [record["Treatment"], record["Disease"], indicator["Value"]],
-    }
+    """What the answer of each task must contain, ignoring case."""
+    return {chain: [one.format(**record) for one in pieces] for chain, pieces in TABLES["answers"].items()}
 
 
 def eleven(record: Record, questions: Questions) -> Iterator[str]:
@@ -75,7 +54,7 @@ def eleven(record: Record, questions: Questions) -> Iterator[str]:
 
 def nothing_away(record: Record, questions: Questions) -> Iterator[str]:
     """No question says what has to be found out."""
-    secret = name_words(record) | GIVEAWAY
+    secret = name_words(record) | {*TABLES["revealing"].split()}
     names = (record["Disease"], record["Anatomy"], record["Modality"], record["Anomaly"]["Symptom"])
     quantities = (record["OrganBiomarker"]["OrganQuant"], record["AnomalyBiomarker"]["AnomalyQuant"])
     for chain, pair in questions.items():
@@ -114,7 +93,7 @@ def answers(record: Record, questions: Questions) -> Iterator[str]:
 
 
 def masks(record: Record, questions: Questions) -> Iterator[str]:
-    """Masks stand only where they are asked for."""
+    """Masks occur only where they are asked for."""
     for mask, chains in (("[Organ Mask]", _ORGAN_MASKS), ("[Anomaly Mask]", _ANOMALY_MASKS)):
         for chain, pair in questions.items():
             if mask in pair["A"] and chain not in chains:

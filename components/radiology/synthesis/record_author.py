@@ -17,16 +17,16 @@ from components.core.learning import StageContext
 from components.core.protocols import Episode
 from components.core.types import Answer
 from components.core.usage import Purposes, usage_of
-from components.files.draws import draw
+from components.files.samples import draw
 from components.prompts import PromptSet, load
 from components.radiology.synthesis.question_checks import needed_in_answer, nouns_of, question_flaws
-from components.radiology.synthesis.record_checks import LAYOUT, record_flaws
-from components.radiology.tasks import PAIRS, TASKS
+from components.radiology.synthesis.record_checks import record_flaws
+from components.radiology.tasks import PAIRS, RECORD_KEYS, TASKS
 from components.text.structured import object_in
 
 _COLUMNS = ("anatomy", "modality", "disease")
 ROLE = "author"
-_LONG = 300  # letters of a reason
+_LONGEST = 300  # letters of a reason
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ def cells_of(
 
     Raises ConfigError when nothing is left, or the table is not as it should be.
     """
-    table = _shipped(prompts) if path is None else _own(Path(path).expanduser())
+    table = load(prompts).data("diseases") if path is None else _table(Path(path).expanduser())
     cells: list[Cell] = []
     for anatomy, modality in PAIRS:
         if any(some is not None and one not in some for one, some in ((anatomy, anatomies), (modality, modalities))):
             continue
-        diseases = table.get((anatomy, modality), [])
+        diseases = table.get(anatomy, {}).get(modality, [])
         for disease in draw(diseases, per_pair, f"{seed}/synthesize/{anatomy}/{modality}"):
             words = "-".join(re.findall(r"[a-z0-9]+", f"{anatomy} {modality} {disease}".lower()))
             cells += [Cell(f"{words}-{n}", anatomy, modality, disease) for n in range(1, per_disease + 1)]
@@ -64,46 +64,34 @@ def cells_of(
     return cells
 
 
-def _shipped(prompts: str) -> dict[tuple[str, str], list[str]]:
-    diseases = load(prompts).data("diseases")
-    return {(anatomy, modality): list(of[modality]) for anatomy, of in diseases.items() for modality in of}
-
-
-def _own(path: Path) -> dict[tuple[str, str], list[str]]:
-    """A table in CSV."""
-    if not path.is_file():
-        raise ConfigError(f"stage.diseases={str(path)!r}: there is no such file")
+def _table(path: Path) -> dict[str, dict[str, list[str]]]:
+    """The diseases of a table in CSV, by anatomy and modality. Raises ConfigError."""
+    found: dict[str, dict[str, list[str]]] = {}
     try:
-        return _read(path)
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"stage.diseases: {path}: byte {error.start} is not UTF-8") from None
-    except (csv.Error, OSError) as error:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file)
+            if missing := [name for name in _COLUMNS if name not in (rows.fieldnames or ())]:
+                wanted = ", ".join(_COLUMNS)
+                raise ConfigError(f"stage.diseases: {path} has no column {missing[0]!r}; expected are {wanted}")
+            for row in rows:
+                anatomy, modality, disease = (str(row[name] or "").strip() for name in _COLUMNS)
+                if (anatomy, modality) not in PAIRS:
+                    raise ConfigError(
+                        f"stage.diseases: {path}, line {rows.line_num}: no pair {anatomy!r}, {modality!r}"
+                    )
+                if not disease:
+                    raise ConfigError(f"stage.diseases: {path}, line {rows.line_num}: the disease is missing")
+                found.setdefault(anatomy, {}).setdefault(modality, []).append(disease)
+    except (csv.Error, OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"stage.diseases: {path} cannot be read: {error}") from None
-
-
-def _read(path: Path) -> dict[tuple[str, str], list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file)
-        if lacking := [name for name in _COLUMNS if name not in (rows.fieldnames or ())]:
-            raise ConfigError(
-                f"stage.diseases: {path} has no column {lacking[0]!r}; expected are {', '.join(_COLUMNS)}"
-            )
-        for row in rows:
-            anatomy, modality, disease = (str(row[name] or "").strip() for name in _COLUMNS)
-            if (anatomy, modality) not in PAIRS:
-                raise ConfigError(f"stage.diseases: {path}, line {rows.line_num}: no pair {anatomy!r}, {modality!r}")
-            if not disease:
-                raise ConfigError(f"stage.diseases: {path}, line {rows.line_num}: the disease is missing")
-            found.setdefault((anatomy, modality), []).append(disease)
     return found
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What an author wrote: ``flaws`` are the reasons why it is rejected; ``replies`` as they came.
+    """The text of an author: ``flaws`` are the reasons why it is rejected, ``sound``: those are of its questions only.
 
-    ``sound``: the record is, and the flaws are those of its questions. ``usage``: what the calls took.
+    ``usage``: tokens and time of the calls.
     """
 
     record: Mapping[str, Any] | None = None
@@ -185,16 +173,16 @@ class Author:
 
 
 def arranged(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """A record with its keys in the order of the layout, and numbers as texts; what else there is stays."""
+    """A record with its keys in the order of the layout, and numbers as texts; further keys stay at the end."""
     if record is None:
         return None
-    found: dict[str, Any] = {key: record[key] for key in LAYOUT if key in record} | dict(record)
-    for key, inner in LAYOUT.items():
+    found = {key: record[key] for key in RECORD_KEYS if key in record} | dict(record)
+    for key, inner in RECORD_KEYS.items():
         value = found.get(key)
         if inner is not None and isinstance(value, Mapping):
             ordered = {name: value[name] for name in inner if name in value} | dict(value)
             found[key] = {name: _text(one) for name, one in ordered.items()}
-        elif value is not None:
+        elif key in found:
             found[key] = _text(value)
     return found
 
@@ -211,5 +199,5 @@ def _text(value: Any) -> Any:
 
 
 def _short(flaws: Sequence[str]) -> list[str]:
-    """Reasons without the length of what they quote."""
-    return [flaw if len(flaw) <= _LONG else f"{flaw[:_LONG]}..." for flaw in flaws]
+    """Reasons that quote long texts, cut."""
+    return [flaw if len(flaw) <= _LONGEST else f"{flaw[:_LONGEST]}..." for flaw in flaws]

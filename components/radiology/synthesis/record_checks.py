@@ -1,69 +1,90 @@
-"""Checks of one patient record: its layout, and whether what it says fits together.
+"""Checks of one patient record: its layout, and whether its parts agree. Their tables are in ``checks.yaml``.
 
-Every shipped record passes them, and whatever a model writes has to. Each check yields a line per flaw: what was found,
-and what would be right.
+Every shipped record passes them, and whatever a model writes has to. Each check yields a line per flaw: the value, and
+what would be right.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from components.radiology.synthesis.words import (
-    LONGEST,
-    Record,
-    is_line,
-    numbers,
-    odd_piece,
-    plural_aware,
-    reads_english,
-    sentences,
-    words,
-)
+from components.radiology.study import Record
+from components.radiology.tasks import RECORD_KEYS
+from components.text.structured import read_yaml
 
-# Keys in their order; None: a text, else the keys of an object of texts.
-LAYOUT: Mapping[str, Sequence[str] | None] = {
-    "Information": ("Age", "Sex", "Height", "Weight", "History", "Complaint"),
-    "Anatomy": None,
-    "Modality": None,
-    "Anomaly": ("Part", "Symptom"),
-    "Disease": None,
-    "OrganBiomarker": ("OrganObject", "OrganDim", "OrganQuant"),
-    "AnomalyBiomarker": ("AnomalyObject", "AnomalyDim", "AnomalyQuant"),
-    "Indicator": ("Name", "Value"),
-    "Report": ("Finding", "Impression"),
-    "Treatment": None,
-}
-# Language that belongs to other modalities than the one of the record.
-_FOREIGN = {
-    "X-ray": r"\bHU\b|signal|\bT[12]\b|echogenic|doppler|diffusion|enhanc",
-    "CT": r"signal|\bT2\b|echogenic|doppler|diffusion|hypoechoic|acoustic",
-    "MRI": r"\bHU\b|echogenic|doppler|hypoechoic|hyperdense|radiopaque",
-    "Ultrasound": r"\bHU\b|\bT[12]\b|hyperdense|radiopaque|diffusion|signal intensity",
-    "Mammography": r"\bHU\b|\bT2\b|echogenic|doppler|enhanc|diffusion",
-}
-_SEX_SPECIFIC = {
-    "Female": r"\b(ovar\w+|uter(us|ine)|endometri\w+|myometri\w+|hysterectomy|menopause|pregnan\w+|breastfeeding)\b",
-    "Male": r"\b(prostat\w+|testic\w+|testis|scrot\w+|penile|gynaecomastia|PSA)\b",
-}
+TABLES: Mapping[str, Any] = read_yaml(Path(__file__).with_name("checks.yaml"))
+LONGEST = 4_000  # letters of a text
+_MARKUP = re.compile(r"[{}]|<[A-Za-z/!?][^<>]{0,40}>?|&#?\w{1,20};")
+_ALPHABETS = ("LATIN ", "GREEK ", "MICRO ")
+_SMALL_SHARE = 0.12  # of words that are small ones: half of what the shipped record with the fewest has
+_UNREVEALING = {*TABLES["ordinary"].split(), *TABLES["score_nouns"].split()}
 _UNIT = re.compile(
     r"^\d+(\.\d+)?( (mm2|cm2|mm|cm|mL|HU|ms|cm/s|um2/s|degrees|%|points|lesions|levels|bridges|territories"
     r"|per intercostal space)( of .+)?)?$"
 )
-# What a dimension ends with -> how its quantity is written.
-_UNITS_OF = (
-    (r"\b(volume)$", r" mL$", "mL"),
-    (r"\b(area)$", r"(mm2|cm2)$", "mm2 or cm2"),
-    (r"\b(angle|slope|inclination|tilt|rotation)$", r"degrees$", "degrees"),
-    (r"\b(ratio|index)$", r"^\d+(\.\d+)?$", "a number without a unit"),
-    (r"\b(diameter|thickness|length|width|depth|extent|calibre)$", r"%| (mm|cm)$", "mm or cm"),
+_LEVEL = re.compile(
+    r"\d|\b(I{1,3}|IV|V|[IVX]+[AB]?)\b|moderate|severe|large|definite|met|negative|response"
+    r"|(grade|type|category) [a-d]\b",
+    re.IGNORECASE,
 )
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case; parts that a hyphen joins are one."""
+    return re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)*", text.lower())
+
+
+def is_line(text: Any) -> bool:
+    """Whether this is a text of one line that can be seen, of at most ``LONGEST`` letters, without spaces around it."""
+    return isinstance(text, str) and 0 < len(text) <= LONGEST and text == text.strip() and text.isprintable()
+
+
+def odd_piece(text: str) -> str | None:
+    """What does not belong in plain English: braces, markup, a letter that is neither Latin nor Greek; else None."""
+    if found := _MARKUP.search(text):
+        return found[0]
+    letters = (one for one in text if not one.isascii() and one.isalpha())
+    return next((one for one in letters if not unicodedata.name(one, "").startswith(_ALPHABETS)), None)
+
+
+def reads_english(text: str) -> bool:
+    """Whether as many of the words as in an English text are small ones, such as "the" and "of"."""
+    found, small = words(text), TABLES["small"].split()
+    return sum(word in small for word in found) >= _SMALL_SHARE * len(found)
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers of a text, as they are written."""
+    return set(re.findall(r"\d+(?:\.\d+)?", text))
+
+
+def sentences(text: str) -> int:
+    """How many sentences a text has."""
+    return len(re.findall(r"[.!?](?=\s|$)", text))
+
+
+def plural_aware(text: str) -> set[str]:
+    """The words of a text, also their parts and each without its plural's s."""
+    found = set(words(text)) | {piece for word in words(text) for piece in word.split("-")}
+    return found | {word.rstrip("s") for word in found}
+
+
+def name_words(record: Record) -> set[str]:
+    """The words of a record's own names, which a question must not say."""
+    organ, anomaly = record["OrganBiomarker"]["OrganObject"], record["Anomaly"]
+    text = " ".join((organ, anomaly["Part"], anomaly["Symptom"], record["Disease"], record["Indicator"]["Name"]))
+    parts = {piece for word in words(text) for piece in (word, *word.split("-"))}
+    return {word for word in parts if len(word) >= 4} - _UNREVEALING
 
 
 def layout(record: Record) -> Iterator[str]:
     """Exactly the keys of the layout in their order, and texts without spaces around or line breaks in them."""
-    if list(record) != list(LAYOUT):
-        yield f"the keys are {list(record)}; {list(LAYOUT)} are expected"
+    if list(record) != list(RECORD_KEYS):
+        yield f"the keys are {list(record)}; {list(RECORD_KEYS)} are expected"
         return
-    for key, inner in LAYOUT.items():
+    for key, inner in RECORD_KEYS.items():
         value = record[key]
         if inner is not None and not (isinstance(value, Mapping) and tuple(value) == tuple(inner)):
             yield f"{key} is no object with the keys {list(inner)}"
@@ -90,7 +111,7 @@ def demographics(record: Record) -> Iterator[str]:
         yield "Information: Age, Height and Weight are digits only (years, cm, kg)"
         return
     age, height, weight = (int(info[key]) for key in ("Age", "Height", "Weight"))
-    if info["Sex"] not in _SEX_SPECIFIC:
+    if info["Sex"] not in TABLES["sex_specific"]:
         yield f"Information.Sex is {info['Sex']!r}; Male or Female is expected"
     if not 1 <= age <= 95:
         yield f"Information.Age is {age}; 1 to 95 is expected"
@@ -147,7 +168,7 @@ def quantities(record: Record) -> Iterator[str]:
         dimension, quantity = (record[f"{kind}Biomarker"][f"{kind}{key}"] for key in ("Dim", "Quant"))
         if not _UNIT.match(quantity):
             yield f"{kind}Quant is {quantity!r}; a number with a unit such as 14 mm is expected"
-        for what, how, said in _UNITS_OF:
+        for what, how, said in TABLES["units"]:
             if re.search(what, dimension) and not re.search(how, quantity):
                 yield f"{kind}Quant is {quantity!r}; a {dimension} is measured in {said}"
 
@@ -155,7 +176,7 @@ def quantities(record: Record) -> Iterator[str]:
 def language_of_modality(record: Record) -> Iterator[str]:
     """The findings speak the language of the modality."""
     text = record["Report"]["Finding"] + record["Anomaly"]["Symptom"]
-    pattern = _FOREIGN.get(record["Modality"])
+    pattern = TABLES["foreign"].get(record["Modality"])
     if pattern and (found := re.search(pattern, text, re.IGNORECASE)):
         yield f"{found[0]!r} is not said of {record['Modality']}"
 
@@ -165,7 +186,9 @@ def sex(record: Record) -> Iterator[str]:
     info = record["Information"]
     other = "Male" if info["Sex"] == "Female" else "Female"
     names = (record["Disease"], record["Anomaly"]["Part"], record["OrganBiomarker"]["OrganObject"])
-    if found := re.search(_SEX_SPECIFIC[other], " ".join((*names, info["History"], info["Complaint"])), re.IGNORECASE):
+    if found := re.search(
+        TABLES["sex_specific"][other], " ".join((*names, info["History"], info["Complaint"])), re.IGNORECASE
+    ):
         yield f"{found[0]!r} does not fit a {info['Sex'].lower()} patient"
     if record["Anatomy"] == "Breast" and info["Sex"] == "Male" and record["Disease"].lower() != "gynaecomastia":
         yield "the patient of a breast record is female, but for gynaecomastia"
@@ -186,88 +209,17 @@ def treatment(record: Record) -> Iterator[str]:
         yield f"Treatment has {n} sentences and {length} words; 2 to 5 and 30 to 90 are expected"
 
 
-# A word of a score's name -> the anatomy and the modalities it belongs to.
-PLACES: Mapping[str, tuple[str, str]] = {
-    "BI-RADS": ("Breast", "Mammography Ultrasound MRI"),
-    "ACR breast": ("Breast", "Mammography"),
-    "Kaiser": ("Breast", "MRI"),
-    "Tsukuba": ("Breast", "Ultrasound"),
-    "Baker": ("Breast", "MRI"),
-    "TI-RADS": ("Head and Neck", "Ultrasound"),
-    "ASPECTS": ("Head and Neck", "CT"),
-    "Fisher": ("Head and Neck", "CT"),
-    "Rotterdam": ("Head and Neck", "CT"),
-    "Knosp": ("Head and Neck", "MRI"),
-    "Koos": ("Head and Neck", "MRI"),
-    "Scheltens": ("Head and Neck", "MRI"),
-    "CURB-65": ("Chest", "X-ray CT"),
-    "Scadding": ("Chest", "X-ray"),
-    "Lung-RADS": ("Chest", "CT"),
-    "Qanadli": ("Chest", "CT"),
-    "Lake Louise": ("Chest", "MRI"),
-    "lung ultrasound": ("Chest", "Ultrasound"),
-    "CT severity": ("Abdomen and Pelvis", "CT"),
-    "RENAL": ("Abdomen and Pelvis", "CT MRI"),
-    "LI-RADS": ("Abdomen and Pelvis", "CT MRI"),
-    "PI-RADS": ("Abdomen and Pelvis", "MRI"),
-    "O-RADS US": ("Abdomen and Pelvis", "Ultrasound"),
-    "SFU": ("Abdomen and Pelvis", "Ultrasound"),
-    "Kellgren": ("Limb", "X-ray"),
-    "Schatzker": ("Limb", "X-ray CT"),
-    "Sanders": ("Limb", "CT"),
-    "Goutallier": ("Limb", "CT MRI"),
-    "Genant": ("Spine", "X-ray"),
-    "Meyerding": ("Spine", "X-ray"),
-    "Risser": ("Spine", "X-ray"),
-    "Pfirrmann": ("Spine", "MRI"),
-    "Schizas": ("Spine", "MRI"),
-}
-# A disease, as a pattern -> a word of the score that it usually carries.
-USUAL: Mapping[str, str] = {
-    "subarachnoid": "Fisher",
-    "middle cerebral": "ASPECTS",
-    "Alzheimer": "Scheltens",
-    "pneumonia of|lobar pneumonia": "CURB",
-    "pulmonary embolism": "Qanadli",
-    "sarcoidosis": "Scadding",
-    "myocarditis": "Lake Louise",
-    "hepatocellular": "LI-RADS",
-    "prostate": "PI-RADS",
-    "thyroid carcinoma": "TI-RADS",
-    "appendicitis": "Alvarado",
-    "cholecystitis": "Tokyo",
-    "knee osteoarthritis": "Kellgren",
-    "tibial plateau": "Schatzker",
-    "calcaneal": "Sanders",
-    "osteonecrosis": "ARCO",
-    "scoliosis": "Risser",
-    "spondylolisthesis": "Meyerding",
-    "compression fracture": "Genant",
-    "odontoid": "Anderson",
-    "lumbar disc": "Pfirrmann",
-    "spinal stenosis": "Schizas",
-    "spinal metastasis": "Instability",
-    "deep vein": "Wells",
-    "endocarditis": "Duke",
-}
-_LEVEL = re.compile(
-    r"\d|\b(I{1,3}|IV|V|[IVX]+[AB]?)\b|moderate|severe|large|definite|met|negative|response"
-    r"|(grade|type|category) [a-d]\b",
-    re.IGNORECASE,
-)
-
-
 def place_of_score(record: Record) -> Iterator[str]:
-    """A score stands where it is used."""
+    """A score belongs to the anatomy and modality."""
     name, pair = record["Indicator"]["Name"], (record["Anatomy"], record["Modality"])
-    for word, (anatomy, modalities) in PLACES.items():
+    for word, (anatomy, modalities) in TABLES["score_places"].items():
         if word.lower() in name.lower() and (pair[0] != anatomy or pair[1] not in modalities.split()):
             yield f"Indicator.Name is {name!r}, which is used for {anatomy}, {modalities}; this is {', '.join(pair)}"
 
 
 def usual_score(record: Record) -> Iterator[str]:
     """A disease carries its usual score."""
-    for disease, word in USUAL.items():
+    for disease, word in TABLES["usual_scores"].items():
         if re.search(disease, record["Disease"], re.IGNORECASE) and word not in record["Indicator"]["Name"]:
             yield f"Indicator.Name is {record['Indicator']['Name']!r}; for {record['Disease']!r} it holds {word!r}"
 

@@ -23,11 +23,10 @@ from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.learning import Made, StageContext
 from components.core.traits import PromptSetName
 from components.core.usage import Purposes, summed, usage_lines
-from components.files.made_folder import NEW, MadeFolder
-from components.radiology.records import parse_records
-from components.radiology.study import LISTS
+from components.files.folders import NEW, MadeFolder
+from components.radiology.study import LISTS, parse_records
 from components.radiology.synthesis.record_author import Author, Cell, Draft, cells_of
-from components.radiology.synthesis.words import words
+from components.radiology.synthesis.record_checks import words
 from components.radiology.tasks import ANATOMIES, MODALITIES
 from components.text.words import meant
 
@@ -42,9 +41,9 @@ _SHOWN, _QUOTED = 3, re.compile(r"\[[^]]*\]|'[^']*'|\"[^\"]*\"|\b\d[\d.]*\b")
 class Synthesize:
     """Writes a folder that ``dataset=radabench dataset.path=FOLDER`` reads (docs/guides/synthesis.md).
 
-    ``anatomies``, ``modalities`` None: all. ``diseases``: a custom CSV file with the columns anatomy, modality
-    and disease; None: the project's list. Of each pair ``per_pair`` diseases are drawn (None: all), and of each disease
-    ``per_disease`` records are written. What is rejected is asked for up to ``attempts`` times in all.
+    ``anatomies``, ``modalities`` None: all. ``diseases``: a custom CSV file with the columns anatomy, modality and
+    disease; None: the project's list. Of each pair ``per_pair`` diseases are sampled (None: all), and of each disease
+    ``per_disease`` records are written. A record that is rejected is requested up to ``attempts`` times in all.
     """
 
     name: Name = "synthetic"
@@ -59,32 +58,32 @@ class Synthesize:
     prompts: PromptSetName = "synthesize"
 
     def __post_init__(self) -> None:
-        for key, given, known in (
+        for key, chosen, known in (
             ("anatomies", self.anatomies, ANATOMIES),
             ("modalities", self.modalities, MODALITIES),
         ):
-            if strange := [one for one in given or () if one not in known]:
-                have = f"{meant(strange[0], known)}known are {', '.join(known)}"
-                raise ConfigError(f"{key}: there is no {strange[0]!r}; {have}")
+            if unknown := [one for one in chosen or () if one not in known]:
+                have = f"{meant(unknown[0], known)}known are {', '.join(known)}"
+                raise ConfigError(f"{key}: there is no {unknown[0]!r}; {have}")
 
     @property
     def place(self) -> Path:
-        """Where the records are written."""
+        """The folder of the records."""
         return Path("outputs/synthetic") / self.name if self.folder is None else Path(self.folder)
 
     def check(self, bench: StageContext) -> None:
-        """Whether there is anything to write. Raises ConfigError."""
+        """Raises ConfigError where there is nothing to write."""
         self._cells(bench)
         if self.place.is_dir():
             MadeFolder(self.place).notes(bench.begun, "stage.name")
 
     async def make(self, bench: StageContext) -> Made:
-        """Write the records; what was asked already comes from the journal. Raises ModelError, RunLimitReached."""
+        """Write the records; earlier replies come from the journal. Raises ModelError, RunLimitReached."""
         home, cells = MadeFolder(self.place), self._cells(bench)
         with home.held():
             notes = home.notes(bench.begun, "stage.name")
-            there = "counts" in notes and (self.place / f"{self.split}.json").is_file()
-            if notes.get("status") != "complete" or not there:  # what was lost comes from the journal again
+            written = "counts" in notes and (self.place / f"{self.split}.json").is_file()
+            if notes.get("status") != "complete" or not written:  # lost files come from the journal again
                 if not notes:
                     home.note({"begun": bench.begun, "status": NEW})  # the folder is ours from here on
                 work = _Writing(self, bench, home, cells)
@@ -105,7 +104,7 @@ class Synthesize:
 
 @dataclass
 class _Writing:
-    """What is accepted and rejected so far."""
+    """The records that are accepted and rejected so far."""
 
     setting: Synthesize
     bench: StageContext
@@ -117,7 +116,7 @@ class _Writing:
     usage: Purposes = field(default_factory=dict)
 
     async def write(self) -> None:
-        """Ask for all that is missing, attempt by attempt; what comes at once is accepted in the order of the plan."""
+        """Request all missing records, attempt by attempt; an attempt's are accepted in the order of the plan."""
         for sample in self.bench.samples:
             self.taken |= {*_texts(sample.metadata.get("record"), {}), _alike(sample.problem.question)}
         author, missing = Author(self.bench, self.setting.prompts), [*self.cells]
@@ -130,7 +129,7 @@ class _Writing:
             missing = [cell for cell in missing if cell.id not in self.accepted]
 
     def _judged(self, cell: Cell, attempt: int, draft: Draft) -> Draft:
-        """Accept a draft that is sound and repeats nothing; else put it aside with the reasons."""
+        """Accept a draft that is sound and repeats nothing; else reject it with the reasons."""
         if not draft.flaws:
             own, asked = _texts(draft.record, {}), _texts(None, draft.questions)
             repeated = [text for alike, text in (own | asked).items() if alike in self.taken]
@@ -145,7 +144,7 @@ class _Writing:
         return draft
 
     def keep(self, status: str) -> dict[str, Any]:
-        """Write what there is: records in the order of the plan, what was rejected, and the manifest last."""
+        """Write the accepted records in the order of the plan, the rejected ones, and the manifest last."""
         cases = {cell.id: self.accepted[cell.id] for cell in self.cells if cell.id in self.accepted}
         if cases:
             text = orjson.dumps(cases, option=orjson.OPT_INDENT_2)
@@ -168,14 +167,14 @@ class _Writing:
 
 
 def _texts(record: Mapping[str, Any] | None, questions: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """What no two records may say in the same words, patients included: the words -> the text."""
-    texts = [] if record is None else [*record["Report"].values(), record["Treatment"]]
-    patient = [] if record is None else [", ".join(record["Information"].values())]
-    return {_alike(text): text for text in (*texts, *patient, *(pair["Q"] for pair in questions.values()))}
+    """The texts that no two records may share, patients included: their words -> the text."""
+    texts = [pair["Q"] for pair in questions.values()]
+    if record is not None:
+        texts = [*record["Report"].values(), record["Treatment"], ", ".join(record["Information"].values()), *texts]
+    return {_alike(text): text for text in texts}
 
 
 def _alike(text: str) -> str:
-    """The words of a text, whatever stands between them."""
     return " ".join(words(text))
 
 
@@ -196,6 +195,6 @@ def _said(notes: Mapping[str, Any], place: Path) -> list[str]:
 
 
 def _frequent(rejected: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """The reasons that most drafts are rejected for, with their number; what they quote and count is left out."""
+    """The most frequent reasons of rejections, without quotes and counts, with their numbers."""
     kinds = [{_QUOTED.sub("...", reason) for reason in one["reasons"]} for one in rejected]
     return dict(Counter(kind for of in kinds for kind in sorted(of)).most_common(_SHOWN))

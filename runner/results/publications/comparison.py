@@ -1,19 +1,26 @@
-"""A row of runs and the published rows for it: what is compared with what, over which parts."""
+"""A row of runs and the published rows for it: what is compared with what, over which parts; in what the runs differ
+from the published setting, by name, and what is odd in what is published."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from runner.results.intervals import Metric, mean_of
 from runner.results.kinds import NUMBER, Scale
 from runner.results.levels import Nested, Part, shared
-from runner.results.publications.paper import Line, Paper
+from runner.results.publications.paper import UNSTATED, Line, Paper, meets
 from runner.results.publications.published import Published
 from runner.results.rows import Row
 from runner.results.runs import Run
+from runner.storage.schema import Record
 
 _TASK = "task"
+_MISSING = "not set"
+_NAMED = 5  # tasks of another size that are named; the table has all
+# Groups and settings that make another task or another method; others change how it is done, and are listed only.
+_ANOTHER_TASK = ("condition", "toolset", "dataset", "verifier")
+_ANOTHER_METHOD = ("agent.strategies", "agent.build_tools", "agent.inner")
+SIMULATED = "simulated model"
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class PublishedComparison:
         if not self.paper.by:
             levels = self.paper.levels or self.row.first.levels.get(metric)
             return Nested(self.row.records, metric, levels, self._scale) if levels else None
-        records = [
+        records: list[Record] = [
             {**record, "strata": {_TASK: run.choices.get(self.paper.by, "")}}
             for run in self.row.runs
             for record in run.records
@@ -73,8 +80,8 @@ class PublishedComparison:
         single part have their own."""
         if self.paper.single:
             return list(self.leaves)
-        printed = (path for one in self.published or self.paper.published[:1] for path in one.values)
-        known = dict.fromkeys((*printed, *self.leaves))
+        published = (path for one in self.published or self.paper.published[:1] for path in one.values)
+        known = dict.fromkeys((*published, *self.leaves))
         groups = dict.fromkeys(path[0] for path in known)
         return [path for group in groups for path in known if path[0] == group]
 
@@ -118,14 +125,139 @@ class PublishedComparison:
             return [run for run in self.row.runs if run.choices.get(self.paper.by, "") == path[-1]]
         return list(self.row.runs)
 
-    def _records(self, path: tuple[str, ...]) -> list[Mapping[str, Any]]:
-        """The records of a task."""
-        if self.nested is None:
-            return []
-        levels = list(reversed(self.nested.levels))
-        return [one for one in self.nested.records if tuple(one["strata"].get(level) for level in levels) == path]
+    def _records(self, path: tuple[str, ...]) -> list[Record]:
+        levels, records = (self.nested.levels[::-1], self.nested.records) if self.nested else ((), ())
+        return [one for one in records if tuple(one["strata"].get(level) for level in levels) == path]
 
 
 def common(tables: Sequence[Mapping[str, Part]]) -> list[str]:
     """The groups of which all of these have a mean."""
     return shared([{name: part.value for name, part in table.items()} for table in tables])
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """One difference. ``bars``: why it makes a verdict impossible; empty where it is only listed."""
+
+    kind: str
+    detail: str
+    bars: str = ""
+
+    @property
+    def text(self) -> str:
+        """The deviation in one line."""
+        return f"{self.kind}: {self.detail}"
+
+
+def deviations(compared: PublishedComparison) -> list[str]:
+    """What differs between the runs of a row and the published ones, a line each."""
+    if compared.line is None or not compared.published:
+        return ["no published row has these settings"]
+    found = [one.text for one in of_runs(compared.paper, compared.line, compared.backbones, compared.row.runs)]
+    return list(dict.fromkeys([*found, *_sizes(compared), *compared.line.notes]))
+
+
+def of_runs(paper: Paper, line: Line, backbones: Sequence[str], runs: Sequence[Run]) -> list[Deviation]:
+    """Prompts, model, dates, data and settings in which runs differ from a published method on these backbones."""
+    found = [Deviation("prompts", "the project's own, never the published texts")]
+    for run in runs:
+        found += [*_model(paper, backbones, run), *_data(paper, line, run), *_settings(paper, line, run)]
+        found += [Deviation("note", text) for text in run.manifest.get("notes") or ()]
+        if (status := run.manifest.get("status")) != "complete":
+            found.append(Deviation("status", f"{run.folder.name} is {status}", "run not complete"))
+    return list(dict.fromkeys(found))
+
+
+def remarks(compared: PublishedComparison) -> list[str]:
+    """What is odd in the published rows: means that do not follow from their values, notes on single values."""
+    slips = [slip for one in compared.published for slip in one.slips]
+    tasks = {path[-1] for path in compared.leaves}
+    notes = [
+        f"{one.label}, {task}: {note.replace('_', ' ')}"
+        for one in compared.published
+        for task, note in one.notes.items()
+        if task in tasks
+    ]
+    return [*slips, *notes, *(compared.line.remarks if compared.line else ())]
+
+
+def _model(paper: Paper, backbones: Sequence[str], run: Run) -> Iterator[Deviation]:
+    """Another model, or one of which the publication names no snapshot or another one; and when each was run."""
+    names = paper.states.models if paper.states else {}
+    theirs = ", ".join(names.get(one, one) for one in backbones)
+    if run.simulated:
+        yield Deviation("model", "simulated, its numbers say nothing of a real one", SIMULATED)
+    elif not (same := [one for one in backbones if paper.is_backbone(one, run.model)]):
+        yield Deviation("model", f"{run.model}; published: {theirs}", "another model")
+    elif snapshots := [names[one] for one in same if one in names and names[one].lower() not in run.model.lower()]:
+        yield Deviation("model", f"{run.model}; published: {', '.join(snapshots)}")
+    if paper.states:
+        yield Deviation("dates", f"run {str(run.manifest.get('start', 'at an unknown time'))[:10]}; "
+                                 f"published: {paper.states.published}")  # fmt: skip
+
+
+def _data(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
+    """Other data, another split, no score to compare."""
+    table, data = paper.tables.get(line.table), run.manifest.get("dataset") or {}
+    name, theirs = data.get("name"), f"; published: {paper.states.data}" if paper.states else ""
+    shipped = run.setting("dataset.shipped") and not run.setting("dataset.path")
+    if shipped or (paper.datasets and name not in paper.datasets):
+        kind = " (shipped, made by the project)" if shipped else ""
+        yield Deviation("data", f"{name}{kind} is not the published data{theirs}", "other data")
+    elif limit := run.manifest.get("limit"):
+        yield Deviation("data", f"limit={limit} of {name}{theirs}")
+    if table is not None and data.get("split") != table.split:
+        yield Deviation("split", f"{data.get('split')}; published: {table.split}", "another split")
+    by_score = not (paper.by or paper.levels)
+    if paper.metric not in (run.levels if by_score else run.scores):
+        have = "+".join(run.manifest.get("scorers") or {})
+        yield Deviation("metric", f"{run.folder.name} has no {paper.metric} (scorer: {have})", "not scored")
+
+
+def _sizes(compared: PublishedComparison) -> Iterator[str]:
+    """Tasks of another size, unscored samples, tasks that only one side has."""
+    tasks = [path for path in compared.paths if path in compared.leaves]
+    small = [
+        f"{task[-1]} {compared.count(task)}"
+        for task in tasks
+        if compared.n_scored(task) != compared.sizes.get(task[-1])
+    ]
+    if small and compared.sizes:
+        scored, whole = (sum(numbers) for numbers in ([compared.n_scored(t) for t in tasks], compared.sizes.values()))
+        more = f" and {len(small) - _NAMED} more tasks" if len(small) > _NAMED else ""
+        yield f"size: {scored:,} of {whole:,} samples; {', '.join(small[:_NAMED])}{more}"
+    if missing := [path[-1] for path in compared.paths if path not in compared.leaves and path[-1] in compared.sizes]:
+        yield f"tasks that were not run: {', '.join(missing)}"
+    if unscored := compared.over().unscored:
+        yield f"unscored: {unscored:,} episodes, which are left out of every mean"
+
+
+def _settings(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
+    for key, published in paper.settings_of(line).items():
+        actual = _actual(run, key)
+        if meets(actual, published) or (run.simulated and key.startswith("model.")):
+            continue
+        decisive = published != UNSTATED and (key.partition(".")[0] in _ANOTHER_TASK or key in _ANOTHER_METHOD)
+        allowed = published if isinstance(published, list | tuple) else [published]
+        detail = f"{_text(actual)}; published: {' or '.join(map(_text, allowed))}"
+        yield Deviation(key, detail, f"another {key}" if decisive else "")
+
+
+def _actual(run: Run, key: str) -> object:
+    """A setting as it took effect: an agent without a setting for demonstrations shows those of its memory, or none."""
+    if key == "epochs":
+        return run.manifest.get("epochs", 1)
+    if key == "memory.samples":  # how many training samples were learnt from
+        memory = run.cfg.get("memory") or {}
+        collected_only = memory.get("learn") is False or "n" in (memory.get("stage") or {})
+        return 0 if not memory or collected_only else memory.get("samples") or "all"
+    found = run.setting(key)
+    return run.setting("memory.k") or 0 if key == "agent.shots" and found is None else found
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value)) or "none"
+    if value == UNSTATED:
+        return "not stated"
+    return _MISSING if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,8 +1,10 @@
 """Published differences of methods to a baseline, and those of the runs of a sweep, by the strata of a score.
 
-A YAML in ``conf/papers/gains`` lists them: which settings differ by how much, by which score.
+A YAML in ``conf/papers/gains`` lists them: which settings differ by how much, by which score. ``compare.gains`` names
+one for the section of a report.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,20 +12,27 @@ from pathlib import Path
 from typing import Any, Literal
 
 from components.core.errors import ConfigError
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from runner.config.build import check
-from runner.results.grid import Column, Grid, grid_of
+from runner.config.catalogue import CONF
+from runner.results.grid import Column as DatasetColumn
+from runner.results.grid import Grid, grid_of, present_among
 from runner.results.intervals import Metric, mean_of
+from runner.results.kinds import grouped
 from runner.results.pairs import value_of
 from runner.results.publications.paper import Line, Paper
 from runner.results.publications.published import TOTAL
-from runner.results.rows import Row
+from runner.results.rows import Row, is_named
 from runner.results.runs import Run
-from runner.results.versus import Versus, compared, is_one
+from runner.results.sheets import PERCENT, Cell, Column, Section, Sheet, Value, columns
+from runner.results.table import p_text, show_section
+from runner.results.versus import Versus, compared
+
+FILE = "gains.json"
 
 
 @dataclass(frozen=True)
-class Printed:
+class PublishedGain:
     """A published gain of runs with the settings ``where``: by the ``metric``, in total or in a ``part`` (a value of a
     stratum); ``relative`` as a share of the baseline, ``won``: clusters won, tied and lost. ``value``: not a gain, but
     the published score itself; ``aside``: why no run can be compared with it; ``settings``: those of its experiment
@@ -43,7 +52,7 @@ class Printed:
 
     @property
     def text(self) -> str:
-        """It in one line."""
+        """The gain in one line."""
         parts = [f"{self.absolute:+.3f}"] if self.absolute is not None else []
         parts += [f"{self.relative:+.1%}"] if self.relative is not None else []
         parts += [f"{self.value:.3f}"] if self.value is not None else []
@@ -63,7 +72,7 @@ class Gains:
     what: str
     paper: str
     backbone: str
-    gains: Sequence[Printed] = field(default=())
+    gains: Sequence[PublishedGain] = field(default=())
 
 
 def load_gains(name: str, folder: Path) -> Gains:
@@ -76,11 +85,11 @@ def load_gains(name: str, folder: Path) -> Gains:
 
 
 @dataclass(frozen=True)
-class GainCell:
+class PublishedNumber:
     """One published number of a gain, and a row of runs next to it, if there is one (``runs`` is empty otherwise)."""
 
     of: Gains
-    printed: Printed
+    gain: PublishedGain
     what: str
     published: float | None = None
     bars: Sequence[str] = ()
@@ -91,30 +100,27 @@ class GainCell:
     @property
     def method(self) -> str:
         """The settings that gain."""
-        return ", ".join(f"{key}={unordered(value)}" for key, value in self.printed.where.items()).replace("'", "")
+        return ", ".join(f"{key}={unordered(value)}" for key, value in self.gain.where.items()).replace("'", "")
 
     @property
     def remark(self) -> str:
         """What is published with the number."""
-        return ", ".join(filter(None, (self.printed.won, self.printed.note)))
+        return ", ".join(filter(None, (self.gain.won, self.gain.note)))
 
     def line(self, paper: Paper) -> Line:
         """The method as one of a publication; the runs have its settings."""
         first = self.runs[0]
-        settings = {key: [first.setting(key)] for key in self.printed.where} | dict(self.printed.settings)
+        settings = {key: [first.setting(key)] for key in self.gain.where} | dict(self.gain.settings)
         return Line(self.method, {}, next(iter(paper.tables)), settings)
 
 
-def numbers(of: Gains, printed: Printed) -> list[GainCell]:
+def numbers(of: Gains, gain: PublishedGain) -> list[PublishedNumber]:
     """What is published of a gain, number by number."""
-    aside = [printed.aside] if printed.aside else []
-    named = {
-        "gain": (printed.absolute, aside),
-        "relative gain": (printed.relative, [*aside, "relative gains have no interval here"]),
-        "score": (printed.value, aside),
-    }
-    found = [GainCell(of, printed, what, value, bars) for what, (value, bars) in named.items() if value is not None]
-    return found or [GainCell(of, printed, "gain", None, [*aside, "published as a test or a count only"])]
+    aside = [gain.aside] if gain.aside else []
+    relative = [*aside, "relative gains have no interval here"]
+    values = (("gain", gain.absolute, aside), ("relative gain", gain.relative, relative), ("score", gain.value, aside))
+    found = [PublishedNumber(of, gain, what, value, bars) for what, value, bars in values if value is not None]
+    return found or [PublishedNumber(of, gain, "gain", None, [*aside, "published as a test or a count only"])]
 
 
 def unordered(value: Any) -> Any:
@@ -127,28 +133,22 @@ class GainTable:
     """The gains of a sweep's methods over its baselines by one score on one dataset."""
 
     grid: Grid
-    column: Column
+    column: DatasetColumn
     metric: str
     baselines: Sequence[str]
-    printed: Sequence[Printed]
+    published: Sequence[PublishedGain]
 
     @cached_property
-    def found(self) -> dict[str, Mapping[str, Versus]]:
+    def parts(self) -> dict[str, Mapping[str, Versus]]:
         """Part (total, or a value of the stratum) -> method -> its gain over the nearest baseline."""
-        return {part: self._gains(part) for part in (TOTAL, *self._strata)}
+        records = (record for cell in self._part(TOTAL).cells.values() for record in cell)
+        strata = {record["strata"][self._by] for record in records if self._by in record["strata"]}
+        return {part: self._gains(part) for part in (TOTAL, *sorted(strata))}
 
-    @property
+    @cached_property
     def _by(self) -> str:
         """The stratum that the score is split by; empty for none."""
         return next((run.by[self.metric][0] for row in self.grid.rows for run in row.runs if self.metric in run.by), "")
-
-    @property
-    def _strata(self) -> Sequence[str]:
-        """Its values, as the samples have them."""
-        if not self._by:
-            return ()
-        records = (record for cell in self._part(TOTAL).cells.values() for record in cell)
-        return sorted({record["strata"][self._by] for record in records if self._by in record["strata"]})
 
     def _part(self, part: str) -> Grid:
         """The grid with this dataset alone, and of it one part."""
@@ -164,7 +164,7 @@ class GainTable:
         if not any(value_of(one, self.metric) is not None for cell in grid.cells.values() for one in cell):
             return {}
         try:
-            return {one.mine: one for one in compared(grid, [self.metric], self.baselines).found}
+            return {one.mine: one for one in compared(grid, [self.metric], self.baselines).comparisons}
         except ConfigError:  # no pair in this part
             return {}
 
@@ -176,49 +176,102 @@ class GainTable:
 
     def relative(self, label: str, part: str) -> float | None:
         """A gain as a share of the baseline's mean."""
-        one = self.found[part].get(label)
-        base = None if one is None else self.mean(one.theirs, part).value
-        return one.gain.metric.value / base if one is not None and one.gain.metric.value is not None and base else None
+        if (one := self.parts[part].get(label)) is None or one.difference.metric.value is None:
+            return None
+        base = self.mean(one.theirs, part).value
+        return one.difference.metric.value / base if base else None
 
-    def ours(self, row: Row, gain: GainCell) -> Metric:
+    def ours(self, row: Row, number: PublishedNumber) -> Metric:
         """What a row has of a published number; a relative gain is without an interval."""
-        part, one = gain.printed.part, self.found[gain.printed.part].get(row.label)
-        if gain.what == "score":
+        part = number.gain.part
+        if number.what == "score":
             return self.mean(row.label, part)
-        if one is None or one.gain.metric.value is None or gain.what == "gain":
-            return Metric(None) if one is None else one.gain.metric
-        return Metric(self.relative(row.label, part), n=one.gain.metric.n)
+        if (one := self.parts[part].get(row.label)) is None:
+            return Metric(None)
+        metric = one.difference.metric
+        return metric if number.what == "gain" else Metric(self.relative(row.label, part), n=metric.n)
 
     def as_dict(self) -> dict[str, Any]:
         """Part -> method -> its gain."""
-        return {part: {label: one.as_dict() for label, one in of.items()} for part, of in self.found.items()}
+        return {part: {label: one.as_dict() for label, one in of.items()} for part, of in self.parts.items()}
 
 
 def tables_of(runs: Sequence[Run], published: Gains) -> list[GainTable]:
     """A table per score and dataset with a gain; none where no baseline of these runs was run."""
     if not runs:
         return []
-    grid, named = grid_of(runs), runs[0].compare.get("baselines") or ()
-    baselines = [one for one in named if any(is_one(row, [one]) for row in grid.rows)]
-    metrics = dict.fromkeys(one.metric for one in published.gains) if baselines else ()
+    grid = grid_of(runs)
+    baselines = present_among(grid, runs[0].compare.get("baselines") or ())
+    by_metric = grouped(published.gains, lambda one: one.metric) if baselines else {}
     tables = [
-        GainTable(grid, column, metric, baselines, [one for one in published.gains if one.metric == metric])
-        for metric in metrics
-        for column in grid.columns
+        GainTable(grid, column, metric, baselines, of) for metric, of in by_metric.items() for column in grid.columns
     ]
-    return [table for table in tables if table.found[TOTAL]]
+    return [table for table in tables if table.parts[TOTAL]]
 
 
-def gains_of(published: Gains, runs: Sequence[Run]) -> Iterator[GainCell]:
+def gains_of(published: Gains, runs: Sequence[Run]) -> Iterator[PublishedNumber]:
     """Every published number of these gains, once for every row of runs that has the settings, or once without."""
     tables = tables_of(runs, published)
-    for printed in published.gains:
-        for empty in numbers(published, printed):
+    for gain in published.gains:
+        for number in numbers(published, gain):
             fitting = [
-                replace(empty, label=row.label, runs=row.runs, ours=table.ours(row, empty))
+                replace(number, label=row.label, runs=row.runs, ours=table.ours(row, number))
                 for table in tables
-                if table.metric == printed.metric and printed.part in table.found
+                if table.metric == gain.metric and gain.part in table.parts
                 for row in table.grid.rows
-                if printed.fits(row.first)
+                if gain.fits(row.first)
             ]
-            yield from fitting or [empty]
+            yield from fitting or [number]
+
+
+def section(runs: Sequence[Run]) -> Section | None:
+    """A table per score that has published gains; None where the config names none."""
+    published = _published(runs)
+    return None if published is None else _section(published, tables_of(runs, published))
+
+
+def show_gains(runs: Sequence[Run], home: Path) -> None:
+    """Print the section; ``gains.json`` in ``home`` has the numbers."""
+    if (published := _published(runs)) is None:
+        return
+    tables = tables_of(runs, published)
+    show_section(_section(published, tables))
+    numbers = {
+        metric: {table.column.label: table.as_dict() for table in of}
+        for metric, of in grouped(tables, lambda table: table.metric).items()
+    }
+    if numbers:
+        (home / FILE).write_text(json.dumps(numbers, indent=1), encoding="utf-8")
+
+
+def _published(runs: Sequence[Run]) -> Gains | None:
+    name = runs[0].compare.get("gains") if runs else None
+    return load_gains(name, CONF / "papers") if name else None
+
+
+def _section(published: Gains, tables: Sequence[GainTable]) -> Section:
+    intro = f"Published: {published.citation}; {published.what}"
+    if not tables:
+        intro = "compare.gains: no run is one of compare.baselines, or none has a score with published gains."
+    return Section("gains", "Gains over the baseline", " ".join(intro.split()), [_sheet(one) for one in tables])
+
+
+def _sheet(table: GainTable) -> Sheet:
+    """A row per method and part; of a baseline its mean."""
+    rows: list[list[Cell]] = []
+    for row in table.grid.rows:
+        for part, gains in table.parts.items():
+            published = "; ".join(one.text for one in table.published if one.part == part and one.fits(row.first))
+            mean = table.mean(row.label, part).value if is_named(row, table.baselines) else None
+            cells: list[Cell] = [None, None, None, None, "", ""]
+            if (one := gains.get(row.label)) is not None:
+                of, relative = one.difference, table.relative(row.label, part)
+                share = None if relative is None else 100 * relative
+                cells = [Value.of(of.metric), share, of.metric.n, of.clusters, of.counts, p_text(of.p_holm)]
+            rows.append([row.label, part, mean, *cells, published])
+    heads = columns(
+        "method", "part", "mean", Column("gain", "", "higher", signed=True),
+        Column("of the baseline", PERCENT, signed=True), "pairs", "clusters", "won:tied:lost", "Holm p", "published",
+    )  # fmt: skip
+    title = f"{table.metric} on {table.column.label}: gains over {' or '.join(table.baselines)}"
+    return Sheet(title, heads, rows, keys=2)

@@ -7,6 +7,7 @@ are the project's own in every comparison.
 """
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,21 +15,32 @@ from typing import Literal
 
 from runner.config.catalogue import CONF
 from runner.results.intervals import Metric
-from runner.results.publications.comparison import PublishedComparison
-from runner.results.publications.deviations import of_runs
+from runner.results.kinds import grouped
+from runner.results.publications.comparison import PublishedComparison, of_runs
 from runner.results.publications.gains import Gains, gains_of, load_gains
 from runner.results.publications.paper import Paper, load
-from runner.results.publications.published import TOTAL, Cell
+from runner.results.publications.published import RELATIONS, TOTAL, PublishedCell
 from runner.results.rows import rows_of
 from runner.results.runs import Run
+from runner.results.sheets import Cell, Section, Sheet, Value, columns
 
 Word = Literal["within", "outside", "untestable"]
 WORDS: Sequence[Word] = ("within", "outside", "untestable")
 NO_RUN, NO_VALUE, NO_SCORE = "no run given", "no number published", "no sample was scored"
 TASKS_MISSING = "not all of its tasks were run"
 INEXACT = {"<": "published as a bound only", ">": "published as a bound only", "about": "published approximately only"}
+FILE = "ledger.csv"
 _HUNDRED = 100.0
 _NOTHING = Metric(None)
+_COLUMNS = (
+    "article", "table", "model", "method", "part", "relation", "published", "unit", "this run", "verdict", "why",
+    "samples", "run", "deviations", "remark",
+)  # fmt: skip
+_INTRO = (
+    "within: the published value lies in our 95 % interval. outside: it does not. untestable: see why. "
+    "A run of a simulated model is never a reproduction. "
+    "Deviations are listed whether or not they bar a verdict; prompts are the project's own in every comparison."
+)
 
 
 @dataclass(frozen=True)
@@ -62,17 +74,15 @@ class Entry:
 
 def verdict(published: float | None, relation: str, ours: Metric, bars: Sequence[str]) -> Verdict:
     """The verdict on one cell, values in one unit; ``bars``: why its runs cannot test it."""
-    why = [INEXACT[relation]] if relation in INEXACT else []
-    why += bars
+    why = [*([INEXACT[relation]] if relation in INEXACT else []), *bars]
+    if not why and published is not None and ours.ci_low is not None and ours.ci_high is not None:
+        return Verdict("within" if ours.ci_low <= published <= ours.ci_high else "outside")
     if not why and published is None:
         why.append(NO_VALUE)
-    elif not why and ours.value is None:
-        why.append(NO_SCORE)
-    elif not why and (ours.ci_low is None or ours.ci_high is None):
-        why.append(f"no interval: {ours.no_interval or 'it is unknown'} (n = {ours.n})")
-    if why or published is None or ours.ci_low is None or ours.ci_high is None:
-        return Verdict("untestable", ", ".join(dict.fromkeys(why)))
-    return Verdict("within" if ours.ci_low <= published <= ours.ci_high else "outside")
+    elif not why:
+        no_interval = f"no interval: {ours.no_interval or 'it is unknown'} (n = {ours.n})"
+        why.append(NO_SCORE if ours.value is None else no_interval)
+    return Verdict("untestable", ", ".join(dict.fromkeys(why)))
 
 
 def ledger(runs: Sequence[Run], folder: Path = CONF / "papers") -> list[Entry]:
@@ -95,33 +105,30 @@ def scaled(metric: Metric, scale: float) -> Metric:
 def entries_of(paper: Paper, runs: Sequence[Run]) -> Iterator[Entry]:
     """The cells of a publication, each once for every row of runs that it can be compared with, or once without."""
     matching = [run for run in runs if paper.line(run) is not None]
-    rows = (
-        [PublishedComparison.of(paper, row) for row in rows_of(matching, by_dataset=paper.by_dataset)]
-        if matching
-        else []
-    )
+    rows = [PublishedComparison.of(paper, row) for row in rows_of(matching, by_dataset=paper.by_dataset)]
     for cell in paper.cells:
         here = [one for one in rows if one.line and one.line.method == cell.method and cell.backbone in one.backbones]
         here = [one for one in here if (cell.path in one.leaves if len(cell.path) > 1 else one.leaves)]
         yield from [_next_to(paper, cell, one) for one in here] or [_entry(paper, cell, [NO_RUN])]
 
 
-def _entry(paper: Paper, cell: Cell, bars: Sequence[str], ours: Metric = _NOTHING, run: str = "", samples: str = "",
-           deviations: Sequence[str] = ()) -> Entry:  # fmt: skip
+def _entry(
+    paper: Paper, cell: PublishedCell, bars: Sequence[str], ours: Metric = _NOTHING, run: str = "", samples: str = "",
+    deviations: Sequence[str] = (),
+) -> Entry:  # fmt: skip
     """A cell with its verdict; one that no run can be compared with says so, and not that there is no run."""
     aside = paper.states.why_aside(cell) if paper.states else ""
     inherent = bool(aside) or cell.value is None or cell.relation in INEXACT
     bars = [*([aside] if aside else []), *(bar for bar in bars if bar != NO_RUN or not inherent)]
     part = "/".join(dict.fromkeys(cell.path)) if len(cell.path) > 1 else "/".join([*cell.path, "mean"])
     return Entry(
-        paper.file.removesuffix(".csv"), cell.table, cell.backbone, cell.method, part if cell.path else TOTAL,
+        paper.article, cell.table, cell.backbone, cell.method, part if cell.path else TOTAL,
         cell.value, verdict(cell.value, cell.relation, ours, bars), paper.unit(cell.table),
         cell.relation, cell.note.replace("_", " "), run, ours, samples, deviations,
     )  # fmt: skip
 
 
-def _next_to(paper: Paper, cell: Cell, one: PublishedComparison) -> Entry:
-    """A cell and the row of runs that is compared with it."""
+def _next_to(paper: Paper, cell: PublishedCell, one: PublishedComparison) -> Entry:
     assert one.line is not None, "it was chosen by its method"
     runs = one.runs(cell.path)
     found = of_runs(paper, one.line, [cell.backbone], runs)
@@ -138,7 +145,7 @@ def _next_to(paper: Paper, cell: Cell, one: PublishedComparison) -> Entry:
     return _entry(paper, cell, bars, ours, one.row.label, samples, list(dict.fromkeys([*texts, *one.line.notes])))
 
 
-def _mean(cell: Cell, one: PublishedComparison) -> tuple[Metric, str, list[str]]:
+def _mean(cell: PublishedCell, one: PublishedComparison) -> tuple[Metric, str, list[str]]:
     """Our mean over the tasks of a published mean, of how many of them it is, and why there is none: a mean over other
     tasks is another one."""
     values = (other.values for other in one.published if other.backbone == cell.backbone)
@@ -152,34 +159,91 @@ def _mean(cell: Cell, one: PublishedComparison) -> tuple[Metric, str, list[str]]
     return _NOTHING, samples, [TASKS_MISSING if wanted - mine else "more than its tasks were run"]
 
 
-def _within(path: Sequence[str], cell: Cell) -> bool:
+def _within(path: Sequence[str], cell: PublishedCell) -> bool:
     return tuple(path[: len(cell.path)]) == cell.path
 
 
-def of_gains(of: Gains, runs: Sequence[Run], folder: Path) -> Iterator[Entry]:
+def of_gains(published: Gains, runs: Sequence[Run], folder: Path) -> Iterator[Entry]:
     """The published differences of methods to a baseline, with those of the runs of a sweep."""
-    paper = load(folder, of.paper)
-    for gain in gains_of(of, runs):
-        found = of_runs(paper, gain.line(paper), [gain.of.backbone], gain.runs) if gain.runs else []
-        bars = [NO_RUN] if not gain.runs else [deviation.bars for deviation in found if deviation.bars]
-        inexact = gain.published is None or gain.printed.relation in INEXACT
-        bars = [*gain.bars, *(bar for bar in bars if bar != NO_RUN or not (inexact or gain.bars))]
-        shares = all(run.scale(gain.printed.metric).bounded for run in gain.runs)
-        scale, unit = (1.0, "") if not shares else (_HUNDRED, "points" if gain.what == "gain" else "%")
-        relation, ours = gain.printed.relation, scaled(gain.ours, scale)
-        published = None if gain.published is None else round(gain.published * scale, 6)
+    paper = load(folder, published.paper)
+    for number in gains_of(published, runs):
+        gain, what = number.gain, f"{number.what}, {number.gain.metric}"
+        found = of_runs(paper, number.line(paper), [published.backbone], number.runs) if number.runs else []
+        bars = [*number.bars, *(deviation.bars for deviation in found if deviation.bars)]
+        if not number.runs and number.published is not None and gain.relation not in INEXACT and not number.bars:
+            bars.append(NO_RUN)
+        shares = all(run.scale(gain.metric).bounded for run in number.runs)
+        scale, unit = (1.0, "") if not shares else (_HUNDRED, "points" if number.what == "gain" else "%")
+        ours, value = scaled(number.ours, scale), number.published
+        value = None if value is None else round(value * scale, 6)
         yield Entry(
-            paper.file.removesuffix(".csv"), f"{gain.what}, {gain.printed.metric}", gain.of.backbone,
-            gain.method, gain.printed.part, published, verdict(published, relation, ours, bars), unit, relation,
-            gain.remark, gain.label, ours, "", [deviation.text for deviation in found],
+            paper.article, what, published.backbone, number.method, gain.part, value,
+            verdict(value, gain.relation, ours, bars), unit, gain.relation, number.remark, number.label, ours, "",
+            [deviation.text for deviation in found],
         )  # fmt: skip
 
 
 def _statements(path: Path) -> Iterator[Entry]:
     """What articles state in their text and no run can be compared with; nothing where there is no such file."""
-    if path.is_file():
-        with path.open(encoding="utf-8", newline="") as file:
-            for line in csv.DictReader(file):
-                why, value = Verdict("untestable", line["why"]), float(line["value"])
-                yield Entry(line["article"], line["source"], line["model"], line["what"], "", value, why, line["unit"],
-                            line["relation"])  # fmt: skip
+    if not path.is_file():
+        return
+    with path.open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            why, value = Verdict("untestable", line["why"]), float(line["value"])
+            yield Entry(line["article"], line["source"], line["model"], line["what"], "", value, why, line["unit"],
+                        line["relation"])  # fmt: skip
+
+
+def section(runs: Sequence[Run]) -> Section | None:
+    """The counts and a table per published table, with every cell; None where no cell has a run."""
+    entries = ledger(runs)
+    return section_of(entries) if any(entry.run for entry in entries) else None
+
+
+def section_of(entries: Sequence[Entry]) -> Section:
+    """The same of any entries."""
+    tables = grouped(entries, lambda entry: f"{entry.article}: {entry.source}")
+    sheets = [_counts(entries), *(_table(title, of) for title, of in tables.items())]
+    return Section("ledger", "Reproduction ledger", _INTRO, sheets)
+
+
+def flat(entries: Sequence[Entry]) -> Sheet:
+    """Every cell with all that is known of it, for ``ledger.csv``."""
+    rows = [[one.article, one.source, *_line(one, "; ".join(one.deviations), one.run)] for one in entries]
+    return Sheet("Reproduction ledger", columns(*_COLUMNS), rows)
+
+
+def _counts(entries: Sequence[Entry]) -> Sheet:
+    """How many cells have which verdict; of untestable ones why."""
+    words = Counter(entry.verdict.word for entry in entries)
+    why = Counter(entry.verdict.why for entry in entries if entry.verdict.why)
+    rows: list[list[Cell]] = [[word, "in all", words[word]] for word in WORDS]
+    rows += [["untestable", text, n] for text, n in why.most_common()]
+    return Sheet("Verdicts", columns("verdict", "why", "cells"), rows, keys=3)
+
+
+def _table(title: str, entries: Sequence[Entry]) -> Sheet:
+    """One published table. Runs and deviations are numbered, and listed below it."""
+    texts = dict.fromkeys(text for one in entries if one.run for text in (f"run: {one.run}", *one.deviations))
+    numbers = {text: str(n) for n, text in enumerate(texts, 1)}
+    rows = []
+    for one in entries:
+        deviations = " ".join(numbers[text] for text in one.deviations) if one.run else ""
+        rows.append(_line(one, deviations, numbers.get(f"run: {one.run}", "")))
+    units = {one.unit for one in entries}
+    heads = columns(*_COLUMNS[2:])
+    if len(units) == 1:  # the heads have it
+        unit = units.pop()
+        heads = columns(*((name, unit) if name in ("published", "this run") else name for name in _COLUMNS[2:]))
+        rows = [[*row[:5], "", *row[6:]] for row in rows]
+    instead = f"{len(entries)} cells: report.html and the CSV of this table list them."
+    return Sheet(title, heads, rows, [f"{n}: {text}" for text, n in numbers.items()], keys=3, instead=instead)
+
+
+def _line(entry: Entry, deviations: str, run: str) -> list[Cell]:
+    ours = entry.ours
+    value = Value(ours.value, ours.ci_low, ours.ci_high, ours.n, ours.no_interval or "") if entry.run else None
+    return [
+        entry.model, entry.method, entry.part, RELATIONS[entry.relation].strip(), entry.published, entry.unit, value,
+        entry.verdict.word, entry.verdict.why, entry.samples, run, deviations, entry.remark,
+    ]  # fmt: skip

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from components.core.errors import ConfigError
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from runner.config.build import check
-from runner.results.publications.published import Cell, Columns, Published, Scopes, cells_in, rows_in
+from runner.results.publications.published import Columns, Published, PublishedCell, Scopes, cells_in, rows_in
 from runner.results.runs import Run
 
 UNSTATED: Literal["unstated"] = "unstated"
@@ -49,7 +49,7 @@ class Article:
             stated |= own if re.fullmatch(pattern, method) else {}
         return stated
 
-    def why_aside(self, cell: Cell) -> str:
+    def why_aside(self, cell: PublishedCell) -> str:
         """Why no run can be compared with a cell; empty where one can."""
         name = f"{cell.table}/{cell.method}"
         return next((why for pattern, why in self.aside.items() if re.fullmatch(pattern, name)), "")
@@ -109,9 +109,14 @@ class Paper:
     datasets: Sequence[str] = ()
     backbones: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    cells: Sequence[Cell] = ()
+    cells: Sequence[PublishedCell] = ()
     published: Sequence[Published] = ()
     states: Article | None = None
+
+    @property
+    def article(self) -> str:
+        """The name of its CSV."""
+        return self.file.removesuffix(".csv")
 
     def unit(self, table: str) -> str:
         """In what the values of a table are."""
@@ -164,7 +169,7 @@ def meets(found: object, wanted: object) -> bool:
 
 
 def load(folder: Path, name: str) -> Paper:
-    """Read a publication of the folder, or a YAML of one's own by its path.
+    """Read a publication of the folder, or a custom YAML by its path.
 
     Raises ConfigError for an unknown name, naming those there are, and for a bad file.
     """
@@ -178,10 +183,6 @@ def load(folder: Path, name: str) -> Paper:
     tables = {name: table.again for name, table in paper.tables.items()}
     cells = cells_in(path.parent / paper.file, paper.columns, paper.scopes, {*tables, *tables.values()})
     rows = list(rows_in(cells, tables, paper.silent, paper.digits))
-    return replace(paper, cells=cells, published=rows, states=_article(path.parent / paper.file))
-
-
-def _article(path: Path) -> Article | None:
-    """The setting of a CSV's publication; None where it is not recorded."""
-    place = path.parent / "articles" / f"{path.stem}.yaml"
-    return check(Article, read_yaml(place), place.name) if place.is_file() else None
+    article = path.parent / "articles" / f"{paper.article}.yaml"
+    states = check(Article, read_yaml(article), article.name) if article.is_file() else None
+    return replace(paper, cells=cells, published=rows, states=states)

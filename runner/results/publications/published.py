@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from components.core.errors import ConfigError
+from runner.results.kinds import grouped
 from runner.results.levels import Part, average
 
 TOTAL = "total"
@@ -40,7 +41,7 @@ class Scopes:
 
 
 @dataclass(frozen=True)
-class Cell:
+class PublishedCell:
     """One published value, None where there is no number. ``path``: (outer, inner) of a task, (outer,) of a mean over
     tasks, () of a total; ``relation``: whether it is exact, a bound or approximate."""
 
@@ -74,13 +75,8 @@ class Published:
     @cached_property
     def outer(self) -> dict[str, Part]:
         """Outer group -> mean of the published values within it."""
-        names = dict.fromkeys(outer for outer, _ in self.values)
-        return {
-            name: average(
-                [Part(value, n=value is not None) for (outer, _), value in self.values.items() if outer == name]
-            )
-            for name in names
-        }
+        groups = grouped(self.values.items(), lambda pair: pair[0][0])
+        return {name: average([Part(value, n=value is not None) for _, value in of]) for name, of in groups.items()}
 
     def total(self, groups: Sequence[str] | None = None) -> Part:
         """Mean of the means of all outer groups, or of these."""
@@ -106,7 +102,7 @@ def two(value: float) -> str:
 
 
 def rows_in(
-    cells: Sequence[Cell], tables: Mapping[str, str | None], silent: Sequence[str], digits: int
+    cells: Sequence[PublishedCell], tables: Mapping[str, str | None], silent: Sequence[str], digits: int
 ) -> Iterator[Published]:
     """The rows that cells make, one per table, backbone and method. ``tables``: table -> another one that publishes the
     same means; ``silent``: notes that say nothing new."""
@@ -125,11 +121,15 @@ def rows_in(
         yield Published(table, backbone, method, values, means, notes, digits)
 
 
-def cells_in(path: Path, columns: Columns, scopes: Scopes, tables: Collection[str | None]) -> list[Cell]:
+def cells_in(path: Path, columns: Columns, scopes: Scopes, tables: Collection[str | None]) -> list[PublishedCell]:
     """The lines of the CSV that are of these tables. Raises ConfigError with file and line."""
     paths = {scopes.inner: (columns.outer, columns.inner), scopes.outer: (columns.outer,), scopes.total: ()}
+    if not path.is_file():
+        raise ConfigError(f"{path} is missing: it holds the published numbers")
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
     found = []
-    for number, line in enumerate(_lines(path), 2):
+    for number, line in enumerate(lines, 2):
         if missing := [one for one in vars(columns).values() if one != columns.relation and line.get(one) is None]:
             raise ConfigError(f"{path}:{number}: no column {missing[0]!r}")
         value, relation = line[columns.value], line.get(columns.relation) or "="
@@ -144,12 +144,5 @@ def cells_in(path: Path, columns: Columns, scopes: Scopes, tables: Collection[st
             raise ConfigError(f"{path}:{number}: {columns.scope} is one of {' '.join(paths)}, found {scope!r}")
         named = (line[columns.table], line[columns.backbone], line[columns.method])
         place = tuple(line[column] for column in paths[scope])
-        found.append(Cell(*named, place, float(value) if value else None, line[columns.note], relation))
+        found.append(PublishedCell(*named, place, float(value) if value else None, line[columns.note], relation))
     return found
-
-
-def _lines(path: Path) -> list[dict[str, str]]:
-    if not path.is_file():
-        raise ConfigError(f"{path} is missing: it holds the published numbers")
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))

@@ -10,16 +10,9 @@ _MARGIN = 110
 _ROOM = 90  # characters below a plot; names that need more are turned
 _WIDE, _HIGH, _BESIDE = 800, 320, 110  # pixels of a plot with names at its points, and of the margin on its right
 _LETTER, _TALL, _GAP = 7.5, 16, 8  # pixels of a name: per letter, its height, how far from its point
-_SIDES = (
-    "top right",
-    "bottom right",
-    "top left",
-    "bottom left",
-    "middle right",
-    "middle left",
-    "top center",
-    "bottom center",
-)  # fmt: skip; next to error bars, above and below lines that begin at the point
+# Next to error bars, above and below lines that begin at the point.
+_SIDES = [f"{up} {across}" for across in ("right", "left") for up in ("top", "bottom")]
+_SIDES += ["middle right", "middle left", "top center", "bottom center"]
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}  # above the plot
 Figure = dict[str, Any]
 Box: TypeAlias = tuple[float, float, float, float]
@@ -38,7 +31,7 @@ def intervals(names: Sequence[str], values: Sequence[Value], title: str) -> Figu
     """A point with its interval for every name, from the bottom up."""
     trace = {
         "type": "scatter", "mode": "markers", "y": list(names), "x": [one.value for one in values],
-        "error_x": spread(values), "marker": {"size": 9}, "showlegend": False,
+        "error_x": error_bars(values), "marker": {"size": 9}, "showlegend": False,
         "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
     }  # fmt: skip
     layout = {
@@ -49,12 +42,12 @@ def intervals(names: Sequence[str], values: Sequence[Value], title: str) -> Figu
     return {"data": [trace], "layout": layout}
 
 
-def groups(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, below: str) -> Figure:
+def bars(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, below: str) -> Figure:
     """Bars with their intervals, one for every series at every name."""
     data = [
         {
             "type": "bar", "name": label, "x": list(names), "y": [None if one is None else one.value for one in values],
-            "error_y": spread(values) | {"thickness": 1},
+            "error_y": error_bars(values) | {"thickness": 1},
             "hovertemplate": "%{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
         }
         for label, values in series.items()
@@ -66,8 +59,8 @@ def groups(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], t
     return {"data": data, "layout": layout}
 
 
-def shades(rows: Sequence[str], columns: Sequence[str], z: Sequence[Sequence[float | None]]) -> Figure:
-    """A field of shades, the first row at the top; with numbers where they have room."""
+def heatmap(rows: Sequence[str], columns: Sequence[str], z: Sequence[Sequence[float | None]]) -> Figure:
+    """A heat map, the first row at the top; with numbers where they have room."""
     longest = max((len(name) for name in columns), default=0)
     trace = {
         "type": "heatmap", "x": list(columns), "y": list(rows), "z": [list(line) for line in z],
@@ -91,15 +84,15 @@ def sides(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> lis
     ``xs``, ``ys``: places in the plot, each from 0 to 1.
     """
     points = [(x * _WIDE, y * _HIGH) for x, y in zip(xs, ys, strict=True)]
-    taken = [(x - _GAP, x + _GAP, y - _GAP, y + _GAP) for x, y in points]
-    found = []
+    occupied = [(x - _GAP, x + _GAP, y - _GAP, y + _GAP) for x, y in points]
+    best_sides = []
     for n, name in enumerate(names):
         boxes = {side: _box(*points[n], len(name) * _LETTER, side) for side in _SIDES}
-        others = taken[:n] + taken[n + 1 :]
-        best = min(_SIDES, key=lambda side: _outside(boxes[side]) + sum(_shared(boxes[side], box) for box in others))
-        taken.append(boxes[best])
-        found.append(best)
-    return found
+        others = occupied[:n] + occupied[n + 1 :]
+        best = min(_SIDES, key=lambda side: _outside(boxes[side]) + sum(_overlap(boxes[side], box) for box in others))
+        occupied.append(boxes[best])
+        best_sides.append(best)
+    return best_sides
 
 
 def _box(x: float, y: float, wide: float, side: str) -> Box:
@@ -110,7 +103,7 @@ def _box(x: float, y: float, wide: float, side: str) -> Box:
     return left, left + wide, middle - _TALL / 2, middle + _TALL / 2
 
 
-def _shared(one: Box, other: Box) -> float:
+def _overlap(one: Box, other: Box) -> float:
     """The area that two boxes share."""
     wide, high = min(one[1], other[1]) - max(one[0], other[0]), min(one[3], other[3]) - max(one[2], other[2])
     return wide * high if wide > 0 and high > 0 else 0.0
@@ -121,14 +114,13 @@ def _outside(box: Box) -> float:
     return _TALL * (max(0.0, box[1] - _WIDE - _BESIDE) + max(0.0, -box[0]))
 
 
-def spread(values: Sequence[Value | None]) -> dict[str, Any]:
+def error_bars(values: Sequence[Value | None]) -> dict[str, Any]:
     """Error bars of both sides; none where an interval is not known."""
-    if all(one is None or one.low is None or one.high is None for one in values):
+    up, down = [], []
+    for one in values:
+        value, low, high = (None, None, None) if one is None else (one.value, one.low, one.high)
+        up.append(None if value is None or high is None else max(0.0, high - value))
+        down.append(None if value is None or low is None else max(0.0, value - low))
+    if all(above is None or below is None for above, below in zip(up, down, strict=True)):
         return {"type": "data", "visible": False}
-    up = [None if one is None or one.high is None else _apart(one.high, one.value) for one in values]
-    down = [None if one is None or one.low is None else _apart(one.value, one.low) for one in values]
     return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.5, "width": 3}
-
-
-def _apart(high: float | None, low: float | None) -> float | None:
-    return None if high is None or low is None else max(0.0, high - low)

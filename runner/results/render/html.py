@@ -15,8 +15,8 @@ import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup as Html
 
-from runner.results.sheets import ARROWS, Cell, Column, Markup, Plot, Section, Sheet, Value
-from runner.results.table import ends, figure, plain
+from runner.results.sheets import ARROWS, Cell, Column, Markup, Plot, Section, Value
+from runner.results.table import plain, texts_of
 
 _TEMPLATES = files("runner.results.render").joinpath("templates")
 _LONG = 48  # characters from which on a text in a cell is broken into lines
@@ -28,12 +28,13 @@ def page(title: str, about: str, warnings: Sequence[str], sections: Sequence[Sec
     parts = [part for section in sections for part in section.parts]
     own = [part for part in parts if isinstance(part, Markup)]
     scripts = [asset("page.js"), *dict.fromkeys(part.script for part in own if part.script)]
-    if any(isinstance(part, Plot) for part in parts):
-        scripts.insert(0, _plotly())
-    scripts = [_closed(script) for script in scripts]
+    if any(isinstance(part, Plot) for part in parts):  # the only bundle of the Python package (4.8 MB)
+        scripts.insert(0, files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8"))
+    # As a browser reads a script, which no text in it can end.
+    scripts = [script.replace("\r\n", "\n").replace("</script", "<\\/script") for script in scripts]
     return _environment().get_template("page.html.jinja").render(
         title=title, about=about, warnings=warnings, sections=sections, scripts=[Html(one) for one in scripts],
-        digests=[_digest(one) for one in scripts],
+        digests=[digest(one) for one in scripts],
         style=Html("\n".join([asset("page.css"), *dict.fromkeys(part.style for part in own if part.style)])),
     )  # fmt: skip
 
@@ -55,32 +56,17 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )  # fmt: skip
     made.filters |= {"plain": plain, "json": _json}
-    made.globals |= {"arrows": ARROWS, "numeric": _numeric, "cell": _cell, "kind": lambda part: type(part).__name__}
+    made.globals |= {"arrows": ARROWS, "cell": _cell, "kind": lambda part: type(part).__name__}
     return made
 
 
-def _plotly() -> str:
-    """Plotly's script as the Python package has it, its only bundle (4.8 MB)."""
-    return files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
-
-
-def _closed(script: str) -> str:
-    """A script as a browser reads it, which no text in it can end."""
-    return script.replace("\r\n", "\n").replace("</script", "<\\/script")
-
-
-def _digest(script: str) -> str:
+def digest(script: str) -> str:
+    """The SHA-256 of a script as a content security policy names it."""
     return base64.b64encode(sha256(script.encode()).digest()).decode()
 
 
 def _json(value: Mapping[str, object]) -> Html:
-    """A value as JSON for a script element."""
     return Html(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY).decode().translate(_ESCAPED))
-
-
-def _numeric(sheet: Sheet) -> list[bool]:
-    """Which columns have no texts: they are aligned on the right."""
-    return [all(not isinstance(row[n], str) for row in sheet.rows) for n in range(len(sheet.columns))]
 
 
 @dataclass(frozen=True)
@@ -88,17 +74,16 @@ class _Shown:
     """What the template writes of a cell; it is sorted by ``value``."""
 
     text: str
+    interval: str = ""
     css: str = ""
     value: str = ""
-    interval: str = ""
     n: int | None = None
 
 
 def _cell(cell: Cell, column: Column, right: bool) -> _Shown:
     if isinstance(cell, str):
-        return _Shown(plain(cell), "long" if len(cell) > _LONG else "")
+        return _Shown(plain(cell), css="long" if len(cell) > _LONG else "")
     value = cell if isinstance(cell, Value) else Value(cell)
     if value.value is None:
-        return _Shown("-", f"{'n ' * right}none")
-    text = figure(value.value, column.unit, column.signed)
-    return _Shown(text, "n" * right, repr(value.value), ends(value, column.unit), value.n)
+        return _Shown("-", css=f"{'n ' * right}none")
+    return _Shown(*texts_of(value, column), "n" * right, repr(value.value), value.n)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from runner.results.sheets import ARROWS, Cell, Column, Markup, Section, Sheet, Value
-from runner.results.table import ends, figure, plain
 from runner.results.table import markdown as table
+from runner.results.table import plain, texts_of
 
 _FORMULA = ("=", "+", "-", "@")  # a spreadsheet would evaluate a text that begins so
 _LATEX = {
@@ -16,6 +16,7 @@ _LATEX = {
     "[": "{[}", "*": "{*}",  # after a line's end they would belong to it
     "|": r"\textbar{}", '"': "''", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
 }  # fmt: skip
+_TO = r"\,\mathrm{to}\,"
 _WAYS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "": ""}
 
 
@@ -44,19 +45,13 @@ def _md(text: str) -> str:
 
 
 def _head(column: Column) -> str:
-    """Name, unit and arrow of a column."""
     unit = f" ({column.unit})" if column.unit else ""
     return f"{column.name}{unit} {ARROWS[column.better]}".strip()
 
 
 def _text(cell: Cell, column: Column) -> str:
-    """A text, or a number with its interval where there is one."""
-    if isinstance(cell, str):
-        return _md(cell)
-    if not isinstance(cell, Value):
-        return figure(cell, column.unit, column.signed)
-    around = ends(cell, column.unit)
-    return figure(cell.value, column.unit, column.signed) + (f" ({_md(around)})" if around else "")
+    text, interval = texts_of(cell, column)
+    return (_md(text) if isinstance(cell, str) else text) + (f" ({_md(interval)})" if interval else "")
 
 
 def sheets(sections: Sequence[Section]) -> Iterator[tuple[str, Sheet]]:
@@ -106,8 +101,7 @@ def _exact(cell: Cell, wide: bool) -> list[str | int | float | None]:
 
 def latex(sheet: Sheet) -> str:
     """A table as LaTeX, to be included by a document; it needs the package booktabs and no other."""
-    right = [all(not isinstance(row[n], str) for row in sheet.rows) for n in range(len(sheet.columns))]
-    shape = "".join("r" if one else "l" for one in right)
+    shape = "".join("r" if numeric else "l" for numeric in sheet.numeric)
     lines = [
         f"% {plain(sheet.title)}", f"\\begin{{tabular}}{{{shape}}}", r"\toprule",
         " & ".join(map(_tex_head, sheet.columns)) + r" \\", r"\midrule",
@@ -131,13 +125,11 @@ def _tex_cell(cell: Cell, column: Column) -> str:
     """A text, or a number with its interval as a subscript."""
     if isinstance(cell, str):
         return tex(cell)
-    value = cell.value if isinstance(cell, Value) else cell
-    if value is None:
+    if cell is None or (isinstance(cell, Value) and cell.value is None):
         return "--"
-    shown = figure(value, column.unit, column.signed).replace(",", "{,}")
-    if not isinstance(cell, Value) or not (around := ends(cell, column.unit)):
-        return f"${shown}$"
-    if cell.no_interval:
-        return f"${shown}_{{\\,\\mbox{{\\scriptsize {tex(cell.no_interval)}}}}}$"
-    between = around.replace(",", "{,}").replace(" to ", r"\,\mathrm{to}\,")
-    return f"${shown}_{{\\,{between}}}$"
+    number, interval = (text.replace(",", "{,}") for text in texts_of(cell, column))
+    if not interval:
+        return f"${number}$"
+    if isinstance(cell, Value) and cell.no_interval:
+        return f"${number}_{{\\,\\mbox{{\\scriptsize {tex(cell.no_interval)}}}}}$"
+    return f"${number}_{{\\,{interval.replace(' to ', _TO)}}}$"

@@ -1,50 +1,200 @@
-"""Paired comparisons of methods and effects of a sweep's fields as tables."""
+"""Methods compared: scores by dataset, cost of a question, differences to the best baseline; every pair of methods on
+the same samples, and effects of the fields that a sweep varies."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from components.core.errors import ConfigError
-from runner.results.best_baseline import present_among
-from runner.results.effects import Effect, Effects, factors_of, short
-from runner.results.effects import effects_of as _effects
-from runner.results.grid import grid_of
-from runner.results.pairs import Gain
-from runner.results.runs import Run
-from runner.results.sheets import Better, Cell, Column, Section, Sheet, Value
-from runner.results.table import p_text
-from runner.results.versus import Compared, Versus, compared
+from runner.results.effects import Effects, effects_of, factors_of, short
+from runner.results.grid import MEAN, Grid, grid_of, present_among
+from runner.results.kinds import Better, grouped
+from runner.results.metrics import COLUMNS, by_purpose, per_purpose, per_question
+from runner.results.pairs import Difference
+from runner.results.render.written import markdown
+from runner.results.rows import is_named
+from runner.results.runs import Run, leaves, warnings_of
+from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
+from runner.results.table import p_text, show_section
+from runner.results.versus import Compared, Improvements, Versus, compared, improvements
 
-_EXPLAINED = (
+FILE, READ = "compare.json", "compare.md"
+_TESTS = (
+    "p: two-sided, for a difference of zero; differences of whole patients or samples change signs (scores of 0 and 1 "
+    "on one dataset: McNemar's exact test). Holm p: adjusted, in the mean and on a single dataset for all methods, on "
+    "each of several datasets for one method on all of them."
+)
+_CHOSEN = "The best baseline is chosen on these same data, which favours it: differences tend to be too large."
+_BEST_OTHER = "No compare.baselines: the best other method is chosen on these data, differences are biased."
+_PAIRED = (
     "Gain: the mean difference over pairs (same sample, same epoch), positive where the first is better. Its 95 % "
-    "interval and p resample or change whole patients, or samples where there are none.",
+    "interval and p resample or change whole patients, or samples where there are none. "
     "Won:tied:lost are patients or samples. Test: McNemar's exact one for scores of 0 and 1 on independent samples, "
-    "else signs of whole clusters changed (permutation). t: paired t-test over the clusters' means.",
+    "else signs of whole clusters changed (permutation). t: paired t-test over the clusters' means. "
     "Detectable: the smallest true gain that these pairs find with a power of 80 % at 5 %. More samples: how many "
-    "more than these find the observed gain so; a dash where there is none.",
-    "p below 0.05 is seen once in twenty comparisons of methods that are alike; Holm p allows for their number.",
+    "more than these find the observed gain so; a dash where there is none. "
+    "p below 0.05 is seen once in twenty comparisons of methods that are alike; Holm p allows for their number."
 )
 
 
-def section(runs: Sequence[Run]) -> Section | None:
+def methods(runs: Sequence[Run]) -> Section | None:
+    """Tables of two or more methods or datasets; None where there is one method on one dataset."""
+    grid = grid_of(runs)
+    return _methods(grid, _configured(runs)) if grid.several else None
+
+
+def show_methods(runs: Sequence[Run], baselines: Sequence[str] | None = None, home: Path | None = None) -> None:
+    """Print the section; write it to ``home``, which also gets all numbers as JSON.
+
+    ``baselines`` None: those that the first run's config names. Raises ConfigError where one of those given is missing.
+    """
+    grid = grid_of(runs)
+    if baselines is None and not grid.several:
+        return
+    named = _configured(runs) if baselines is None else baselines
+    if baselines is not None and (missing := [name for name in named if not present_among(grid, [name])]):
+        have = ", ".join(dict.fromkeys(str(row.first.choices.get("agent")) for row in grid.rows))
+        raise ConfigError(f"--baselines: no method here is {' or '.join(missing)}; there are {have}")
+    section = _methods(grid, named)
+    show_section(section)
+    if home is not None:
+        (home / FILE).write_text(json.dumps(_as_dict(grid, named), indent=1), encoding="utf-8")
+        text = markdown(home.name, about=f"{len(runs)} runs", warnings=warnings_of(runs), sections=[section])
+        (home / READ).write_text(text, encoding="utf-8")
+
+
+def _configured(runs: Sequence[Run]) -> Sequence[str]:
+    """The baselines that the config names."""
+    return (runs[0].compare.get("baselines") if runs else None) or ()
+
+
+def _methods(grid: Grid, baselines: Sequence[str]) -> Section:
+    found = improvements(grid, baselines) if len(grid.rows) > 1 else {}
+    sheets = [_scores(grid), _costs(grid)]
+    sheets += [_improvements(grid, found, baselines)] if any(found.values()) else []
+    return Section("methods", "Methods and datasets", "", sheets)
+
+
+def _scores(grid: Grid) -> Sheet:
+    """Rows are methods, columns datasets and their mean."""
+    heads = [Column("method"), *(Column(one.label, "", one.direction) for one in grid.columns)]
+    if grid.averages:
+        directions: set[Better] = {one.direction for one in grid.columns}
+        heads.append(Column(MEAN, "", directions.pop() if len(directions) == 1 else ""))
+    rows: list[list[Cell]] = [
+        [label, *(Value.of(of[one.name]) if one.name in of else None for one in heads[1:])]
+        for label, of in grid.metrics.items()
+    ]
+    scores = list(dict.fromkeys(column.score or "no score" for column in grid.columns))
+    notes = [*_uneven(grid), *(f"lower is better: {name}" for name in _low(grid))]
+    if len(scores) > 1:
+        names = ", ".join(f"{column.label} {column.score or 'nothing'}" for column in grid.columns)
+        notes.append(f"scores, which are not averaged, as they differ: {names}")
+    unscored = [
+        f"{label} {name} {metric.unscored:,}"
+        for label, of in grid.metrics.items()
+        for name, metric in of.items()
+        if metric.unscored and name != MEAN
+    ]
+    if unscored:
+        notes.append("unscored episodes, left out: " + ", ".join(unscored))
+    return Sheet(scores[0] if len(scores) == 1 else "headline scores", heads, rows, notes)
+
+
+def _low(grid: Grid) -> list[str]:
+    """The headline scores that are better low."""
+    return list(dict.fromkeys(column.score or "" for column in grid.columns if column.direction == "lower"))
+
+
+def _uneven(grid: Grid) -> Iterator[str]:
+    """Settings of the model in which rows differ that the sweep did not vary: agents can set their own."""
+    settings = {row.label: dict(leaves(row.first.cfg.get("model"), "model")) for row in grid.rows}
+    varied = {key for row in grid.rows for key in row.first.manifest.get("swept") or ()}
+    for key in dict.fromkeys(key for of in settings.values() for key in of):
+        values = grouped(settings, lambda label: str(settings[label].get(key)))  # noqa: B023
+        if len(values) > 1 and key not in varied and "model" not in varied:
+            whose = "; ".join(f"{value} for {', '.join(labels)}" for value, labels in values.items())
+            yield f"not the same in all rows: {key} is {whose}"
+
+
+def _costs(grid: Grid) -> Sheet:
+    """What a question costs a method, and of that each purpose."""
+    rows: list[list[Cell]] = []
+    for row in grid.rows:
+        if n := len(row.records):
+            rows.append([row.label, "all", *per_question(row.records).values()])
+            values = {name: one.value for name, one in by_purpose(row.records).items()}
+            rows += [[row.label, purpose, *of] for purpose, of in per_purpose(values, n).items()]
+    return Sheet("Per question, by method and purpose", columns("method", "purpose", *COLUMNS), rows, keys=2)
+
+
+def _improvements(grid: Grid, found: Improvements, baselines: Sequence[str]) -> Sheet:
+    """Each method less its baseline, on each dataset and in the mean.
+
+    Named baselines are compared with the best of them in the mean only; the file has all.
+    """
+    named = present_among(grid, baselines)
+    among = {row.label for row in grid.rows if is_named(row, named)}
+    rows: list[list[Cell]] = []
+    unpaired = []
+    for name, of in found.items():
+        for label, one in of.items():
+            if MEAN not in found or name == MEAN or label not in among:
+                p = one.difference.p, one.difference.p_holm
+                rows.append([name, label, one.against, *_counted(one.difference), *map(p_text, p)])
+            if one.unpaired and name != MEAN:
+                unpaired.append(f"{label} {name} {one.unpaired:,}")
+    whom = f"the best of {', '.join(named)}" if len(named) > 1 else named[0] if named else "the best other method"
+    missing = [name for name in baselines if name not in named]
+    notes = [f"compare.baselines: no method here is {' or '.join(missing)}"] if missing else []
+    notes += [f"lower is better: a gain is by how much {name} is lower" for name in _low(grid)]
+    notes += [_TESTS, *([_CHOSEN] if len(named) > 1 else [] if named else [_BEST_OTHER])]
+    if unpaired:
+        notes.append("episodes without a scored partner, left out: " + ", ".join(unpaired))
+    gain = Column("gain", "", "higher", signed=True)
+    heads = columns("dataset", "method", "less", gain, "pairs", "clusters", "won:tied:lost", "p", "Holm p")
+    return Sheet(f"Paired differences to {whom}", heads, rows, notes, keys=2)
+
+
+def _counted(one: Difference) -> list[Cell]:
+    return [Value.of(one.metric), one.metric.n, one.clusters, one.counts]
+
+
+def _as_dict(grid: Grid, baselines: Sequence[str]) -> dict[str, Any]:
+    found = improvements(grid, baselines) if len(grid.rows) > 1 else {}
+    return {
+        "scores": {column.label: column.score for column in grid.columns},
+        "rows": {label: {name: one.as_dict() for name, one in of.items()} for label, of in grid.metrics.items()},
+        "differences": {name: {label: one.as_dict() for label, one in of.items()} for name, of in found.items()},
+        "per_question": {row.label: per_question(row.records) for row in grid.rows if row.records},
+        "by_purpose": {
+            row.label: {name: one.as_dict() for name, one in by_purpose(row.records).items()} for row in grid.rows
+        },
+        "baselines": present_among(grid, baselines),
+    }
+
+
+def comparisons(runs: Sequence[Run]) -> Section | None:
     """Paired comparisons by the headline scores, with the baselines that the config names; None where none can be."""
     grid = grid_of(runs)
     if len(grid.rows) < 2:
         return None
-    baselines = present_among(grid, runs[0].compare.get("baselines") or ())
     try:
-        found = compared(grid, baselines=baselines)
+        found = compared(grid, baselines=present_among(grid, _configured(runs)))
     except ConfigError:  # nothing can be paired
         return None
-    return section_of(found, effects_of(runs))
+    return comparison_section(found, all_effects(runs))
 
 
-def section_of(found: Compared, effects: Sequence[Effects]) -> Section:
+def comparison_section(found: Compared, effects: Sequence[Effects]) -> Section:
     """The tables of these comparisons and effects."""
-    sheets = [*_versus(found), *(_effects_sheet(one) for one in effects)]
-    return Section("comparisons", "Paired comparisons", " ".join(_EXPLAINED), sheets)
+    sheets = [*_pairs(found), *map(_effects, effects)]
+    return Section("comparisons", "Paired comparisons", _PAIRED, sheets)
 
 
-def effects_of(runs: Sequence[Run], metrics: Sequence[str] = ()) -> list[Effects]:
+def all_effects(runs: Sequence[Run], metrics: Sequence[str] = ()) -> list[Effects]:
     """Effects per dataset and metric, where the runs on it are a grid over two or more fields."""
     found = []
     for column in grid_of(runs).columns:
@@ -53,74 +203,56 @@ def effects_of(runs: Sequence[Run], metrics: Sequence[str] = ()) -> list[Effects
             continue
         for metric in metrics or ([column.score] if column.score else []):
             strata = column.levels if metric == column.score else here[0].levels.get(metric, ())
-            found.append(_effects(factors, metric, strata))
+            found.append(effects_of(factors, metric, strata))
     return found
 
 
-def _versus(found: Compared) -> list[Sheet]:
+def _pairs(found: Compared) -> list[Sheet]:
     """A table per metric and dataset."""
-    groups: dict[tuple[str, str], list[Versus]] = {}
-    for one in found.found:
-        groups.setdefault((one.metric, one.dataset), []).append(one)
     sheets = []
-    for (metric, dataset), of in groups.items():
-        columns = [
-            Column("method"),
-            Column("less"),
-            *_gain_columns(of[0].direction),
-            Column("detectable"),
-            Column("more samples", "n"),
-        ]
+    for (metric, dataset), of in grouped(found.comparisons, lambda one: (one.metric, one.dataset)).items():
+        heads = columns("method", "less", *_heads(of[0].direction), "detectable", ("more samples", "n"))
         rows: list[list[Cell]] = [
-            [one.mine, one.theirs, *_cells(one.gain), one.detectable, one.more_samples] for one in of
+            [one.mine, one.theirs, *_cells(one.difference), one.detectable, one.more_samples] for one in of
         ]
-        sheets.append(Sheet(_title(metric, dataset, of[0].direction), columns, rows, _lost(of), keys=2))
+        sheets.append(Sheet(_title(metric, dataset, of[0].direction), heads, rows, _unpaired(of), keys=2))
     if sheets and found.notes:
         sheets[-1] = replace(sheets[-1], notes=[*sheets[-1].notes, *found.notes])
     return sheets
 
 
-def _title(metric: str, dataset: str, direction: str) -> str:
+def _title(metric: str, dataset: str, direction: Better) -> str:
     text = f"{direction} is taken for better" if direction else "neither way is better, a gain is a higher one"
     return f"{metric} on {dataset}: {text}"
 
 
-def _gain_columns(direction: Better) -> list[Column]:
+def _heads(direction: Better) -> list[Column]:
+    gain = Column("gain", "", "higher" if direction else "", signed=True)
     won = "won:tied:lost" if direction else "higher:same:lower"
-    return [
-        Column("gain", "", "higher" if direction else "", signed=True), Column("pairs", "n"), Column("clusters", "n"),
-        Column(won), Column("p"), Column("Holm p"), Column("t"), Column("p of t"), Column("test"),
-    ]  # fmt: skip
+    return columns(gain, ("pairs", "n"), ("clusters", "n"), won, "p", "Holm p", "t", "p of t", "test")
 
 
-def _cells(gain: Gain) -> list[Cell]:
-    metric = gain.metric
-    return [
-        Value.of(metric), metric.n, gain.clusters,
-        f"{gain.wins}:{gain.ties}:{gain.losses}", p_text(gain.p), p_text(gain.p_holm), gain.t, p_text(gain.t_p),
-        gain.test,
-    ]  # fmt: skip
+def _cells(one: Difference) -> list[Cell]:
+    return [*_counted(one), p_text(one.p), p_text(one.p_holm), one.t, p_text(one.t_p), one.test]
 
 
-def _lost(found: Sequence[Versus]) -> list[str]:
-    """Episodes without a partner, by reason; pairs of methods that lost the same ones are named once."""
+def _unpaired(found: Sequence[Versus]) -> list[str]:
+    """Episodes without a partner, by reason; pairs of methods that lack the same ones are named once."""
     lines: dict[str, list[str]] = {}
     for one in found:
-        for reason, names in one.lost.items():
+        for reason, names in one.unpaired.items():
             shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
             lines.setdefault(f"{len(names):,} left out, {reason}: {shown}", []).append(f"{one.mine} - {one.theirs}")
     return [f"{line} ({'; '.join(of[:3])}{'' if len(of) <= 3 else '; ...'})" for line, of in lines.items()]
 
 
-def _effects_sheet(one: Effects) -> Sheet:
-    title = f"main effects and interactions, {_title(one.metric, one.dataset, one.direction)}"
-    columns = [Column("effect"), Column("kind"), *_gain_columns(one.direction)]
-    rows: list[list[Cell]] = [[of.name, _kind(of), *_cells(of.gain)] for of in one.found]
+def _effects(one: Effects) -> Sheet:
+    rows: list[list[Cell]] = [
+        [of.name, " x ".join(map(short, of.fields)) if len(of.fields) > 1 else "main", *_cells(of.difference)]
+        for of in one.effects
+    ]
     notes = list(one.notes)
-    if one.found:
+    if one.effects:
         notes.append(f"{one.samples:,} episodes scored in every cell; {one.left_out:,} left out, which some cell lacks")
-    return Sheet(title, columns, rows, notes)
-
-
-def _kind(effect: Effect) -> str:
-    return " x ".join(map(short, effect.fields)) if len(effect.fields) > 1 else "main"
+    title = f"main effects and interactions, {_title(one.metric, one.dataset, one.direction)}"
+    return Sheet(title, columns("effect", "kind", *_heads(one.direction)), rows, notes)

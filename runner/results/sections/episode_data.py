@@ -32,14 +32,13 @@ def packed(value: object) -> str:
 
 @dataclass
 class Blocks:
-    """A list in blocks: ``starts`` has the number of the first value in each block. ``size``: bytes written so far."""
+    """A list in blocks: ``starts`` has the number of the first value in each block."""
 
     written: list[str] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
     count: int = 0
-    size: int = 0
     _open: list[orjson.Fragment] = field(default_factory=list)
-    _held: int = 0
+    _bytes: int = 0
 
     def add(self, value: object) -> int:
         """Put a value at the end of the list. Returns its number."""
@@ -47,18 +46,18 @@ class Blocks:
             self.starts.append(self.count)
         line = orjson.dumps(value)
         self._open.append(orjson.Fragment(line))
-        self._held += len(line)
+        self._bytes += len(line)
         self.count += 1
-        if self._held >= _BLOCK:
-            self.close()
+        if self._bytes >= _BLOCK:
+            self.closed()
         return self.count - 1
 
-    def close(self) -> None:
-        """Write the values so far as a block."""
+    def closed(self) -> list[str]:
+        """All blocks, the last one with the values so far."""
         if self._open:
             self.written.append(packed(self._open))
-            self.size += len(self.written[-1])
-            self._open, self._held = [], 0
+            self._open, self._bytes = [], 0
+        return self.written
 
 
 class Texts:
@@ -90,9 +89,9 @@ class Texts:
 class Writer:
     """Writes episodes; their texts go into ``texts``."""
 
-    def __init__(self, texts: Texts) -> None:
-        self._text = texts.add
-        self._lines = texts.lines
+    def __init__(self) -> None:
+        self.texts = Texts()
+        self._text = self.texts.add
 
     def episode(self, record: Mapping[str, Any], trajectory: Trajectory, offered: Sequence[str]) -> Plain:
         """All of an episode that the list does not have. ``offered``: the stored lines of its tools."""
@@ -100,7 +99,7 @@ class Writer:
         return _without_empty(
             {
                 "question": self._text(question_of(trajectory)),
-                "offered": self._lines(list(offered)),
+                "offered": self.texts.lines(list(offered)),
                 "steps": [self._step(step) for step in trajectory.steps],
                 "answer": None if trajectory.answer is None else self._text(trajectory.answer),
                 "grounds": {str(name): self._text(str(ground)) for name, ground in grounds.items()},

@@ -2,24 +2,24 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 import orjson
 
-from runner.results.grid import deciding
+from runner.results.grid import deciding_score
 from runner.results.render.html import asset, render
-from runner.results.run_metrics import named, read_metrics
+from runner.results.rows import named, read_metrics
 from runner.results.runs import Run
-from runner.results.sections.episode_data import Blocks, Marker, Marks, Texts, Writer, packed, question_of
+from runner.results.sections.episode_data import Blocks, Marker, Marks, Writer, packed, question_of
 from runner.results.sheets import Markup, Section
 from runner.storage.stored import Unpacker
 from runner.storage.texts import without_surrogates
 
 LIMIT = 5_000
 FAILURES = ("error", "failed", "limit")
-_SEARCHED = 2_000  # characters of a question or an answer that stand in the list
+_SEARCHED = 2_000  # characters of a question or an answer in the list
 _SCRIPTS = ("data.js", "elements.js", "grid.js", "list.js", "episode.js", "compare.js", "main.js")
 _INTRO = (
     "Every episode step by step: open one by its sample, j and k go to the next and the one before, Escape closes it. "
@@ -30,14 +30,14 @@ _INSTEAD = "The episodes are on the HTML page; `python -m runner.report episode 
 Key = tuple[int, str, int]  # number of the run, sample, epoch
 
 
-@dataclass
-class _Data:
-    """The data of the viewer."""
+@dataclass(frozen=True)
+class _Labels:
+    """What the viewer calls runs (key in links and label), strata and scores; ``signed``: with arrows."""
 
-    texts: Texts = field(default_factory=Texts)
-    episodes: Blocks = field(default_factory=Blocks)
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    marks: list[Marks] = field(default_factory=list)
+    runs: Sequence[Mapping[str, str]]
+    strata: Sequence[str]
+    scores: Sequence[str]
+    signed: Sequence[str]
 
 
 def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
@@ -45,69 +45,61 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
     keys = chosen(runs, limit)
     if not keys:
         return None
-    names = _Names.of(runs)
-    data, marker = _Data(), Marker()
+    labels, writer, marker = _labels(runs), Writer(), Marker()
+    rows, marks, episodes = list[dict[str, Any]](), list[Marks](), Blocks()
     for number, run in enumerate(runs):
-        _write(data, marker, names, number, run, keys)
-    data.texts.blocks.close()
-    data.episodes.close()
-    parts = [Markup(_html(data, names, runs), _script(), asset("viewer/episodes.css"), _INSTEAD)]
-    return Section("episodes", "Episodes", _INTRO, parts)
+        reader, decides, asked = run.texts(), deciding_score(run), list[str]()
+        unpacker, first = Unpacker(reader), len(rows)
+        for record in run.whole():
+            if (number, record["sample_id"], record["epoch"]) not in keys:
+                continue
+            trajectory = unpacker.trajectory({**record, "offered": None})
+            offered = reader.lines(offer) if (offer := record.get("offered")) else []
+            episodes.add(writer.episode(record, trajectory, offered))
+            marks.append(marker.marks(record, trajectory, _tools(offered)))
+            rows.append({"run": number, **_row(record, decides, labels)})
+            asked.append(question_of(trajectory))
+        for row, question in zip(rows[first:], summaries_of(asked), strict=True):
+            row["question"] = question
+    texts = writer.texts.blocks
+    index = {
+        "runs": labels.runs, "strata": labels.strata, "scores": labels.scores, "signed": labels.signed, "rows": rows,
+        "texts": texts.starts, "episodes": episodes.starts,
+    }  # fmt: skip
+    blocks = {"index": packed(index), "marks": packed(marks)}
+    for name, of in (("texts", texts), ("steps", episodes)):
+        blocks |= {f"{name}-{n}": one for n, one in enumerate(of.closed())}
+    privacy = {str((run.manifest.get("dataset") or {}).get("privacy")) for run in runs}
+    html = render(
+        "episodes.html.jinja", blocks=blocks, shown=len(rows), total=sum(len(run.records) for run in runs),
+        searched=_SEARCHED, closed=sorted(privacy & {"credentialed", "phi"}),
+    )  # fmt: skip
+    script = "\n".join(["(() => {", '"use strict";', *(asset(f"viewer/{name}") for name in _SCRIPTS), "})();"])
+    return Section("episodes", "Episodes", _INTRO, [Markup(html, script, asset("viewer/episodes.css"), _INSTEAD)])
 
 
 def chosen(runs: Sequence[Run], limit: int) -> frozenset[Key]:
-    """Failures first, then a seeded draw of samples, the same in all runs so that they can be compared."""
+    """Failures first, then a seeded choice of samples, the same in all runs so that they can be compared."""
     ranks: dict[Key, tuple[bool, bytes]] = {}
     for number, run in enumerate(runs):
         for record in run.records:
             sample, epoch = record["sample_id"], record["epoch"]
-            draw = sha256(f"{run.notes.get('seed')}/{sample}/{epoch}/page".encode()).digest()
-            ranks[number, sample, epoch] = record["stop"] not in FAILURES, draw
+            random = sha256(f"{run.manifest.get('seed')}/{sample}/{epoch}/page".encode()).digest()
+            ranks[number, sample, epoch] = record["stop"] not in FAILURES, random
     return frozenset(sorted(ranks, key=ranks.__getitem__)[:limit])
 
 
-@dataclass(frozen=True)
-class _Names:
-    """How the list calls runs, and which columns all of them have together. ``runs``: key in links and label;
-    ``signed``: scores with the sign of their direction."""
-
-    runs: Sequence[Mapping[str, str]]
-    strata: Sequence[str]
-    scores: Sequence[str]
-    signed: Sequence[str]
-
-    @classmethod
-    def of(cls, runs: Sequence[Run]) -> "_Names":
-        """The names of these runs."""
-        keys: list[str] = []
-        for run in runs:
-            name = without_surrogates(run.folder.resolve().name)
-            keys.append(name if name not in keys else f"{name}~{len(keys) + 1}")
-        found = read_metrics(runs)
-        strata = dict.fromkeys(name for run in runs for record in run.records for name in record["strata"])
-        headed = [run.headline for run in runs if run.headline is not None]
-        scores = dict.fromkeys([*headed, *(name for run in runs for name in run.scores)])
-        heads = [{"key": key, "label": without_surrogates(one.label)} for key, one in zip(keys, found, strict=True)]
-        return cls(heads, list(strata), list(scores), [named(found, name) for name in scores])
-
-
-def _write(data: _Data, marker: Marker, names: _Names, number: int, run: Run, keys: frozenset[Key]) -> None:
-    """Put a run's chosen episodes into the data."""
-    reader = run.texts()
-    unpacker, writer = Unpacker(reader), Writer(data.texts)
-    first, decides = len(data.rows), deciding(run)
-    asked: list[str] = []
-    for record in run.whole():
-        if (number, record["sample_id"], record["epoch"]) not in keys:
-            continue
-        trajectory = unpacker.trajectory({**record, "offered": None})
-        offered = reader.lines(ref) if (ref := record.get("offered")) else []
-        data.episodes.add(writer.episode(record, trajectory, offered))
-        data.marks.append(marker.marks(record, trajectory, _tools(offered)))
-        data.rows.append({"run": number, **_row(record, decides, names)})
-        asked.append(question_of(trajectory))
-    for row, question in zip(data.rows[first:], gists(asked), strict=True):
-        row["question"] = question
+def _labels(runs: Sequence[Run]) -> _Labels:
+    keys: list[str] = []
+    for run in runs:
+        name = without_surrogates(run.folder.resolve().name)
+        keys.append(name if name not in keys else f"{name}~{len(keys) + 1}")
+    found = read_metrics(runs)
+    strata = dict.fromkeys(name for run in runs for record in run.records for name in record["strata"])
+    headlines = [run.headline for run in runs if run.headline is not None]
+    scores = dict.fromkeys([*headlines, *(name for run in runs for name in run.scores)])
+    heads = [{"key": key, "label": without_surrogates(one.label)} for key, one in zip(keys, found, strict=True)]
+    return _Labels(heads, list(strata), list(scores), [named(found, name) for name in scores])
 
 
 def _tools(offered: Sequence[str]) -> Mapping[str, str]:
@@ -116,7 +108,7 @@ def _tools(offered: Sequence[str]) -> Mapping[str, str]:
     return dict(zip(names, offered[1:], strict=True)) if isinstance(names, list) else {}
 
 
-def _row(record: Mapping[str, Any], headline: str | None, names: _Names) -> dict[str, Any]:
+def _row(record: Mapping[str, Any], headline: str | None, labels: _Labels) -> dict[str, Any]:
     """What the list says of an episode."""
     used = record["usage"]
     tokens = (used["input_tokens"], used["output_tokens"])
@@ -126,11 +118,11 @@ def _row(record: Mapping[str, Any], headline: str | None, names: _Names) -> dict
     return {
         "sample": record["sample_id"],
         "epoch": record["epoch"],
-        "strata": [record["strata"].get(name) for name in names.strata],
+        "strata": [record["strata"].get(name) for name in labels.strata],
         "stop": record["stop"],
         "kind": kind[:_SEARCHED],
         "solved": None if value is None else value == (record.get("ceilings") or {}).get(headline, 1),
-        "scores": [record["scores"].get(name) for name in names.scores],
+        "scores": [record["scores"].get(name) for name in labels.scores],
         "calls": used["calls"],
         "tokens": None if None in tokens else sum(tokens),
         "cost": used["cost_usd"],
@@ -139,7 +131,7 @@ def _row(record: Mapping[str, Any], headline: str | None, names: _Names) -> dict
     }
 
 
-def gists(questions: Sequence[str]) -> Iterator[str]:
+def summaries_of(questions: Sequence[str]) -> Iterator[str]:
     """Prompts of a run as one line each, without the lines that a tenth of them share: what is asked of this sample."""
     split = [list(dict.fromkeys(question.split("\n"))) for question in questions]
     often = Counter(line for lines in map(tuple, {tuple(lines) for lines in split}) for line in lines)
@@ -148,24 +140,3 @@ def gists(questions: Sequence[str]) -> Iterator[str]:
         own = [line.strip() for line in lines if often[line] <= most] or lines
         line = " ".join(" ".join(own).split())
         yield line if len(line) <= _SEARCHED else f"…{line[-_SEARCHED:]}"
-
-
-def _html(data: _Data, names: _Names, runs: Sequence[Run]) -> str:
-    """The viewer's place and its data."""
-    index = {
-        "runs": names.runs, "strata": names.strata, "scores": names.scores, "signed": names.signed, "rows": data.rows,
-        "texts": data.texts.blocks.starts, "episodes": data.episodes.starts,
-    }  # fmt: skip
-    blocks = {"index": packed(index), "marks": packed(data.marks)}
-    for name, of in (("texts", data.texts.blocks), ("steps", data.episodes)):
-        blocks |= {f"{name}-{n}": one for n, one in enumerate(of.written)}
-    privacy = {str((run.notes.get("dataset") or {}).get("privacy")) for run in runs}
-    return render(
-        "episodes.html.jinja", blocks=blocks, shown=len(data.rows), total=sum(len(run.records) for run in runs),
-        searched=_SEARCHED, closed=sorted(privacy & {"credentialed", "phi"}),
-    )  # fmt: skip
-
-
-def _script() -> str:
-    """The viewer's scripts in a scope of their own."""
-    return "\n".join(["(() => {", '"use strict";', *(asset(f"viewer/{name}") for name in _SCRIPTS), "})();"])

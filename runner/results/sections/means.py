@@ -1,14 +1,14 @@
 """Means of means, or means per value of a stratum, that scorers ask for (``levels``, ``by``): a row per settings, a
 column per group, and the total."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from runner.results.intervals import Metric, MetricJSON, mean_of
-from runner.results.levels import Nested, Part, shared
+from runner.results.levels import Nested, shared
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
-from runner.results.sheets import Cell, Column, Section, Sheet, Value
+from runner.results.sheets import Cell, Section, Sheet, Value, columns
 from runner.results.table import show_section
 
 TOTAL, ALL = "total", "all samples"
@@ -62,7 +62,7 @@ def _sheet(one: Means) -> Sheet:
     levels = " of ".join(f"means per {level}" for level in reversed(nested.levels))
     rows: list[list[Cell]] = [[label, *(Value.of(of[name]) for name in one.columns)] for label, of in one.cells.items()]
     title = f"{nested.score}: {levels}, and {ALL if nested.pooled else TOTAL}"
-    return Sheet(title, [Column("row"), *map(Column, one.columns)], rows)
+    return Sheet(title, columns("row", *one.columns), rows)
 
 
 def means_of(runs: Sequence[Run]) -> list[Means]:
@@ -72,29 +72,35 @@ def means_of(runs: Sequence[Run]) -> list[Means]:
     for name, nested in _nested(rows).items():
         if len({path for one in nested.values() for path in one.leaves}) < 2:
             continue
-        groups = sorted({group for one in nested.values() for group in one.outer})
-        common = shared([_values(one) for one in nested.values()])
         first = next(iter(nested.values()))
-        columns = [*groups, ALL if first.pooled else TOTAL]
-        if any(shared([_values(one)]) != common for one in nested.values()) and common:
-            columns.append(_over(common))
-        cells = {label: {column: _metric(one, column, common) for column in columns} for label, one in nested.items()}
+        values = {label: {group: part.value for group, part in one.outer.items()} for label, one in nested.items()}
+        common = shared(list(values.values()))
+        groups: dict[str, Collection[str] | None] = {
+            group: {group} for group in sorted({group for of in values.values() for group in of})
+        }
+        groups[ALL if first.pooled else TOTAL] = None
+        if common and any(shared([of]) != common for of in values.values()):
+            groups["total, shared: " + " ".join(common)] = common
+        cells = {
+            label: {column: _metric(one, column, of) for column, of in groups.items()} for label, one in nested.items()
+        }
         if any(metric.value is not None for of in cells.values() for metric in of.values()):
-            found.append(Means(name, first, columns, cells))
+            found.append(Means(name, first, list(groups), cells))
     return found
 
 
 def _nested(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
     """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only. Further
-    strata that a score is asked for by have the name ``<score> by <stratum>``."""
+    strata that a score is requested by have the name ``<score> by <stratum>``."""
     found: dict[str, dict[str, Nested]] = {}
     for row in rows:
         for score, levels in row.first.levels.items():
             found.setdefault(score, {})[row.label] = Nested(row.records, score, levels, row.first.scale(score))
-        for score, (first, *others) in row.first.by.items():
-            for stratum in (first, *others):
-                name, scale = score if stratum == first else f"{score} by {stratum}", row.first.scale(score)
-                found.setdefault(name, {})[row.label] = Nested(row.records, score, [stratum], scale, pooled=True)
+        for score, strata in row.first.by.items():
+            for stratum in strata:
+                name = score if stratum == strata[0] else f"{score} by {stratum}"
+                one = Nested(row.records, score, [stratum], row.first.scale(score), pooled=True)
+                found.setdefault(name, {})[row.label] = one
     runs = [run for row in rows for run in row.runs]
     return {
         name: of for name, of in found.items() if any(_has_groups(run, next(iter(of.values())).levels) for run in runs)
@@ -106,25 +112,11 @@ def _has_groups(run: Run, levels: Sequence[str]) -> bool:
     return len(levels) > 1 or len({record["strata"].get(level) for level in levels for record in run.records}) > 1
 
 
-def _over(groups: Sequence[str]) -> str:
-    """The name of the total over the groups that all rows share."""
-    return "total, shared: " + " ".join(groups)
-
-
-def _values(nested: Nested) -> dict[str, float | None]:
-    return {group: part.value for group, part in nested.outer.items()}
-
-
-def _metric(nested: Nested, column: str, common: Sequence[str]) -> Metric:
-    """A cell: a mean of means, or the plain mean of the samples it is about."""
+def _metric(nested: Nested, column: str, groups: Collection[str] | None) -> Metric:
+    """A cell: a mean of means, or the plain mean of the samples it is about; over these groups, or all."""
     if not nested.pooled:
-        return _part(nested, column, common).metric
-    wanted = {ALL: None, _over(common): set(common)}.get(column, {column})
-    of = [one for one in nested.records if wanted is None or one["strata"].get(nested.levels[-1]) in wanted]
+        part = nested.total(groups) if column not in nested.outer or groups is None else nested.outer[column]
+        return part.metric
+    stratum = nested.levels[-1]
+    of = [one for one in nested.records if groups is None or one["strata"].get(stratum) in groups]
     return mean_of(of, nested.score, nested.scale)
-
-
-def _part(nested: Nested, column: str, common: Sequence[str]) -> Part:
-    if column == TOTAL:
-        return nested.total()
-    return nested.total(common) if column == _over(common) else nested.outer.get(column, Part(None))

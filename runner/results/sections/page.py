@@ -6,44 +6,38 @@ from dataclasses import replace
 from pathlib import Path
 
 from components.core.errors import ConfigError
+from runner.results.publications import gains, ledger
 from runner.results.render.html import page
 from runner.results.render.written import comma, latex, markdown, sheets
 from runner.results.runs import Run, warnings_of
 from runner.results.sections import (
     cards,
     comparisons,
-    curves,
     episodes,
+    figures,
     frontier,
-    gains,
-    leaderboard,
-    ledger,
     means,
-    methods,
-    models,
     papers,
-    per_record,
     refusals,
-    settings,
-    strata,
+    scores,
     tools,
     verifier,
 )
 from runner.results.sheets import Section
 from runner.storage.records import FILE
 
-# Section -> what makes it, in the order of the page. A new section is a file in ``sections`` and a line here.
+# Section -> its function, in the order of the page. A new section is a file in ``sections`` and a line here.
 SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
-    "leaderboard": leaderboard.section,
-    "methods": methods.section,
-    "models": models.section,
-    "curves": curves.section,
-    "per-record": per_record.section,
-    "comparisons": comparisons.section,
+    "leaderboard": scores.leaderboard,
+    "methods": comparisons.methods,
+    "models": figures.models,
+    "curves": figures.curves,
+    "per-record": figures.per_record,
+    "comparisons": comparisons.comparisons,
     "gains": gains.section,
-    "settings": settings.section,
+    "settings": scores.settings,
     "means": means.section,
-    "strata": strata.section,
+    "strata": scores.strata,
     "frontier": frontier.section,
     "tools": tools.section,
     "verifier": verifier.section,
@@ -53,7 +47,7 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "cards": cards.section,
     "episodes": episodes.section,
 }
-_KEPT = 1 << 24  # bytes of records that are read once and stay in memory for all sections, some 100 MB there
+_CACHED = 1 << 24  # bytes of records that are read once and stay in memory for all sections, some 100 MB there
 PAGE, READ, TABLES = "report.html", "report.md", "tables"
 
 
@@ -62,13 +56,13 @@ def sections_of(runs: Sequence[Run]) -> list[Section]:
     return [found for section in SECTIONS.values() if (found := section(runs)) is not None]
 
 
-def keeping(runs: Sequence[Run], room: int = _KEPT) -> list[Run]:
-    """These runs; those whose records have room together keep what they read."""
+def cached(runs: Sequence[Run], room: int = _CACHED) -> list[Run]:
+    """These runs; those whose records have room together cache what they read."""
     found = []
     for run in runs:
         path = run.folder / FILE
         size = path.stat().st_size if path.exists() else 0
-        found.append(replace(run, keeps=size <= room))
+        found.append(replace(run, cached=size <= room))
         room -= size if size <= room else 0
     return found
 
@@ -84,7 +78,7 @@ def home_of(runs: Sequence[Run], out: str | None = None) -> Path:
     homes = {folder.parent for folder in folders}
     if len(folders) == 1:
         return runs[0].folder
-    if len(homes) == 1 and all(run.notes.get("sweep") for run in runs):
+    if len(homes) == 1 and all(run.manifest.get("sweep") for run in runs):
         return runs[0].folder.parent
     raise ConfigError("page: these runs have no common sweep folder; give the folder of their report: --out FOLDER")
 
@@ -95,7 +89,7 @@ def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Pat
     ``report.md`` is that of a run in its own folder, and left as it is. Raises ConfigError for what cannot be written.
     """
     home.mkdir(parents=True, exist_ok=True)
-    sections = sections_of(keeping(runs))
+    sections = sections_of(cached(runs))
     head = title or home.resolve().name, about(runs), warnings_of(runs)
     written = [_put(home / PAGE, page(*head, sections))]
     if all(run.folder.resolve() != home.resolve() for run in runs):
@@ -111,10 +105,14 @@ def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Pat
 
 def about(runs: Sequence[Run]) -> str:
     """The runs in a line: how many, of which data, models and commits, from when to when."""
-    data = {f"{of.get('name')} ({of.get('split')})" for run in runs if (of := run.notes.get("dataset") or {})}
-    commits = {str((run.notes.get("git") or {}).get("commit") or "unknown")[:10] for run in runs}
+    data = {f"{of.get('name')} ({of.get('split')})" for run in runs if (of := run.manifest.get("dataset"))}
+    states = [run.manifest.get("git") for run in runs]
+    commits = {str((state and state["commit"]) or "unknown")[:10] for state in states}
     days = sorted(
-        str(run.notes[key])[:16].replace("T", " ") for run in runs for key in ("start", "end") if run.notes.get(key)
+        str(run.manifest[key])[:16].replace("T", " ")
+        for run in runs
+        for key in ("start", "end")
+        if run.manifest.get(key)
     )
     parts = [
         "1 run" if len(runs) == 1 else f"{len(runs)} runs", f"data: {', '.join(sorted(data))}",

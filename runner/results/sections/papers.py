@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from runner.config.catalogue import CONF
+from runner.results.kinds import grouped
 from runner.results.levels import Part
-from runner.results.publications.comparison import PublishedComparison, common
-from runner.results.publications.deviations import deviations, remarks
+from runner.results.publications.comparison import PublishedComparison, common, deviations, remarks
 from runner.results.publications.paper import HUNDRED, Paper, load
 from runner.results.publications.published import TOTAL, Published
-from runner.results.rows import Row, rows_of
-from runner.results.run_metrics import rows
+from runner.results.rows import rows, rows_of
 from runner.results.runs import Run
-from runner.results.sheets import PERCENT, Cell, Column, Section, Sheet, Value
+from runner.results.sheets import PERCENT, Cell, Column, Section, Sheet, Value, columns
 
 _INTRO = (
     "Published means and totals are computed from the values per task. Lines below a table list the deviations from "
@@ -37,19 +36,16 @@ def paper_section(paper: Paper, runs: Sequence[Run]) -> Section:
 
 def sheets_of(paper: Paper, runs: Sequence[Run]) -> list[Sheet]:
     """The tables of a publication; none where it has nothing to compare with these runs."""
-    there = [run for run in runs if paper.line(run) is not None and paper.metric in run.scores]
-    found = [one for one in (PublishedComparison.of(paper, row) for row in _rows(paper, there, runs)) if _meets(one)]
-    return _sheets(found)
-
-
-def _rows(paper: Paper, there: Sequence[Run], runs: Sequence[Run]) -> Sequence[Row]:
-    """The rows that these runs are in, with the labels of the other sections where that is possible."""
+    matching = [run for run in runs if paper.line(run) is not None and paper.metric in run.scores]
     if paper.by_dataset:
-        return rows_of(there, by_dataset=True)
-    return [row for row in rows(runs) if any(run in there for run in row.runs)] if there else []
+        known = rows_of(matching, by_dataset=True)
+    else:  # the rows of the other sections, with their labels
+        known = [row for row in rows(runs) if any(run in matching for run in row.runs)] if matching else []
+    compared = (PublishedComparison.of(paper, row) for row in known)
+    return _sheets([one for one in compared if _has_common_part(one)])
 
 
-def _meets(one: PublishedComparison) -> bool:
+def _has_common_part(one: PublishedComparison) -> bool:
     """Whether a row and its published ones have a part in common."""
     known = {path for other in one.published for path, value in other.values.items() if value is not None}
     return any(path in known and part.value is not None for path, part in one.leaves.items())
@@ -65,19 +61,16 @@ def _parts(found: Sequence[PublishedComparison]) -> Sheet:
     paper, unit = found[0].paper, _unit(found[0].paper)
     backbones = list(dict.fromkeys(one.backbone for compared in found for one in compared.published))
     body: list[list[Cell]] = [line for compared in found for line in _lines(compared, backbones)]
-    columns = [Column("run"), Column("part"), Column("this run", unit, "higher"), Column("samples")]
-    columns += [Column(f"{name}, published", unit, "higher") for name in backbones]
-    methods = dict.fromkeys(f"{one.row.label}: {_method(one)}" for one in found)
+    theirs = (Column(f"{name}, published", unit, "higher") for name in backbones)
+    heads = columns("run", "part", ("this run", unit, "higher"), "samples", *theirs)
+    known = [(one.row.label, one.published[0].method if one.published else "no published counterpart") for one in found]
+    methods = dict.fromkeys(f"{label}: {method}" for label, method in known)
     notes = [f"Published: {paper.citation.strip()}; score {paper.metric}. Compared with: {', '.join(methods)}."]
     notes += _of_all("Fewer parts than there are", {one.row.label: _fewer(one) for one in found})
     notes += _of_all("Shared by all columns", {one.row.label: _shared(one) for one in found})
     notes += _of_all("Deviation", {one.row.label: deviations(one) for one in found})
     notes += _of_all("Of the published values", {one.row.label: remarks(one) for one in found})
-    return Sheet(f"{paper.title}: part by part", columns, body, notes, keys=2)
-
-
-def _method(one: PublishedComparison) -> str:
-    return one.published[0].method if one.published else "no published counterpart"
+    return Sheet(f"{paper.title}: part by part", heads, body, notes, keys=2)
 
 
 def _fewer(compared: PublishedComparison) -> list[str]:
@@ -89,7 +82,7 @@ def _fewer(compared: PublishedComparison) -> list[str]:
     for one in compared.published:
         sizes = {name: sum(path[0] == name for path in compared.paths) for name in groups}
         short = [f"{name} mean {part.n} of {sizes[name]}" for name, part in one.outer.items() if part.n < sizes[name]]
-        n = len(_there(one))
+        n = len(_groups(one))
         short += [f"{TOTAL} {n} of {len(groups)}"] if n < len(groups) else []
         if short and not compared.paper.flat:
             lines.append(f"{one.label}: {', '.join(short)}")
@@ -104,77 +97,74 @@ def _shared(compared: PublishedComparison) -> list[str]:
 
 def _of_all(title: str, lines: Mapping[str, Sequence[str]]) -> list[str]:
     """Lines that rows share once, with the rows where not all have it."""
-    whose: dict[str, list[str]] = {}
-    for label, of in lines.items():
-        for line in of:
-            whose.setdefault(line, []).append(label)
-    names = {line: "" if len(of) == len(lines) else f" ({', '.join(of)})" for line, of in whose.items()}
-    return [f"{title}{name}: {line}" for line, name in names.items()]
+    whose = grouped([(line, label) for label, of in lines.items() for line in of], lambda pair: pair[0])
+    labels = {line: ", ".join(label for _, label in of) for line, of in whose.items()}
+    return [f"{title}{f' ({labels[line]})' * (len(of) < len(lines))}: {line}" for line, of in whose.items()]
 
 
 def _lines(compared: PublishedComparison, backbones: Sequence[str]) -> Iterator[list[Cell]]:
     """A row's parts, means of them where they are grouped, the total, and the total over what all columns share."""
     paper, label = compared.paper, compared.row.label
-    printed = [next((one for one in compared.published if one.backbone == name), None) for name in backbones]
+    published = [next((one for one in compared.published if one.backbone == name), None) for name in backbones]
     groups = list(dict.fromkeys(path[0] for path in compared.paths))
     for group in groups:
         paths = [path for path in compared.paths if path[0] == group]
         for path in paths:
-            values = [None if one is None else one.values.get((path[0], path[-1])) for one in printed]
+            values = [None if one is None else one.values.get((path[0], path[-1])) for one in published]
             name = path[-1] if paper.flat else "/".join(path)
             mine, count = Value.of(compared.measured(path), paper.scale), compared.count(path).replace("- of", "0 of")
             yield [label, name, mine, count, *values]
         if not paper.flat:
             n = sum(compared.leaves.get(path, Part(None)).value is not None for path in paths)
-            means = [None if one is None else one.outer.get(group, Part(None)).value for one in printed]
+            means = [None if one is None else one.outer.get(group, Part(None)).value for one in published]
             mine = Value.of(compared.measured((group,)), paper.scale)
             yield [label, f"{group}, mean", mine, f"{n} of {len(paths)} tasks", *means]
     if paper.single:
         return
-    of, totals = f"{len(_there(compared))} of {len(groups)} parts", _totals(printed)
+    of, totals = f"{len(_groups(compared))} of {len(groups)} parts", _totals(published)
     yield [label, TOTAL, Value.of(compared.measured(()), paper.scale), of, *totals]
     shared = compared.common
-    most = max(len(_there(compared)), *(len(_there(one)) for one in compared.published), 0)
+    most = max(len(_groups(compared)), *(len(_groups(one)) for one in compared.published), 0)
     if shared and most > len(shared):
         mine = Value.of(compared.over(shared), paper.scale)
-        yield [label, _SHARED, mine, f"{len(shared)} of {len(groups)} parts", *_totals(printed, shared)]
+        yield [label, _SHARED, mine, f"{len(shared)} of {len(groups)} parts", *_totals(published, shared)]
 
 
-def _totals(printed: Sequence[Published | None], groups: Sequence[str] | None = None) -> list[float | None]:
-    return [None if one is None else one.total(groups).value for one in printed]
+def _totals(published: Sequence[Published | None], groups: Sequence[str] | None = None) -> list[float | None]:
+    return [None if one is None else one.total(groups).value for one in published]
 
 
 def _overview(found: Sequence[PublishedComparison]) -> Sheet:
     """All rows and all published ones that they share a part with: means per group, the total of each over what it has,
     and over what all share."""
     paper = found[0].paper
-    printed = {
+    published = {
         one.label: one
         for compared in found
         for one in compared.published
         if not compared.outer.keys().isdisjoint(one.outer)
     }
-    lines: list[PublishedComparison | Published] = [*found, *printed.values()]
+    lines: list[PublishedComparison | Published] = [*found, *published.values()]
     known = {group for one in lines for group in one.outer}
     groups = list(dict.fromkeys(path[0] for compared in found for path in compared.paths if path[0] in known))
-    shared = common([one.outer for one in lines if _there(one)])
+    shared = common([one.outer for one in lines if _groups(one)])
     fewer = bool(shared) and len(shared) < len(groups)
     body: list[list[Cell]] = []
     for one in found:
         means = [*(one.measured((group,)) for group in groups), one.over(), *([one.over(shared)] if fewer else [])]
         body.append([one.row.label, "ours", *(Value.of(mean, paper.scale) for mean in means)])
-    for label, row in printed.items():
+    for label, row in published.items():
         parts = [*(row.outer.get(group, Part(None)) for group in groups), row.total()]
         parts += [row.total(shared)] if fewer else []
         body.append([label, "published", *(part.value for part in parts)])
     names = [*groups, TOTAL, *([f"{TOTAL}, shared"] if fewer else [])]
-    columns = [Column("row"), Column("whose"), *(Column(name, _unit(paper), "higher") for name in names)]
+    heads = columns("row", "whose", *(Column(name, _unit(paper), "higher") for name in names))
     notes = [f"Published: {paper.citation.strip()}; score {paper.metric}."]
     notes += [f"shared by all rows: {', '.join(shared)}"] if fewer else []
-    return Sheet(f"{paper.title}: all rows", columns, body, notes, keys=2)
+    return Sheet(f"{paper.title}: all rows", heads, body, notes, keys=2)
 
 
-def _there(one: PublishedComparison | Published) -> list[str]:
+def _groups(one: PublishedComparison | Published) -> list[str]:
     return [name for name, part in one.outer.items() if part.value is not None]
 
 

@@ -9,16 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runner.results.render.figures import shades
-from runner.results.run_metrics import read_metrics
+from runner.results.kinds import grouped
+from runner.results.render.figures import heatmap
+from runner.results.rows import read_metrics
 from runner.results.runs import Run
-from runner.results.sheets import Cell, Column, Plot, Section, Sheet
+from runner.results.sheets import Cell, Plot, Section, Sheet, columns
 
 _LACKING = ("insufficient", "withhold")  # kinds of conditions that take away what is needed
 _FACT = {"category": "accepted"}  # field of a refusal -> the fact that says what is right, where it has another name
 _STOPS = ("answered", "limit", "failed")
 NOTHING, SILENT = "nothing", "no refusal"
-_ROWS, _NAMED = 40, 16  # of the plotted field
+_ROWS, _NAMED = 40, 16  # of the heat map
 
 
 @dataclass(frozen=True)
@@ -57,20 +58,17 @@ def section(runs: Sequence[Run]) -> Section | None:
     found = [ending for one in read_metrics(runs) for ending in _endings(one.run, one.label)]
     if all(one.facts is None and one.grounds is None for one in found):
         return None
-    parts: list[Sheet | Plot] = [_stops(found)]
     fields = _fields(found)
-    for n, field in enumerate(fields):
-        sheet = _confusion(found, field)
-        parts += [_plot(sheet, field), sheet] if n == 0 and len(sheet.rows) <= _ROWS else [sheet]
+    sheets = [_confusion(found, field) for field in fields]
+    plots = [_plot(sheets[0], fields[0])] if sheets and len(sheets[0].rows) <= _ROWS else []
     intro = (
         "Rows say what was missing, columns what the agent named. Where nothing was missing, every refusal is wrong; a "
         "scorer may also count a doubt that is not a refusal."
     )
-    return Section("refusals", "Refusals", intro, parts)
+    return Section("refusals", "Refusals", intro, [_stops(found, fields), *plots, *sheets])
 
 
 def _endings(run: Run, label: str) -> Iterator[Ending]:
-    """The episodes of a run that did not error."""
     for record in run.whole():
         if record["stop"] != "error":
             facts = record.get("facts") or {}
@@ -85,54 +83,44 @@ def _fields(found: Sequence[Ending]) -> list[str]:
     return sorted((name for name, n in sizes.items() if n), key=lambda name: (sizes[name] == 1, sizes[name]))
 
 
-def _stops(found: Sequence[Ending]) -> Sheet:
+def _stops(found: Sequence[Ending], fields: Sequence[str]) -> Sheet:
     """A line per run and what was missing: how the episodes ended."""
-    fields = _fields(found)
-    groups: dict[tuple[str, str], list[Ending]] = {}
-    for one in found:
-        groups.setdefault((one.label, one.withheld), []).append(one)
     rows: list[list[Cell]] = []
-    for (label, missing), of in groups.items():
+    for (label, missing), of in grouped(found, lambda one: (one.label, one.withheld)).items():
         refused = [one for one in of if one.grounds is not None]
         grounded = sum(all(one.named(field) in one.right(field) for field in fields) for one in refused)
-        lacking = missing != NOTHING
-        rows.append([
-            label, missing, len(of), len(refused) / len(of), grounded / len(of) if lacking and fields else None,
-            *(sum(one.stop == stop for one in of) / len(of) for stop in _STOPS),
-        ])  # fmt: skip
-    columns = [Column("run"), Column("missing"), Column("episodes", "n"), Column("refused", "share")]
-    columns += [Column("refused, every field right", "share", "higher"), *(Column(stop, "share") for stop in _STOPS)]
-    return Sheet("How episodes ended", columns, rows, keys=2)
+        right = grounded / len(of) if missing != NOTHING and fields else None
+        stops = (sum(one.stop == stop for one in of) / len(of) for stop in _STOPS)
+        rows.append([label, missing, len(of), len(refused) / len(of), right, *stops])
+    heads = columns(
+        "run", "missing", ("episodes", "n"), ("refused", "share"), ("refused, every field right", "share", "higher"),
+        *((stop, "share") for stop in _STOPS),
+    )  # fmt: skip
+    return Sheet("How episodes ended", heads, rows, keys=2)
 
 
 def _confusion(found: Sequence[Ending], field: str) -> Sheet:
     """Counts of what was named, for every run and what was missing."""
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    right: Counter[tuple[str, str]] = Counter()
-    there = [one for one in found if one.facts is None or one.right(field)]
-    for one in there:
-        key = one.label, one.missing(field)
-        counts.setdefault(key, Counter())[one.named(field)] += 1
-        right[key] += one.grounds is not None and one.named(field) in one.right(field)
-    named = sorted({value for of in counts.values() for value in of} - {SILENT})
+    relevant = [one for one in found if one.facts is None or one.right(field)]
+    named = [SILENT, *sorted({one.named(field) for one in relevant} - {SILENT})]
     rows: list[list[Cell]] = []
-    for key, of in counts.items():
-        share = None if key[1] == NOTHING else right[key] / of.total()
-        rows.append([*key, of.total(), share, *(of[name] for name in (SILENT, *named))])
-    columns = [Column("run"), Column("missing"), Column("episodes", "n"), Column("right", "share", "higher")]
-    return Sheet(
-        f"{field}: missing against named", [*columns, *(Column(name, "n") for name in (SILENT, *named))], rows, keys=2
-    )
+    for (label, missing), of in grouped(relevant, lambda one: (one.label, one.missing(field))).items():
+        counts = Counter(one.named(field) for one in of)
+        right = sum(one.grounds is not None and one.named(field) in one.right(field) for one in of)
+        share = None if missing == NOTHING else right / len(of)
+        rows.append([label, missing, len(of), share, *(counts[name] for name in named)])
+    heads = columns("run", "missing", ("episodes", "n"), ("right", "share", "higher"), *((name, "n") for name in named))
+    return Sheet(f"{field}: missing against named", heads, rows, keys=2)
 
 
 def _plot(sheet: Sheet, field: str) -> Plot:
-    """The same as shades: shares of a line's episodes; of very many values the most frequent."""
+    """The same as a heat map: shares of a line's episodes; of very many values the most frequent."""
     names = [column.name for column in sheet.columns[4:]]
-    sums = [sum(_number(row[4 + n]) for row in sheet.rows) for n in range(len(names))]
+    counts = [[_number(cell) for cell in row[4:]] for row in sheet.rows]
+    sums = [sum(of) for of in zip(*counts, strict=True)]
     shown = sorted(sorted(range(len(names)), key=lambda n: -sums[n])[:_NAMED])
-    labels = [f"{row[0]}: {row[1]}" for row in sheet.rows]
-    z = [[_number(row[4 + n]) / max(1, _number(row[2])) for n in shown] for row in sheet.rows]
-    figure = shades(labels, [names[n] for n in shown], z)
+    z = [[of[n] / max(1, _number(row[2])) for n in shown] for row, of in zip(sheet.rows, counts, strict=True)]
+    figure = heatmap([f"{row[0]}: {row[1]}" for row in sheet.rows], [names[n] for n in shown], z)
     return Plot(f"{field}: what was missing (left), and the shares of what was named (below)", figure)
 
 

@@ -1,15 +1,15 @@
 """The report of one run: what ran, its metrics, where to look. ``report.md`` and the terminal have the same tables."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from runner.results import metrics as usage
 from runner.results.intervals import MetricJSON
 from runner.results.kinds import INFERRED, KEY
 from runner.results.metrics import Summary
 from runner.results.render.written import markdown_of
-from runner.results.sheets import Cell, Column, Sheet, Value
+from runner.results.sheets import Cell, Sheet, Value, columns
 from runner.results.table import interval, number, plain, show_sheet
+from runner.storage.schema import Manifest
 
 _TOTALS = ("cost", "tokens", "calls", "time")
 _EXPLAINED = (
@@ -23,7 +23,7 @@ _EXPLAINED = (
 Metrics = Mapping[str, MetricJSON]
 
 
-def report(manifest: Mapping[str, Any], summary: Summary, resume: str | None) -> str:
+def report(manifest: Manifest, summary: Summary, resume: str | None) -> str:
     """The text of ``report.md``."""
     metrics, named = summary["metrics"], usage.purposes_of(summary["metrics"])
     whole = {name: metric for name, metric in metrics.items() if not usage.is_of_a_purpose(name, named)}
@@ -35,8 +35,7 @@ def report(manifest: Mapping[str, Any], summary: Summary, resume: str | None) ->
     return "\n\n".join([*lines, *_means(manifest, metrics), _EXPLAINED]) + "\n"
 
 
-def _facts(manifest: Mapping[str, Any], resume: str | None) -> list[str]:
-    """What ran, a line each."""
+def _facts(manifest: Manifest, resume: str | None) -> list[str]:
     dataset = manifest["dataset"]
     choices = ", ".join(f"{group} {choice}" for group, choice in manifest["choices"].items())
     varied = ", ".join(f"{key}={value}" for key, value in manifest["varied"].items())
@@ -73,38 +72,35 @@ def _results(title: str, metrics: Metrics) -> Sheet:
     rows: list[list[Cell]] = []
     for name, one in metrics.items():
         unscored = f" (+{one['unscored']} unscored)" if one.get("unscored") else ""
-        value = Value.stored(one)
-        around = [None if value is None else Value(value.value), interval(one), f"{one['n']}{unscored}"]
-        rows.append([name, *around, one.get("ceiling")])
-    names = ("metric", "value", "95 % interval", "n", "ceiling")
-    return Sheet(title, [Column(name) for name in names], rows)
+        value = None if one["value"] is None else Value(one["value"])
+        rows.append([name, value, interval(one), f"{one['n']}{unscored}", one.get("ceiling")])
+    return Sheet(title, columns("metric", "value", "95 % interval", "n", "ceiling"), rows)
 
 
 def purposes(metrics: Metrics) -> list[Sheet]:
     """What a question costs by purpose, and in all; nothing where there is one purpose only."""
     n = metrics["calls/total"]["n"] if "calls/total" in metrics else 0
     values = {name: one["value"] for name, one in metrics.items()}
-    found = usage.per_purpose(values, n)
-    if not found:
+    if not (found := usage.per_purpose(values, n)):
         return []
     rows: list[list[Cell]] = [
         [f"{purpose} (not in all)" if purpose == usage.APART else purpose, *of] for purpose, of in found.items()
     ]
     rows.append(["all", *usage.divided([values[name] for name in usage.TOTALS], n)])
-    return [Sheet("Per question, by purpose", [Column("purpose"), *usage.COLUMNS], rows)]
+    return [Sheet("Per question, by purpose", columns("purpose", *usage.COLUMNS), rows)]
 
 
 def _stratum(stratum: str, values: Mapping[str, Metrics]) -> Sheet:
     """Metrics that have a value in some part as rows, the stratum's values as columns."""
     names = dict.fromkeys(name for metrics in values.values() for name in metrics)
-    rows: list[list[Cell]] = [[name, *(Value.stored(of.get(name)) for of in values.values())] for name in names]
-    kept = [row for row in rows if any(cell is not None for cell in row[1:])]
-    return Sheet(f"By {stratum}", [Column("metric"), *map(Column, values)], kept)
+    rows = [[name, *(Value.stored(of.get(name)) for of in values.values())] for name in names]
+    rows = [row for row in rows if any(cell is not None for cell in row[1:])]
+    return Sheet(f"By {stratum}", columns("metric", *values), rows)
 
 
-def _means(manifest: Mapping[str, Any], metrics: Metrics) -> list[str]:
+def _means(manifest: Manifest, metrics: Metrics) -> list[str]:
     """What the means of means are, where there are any."""
-    levels: Mapping[str, Sequence[str]] = manifest.get("levels") or {}
+    levels = manifest.get("levels") or {}
     paths = sorted({tuple(reversed(strata)) for score, strata in levels.items() if f"total/{score}" in metrics})
     return [
         f"`{path[0]}/...` are means of the means per {' and '.join(path[1:]) or 'sample'}, `total/...` the mean of "
@@ -131,7 +127,7 @@ def tokens_text(tokens_in: float | None, tokens_out: float | None) -> str:
     return f"{number(tokens_in)} tokens in, {number(tokens_out)} out"
 
 
-def calls_line(manifest: Mapping[str, Any]) -> str:
+def calls_line(manifest: Manifest) -> str:
     """What was sent and what the journal answered; empty where all was sent and is in the records."""
     calls = manifest["calls"]
     found, apart, usd = calls["from_journal"], calls.get("beside", 0), manifest["spent"]["usd"]
@@ -142,7 +138,7 @@ def calls_line(manifest: Mapping[str, Any]) -> str:
     return text + (f"; ${usd:.4f} in all" if apart and usd else "")
 
 
-def status_line(manifest: Mapping[str, Any]) -> str:
+def status_line(manifest: Manifest) -> str:
     """How the run ended, in one sentence; or that it did not."""
     if not (counts := manifest.get("counts")):
         return (

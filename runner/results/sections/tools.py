@@ -1,6 +1,6 @@
 """Which tools were used: shares per part of a benchmark and tool, from the committed actions of the records.
 
-Source: Liao et al. 2024, arXiv 2410.17657, figure 5; counted by ``components.acting.tool_distribution``.
+Source: Liao et al. 2024, arXiv 2410.17657, figure 5; counted by ``components.acting.tool_names``.
 """
 
 import csv
@@ -10,21 +10,22 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from components.acting.tool_distribution import INNER, MALFORMED, MIXED, action_names, distribution, is_misuse
+from components.acting.tool_names import INNER, MALFORMED, MIXED, action_names, distribution, is_misuse
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Refusal, Step, Trajectory
-from runner.results.render.figures import shades
-from runner.results.rows import Row
-from runner.results.run_metrics import rows
+from runner.results.kinds import grouped
+from runner.results.render.figures import heatmap
+from runner.results.rows import Row, rows
 from runner.results.runs import Run
-from runner.results.sheets import Cell, Column, Plot, Section, Sheet
+from runner.results.sheets import Plot, Section, Sheet, columns
+from runner.storage.schema import Record, StoredStep
 from runner.storage.stored import Unpacker
 
 TABLE = "tools.csv"
 ALL = "all"
 OWN = "inner"  # the dimension of tools that do nothing outside the agent: to plan, to think
 _REPLY = Message("assistant")
-_SHADES = 24  # tools that are shades; the table has all
+_PLOTTED = 24  # tools in the heat map; the table has all
 Facts = Mapping[str, Mapping[str, Any]]
 
 
@@ -81,27 +82,22 @@ class Used:
         """All tools together, then each that was used, those of one dimension next to each other."""
         counts = Counter(name for names in self.names for name in names)
         pooled = distribution(self.names, self.facts)
-        used = sorted(pooled.shares, key=lambda name: (self._dimension(name), -counts[name], name))
+        dimensions = {name: str(facts.get("dimension", "")) for name, facts in self.facts.items()}
+        used = sorted(pooled.shares, key=lambda name: (dimensions[name], -counts[name], name))
         n = sum(counts[name] for name in used)
-        known = {self._dimension(name) for name in self.facts}
-        own = part if part in known and part != MIXED else None
-        fits = sum(counts[name] for name in used if self._dimension(name) == own)
-        lost = None if self.misused is None else sum(self.misused.values())
+        own = part if part in dimensions.values() and part != MIXED else None
+        matching = sum(counts[name] for name in used if dimensions[name] == own)
+        misused = None if self.misused is None else self.misused.total()
         height = pooled.height if pooled.total_actions else None
         yield Share(
-            run, part, "", "", pooled.total_actions, height, 1.0 if n else None, _rate(fits if own else None, n),
-            _rate(lost, n), pooled.malformed_rate if counts else None,
+            run, part, "", "", pooled.total_actions, height, 1.0 if n else None, _rate(matching if own else None, n),
+            _rate(misused, n), pooled.malformed_rate if counts else None,
         )  # fmt: skip
         for name in used:
-            fit = None if own is None else float(self._dimension(name) == own)
-            lost = None if self.misused is None else self.misused[name]
-            whole, part_of = pooled.segments[name], pooled.shares[name]
-            yield Share(
-                run, part, name, self._dimension(name), counts[name], whole, part_of, fit, _rate(lost, counts[name])
-            )
-
-    def _dimension(self, name: str) -> str:
-        return str(self.facts[name].get("dimension", ""))
+            matches = None if own is None else float(dimensions[name] == own)
+            misuse = _rate(None if self.misused is None else self.misused[name], counts[name])
+            shares = pooled.segments[name], pooled.shares[name]
+            yield Share(run, part, name, dimensions[name], counts[name], *shares, matches, misuse)
 
 
 def section(runs: Sequence[Run]) -> Section | None:
@@ -116,7 +112,8 @@ def section(runs: Sequence[Run]) -> Section | None:
         "tool that was offered."
     )
     by_tool = [share for share in shares if share.tool]
-    return Section("tools", "Tools", intro, [_actions(used), _bars(by_tool), _plot(used), _by_tool(by_tool)])
+    whole = [share for share in shares if not share.tool]
+    return Section("tools", "Tools", intro, [_actions(whole, used), _bars(by_tool), _plot(used), _by_tool(by_tool)])
 
 
 def write_shares(runs: Sequence[Run], home: Path) -> Path:
@@ -128,46 +125,43 @@ def write_shares(runs: Sequence[Run], home: Path) -> Path:
     return home / TABLE
 
 
-def _actions(used: Mapping[tuple[str, str], Used]) -> Sheet:
+def _actions(whole: Sequence[Share], used: Mapping[tuple[str, str], Used]) -> Sheet:
     """A line per run and part: how many actions, which share are tools, and what was wrong with them."""
-    columns = [
-        Column("run"), Column("part"), Column("actions", "n"), Column("tools of all actions", "share"),
-        Column("matching", "share", "higher"), Column("misuse", "share", "lower"),
-        Column("malformed", "share", "lower"), Column("tools offered", "n, least"), Column("tools offered", "n, most"),
-    ]  # fmt: skip
-    lines: list[list[Cell]] = []
-    for (label, part), one in used.items():
-        whole = next(one.shares(label, part))
-        cells = (whole.actions, whole.of_actions, whole.matching, whole.misuse, whole.malformed)
-        lines.append([label, part, *cells, min(one.sizes), max(one.sizes)])
-    return Sheet("Actions", columns, lines, keys=2)
+    heads = columns(
+        "run", "part", ("actions", "n"), ("tools of all actions", "share"), ("matching", "share", "higher"),
+        ("misuse", "share", "lower"), ("malformed", "share", "lower"), ("tools offered", "n, least"),
+        ("tools offered", "n, most"),
+    )  # fmt: skip
+    lines = []
+    for one in whole:
+        sizes = used[one.run, one.part].sizes
+        cells = (one.run, one.part, one.actions, one.of_actions, one.matching, one.misuse, one.malformed)
+        lines.append([*cells, min(sizes), max(sizes)])
+    return Sheet("Actions", heads, lines, keys=2)
 
 
 def _by_tool(shares: Sequence[Share]) -> Sheet:
-    """A line per run, part and tool."""
-    columns = [
-        Column("run"), Column("part"), Column("tool or category"), Column("dimension"), Column("actions", "n"),
-        Column("of all actions", "share"), Column("of tool actions", "share"), Column("misuse", "share", "lower"),
-    ]  # fmt: skip
-    lines: list[list[Cell]] = [
+    heads = columns(
+        "run", "part", "tool or category", "dimension", ("actions", "n"), ("of all actions", "share"),
+        ("of tool actions", "share"), ("misuse", "share", "lower"),
+    )  # fmt: skip
+    lines = [
         [one.run, one.part, one.tool, one.dimension, one.actions, one.of_actions, one.of_tool_actions, one.misuse]
         for one in shares
     ]
-    return Sheet("Shares by tool", columns, lines, keys=3)
+    return Sheet("Shares by tool", heads, lines, keys=3)
 
 
 def _bars(shares: Sequence[Share]) -> Plot:
     """A bar per part and run: tool actions among all actions, stacked by tool, those of a dimension in one group."""
-    bars: dict[tuple[str, str], list[Share]] = {}
-    for share in sorted(shares, key=lambda one: (one.dimension, one.tool)):
-        bars.setdefault((share.dimension, share.tool), []).append(share)
+    by_tool = grouped(sorted(shares, key=lambda one: (one.dimension, one.tool)), lambda one: (one.dimension, one.tool))
     data = [
         {
             "type": "bar", "name": tool, "legendgroup": dimension, "legendgrouptitle": {"text": dimension},
             "x": [[one.part for one in of], [one.run for one in of]], "y": [one.of_actions for one in of],
             "hovertemplate": "%{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
         }
-        for (dimension, tool), of in bars.items()
+        for (dimension, tool), of in by_tool.items()
     ]  # fmt: skip
     layout = {
         "barmode": "stack", "height": 460, "xaxis": {"type": "multicategory", "automargin": True},
@@ -181,13 +175,13 @@ def _plot(used: Mapping[tuple[str, str], Used]) -> Plot:
     counts: dict[str, Counter[str]] = {}
     for (label, _), one in used.items():
         counts[label] = counts.get(label, Counter()) + one.kinds
+    counts = {label: of for label, of in counts.items() if of}
     pooled = sum(counts.values(), Counter[str]())
-    shown = [kind for kind, _ in pooled.most_common(_SHADES)]
-    there = {label: of for label, of in counts.items() if of}
-    z = [[of[kind] / of.total() for kind in shown] for of in there.values()]
-    lost = len(pooled) - len(shown)
-    notes = [f"{lost} tools that were used less are in the table only"] if lost else []
-    return Plot("Shares of tool actions", shades(list(there), shown, z), notes)
+    shown = [kind for kind, _ in pooled.most_common(_PLOTTED)]
+    z = [[of[kind] / of.total() for kind in shown] for of in counts.values()]
+    others = len(pooled) - len(shown)
+    notes = [f"{others} tools that were used less are in the table only"] if others else []
+    return Plot("Shares of tool actions", heatmap(list(counts), shown, z), notes)
 
 
 def shares_of(row: Row) -> list[Share]:
@@ -206,7 +200,7 @@ def used_of(row: Row) -> dict[str, Used]:
     return {part: parts[part] for part in sorted(parts)}
 
 
-def _episodes(run: Run) -> Iterator[tuple[Mapping[str, Any], list[str], Facts]]:
+def _episodes(run: Run) -> Iterator[tuple[Record, list[str], Facts]]:
     """Records that did not error, the names of their actions, the facts of the tools they were offered."""
     unpacker = Unpacker(run.texts())
     known: dict[str, Facts] = {}
@@ -219,7 +213,7 @@ def _episodes(run: Run) -> Iterator[tuple[Mapping[str, Any], list[str], Facts]]:
         yield record, action_names(Trajectory([_acted(step) for step in record["steps"]])), known[offer]
 
 
-def _acted(stored: Mapping[str, Any]) -> Step:
+def _acted(stored: StoredStep) -> Step:
     """A stored step as far as actions are counted: no texts are read."""
     action = None
     if (read := stored.get("action")) is not None:

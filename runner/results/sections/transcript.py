@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from components.core.errors import ConfigError
-from components.core.messages import Image, Message, ToolCall
+from components.core.messages import Message, ToolCall
 from components.core.types import Observed, Step, Trajectory
 from components.faults.marks import fault_lines
 from runner.config.errors import nearest
 from runner.results.runs import Run
+from runner.results.sections.episode_data import text_of
 from runner.results.sections.report import tokens_text
 from runner.results.table import plain
 from runner.storage.records import read
@@ -27,23 +28,19 @@ def show_episode(runs: Sequence[Run], sample_id: str, epoch: int | None, prompts
 
     Raises ConfigError for a sample or an epoch that is in none of them, naming what is nearest.
     """
-    ids: dict[str, None] = {}
-    epochs: list[int] = []
-    shown = False
+    ids, epochs, shown = dict[str, None](), set[int](), False
     for run in runs:
-        records = []
+        records = {}
         for record in read(run.folder):
             ids[record["sample_id"]] = None
             if record["sample_id"] == sample_id:
-                records.append(record)
-        epochs += [record["epoch"] for record in records]
-        wanted = [record for record in records if epoch in (None, record["epoch"])]
-        if wanted:
-            record = min(wanted, key=lambda one: int(one["epoch"]))
-            print(*transcript(run, record, prompts), sep="\n", end="\n\n")  # noqa: T201
+                epochs.add(record["epoch"])
+                records[record["epoch"]] = record
+        if records and (epoch is None or epoch in records):
+            print(*transcript(run, records[min(records) if epoch is None else epoch], prompts), sep="\n", end="\n\n")  # noqa: T201
             shown = True
     if epochs and not shown:
-        have = ", ".join(map(str, sorted(set(epochs))))
+        have = ", ".join(map(str, sorted(epochs)))
         raise ConfigError(f"--epoch {epoch}: sample {plain(sample_id)!r} has the epochs {have}")
     if not shown:
         raise ConfigError(plain(f"episode {sample_id!r}: there is no such sample; {nearest(sample_id, ids)}"))
@@ -64,7 +61,6 @@ def transcript(run: Run, record: Record, prompts: bool = False) -> Iterator[str]
 
 
 def _step(number: int, step: Step, prompts: bool) -> Iterator[str]:
-    """One model call and what followed."""
     label = plain(str(step.remarks.get("label", "")))
     aside = "" if step.committed else ", not chosen"
     finish = "" if step.finish == "stop" else f", ended by {plain(step.finish)}"
@@ -96,7 +92,6 @@ def _step(number: int, step: Step, prompts: bool) -> Iterator[str]:
 
 
 def _observed(one: Observed, how: str) -> Iterator[str]:
-    """A tool's call and what it returned."""
     yield from _lines(_call(one.call), f"  {how}: ")
     pictures = "".join("\n[an image]" for _ in one.observation.images)
     yield from _lines(one.observation.text + pictures, f"  {one.error}: " if one.error else "  observed: ")
@@ -109,14 +104,11 @@ def _call(call: ToolCall) -> str:
 
 
 def _text(message: Message) -> str:
-    """What a message says, images and native calls by name."""
-    parts = (message.content,) if isinstance(message.content, str) else message.content
-    texts = ["[an image]" if isinstance(part, Image) else part for part in parts]
-    return "\n".join([*filter(None, texts), *(f"-> {_call(call)}" for call in message.tool_calls)])
+    """The text of a message, images and native calls by name."""
+    return "\n".join([*filter(None, [text_of(message)]), *(f"-> {_call(call)}" for call in message.tool_calls)])
 
 
 def _end(trajectory: Trajectory) -> Iterator[str]:
-    """How it ended."""
     yield f"ended: {trajectory.stop}"
     if trajectory.answer is not None:
         yield from _lines(trajectory.answer, "answer: ")

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from components.core.types import Verdict
+from runner.results.kinds import grouped
 from runner.results.metrics import APART
-from runner.results.render.figures import groups
-from runner.results.rows import Row
-from runner.results.run_metrics import rows
+from runner.results.render.figures import bars
+from runner.results.rows import Row, rows
 from runner.results.runs import Run
-from runner.results.sheets import Cell, Column, Plot, Section, Sheet, Value
+from runner.results.sheets import Cell, Plot, Section, Sheet, Value, columns
 from runner.storage.stored import Unpacker
 
 # Records written before verdicts were data have them as texts: ``select: candidate 2 of 3, picked; curve 1=1, 2=2``.
@@ -30,36 +30,27 @@ class Checked:
     step: int
     verdict: Verdict
 
-    def unlike(self, n: int) -> bool:
-        """Whether n proposals would have led to another choice."""
-        return self.verdict.picks[n] != self.verdict.chosen
-
 
 Found = Mapping[str, Sequence[Checked]]
 
 
 def section(runs: Sequence[Run]) -> Section | None:
     """Choices step by step and how the checks ended; None where there was nothing to choose from."""
-    there = rows(runs)
-    read = {row.label: [one for run in row.runs for one in verdicts_of(run)] for row in there}
-    every = {label: [one for one in of if isinstance(one, Checked)] for label, of in read.items()}
-    found = {
-        label: of
-        for label, of in every.items()
-        if any(len(one.verdict.picks) > 1 or one.verdict.chosen > 1 for one in of)
-    }
-    if not found:
+    read = {row: [one for run in row.runs for one in verdicts_of(run)] for row in rows(runs)}
+    checked = {row: [one for one in of if isinstance(one, Checked)] for row, of in read.items()}
+    chosen = [
+        row for row, of in checked.items() if any(len(one.verdict.picks) > 1 or one.verdict.chosen > 1 for one in of)
+    ]
+    if not chosen:
         return None
     intro = (
         "Proposals are candidates for an action, or versions of one. A step counts the checked actions of an episode "
         "from 1; the last line of a run is over all steps."
     )
-    lost = sum(not isinstance(one, Checked) for of in read.values() for one in of)
-    notes = [f"verdicts in another form, left out: {lost:,}"] if lost else []
-    calls = [_calls(row) for row in there if row.label in found]
-    return Section(
-        "verifier", "What the verifier chose", intro, [_plot(found), _steps(found), _ends(found, notes + calls)]
-    )
+    others = sum(not isinstance(one, Checked) for of in read.values() for one in of)
+    notes = [*([f"verdicts in another form, left out: {others:,}"] if others else []), *map(_calls, chosen)]
+    found = {row.label: checked[row] for row in chosen}
+    return Section("verifier", "What the verifier chose", intro, [_plot(found), _steps(found), _ends(found, notes)])
 
 
 def verdicts_of(run: Run) -> Iterator[Checked | str]:
@@ -97,15 +88,16 @@ def _steps(found: Found) -> Sheet:
     numbers = sorted(
         {n for of in found.values() for one in of for n in one.verdict.picks if n < max(one.verdict.picks)}
     )
-    columns = [Column("run"), Column("step"), Column("checked", "n"), Column("first not kept", "share")]
-    columns += [Column(f"unlike with {n}", "share") for n in numbers]
+    heads = columns(
+        "run", "step", ("checked", "n"), ("first not kept", "share"), *((f"unlike with {n}", "share") for n in numbers)
+    )
     lines: list[list[Cell]] = []
     for label, of in found.items():
-        parts = {str(step): [one for one in of if one.step == step] for step in sorted({one.step for one in of})}
+        parts = {str(step): part for step, part in sorted(grouped(of, lambda one: one.step).items())}
         for step, part in (parts | {"all": list(of)}).items():
             lines.append([label, step, len(part), _changed(part), *(_unlike(part, n) for n in numbers)])
     notes = ["unlike with n: how often n proposals would have led to another choice than all of them did"]
-    return Sheet("Choices by step", columns, lines, notes if numbers else (), keys=2)
+    return Sheet("Choices by step", heads, lines, notes if numbers else (), keys=2)
 
 
 def _changed(checks: Sequence[Checked]) -> float:
@@ -114,21 +106,21 @@ def _changed(checks: Sequence[Checked]) -> float:
 
 def _unlike(checks: Sequence[Checked], n: int) -> float | None:
     """The share that n proposals would have decided otherwise; a verdict without that number is left out."""
-    there = [one for one in checks if n in one.verdict.picks]
-    return sum(one.unlike(n) for one in there) / len(there) if there else None
+    choices = [one.verdict.picks[n] != one.verdict.chosen for one in checks if n in one.verdict.picks]
+    return sum(choices) / len(choices) if choices else None
 
 
 def _ends(found: Found, notes: Sequence[str]) -> Sheet:
     """Why a check ended where it did."""
     lines: list[list[Cell]] = []
     for label, of in found.items():
-        endings = Counter((one.verdict.verifier, one.verdict.why) for one in of)
-        for (verifier, why), n in endings.most_common():
-            part = [one for one in of if (one.verdict.verifier, one.verdict.why) == (verifier, why)]
-            lines.append([label, verifier, why, n, n / len(of), _changed(part)])
-    columns = [Column("run"), Column("verifier"), Column("the check ended")]
-    columns += [Column("steps", "n"), Column("of all checks", "share"), Column("first not kept", "share")]
-    return Sheet("How checks ended", columns, lines, notes, keys=3)
+        endings = grouped(of, lambda one: (one.verdict.verifier, one.verdict.why))
+        for (verifier, why), part in sorted(endings.items(), key=lambda pair: -len(pair[1])):
+            lines.append([label, verifier, why, len(part), len(part) / len(of), _changed(part)])
+    heads = columns(
+        "run", "verifier", "the check ended", ("steps", "n"), ("of all checks", "share"), ("first not kept", "share")
+    )
+    return Sheet("How checks ended", heads, lines, notes, keys=3)
 
 
 def _calls(row: Row) -> str:
@@ -145,7 +137,7 @@ def _plot(found: Found) -> Plot:
     steps = sorted({one.step for of in found.values() for one in of})
     series: dict[str, list[Value | None]] = {}
     for label, of in found.items():
-        parts = [[one for one in of if one.step == step] for step in steps]
-        series[label] = [Value(_changed(part)) if part else None for part in parts]
-    figure = groups([str(step) for step in steps], series, "first proposal not kept [share of checks]", "step")
+        parts = grouped(of, lambda one: one.step)
+        series[label] = [Value(_changed(parts[step])) if step in parts else None for step in steps]
+    figure = bars([str(step) for step in steps], series, "first proposal not kept [share of checks]", "step")
     return Plot("How often the first proposal was not kept", figure)

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.acting.attempt import Attempting, Shown, Trial
+from components.acting.attempt import Retries, Shown, Trial
 from components.acting.demonstrations import FixedTasks, own_tasks, solved_task
 from components.agents.react import ReAct
 from components.core.errors import ConfigError
@@ -20,7 +20,7 @@ async def test_a_trial_tells_what_was_done_and_what_came_of_it():
     trial, _ = await acting_on(ReAct("reflectool"), [CALL, "prose", ANSWER])
     assert trial == Trial(Answer("B"), [('count[{"n":2}]', "2"), trial.chain[1], ('Finish[{"response":"B"}]', "B")])
     assert trial.chain[1][0] == "prose" and "could not be read" in trial.chain[1][1]
-    assert isinstance(ReAct(), Attempting)
+    assert isinstance(ReAct(), Retries)
 
 
 async def test_the_step_limit_is_a_failure_and_the_forced_last_step_offers_only_to_finish():

@@ -13,7 +13,7 @@ from components.acting.examples import (
     rationale_of,
     rationales,
 )
-from components.cab.datasets.mmlu_med import MmluMed
+from components.cab.datasets.knowledge import MmluMed
 from components.core.errors import ConfigError
 from components.core.types import Problem
 from components.datasets.medagentsbench import MedAgentsBench

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from components.acting.foreseen import Foreseeing, foreseen
+from components.acting.foreseen import ForeseesErrors, foreseen, reflection_in
 from components.core.errors import ToolError
 from components.core.messages import Message, ToolCall
 from components.core.tools import Offer
@@ -36,7 +36,7 @@ def test_what_would_be_refused_is_known_before_anything_runs(name, arguments, la
 
 
 def test_a_tool_without_foresight_is_checked_by_name_and_arguments_alone():
-    assert isinstance(Wary(), Foreseeing) and not isinstance(Echo(), Foreseeing)
+    assert isinstance(Wary(), ForeseesErrors) and not isinstance(Echo(), ForeseesErrors)
     assert why(Echo(), ("echo", '{"query": "no"}')) is None and why(Echo(), ("echo", "{}")) == "bad_arguments"
 
 
@@ -44,3 +44,17 @@ def test_of_several_calls_the_first_alone_meets_the_state_as_it_is():
     yes, no = ("echo", '{"query": "yes"}'), ("echo", '{"query": "no"}')
     assert why(Wary(), yes, no) is None and why(Wary(), no, yes) == "refused"
     assert why(Wary(), yes, ("ecko", "{}")) == "unknown_tool"
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("<Reflection>\n<Candidates>TOOL1</Candidates>\n<Reasoning>fits</Reasoning>\n</Reflection>\n<Call>", "TOOL1 fits"),
+    ("Thought: <Reflection>plainly</Reflection>\nAction: TOOL1[{}]", "plainly"),
+    ("<Reflection><Candidates></Candidates> <Reasoning> </Reasoning></Reflection>", ""),
+    ("<Reflection>never closed", ""), ("<Call></Call>", ""), ("", ""),
+])  # fmt: skip
+def test_the_first_block_counts_and_empty_tags_say_nothing(text, says):
+    assert reflection_in(text) == says
+
+
+def test_a_reply_that_repeats_itself_is_read_in_linear_time():
+    assert reflection_in("<Reflection>" * 200_000) == ""

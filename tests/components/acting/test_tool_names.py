@@ -2,10 +2,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from components.acting.tool_names import known_names, lasting_names, named, to_lasting, to_local
+from components.acting.tool_names import (
+    action_names,
+    distribution,
+    is_misuse,
+    known_names,
+    lasting_names,
+    named,
+    to_lasting,
+    to_local,
+)
 from components.core.errors import ConfigError
-from components.core.messages import ToolSpec
+from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
 from components.core.tools import Offer
+from components.core.types import Action, Problem, Refusal, Step, Trajectory
 
 NUMBERED = [
     ToolSpec("TOOL1", "a", {}, facts={"category": "Organ Segmentor"}),
@@ -43,3 +53,50 @@ def test_a_chain_goes_to_memory_and_comes_back_under_the_names_of_another_task()
     text = to_local("Action: Report Generator[{}]\nObservation: Report Generator[ x", elsewhere)
     assert text == "Action: TOOL5[{}]\nObservation: Report Generator[ x"
     assert to_local("Action: Organ Segmentor[{}]", elsewhere) == "Action: Organ Segmentor[{}]"
+
+
+def step(branch="main", committed=True, **fields):
+    action = Action(Message("assistant"), **fields)
+    return Step("act", "main", branch, 0, 0, (), Message("assistant"), Usage(), action=action, committed=committed)
+
+
+def test_segments_add_up_to_the_height_and_shares_to_one():
+    found = distribution([["Plan", "Medrag", "UMLS", "Finish"], ["UMLS", "", "Bogus", "Finish"]], ["UMLS", "Medrag"])
+    assert (found.total_actions, found.n_ignored) == (6, 2)
+    assert found.height == pytest.approx(sum(found.segments.values())) == 0.5
+    assert found.shares == {"UMLS": pytest.approx(2 / 3), "Medrag": pytest.approx(1 / 3)}
+    assert found.malformed_rate == 2 / 8
+
+
+def test_inner_actions_are_no_tools_even_when_offered_as_such():
+    found = distribution([["Think", "Finish"]], ["Think", "Medrag"])
+    assert (found.height, found.segments, found.shares) == (0, {}, {})
+
+
+def test_nothing_at_all():
+    found = distribution([], [])
+    assert (found.total_actions, found.height, found.malformed_rate) == (0, 0, 0)
+
+
+def test_names_are_of_committed_actions_in_their_order():
+    calls = (ToolCall("1", "Medrag", "{}"), ToolCall("2", "Medrag", "{}"))
+    steps = [
+        step(calls=calls), step(committed=False, calls=calls), step(error="unreadable"), step(answer="A"),
+        step(refusal=Refusal({})), Step("plan", "main", "main", 0, 0, (), Message("assistant"), Usage()),
+    ]  # fmt: skip
+    assert action_names(Trajectory(steps)) == ["Medrag", "Medrag", "", "Finish", "Finish"]
+
+
+def test_only_the_final_trial_counts():
+    calls = (ToolCall("1", "Medrag", "{}"),)
+    steps = [step(calls=calls), step(answer="A"), step("trial/2", error="unreadable"), step("trial/2", answer="B")]
+    assert action_names(Trajectory(steps)) == ["", "Finish"]
+    assert action_names(Trajectory()) == []
+
+
+def test_a_tool_is_misused_where_the_problem_lacks_its_kind_of_input():
+    kinds = Problem("1", "?", inputs={"image_2": "b.png", "image": "a.png", "upload_files": "notes"}).input_kinds
+    assert kinds == ["image", "upload_files"] and Problem("1", "?").input_kinds == []
+    assert Problem("1", "?", images=(Image("data:x"),)).input_kinds == ["image"]
+    assert is_misuse({"needs": "sql_database"}, kinds)
+    assert not is_misuse({"needs": "image"}, kinds) and not is_misuse({}, [])

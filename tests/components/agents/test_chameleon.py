@@ -2,7 +2,7 @@ from time import perf_counter
 
 import pytest
 
-from components.agents.chameleon import Chameleon, modules_of, written_for
+from components.agents.planned import Chameleon, modules_of, written_for
 from components.core.errors import ActionError
 from components.core.types import Answer, Failure, Refusal
 from tests.record_desk import Records, solving

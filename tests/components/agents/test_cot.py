@@ -1,4 +1,4 @@
-from components.agents.cot import Cot
+from components.agents.direct import Cot
 from components.core.types import Problem
 from components.grammars.xml_call import XmlCall
 from components.text.answers import parse_letter

@@ -1,6 +1,6 @@
 import pytest
 
-from components.agents.cot_plan import CotPlan
+from components.agents.planned import CotPlan
 from components.agents.self_consistency import SelfConsistency
 from components.core.errors import ConfigError
 from components.core.types import Answer, Failure, Refusal

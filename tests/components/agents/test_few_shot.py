@@ -8,7 +8,7 @@ from components.core.errors import ConfigError
 from components.core.plain import Accept
 from components.core.types import Problem, Sample
 from components.grammars.xml_call import XmlCall
-from components.memory.examples import Shown
+from components.memory.examples import ExampleMemory
 from components.models.scripted import Scripted
 from runner.episode.door import Door
 from runner.episode.episode import play
@@ -21,7 +21,7 @@ TWO = Example("two", "Which vitamin prevents rickets?", "A", {"A": "D", "B": "K"
 THREE = Example("three", "Which vitamin helps clotting?", "C", {"A": "E", "B": "D", "C": "K"}, "A note.")
 WORDS = Example("words", "Which drug thins blood?", "Heparin", rationale="It acts on thrombin.")
 OWN = replace(TWO, id="own", question="Which vitamin is thiamine?")
-MEMORY = Shown("m", (THREE, TWO), (OWN, WORDS))
+MEMORY = ExampleMemory("m", (THREE, TWO), (OWN, WORDS))
 
 
 async def played(agent, problem, replies, memory=MEMORY):
@@ -60,12 +60,12 @@ async def test_at_most_so_many_are_shown():
 
 
 async def test_own_examples_stand_in_where_none_of_the_training_split_fits():
-    memory = Shown("m", (THREE,), (OWN,))
+    memory = ExampleMemory("m", (THREE,), (OWN,))
     assert examples(await played(FewShot(reason=True), CHOICE, ["Answer: B"], memory)) == ["own"]
     assert examples(await played(FewShot(), CHOICE, ["Answer: B"], memory)) == ["three"]
 
 
-@pytest.mark.parametrize("memory", [None, Shown("m", (), ())])
+@pytest.mark.parametrize("memory", [None, ExampleMemory("m", (), ())])
 async def test_without_an_example_nothing_is_asked(memory):
     with pytest.raises(ConfigError, match="no example that fits 'choice'; choose memory=examples"):
         await played(FewShot(), CHOICE, [], memory)

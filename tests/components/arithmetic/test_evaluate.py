@@ -4,7 +4,7 @@ from datetime import date
 import pytest
 
 from components.arithmetic import functions
-from components.arithmetic.evaluate import LENGTH, evaluate, shown
+from components.arithmetic.evaluate import LENGTH, as_text, evaluate
 from components.core.errors import ToolError
 
 FUNCTIONS = {**functions.FUNCTIONS, **functions.DATE_FUNCTIONS}
@@ -42,7 +42,7 @@ FUNCTIONS = {**functions.FUNCTIONS, **functions.DATE_FUNCTIONS}
     ],
 )
 def test_expressions_have_a_value(text, expected):
-    assert shown(evaluate(text, FUNCTIONS)) == expected
+    assert as_text(evaluate(text, FUNCTIONS)) == expected
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_nothing_but_arithmetic_is_reached(text):
 
 
 def test_values_are_shown_in_twelve_digits():
-    assert [shown(v) for v in (2.0, 1e20, 1 / 3, True, "x", date(2024, 1, 2))] == [
+    assert [as_text(v) for v in (2.0, 1e20, 1 / 3, True, "x", date(2024, 1, 2))] == [
         "2", "1e+20", "0.333333333333", "True", "x", "01/02/2024",
     ]  # fmt: skip
 

@@ -1,6 +1,6 @@
 import pytest
 
-from components.arithmetic.units import ALIASES, FUNCTIONS, SUBSTANCES, convert, read_unit, spoken
+from components.arithmetic.units import ALIASES, FUNCTIONS, SUBSTANCES, as_call, convert, read_unit
 from components.core.errors import ToolError
 
 
@@ -103,7 +103,7 @@ def test_a_unit_is_a_factor_and_powers():
     ],
 )
 def test_a_spoken_conversion_becomes_a_call(text, call):
-    assert spoken(text) == call
+    assert as_call(text) == call
 
 
 def test_expressions_call_it_with_numbers():

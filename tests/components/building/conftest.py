@@ -10,9 +10,9 @@ from components.sandbox import Sandbox
 def building():
     made = Building(Sandbox(), seconds=1.0)
     yield made
-    made.held.close()
+    made.limited_sandbox.close()
 
 
 @pytest.fixture(scope="session")
 def sandbox(building):
-    return building.held
+    return building.limited_sandbox

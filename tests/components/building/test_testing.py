@@ -5,6 +5,7 @@ from components.building.testing import Verdict, called, is_close, verdict_on
 from components.core.errors import ModelError
 from components.sandbox import SandboxError
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG
+from tests.slow import slow
 
 SPEC = read(CLEARANCE)
 HEAD = 'def CockcroftGault(age, weight, creatinine, sex="male"):\n    '
@@ -63,7 +64,11 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("code", HOSTILE.values(), ids=HOSTILE)
+QUICK = ("ends the process", "forges the answer", "forges one result")
+HOSTILE_CASES = [pytest.param(code, id=name, marks=[slow] * (name not in QUICK)) for name, code in HOSTILE.items()]
+
+
+@pytest.mark.parametrize("code", HOSTILE_CASES)
 async def test_hostile_and_endless_code_changes_nothing_but_its_verdict(sandbox, code, tmp_path):
     verdict = await verdict_on(code, SPEC, sandbox)
     assert not verdict.passed and verdict.reason

@@ -1,5 +1,5 @@
 from components.building.specification import fault, read
-from components.building.trials import MOST, trials
+from components.building.testing import MOST, trials
 from tests.components.building.formulas import CLEARANCE
 
 

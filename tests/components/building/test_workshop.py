@@ -1,7 +1,7 @@
 import pytest
 
 from components.building.specification import read
-from components.building.workshop import code_in
+from components.building.tools import code_in
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, Shop, fenced
 
 SPEC = read(CLEARANCE)
@@ -10,14 +10,14 @@ SPEC = read(CLEARANCE)
 async def test_right_code_passes_at_once(building):
     shop = Shop(fenced(RIGHT))
     built = await building.build(SPEC, shop)
-    assert built.verdict.passed and built.attempts == 1 and built.code == RIGHT.strip()
-    assert built.facts(SPEC)["code"] == built.code and built.facts(SPEC)["specified"]
+    assert built.passed and built.attempts == 1 and built.code == RIGHT.strip()
+    assert built.facts(SPEC.name)["code"] == built.code and built.facts(SPEC.name)["specified"]
 
 
 async def test_the_builder_is_asked_in_its_own_role_and_told_what_went_wrong(building):
     shop = Shop(fenced(WRONG), "I am thinking.", fenced(RIGHT))
     built = await building.build(SPEC, shop)
-    assert built.verdict.passed and built.attempts == 3
+    assert built.passed and built.attempts == 3
     assert {(purpose, role) for _, purpose, role in shop.asked} == {("build", "builder")}
     system, asked = shop.asked[0][0]
     assert system.role == "system" and "Name: CockcroftGault" in asked.text
@@ -38,12 +38,12 @@ async def test_an_example_is_held_back_as_long_as_two_are_left(building):
 async def test_no_more_repairs_than_allowed(building):
     shop = Shop(*[fenced(WRONG)] * 9)
     built = await building.build(SPEC, shop)
-    assert not built.verdict.passed and built.attempts == len(shop.asked) == building.repairs + 1
+    assert not built.passed and built.attempts == len(shop.asked) == building.repairs + 1
 
 
 def test_a_call_has_less_time_than_a_question(building):
-    assert building.held.limits.wall_seconds == 1.0 == building.held.limits.cpu_seconds
-    assert building.sandbox.limits.wall_seconds == 30.0 and building.held is building.held
+    assert building.limited_sandbox.limits.wall_seconds == 1.0 == building.limited_sandbox.limits.cpu_seconds
+    assert building.sandbox.limits.wall_seconds == 30.0 and building.limited_sandbox is building.limited_sandbox
 
 
 CODE = {

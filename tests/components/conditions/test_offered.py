@@ -10,8 +10,7 @@ from components.conditions.wrong_results import Noisy
 from components.core.errors import ConfigError
 from components.core.plain import Intact
 from components.core.protocols import Condition
-from components.core.tools import Offer
-from components.core.wrapping import innermost
+from components.core.tools import Offer, innermost
 from components.radiology.conditions import (
     Baseline,
     Differentiated,

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from components.core.messages import Image, Message, Sampling, ToolCall, ToolSpec
+from components.core.messages import Image, Message, Sampling, ToolCall, ToolSpec, continued
 
 
 def test_the_wire_form_is_that_of_chat_completions():
@@ -45,3 +45,13 @@ def test_sampling_is_merged_field_by_field():
     merged = base.merged(Sampling(temperature=1.0, stop=("x",), extra={"b": 2}))
     assert orjson.loads(merged.wire) == {"temperature": 1.0, "max_tokens": 9, "stop": ["x"], "a": 1, "b": 2}
     assert base.merged(None) is base
+
+
+ASK = Message("user", "And now?")
+
+
+def test_a_question_is_joined_to_the_users_last_message():
+    assert [m.text for m in continued([Message("system", "s"), Message("user", "u")], ASK)] == ["s", "u\n\nAnd now?"]
+    assert [m.text for m in continued([Message("assistant", "a")], ASK)] == ["a", "And now?"]
+    seen = Message("user", ("look", Image("data:x")))
+    assert continued([seen], ASK)[0].content == ("look", Image("data:x"), "And now?")

@@ -1,5 +1,4 @@
-from components.datasets.cab_pubmedqa import CabPubMedQA
-from components.datasets.pubmedqa import PubMedQA
+from components.datasets.pubmedqa import CabPubMedQA, PubMedQA
 from tests.components.cab_files import DATA, needs, write
 
 ROWS = {

@@ -1,7 +1,7 @@
 import pytest
 
-from components.ehr.calculating import calculate
 from components.ehr.errors import EhrError
+from components.ehr.interpreters import calculate
 
 
 @pytest.mark.parametrize(

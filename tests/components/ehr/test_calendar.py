@@ -1,7 +1,7 @@
 import pytest
 
-from components.ehr.calendar import calendar
 from components.ehr.errors import EhrError
+from components.ehr.interpreters import calendar
 from tests.components.ehr.ward import CLOCK
 
 

@@ -1,4 +1,4 @@
-from components.ehr.errors import KINDS, EhrError, quoted
+from components.ehr.errors import KINDS, EhrError, quote
 
 
 def test_an_error_has_a_kind_and_a_text():
@@ -7,5 +7,5 @@ def test_an_error_has_a_kind_and_a_text():
 
 
 def test_what_errors_repeat_stands_as_it_was_written_but_short():
-    assert quoted("DRUG='it is \"so\"'") == "`DRUG='it is \"so\"'`"
-    assert quoted("x" * 1000) == f"`{'x' * 300}`... (1000 characters)"
+    assert quote("DRUG='it is \"so\"'") == "`DRUG='it is \"so\"'`"
+    assert quote("x" * 1000) == f"`{'x' * 300}`... (1000 characters)"

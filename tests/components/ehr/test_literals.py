@@ -1,6 +1,6 @@
 import pytest
 
-from components.ehr.literals import as_kind, is_null, members, unquoted
+from components.ehr.filtering import as_kind, is_null, members, unquote
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_a_value_in_a_column_of_a_type(text, kind, value):
     [("'a b'", "a b"), ('"a"', "a"), ("'a\"", "'a\""), ("''a''", "'a'"), ("'", "'"), ("''", ""), ("a'", "a'")],
 )
 def test_one_pair_of_matching_quotes_is_dropped(text, bare):
-    assert unquoted(text) == bare
+    assert unquote(text) == bare
 
 
 def test_null_is_a_bare_word():

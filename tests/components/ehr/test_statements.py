@@ -7,7 +7,7 @@ from time import perf_counter
 import pytest
 
 from components.ehr.errors import EhrError
-from components.ehr.statements import filled, run_sql
+from components.ehr.interpreters import fill_placeholders, run_sql
 from components.sql import UnreadableDatabase
 from components.sql.cleaning import VITAL_BOUNDS
 from tests.components.ehr.ward import CLOCK, ward_file
@@ -57,7 +57,7 @@ def test_one_select(file, sql, rows):
 @pytest.mark.parametrize("vital", VITAL_BOUNDS)
 def test_every_vital_sign_has_a_range(vital):
     name = vital.replace(" ", "_")
-    assert filled(f"{name}_lower {name}_upper", None) == "{} {}".format(*VITAL_BOUNDS[vital])
+    assert fill_placeholders(f"{name}_lower {name}_upper", None) == "{} {}".format(*VITAL_BOUNDS[vital])
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from components.ehr.columns import prepare
 from components.ehr.errors import EhrError
 from components.ehr.metadata import Metadata
-from components.ehr.tables import Tables, checked, column, framed
+from components.ehr.tables import Tables, column, framed, require_table
 from tests.components.ehr.ward import WARD, ward, ward_file
 
 
@@ -50,7 +50,7 @@ def test_an_unknown_table_is_refused_with_the_names(name):
 @pytest.mark.parametrize("given", ["beds", [1], None, pd.Series([1])])
 def test_only_a_table_is_a_table(given):
     with pytest.raises(EhrError, match="FilterDB takes a table from LoadDB or FilterDB, found") as caught:
-        checked(given, "FilterDB")
+        require_table(given, "FilterDB")
     assert caught.value.kind == "type_mismatch"
 
 

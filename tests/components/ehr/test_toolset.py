@@ -12,14 +12,14 @@ from components.ehr.toolset import Ehr
 from components.grammars.code_block import CodeBlock
 from runner.config.errors import ConfigErrors
 from runner.episode.shared import Parts
-from runner.experiment.fitting import fit
+from runner.experiment.checks import check_fit
 from tests.wards import database, memory, sample, sandbox, toolset
 
 
 async def test_a_sample_opens_the_tools_over_its_database():
     offer = toolset([LoadDB()]).open(sample())
     assert list(offer.tools) == ["LoadDB"] and not offer.may_refuse and offer.facts["toolset"] == ["LoadDB"]
-    assert offer.state.database == "mimic_iii" and offer.state.file == database().resolve()
+    assert offer.state.metadata.database == "mimic_iii" and offer.state.file == database().resolve()
     assert offer.state.tables is toolset([LoadDB()]).open(sample()).state.tables
     offer.state.close()
 
@@ -64,7 +64,7 @@ async def test_code_runs_over_the_database_with_and_without_counting_groups():
 def test_functions_cannot_be_withheld_from_code():
     parts = Parts(EhrAgent(), Accept(), CodeBlock(), toolset([LoadDB()]), Withhold(["LoadDB"]), memory=memory())
     with pytest.raises(ConfigErrors, match="EhrAgent writes code, in which every function stands; withholding LoadDB"):
-        fit(parts, sample(), 0, ["ehr"], acts=True)
+        check_fit(parts, sample(), 0, ["ehr"], acts=True)
 
 
 def test_functions_of_code_cannot_be_made_to_fail():
@@ -72,7 +72,7 @@ def test_functions_of_code_cannot_be_made_to_fail():
     with pytest.raises(
         ConfigErrors, match=r"EhrAgent writes code, whose functions run in the sandbox, where the fault \(noisy\)"
     ):
-        fit(parts, sample(), 0, ["ehr"], acts=True)
+        check_fit(parts, sample(), 0, ["ehr"], acts=True)
 
 
 def test_what_lives_as_long_as_the_question_is_said():

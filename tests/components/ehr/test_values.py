@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from components.ehr.errors import EhrError
-from components.ehr.values import get_value
+from components.ehr.tables import get_value
 from tests.components.ehr.ward import ward
 
 

@@ -3,8 +3,7 @@ from random import Random
 
 import pytest
 
-from components.conditions.cards import Renamed
-from components.faults.cards import Recarded, change_cards
+from components.conditions.cards import Recarded, Renamed, change_cards
 from tests.failing import SAMPLE, Says, Tools, seen
 
 

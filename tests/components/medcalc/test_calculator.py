@@ -1,22 +1,21 @@
 import pytest
 
 from components.core.errors import ToolError
-from components.medcalc.calculator import Calculator, steps
-from components.medcalc.parameters import Centimetres, Kilograms
+from components.medcalc.arguments import QUANTITIES
+from components.medcalc.calculator import Calculator
+from components.medcalc.scores import steps
 
 
-def ponderal_index(weight: Kilograms, height: Centimetres = 100, corrected: bool = False) -> float:
-    """Ponderal index
-    in kg/m^3.
-    """
+def ponderal_index(weight, height=100, corrected=False):
     return weight / (height / 100) ** 3 * (2 if corrected else 1)
 
 
-CALCULATOR = Calculator(99, "Ponderal Index", ponderal_index)
+KINDS = {"weight": QUANTITIES["weight"], "height": QUANTITIES["height"], "corrected": bool}
+ABOUT = "Ponderal index in kg/m^3."
+CALCULATOR = Calculator("ponderal_index", 99, "Ponderal Index", ABOUT, KINDS, frozenset({"weight"}), ponderal_index)
 
 
 def test_a_card_describes_the_call():
-    assert CALCULATOR.name == "ponderal_index" and CALCULATOR.required == {"weight"}
     assert CALCULATOR.card == (
         "ponderal_index(weight: kg, height?: cm, corrected?: True | False)\n  Ponderal Index. Ponderal index in kg/m^3."
     )

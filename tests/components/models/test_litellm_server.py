@@ -6,8 +6,9 @@ import warnings
 import orjson
 import pytest
 
+from components.core.errors import CUT_OFF
 from components.core.messages import Image, Message, ToolCall, ToolSpec
-from components.models.faults import FINISH, Fault
+from components.models.faults import Fault
 from components.models.litellm_chat import LitellmChat
 from components.models.openai_chat import OpenAIChat
 from components.models.prices import Price
@@ -179,15 +180,15 @@ async def test_a_later_model_opens_connections_again(pair, server, ask):
 
 
 ANTHROPIC = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "Hel"}],
-             "stop_reason": FINISH, "stop_sequence": None, "usage": {"input_tokens": 10, "output_tokens": 2}}  # fmt: skip
+             "stop_reason": CUT_OFF, "stop_sequence": None, "usage": {"input_tokens": 10, "output_tokens": 2}}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("model", "body"), [("anthropic/claude-3-5-haiku-latest", ANTHROPIC), ("openai/m", None)])
 async def test_a_reply_that_the_window_cuts_off_says_so_through_litellm(server, ask, reply, model, body):
-    server.default = body or reply(choice={"finish_reason": FINISH})
+    server.default = body or reply(choice={"finish_reason": CUT_OFF})
     chat = LitellmChat(model, server.url, "sk-test-123456")
-    assert (await chat.call(ask("Hi"))).finish == FINISH
+    assert (await chat.call(ask("Hi"))).finish == CUT_OFF
     await chat.close()
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from components.core.types import Sample
 from components.panel.agent import MedAgents
-from components.panel.export import exported
+from components.panel.export import export_episode
 from tests.attempts import Echo
 from tests.panels import QUESTION, Script, panel
 
@@ -11,7 +11,7 @@ from tests.panels import QUESTION, Script, panel
 async def test_the_record_in_the_published_layout_keeps_its_invariants(doubts):
     outcome, model, trajectory = await panel(Script(doubts), MedAgents(expert_tools=False))
     trajectory.stop, trajectory.answer = "answered", outcome.text
-    told = exported(Sample(QUESTION, "A"), trajectory)
+    told = export_episode(Sample(QUESTION, "A"), trajectory)
     dissent = [sum(vote["vote"] == "no" for vote in one) for one in told["vote_history"]]
     assert len(told["syn_repo_history"]) == 1 + sum(number > 0 for number in dissent)
     assert [len(one) for one in told["revision_history"]] == [number for number in dissent if number]
@@ -24,12 +24,12 @@ async def test_the_record_in_the_published_layout_keeps_its_invariants(doubts):
 
 async def test_every_call_is_told_with_its_role_and_experts_with_tools_by_what_they_found():
     _, _, trajectory = await panel(Script((1, 0)), MedAgents(expert_tools=False))
-    advice = [call for call in exported(Sample(QUESTION, "A"), trajectory)["calls"] if call["stage"] == "advice"]
+    advice = [call for call in export_episode(Sample(QUESTION, "A"), trajectory)["calls"] if call["stage"] == "advice"]
     assert "specialist in Surgery" in advice[0]["system"] and "Revisions:" in advice[0]["user"]
     says = {"act": lambda r: 'Action: Finish[{"response": "Biopsy."}]' if "echo of" in r.messages[-1].text
             else 'Action: echo[{"query": "x"}]'}  # fmt: skip
     _, _, trajectory = await panel(Script(says=says), MedAgents(), tool=Echo())
-    told = exported(Sample(QUESTION, "A"), trajectory)
+    told = export_episode(Sample(QUESTION, "A"), trajectory)
     assert {one["raw"] for one in told["question_analyses"]} == {"Biopsy."}
     first = next(call for call in told["calls"] if call["tool_calls"])
     assert first["tool_calls"][0]["returned"] == "echo of x" and "specialist" in first["system"]

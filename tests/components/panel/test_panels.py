@@ -159,6 +159,7 @@ async def test_radiology_is_answered_by_a_panel_too(tools, grammar):
         assert (trajectory.stop, trajectory.answer) == ("answered", sample.target["answer"]), trajectory.error
 
 
+@slow
 async def test_the_served_core_plays_the_same_panel():
     asked, model = noting()
     for grammar in (BracketJson(), NativeTools()):

@@ -6,7 +6,7 @@ import pytest
 from components.core.messages import Message
 from components.core.types import Problem, Sample
 from components.panel.replies import read_experts, read_report, read_vote
-from components.panel.simulated import FIELDS, INSISTS_RIGHT, INSISTS_WRONG, Expert, Panel, favoured
+from components.panel.simulated import FIELDS, INSISTS_RIGHT, INSISTS_WRONG, Expert, Panel, favoured_answers
 from components.prompts import load
 from components.simulation.asked import Voice
 from tests.components.cab.simulated.clinic import ALL
@@ -95,9 +95,9 @@ def test_a_report_favours_what_most_analyses_favour_and_of_equals_the_first():
     }.items():
         report = read_report(said(ask("report", analyses=analyses(*given)), None))
         assert report.parsed and report.key_knowledge == 'The finding is "high glucose".'
-        assert favoured(report.total_analysis) == [best]
+        assert favoured_answers(report.total_analysis) == [best]
     nothing = read_report(said(ask("report", analyses=analyses()), None))
-    assert nothing.parsed and not favoured(nothing.total_analysis)
+    assert nothing.parsed and not favoured_answers(nothing.total_analysis)
 
 
 @pytest.mark.parametrize(
@@ -129,14 +129,16 @@ def test_advice_names_another_answer_than_the_report():
         ("A. liver", 0.0, {"C. spleen", "D. kidney"}),
     ):
         message = ask("advise", report=standing(favours(favourite)), field="Surgery")
-        seen = {one for seed in range(60) for one in favoured(said(message, seed=seed, competence=competence))}
+        seen = {one for seed in range(60) for one in favoured_answers(said(message, seed=seed, competence=competence))}
         assert seen == expected
     assert said(message, None).startswith("Revisions: ")
 
 
 def revised(report, *advice):
     given = [{"field": "F", "text": f"Revisions: change it.\n{favours(one)}"} for one in advice]
-    return favoured(read_report(said(ask("revise", report=standing(report), advice=given), None)).total_analysis)
+    return favoured_answers(
+        read_report(said(ask("revise", report=standing(report), advice=given), None)).total_analysis
+    )
 
 
 def test_a_revision_follows_most_of_the_advice_or_keeps_what_stands():
@@ -208,7 +210,7 @@ def test_an_expert_on_the_question_quotes_it_and_names_no_answer():
     request, expert = voice("question")
     text = expert.worded("B. pancreas", request.draws)
     assert "Surgery" in text and '"A man has a high glucose."' in text
-    assert not favoured(text) and not any(one in text for one in CHOICES.values())
+    assert not favoured_answers(text) and not any(one in text for one in CHOICES.values())
     assert expert.serves(request.knowledge, text)
     assert "nothing that is known" in voice("question", None)[1].worded("", request.draws)
 
@@ -216,10 +218,10 @@ def test_an_expert_on_the_question_quotes_it_and_names_no_answer():
 def test_an_expert_on_the_answers_names_the_one_it_believes_in():
     request, expert = voice("option")
     text = expert.worded("B. pancreas", request.draws)
-    assert favoured(text) == ["B. pancreas"] and "Ruled out: A. liver; C. spleen" in text
+    assert favoured_answers(text) == ["B. pancreas"] and "Ruled out: A. liver; C. spleen" in text
     assert expert.serves(request.knowledge, text)
     assert not expert.serves(request.knowledge, expert.worded("A. liver", request.draws))
-    assert not favoured(expert.worded("", request.draws))
+    assert not favoured_answers(expert.worded("", request.draws))
     spoken = [Message("user", "Which organ?"), Message("assistant", "?")]
     assert voice("option", opening=spoken)[1] is None
     assert Voice().worded("B. pancreas", request.draws) == "B. pancreas" and isinstance(expert, Expert)
@@ -229,5 +231,7 @@ def test_an_expert_on_the_answers_names_the_one_it_believes_in():
 def test_a_right_opinion_is_right_after_it_was_written_and_read_and_a_wrong_one_is_not(sample):
     for known, seed in product((True, False), range(8)):
         request = asked([Message("user", "x")], sample, seed=seed)
-        (read,) = favoured(f"Some words.\nMost plausible: {request.knowledge.opinion(known, request.draws)}\nMore.")
+        (read,) = favoured_answers(
+            f"Some words.\nMost plausible: {request.knowledge.opinion(known, request.draws)}\nMore."
+        )
         assert request.knowledge.is_right(read) == known

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from components.acting.demonstrations import steps_of
-from components.agents.cot_plan import CotPlan
+from components.agents.planned import CotPlan
 from components.core.types import Answer
 from components.ehr.cell import functions
 from components.ehr.columns import prepare
+from components.ehr.interpreters import run_sql
 from components.ehr.metadata import metadata
-from components.ehr.state import EhrState
-from components.ehr.statements import run_sql
 from components.ehr.tables import Tables
+from components.ehr.toolset import EhrState
 from components.prompts import load
 from components.text.values import cells, strict
 from tests.record_desk import Records, no_code, solving

@@ -2,25 +2,21 @@ import json
 
 import pytest
 
-from components.radiology.cards import BINDABLE, BOUNDS, OPTIONAL, RESTRICTABLE, TOOLS, VARIANTS, bounds, card, spec
+from components.radiology.cards import BINDABLE, RESTRICTABLE, TOOLS, VARIANTS, bounds, card, spec
 from components.radiology.tasks import AC, AD, BQ, CATEGORIES, DD, DI, IE, OS, RG, TR, VARIABLES
 from tests.golden.vectors import CODE, PAPER
 
 
-def test_the_tables_speak_of_the_same_tools():
-    assert set(BOUNDS) == set(TOOLS) >= set(OPTIONAL)
+def test_the_table_holds_every_category_and_only_variables_of_memory_but_the_references_slip():
     assert {category for category, _ in TOOLS} == set(CATEGORIES) and len(TOOLS) == 15
-
-
-def test_every_variable_is_one_of_memorys_but_the_references_slip():
-    names = {name for inputs, outputs, _ in TOOLS.values() for name in f"{inputs} {outputs}".split()}
-    optional = {name for text in OPTIONAL.values() for name in text.split()}
-    assert names <= set(VARIABLES) and optional - set(VARIABLES) == {"ValueName"}
+    assert all({*row["inputs"], *row["outputs"]} <= set(VARIABLES) for row in TOOLS.values())
+    assert {name for row in TOOLS.values() for name in row["optional"]} - set(VARIABLES) == {"ValueName"}
 
 
 def test_only_tools_with_optional_inputs_have_a_step():
-    for key, (lower, upper, bound_lower, bound_upper, step) in BOUNDS.items():
-        assert (step > 0) == (key in OPTIONAL) == (upper > lower)
+    for row in TOOLS.values():
+        lower, upper, bound_lower, bound_upper, step = row["bounds"]
+        assert (step > 0) == bool(row["optional"]) == (upper > lower)
         assert 0 < lower <= bound_lower <= bound_upper <= 0.98
 
 

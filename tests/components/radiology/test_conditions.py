@@ -126,5 +126,5 @@ def test_more_tools_than_needed_are_offered(made, name, code, paper):
 
 @pytest.mark.parametrize("made", [Baseline, Differentiated, *(row[0] for row in (*REDUNDANT, *INSUFFICIENT))])
 def test_another_toolset_is_refused(made):
-    with pytest.raises(ConfigError, match=f"condition '{made.name}' needs toolset=radiology"):
+    with pytest.raises(ConfigError, match=f"condition '{made.row.name}' needs toolset=radiology"):
         made().offer(Offer({}), SAMPLE, Random(1))

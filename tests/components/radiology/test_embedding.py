@@ -14,6 +14,7 @@ from components.core.errors import ConfigError
 from components.radiology.dataset import RadABench
 from components.radiology.embedding import PICTURE, POINTS, Embedding, EmbedRecords, SentenceEmbedding
 from tests.sentences import installed
+from tests.slow import slow
 
 
 def test_a_model_is_loaded_by_its_name_and_gives_a_vector_of_length_1_per_text(tmp_path, monkeypatch):
@@ -95,6 +96,7 @@ async def test_a_point_per_record_coloured_by_anatomy(tmp_path, library):
     assert table(again.place) == points
 
 
+@slow
 async def test_texts_that_are_alike_are_near(tmp_path):
     bench = Desk()
     bench.evaluated = [one for one in bench.evaluated if one.strata["anatomy"] in ("Breast", "Spine")]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from components.core.types import Score
-from components.radiology.grading import Attempt, attempt, grade, unscored
+from components.radiology.perfect import Attempt, attempt, grade, unscored
 from tests.components.radiology.scripted import PAPER, episode, exact, sample
 
 NAMES = ("x/calls", "x/other")

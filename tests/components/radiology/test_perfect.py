@@ -150,8 +150,7 @@ def test_no_insufficient_set_is_solvable(build):
 
 def test_all_other_sets_are_solvable():
     for study in STUDIES:
-        pair = study.pair
-        sets = [baseline(PAPER), high(PAPER), regular(pair, Random(1), PAPER), medium(pair, Random(1), PAPER)]
+        sets = [baseline(PAPER), high(PAPER), regular(study, Random(1), PAPER), medium(study, Random(1), PAPER)]
         for cards in (*sets, differentiated(study, Random(1), PAPER)):
             assert solvable(cards, study, PAPER), study.task.id
 

@@ -2,17 +2,19 @@ from random import Random
 
 import pytest
 
-from components.radiology.plausible import plausible as plausible_value
+from components.radiology.memory import open_memory
 from components.radiology.study import recorded, study_of
 from components.radiology.tasks import ANATOMIES, MODALITIES, PAIRS, VARIABLES, var
 from components.text.words import stands_in
 from tests.failing import STUDY
+from tests.golden.vectors import PAPER
 
 OWN = study_of(STUDY)
 
 
 def plausible(name, wrong, rng):
-    return plausible_value(OWN.record, OWN.vocabulary, name, wrong, rng)
+    memory = open_memory(OWN.record, OWN.task.id, PAPER, OWN.vocabulary)
+    return memory.plausible(name, wrong, rng)
 
 
 WRITTEN = [var(name) for name in VARIABLES if name not in ("Image", "Information")]

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from components.core.errors import ConfigError
-from components.radiology.records import parse_records
+from components.radiology.study import parse_records
 from components.radiology.tasks import TASKS
 from tests.golden.vectors import dev
 

@@ -24,6 +24,10 @@ from tests.golden.vectors import CODE, PAPER, dev
 VECTORS = dev()
 
 
+def at(pair):
+    return Study({"Anatomy": pair[0], "Modality": pair[1]}, TASKS["012"], Vocabulary({}, {}))
+
+
 def facts(expect, chain):
     return expect(study_of(VECTORS.sample("dev_chest_ct", chain)))
 
@@ -99,11 +103,11 @@ def test_fixed_sets(switches):
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_regular_adds_at_most_one_foreign_tool_per_category(pair):
-    assert list(regular(pair, Random(1), CODE)) == list(baseline(CODE))
-    assert len(regular(pair, Random(1), Switches(regular_variant="code_basic_15"))) == 15
+    assert list(regular(at(pair), Random(1), CODE)) == list(baseline(CODE))
+    assert len(regular(at(pair), Random(1), Switches(regular_variant="code_basic_15"))) == 15
     sizes = set()
     for seed in range(30):
-        cards = regular(pair, Random(seed), PAPER)
+        cards = regular(at(pair), Random(seed), PAPER)
         sizes.add(len(cards))
         assert [c for c in cards if c.anatomy is None] == list(baseline(PAPER))
         for category in (OS, AD, DD):
@@ -114,7 +118,7 @@ def test_regular_adds_at_most_one_foreign_tool_per_category(pair):
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_medium_has_bound_tools_only(pair):
-    code, paper = medium(pair, Random(3), CODE), medium(pair, Random(3), PAPER)
+    code, paper = medium(at(pair), Random(3), CODE), medium(at(pair), Random(3), PAPER)
     assert len(code) == SMALL.get(pair, 34)
     assert len(paper) == (33 if pair in SMALL else 34)
     for cards in (code, paper):
@@ -196,4 +200,5 @@ def test_draws_come_from_rng_alone():
         for chain in TASKS:
             one = study(chain=chain)
             assert build(one, Random(5), PAPER) == build(one, Random(5), PAPER)
-    assert any(medium(("Chest", "CT"), Random(1), CODE) != medium(("Chest", "CT"), Random(n), CODE) for n in (2, 3))
+    chest = at(("Chest", "CT"))
+    assert any(medium(chest, Random(1), CODE) != medium(chest, Random(n), CODE) for n in (2, 3))

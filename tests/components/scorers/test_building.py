@@ -8,7 +8,7 @@ from components.core.protocols import Scorer
 from components.core.traits import ScorerTraits
 from components.core.types import Observation, Observed, Score, Step, Trajectory
 from components.scorers.building import NAMES, Building
-from runner.results.run_metrics import headline
+from runner.results.rows import headline
 from tests.parts import Right, Rows
 
 SAMPLE = Rows().load("test")[0]

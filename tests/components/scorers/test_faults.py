@@ -3,9 +3,8 @@ import pytest
 from components.conditions.cards import Renamed
 from components.conditions.failing import Denied
 from components.conditions.wrong_results import Noisy, Stale
-from components.core.consulting import Following
 from components.core.messages import Message, ToolCall, ToolSpec, Usage
-from components.core.protocols import Scorer
+from components.core.protocols import Following, Scorer
 from components.core.types import Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
 from components.faults.marks import marked
 from components.radiology.execution import read

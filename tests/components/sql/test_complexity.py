@@ -2,8 +2,7 @@
 
 import pytest
 
-from components.core.errors import ConfigError
-from components.sql.complexity import level, n_columns, n_slots, tables_of, treqs_tables
+from components.sql.complexity import level, n_columns, n_slots, tables_of
 
 
 @pytest.mark.parametrize(
@@ -31,16 +30,16 @@ def test_published_rule_reads_words_after_a_small_from():
 
 
 @pytest.mark.parametrize(
-    ("sql", "project", "published"),
+    ("sql", "columns"),
     [
-        ("select lab.a, Lab.A, t1.b, lab.c from lab where lab.c > 0.5", 2, 4),
-        ('SELECT LAB."A", lab.`a` FROM LAB WHERE LAB.B = "x.y"', 2, 2),
-        ("select count(*) from lab where a = 'b.c'", 0, 1),
-        ("select treatment.t1, t12.a from treatment", 1, 1),
+        ("select lab.a, Lab.A, t1.b, lab.c from lab where lab.c > 0.5", 2),
+        ('SELECT LAB."A", lab.`a` FROM LAB WHERE LAB.B = "x.y"', 2),
+        ("select count(*) from lab where a = 'b.c'", 0),
+        ("select treatment.t1, t12.a from treatment", 1),
     ],
 )
-def test_columns(sql, project, published):
-    assert (n_columns(sql), n_columns(sql, project=False)) == (project, published)
+def test_columns(sql, columns):
+    assert n_columns(sql) == columns
 
 
 def test_slots_of_a_template():
@@ -51,10 +50,3 @@ def test_level_is_the_number_of_tables_in_roman_numerals():
     assert [level(n) for n in (1, 2, 3, 4, 5, 9, 10, 14)] == ["I", "II", "III", "IV", "V", "IX", "X", "XIV"]
     with pytest.raises(ValueError, match="no level, found 0"):
         level(0)
-
-
-def test_tables_of_a_treqs_question_are_those_of_its_format():
-    assert treqs_tables([0, 4, 0]) == ("DEMOGRAPHIC", "LAB")
-    for wrong in ([], [5], [-1]):
-        with pytest.raises(ConfigError, match="indexes 0 to 4"):
-            treqs_tables(wrong)

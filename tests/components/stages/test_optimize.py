@@ -9,7 +9,7 @@ from components.agents.react import ReAct
 from components.core.errors import ConfigError, ModelError
 from components.core.types import Problem, Sample
 from components.stages.optimize import Optimize
-from runner.learning.practice import Practice
+from runner.learning.stage_context import Practice
 from tests.attempts import Attempt, Echo
 from tests.parts import Right
 

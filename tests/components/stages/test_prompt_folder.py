@@ -6,7 +6,7 @@ from shutil import rmtree
 import pytest
 
 from components.core.errors import ConfigError
-from components.files.made_folder import MadeFolder
+from components.files.folders import MadeFolder
 from components.prompts import load, place_of
 from components.stages.prompt_folder import COMPLETE, SETS, WAITING, PromptHome, Rules, Version, diff, read_version
 from tests.stage_bench import CAREFUL, base_set

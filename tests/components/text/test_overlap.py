@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from components.text.overlap import bleu, bleu_unigram, rouge_l, rouge_l_summary, word_f1
+from tests.slow import slow
 
 A = "A nodule of 18 mm is seen in the right lung. No fluid is present."
 WORDS = [
@@ -67,6 +68,7 @@ def test_rouge_l_by_hand() -> None:
     assert rouge_l("", "x").f1 == rouge_l("…", "…").f1 == 0.0 and rouge_l(A, A).recall == 1.0
 
 
+@slow
 def test_rouge_l_is_that_of_rouge_score() -> None:
     from rouge_score.rouge_scorer import RougeScorer
 

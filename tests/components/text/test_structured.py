@@ -1,6 +1,9 @@
-import pytest
+import datetime
 
-from components.text.structured import NotLiteral, array_in, lessons, literal, object_in
+import pytest
+import yaml
+
+from components.text.structured import NotLiteral, array_in, lessons, literal, object_in, parsed, read_yaml
 
 
 def test_json_is_found_in_free_text():
@@ -40,3 +43,43 @@ def test_value_is_python_s_and_unknown_escapes_do_not_warn(text, value):
 def test_anything_else_is_no_literal(text):
     with pytest.raises(NotLiteral):
         literal(text)
+
+
+TEXTS = [
+    "a: [1, 2.5, null, yes]\n",
+    "- 2021-03-04\n- 'é \\ ü'\n",
+    "? {a: b}\n: |\n  two\n  lines\n",
+    "a: &x {b: 1}\nc: *x\n",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_both_readers_read_the_same(tmp_path, text):
+    path = tmp_path / "table.yaml"
+    path.write_text(text, encoding="utf-8")
+    try:
+        expected = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        with pytest.raises(type(error)):
+            read_yaml(path)
+    else:
+        assert read_yaml(path) == expected
+
+
+def test_a_table_makes_no_objects(tmp_path):
+    path = tmp_path / "table.yaml"
+    path.write_text("- 2021-03-04\n")
+    assert read_yaml(path) == [datetime.date(2021, 3, 4)]
+    path.write_text("!!python/object/apply:os.getcwd []\n")
+    with pytest.raises(yaml.YAMLError):
+        read_yaml(path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "- " * 100_000, "{a: " * 100_000, "? " * 100_000, "a: " + "[" * 300])
+def test_what_nests_too_deep_for_libyaml_is_refused(text):
+    with pytest.raises(yaml.YAMLError):
+        parsed(text)
+
+
+def test_what_is_long_and_flat_is_read():
+    assert parsed("[" + "[1], " * 1_000 + "]") == [[1]] * 1_000

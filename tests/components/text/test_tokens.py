@@ -15,9 +15,9 @@ PIECES = [
 
 def test_plain_texts_are_split_as_by_the_rules() -> None:
     rng = Random(0)
-    texts = ["".join(rng.choice(PIECES) for _ in range(rng.randint(1, 12))) for _ in range(20_000)]
+    texts = ["".join(rng.choice(PIECES) for _ in range(rng.randint(1, 12))) for _ in range(6_000)]
     plain = [text for text in texts if _is_plain(text)]
-    assert len(plain) > 5_000
+    assert len(plain) > 1_500
     assert [text for text in plain if _quick(text) != split_words(text)] == []
 
 

@@ -1,4 +1,4 @@
-from components.tools.concepts import Concept, Relation, no_concept
+from components.tools.umls import Concept, Relation, no_concept
 
 MANY = tuple(Relation("Asthma", "is_treated_by", f"Drug {n}") for n in range(7))
 

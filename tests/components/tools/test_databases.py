@@ -3,15 +3,8 @@ import pytest
 from components.core.errors import ToolError
 from components.core.tools import NoState
 from components.files.attachments import SampleFiles
-from components.tools.databases import database_spec, input_path, opened
+from components.tools.sql_coder import input_path, opened
 from tests.components.tools.ward import Speaking, ward
-
-SPEC = database_spec("Reader", "Reads.", "A question.")
-
-
-def test_the_spec_names_both_texts_and_what_is_needed():
-    assert list(SPEC.parameters["properties"]) == SPEC.parameters["required"] == ["sql_database", "query"]
-    assert SPEC.facts == {"dimension": "numerical", "needs": "sql_database"}
 
 
 def test_a_database_is_found_by_its_name(tmp_path):

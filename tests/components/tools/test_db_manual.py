@@ -1,6 +1,6 @@
 import pytest
 
-from components.core.errors import ConfigError, ToolError
+from components.core.errors import ToolError
 from components.files.attachments import SampleFiles
 from components.tools.db_manual import DBManual
 from tests.components.tools.ward import Speaking, ward
@@ -34,30 +34,15 @@ async def test_all_tables_are_told_when_none_fits(tmp_path):
     assert found.data["tables"] == ["patients", "prescriptions"] and "Other tables" not in found.text
 
 
-async def test_notes_of_ones_own(tmp_path):
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "ward.yaml").write_text("general: [Mind the gap.]\ntables: {patients: Sick people.}")
-    tool = DBManual(notes=str(tmp_path / "notes"))
-    found = await tool(speaking(tmp_path), sql_database="ward", query="people")
-    assert "- Mind the gap." in found.text and found.data["tables"] == ["patients"]
-    with pytest.raises(ConfigError, match=r"notes must be a folder with YAML files, found .*lost"):
-        DBManual(notes=str(tmp_path / "lost"))
-
-
-async def test_the_dataset_chooses_notes_and_time(tmp_path):
-    found = await DBManual(dataset_id="eicu")(speaking(tmp_path), sql_database="ward", query="drug")
-    assert "2105-12-31" in found.text and "uniquepid" in found.text
-
-
 REPLY = "Hints: Count the rows of patients.\nUse gender = 'f'.\n\nQuestion: And then?\nHints: no"
 
 
 async def test_hints_are_the_models_up_to_the_next_question(tmp_path):
     context = speaking(tmp_path, REPLY, name="mimic_iii")
-    found = await DBManual(hints=True, role="writer")(context, sql_database="mimic_iii", query="How many women?")
+    found = await DBManual(hints=True)(context, sql_database="mimic_iii", query="How many women?")
     assert found.text == "Count the rows of patients.\nUse gender = 'f'."
     ((message,),) = context.asked
-    assert context.roles == ["writer"] and message.source == "db_manual/hints.jinja"
+    assert context.roles == ["tool"] and message.source == "db_manual/hints.jinja"
     assert "Tables that fit the query:\n- patients(" in message.text
     assert message.text.count("\nQuestion: ") == 4 and message.text.endswith("Question: How many women?\nHints:")
 

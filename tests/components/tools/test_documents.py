@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.errors import ToolError
-from components.tools.documents import Document, index_documents, read_documents, windows
+from components.tools.long_doc_rag import Document, index_documents, read_documents, windows
 
 
 @pytest.mark.parametrize(

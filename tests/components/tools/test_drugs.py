@@ -1,4 +1,4 @@
-from components.tools.drugs import Drug, alike, closest, not_found, similarity
+from components.tools.drugbank import Drug, alike, closest, not_found, similarity
 
 
 def test_a_drug_is_shown_as_one_object_with_the_tables_keys():

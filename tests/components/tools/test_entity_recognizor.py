@@ -7,6 +7,7 @@ import pytest
 from components.core.errors import ConfigError, ToolError
 from components.core.tools import Tool
 from components.tools.entity_recognizor import EntityRecognizor, Mention, longest
+from tests.slow import slow
 
 ROWS = [
     {"cui": "X1", "name": "Heart failure", "synonyms": ["cardiac failure", "HF"], "semantic_type": "Disease"},
@@ -57,6 +58,7 @@ async def test_it_works_without_a_vocabulary():
     assert seen.data == {"mentions": [{"entity": "pneumonia", "start": 8, "end": 17, "origin": "phrase"}]}
 
 
+@slow
 async def test_an_installed_pipeline_takes_the_place_of_the_rules(tool, pipeline):
     found = await told(replace(tool, model=pipeline), "Ada Quill has gout, pneumonia and heart failure.")
     assert [one["entity"] for one in found] == ["Ada Quill", "gout", "heart failure"]

@@ -1,8 +1,8 @@
 import pytest
 
 from components.core.errors import ConfigError
-from components.tools.data_files import stamp
-from components.tools.entity_terms import Entry, entries
+from components.tools.backends import stamp
+from components.tools.entity_recognizor import Entry, entries
 
 ROW = '{"cui": "X1", "name": "Gout", "synonyms": ["podagra", "Arthritis urica"], "semantic_type": "Disease"}\n'
 

@@ -4,7 +4,7 @@ import zlib
 import pytest
 
 from components.core.errors import ToolError
-from components.tools.image_notes import image_note
+from components.tools.vision import image_note
 from tests.components.tools.pictures import deep_picture, picture
 
 

@@ -2,7 +2,7 @@ import orjson
 import pytest
 
 from components.core.errors import ConfigError
-from components.tools.index_files import indexed
+from components.tools.passages import indexed
 
 ROWS = [
     {"id": "p1", "title": "Ménière disease", "content": "Vertigo, tinnitus\nand hearing loss."},

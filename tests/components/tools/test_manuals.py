@@ -3,9 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from components.core.errors import ConfigError
 from components.sql.schema import Schema, Table, database_of
-from components.tools.manuals import SHIPPED, Notes, described, fitting_tables, mentioned, notes_of
+from components.tools.db_manual import SHIPPED, Notes, described, fitting_tables, mentioned, notes_of
 
 DATA = os.environ.get("CLINICAL_DATA_DIR")
 STAYS = Table("ICU_Stays", {"Stay_ID": "INT", "intime": "time"}, ["Stay_ID"])
@@ -34,37 +33,8 @@ def test_shipped_notes_tell_of_every_table(id, folder):
     assert {table.name.lower() for table in schema.tables} == set(notes_of(id).tables)
 
 
-def test_a_database_without_a_file_has_no_notes(tmp_path):
-    assert notes_of("ward") == notes_of("ward", tmp_path) == Notes()
-
-
-BAD = [
-    "- 1",
-    "general: x",
-    "other: []",
-    "tables: {a: 1}",
-    "general: [{a: b}]",
-    "examples: [{question: a}]",
-    "a: [",
-    "x",
-]
-
-
-@pytest.mark.parametrize("text", BAD)
-def test_notes_that_are_none_are_bad_configuration(tmp_path, text):
-    (tmp_path / "ward.yaml").write_text(text)
-    with pytest.raises(ConfigError, match=r"ward\.yaml: ") as caught:
-        notes_of("ward", tmp_path)
-    assert "\n" not in str(caught.value)
-
-
-def test_notes_that_change_are_read_again(tmp_path):
-    path = tmp_path / "ward.yaml"
-    path.write_text("general: [one]")
-    assert notes_of("ward", tmp_path).general == ["one"]
-    path.write_text("general: [two]")
-    os.utime(path, ns=(1, 1))
-    assert notes_of("ward", tmp_path).general == ["two"]
+def test_a_database_without_a_file_has_no_notes():
+    assert notes_of("ward") == Notes()
 
 
 @pytest.mark.parametrize(

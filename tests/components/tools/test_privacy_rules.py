@@ -1,9 +1,9 @@
 import pytest
 
-from components.tools.privacy_detector import joined
-from components.tools.privacy_rules import GENERAL, NOTES, find
+from components.tools.privacy_detector import Finding, find, joined, rules
+from tests.slow import slow
 
-ENGINES = ("rules", "presidio")
+ENGINES = ("rules", pytest.param("presidio", marks=slow))
 
 
 def found(engine, text, **settings):
@@ -12,7 +12,8 @@ def found(engine, text, **settings):
         results = find(text, 0.4)
     else:
         presidio = pytest.importorskip("components.tools.privacy_presidio", reason="needs the extra text")
-        results = presidio.analyze(presidio.engine(settings.get("model"), ("US", "GB")), text, 0.4)
+        results = presidio.analyze(presidio.engine(settings.get("model"), rules("notes")), text, 0.4)
+        results = [Finding(*one) for one in results]
     return {(one.kind, text[one.start : one.end]) for one in joined(results)}
 
 
@@ -78,9 +79,12 @@ def test_clinical_figures_are_left_alone(engine, text):
 
 
 def test_every_kind_of_rule_is_shown():
-    assert {*NOTES, *GENERAL} <= {kind for _, kinds in [*SHOWN, *FURTHER] for kind, _ in kinds}
+    assert {one.kind for one in (*rules("notes"), *rules("general"))} <= {
+        kind for _, kinds in [*SHOWN, *FURTHER] for kind, _ in kinds
+    }
 
 
+@slow
 def test_an_installed_pipeline_finds_names_without_a_title(pipeline):
     text = "Ada Quill of Norwich has gout."
     assert found("presidio", text, model=pipeline) == {("PERSON", "Ada Quill"), ("ADDRESS", "Norwich")}

@@ -28,7 +28,7 @@ def pubmed(service, **options):
 async def test_abstracts_come_in_pubmeds_order_with_labels(monkeypatch):
     monkeypatch.setenv("NCBI_API_KEY", "k1")
     async with serving({SEARCH: FOUND, FETCH: ARTICLES}) as service:
-        found = await pubmed(service, email="a@b.org").search("aim & result", 3)
+        found = await pubmed(service).search("aim & result", 3)
     assert [(one.id, one.title, one.content, one.score) for one in found] == [
         ("12", "First", "One text.", 1.0),
         ("7", "Second of two.", "AIM: To know. RESULTS: x2 > 1.", 0.5),
@@ -36,7 +36,7 @@ async def test_abstracts_come_in_pubmeds_order_with_labels(monkeypatch):
     (path, search), (other, fetch) = service.asked
     assert (path, other) == (SEARCH, FETCH) and fetch["id"] == "12,7,9" and fetch["retmode"] == "xml"
     assert search | {"term": "aim & result", "retmax": "3", "sort": "relevance", "retmode": "json"} == search
-    assert search["api_key"] == "k1" and search["email"] == "a@b.org" and search["db"] == fetch["db"] == "pubmed"
+    assert search["api_key"] == "k1" and search["db"] == fetch["db"] == "pubmed"
 
 
 async def test_without_a_hit_nothing_is_fetched():

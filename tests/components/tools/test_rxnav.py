@@ -58,11 +58,6 @@ async def test_a_concept_is_read_as_a_drug():
     assert service.asked[2][1] == {"tty": "BN SCD"}
 
 
-async def test_forms_are_limited():
-    async with serving(ANSWERS) as service:
-        assert len((await rxnav(service, dosages=1).find("warfarin")).drug.dosages) == 1
-
-
 async def test_an_unknown_name_gets_the_closest_names():
     async with serving({**NONE, "/REST/approximateTerm.json": LIKE}) as service:
         with pytest.raises(ToolError, match="closest names are: Warfarin, Heparin") as caught:

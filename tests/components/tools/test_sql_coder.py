@@ -127,7 +127,8 @@ async def test_the_dataset_chooses_the_time(tmp_path):
     query = "SELECT current_time"
     with pytest.raises(ToolError, match="'ward' has no fixed current_time"):
         await SQLCoder(attempts=0)(context, sql_database="ward", query=query)
-    found = await SQLCoder(attempts=0, dataset_id="eicu")(context, sql_database="ward", query=query)
+    context = speaking(tmp_path / "x", name="eicu", script=SCRIPT)
+    found = await SQLCoder(attempts=0)(context, sql_database="eicu", query=query)
     assert found.text == "[['2105-12-31 23:59:00']]"
 
 
@@ -176,7 +177,9 @@ async def wrong_answers(folder, questions):
 
 
 @pytest.mark.skipif(not MIMIC_IV.is_dir(), reason="needs CLINICAL_DATA_DIR/ehrsql2024")
-@pytest.mark.parametrize(("split", "size"), [("train", 90), ("valid", 40), pytest.param("test", 240, marks=slow)])
+@pytest.mark.parametrize(
+    ("split", "size"), [pytest.param("train", 90, marks=slow), ("valid", 40), pytest.param("test", 240, marks=slow)]
+)
 async def test_published_answers_of_ehrsql_2024(split, size):
     labels, answers = (orjson.loads((MIMIC_IV / split / f"{n}.json").read_bytes()) for n in ("label", "answer"))
     questions = [(id, sql, ast.literal_eval(answers[id])) for id, sql in labels.items() if sql != "null"]
@@ -191,7 +194,7 @@ async def test_published_answers_of_ehrsql_2024(split, size):
         pytest.param("mimic_iii", "test", 90, marks=slow),
         ("mimic_iii", "valid", 40),
         pytest.param("eicu", "test", 159, marks=slow),
-        ("eicu", "valid", 40),
+        pytest.param("eicu", "valid", 40, marks=slow),
     ],
 )
 async def test_published_answers_of_the_demo_databases(name, split, size):

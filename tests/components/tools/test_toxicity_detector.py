@@ -8,6 +8,7 @@ from components.tools.toxicity_detector import ToxicityDetector, lexicon, matche
 from components.tools.toxicity_services import Moderation
 from components.tools.web import Web
 from tests.components.tools.service import serving
+from tests.slow import slow
 
 DETECTOR = ToxicityDetector()
 
@@ -25,7 +26,7 @@ async def judged(text, classifier=False):
         "The wound is clean and dry.\nYou are fat and ugly, go to hell.",
     ],
 )
-@pytest.mark.parametrize(("classifier", "least"), [(False, 0.6), (True, 0.8)])
+@pytest.mark.parametrize(("classifier", "least"), [(False, 0.6), pytest.param(True, 0.8, marks=slow)])
 async def test_abuse_scores_high(text, classifier, least):
     if classifier:
         pytest.importorskip("profanity_check", reason="needs the extra text")
@@ -42,7 +43,7 @@ async def test_abuse_scores_high(text, classifier, least):
         "Thank you for your help.",
     ],
 )
-@pytest.mark.parametrize("classifier", [False, True])
+@pytest.mark.parametrize("classifier", [False, pytest.param(True, marks=slow)])
 async def test_clinical_language_scores_low(text, classifier):
     if classifier:
         pytest.importorskip("profanity_check", reason="needs the extra text")
@@ -76,7 +77,7 @@ async def test_it_is_a_pure_tool_that_refuses_what_is_no_text():
 async def test_a_service_judges_in_the_models_place():
     answer = {"results": [{"category_scores": {"hate": 0.12345, "violence": 0.7}}]}
     async with serving({"/moderations": answer}) as service:
-        tool = ToxicityDetector(Moderation(service.url, "m", None, Web(retries=0)))
+        tool = ToxicityDetector(Moderation(service.url, "m", None, web=Web(retries=0)))
         told = json.loads((await tool(None, sentence="you idiot")).text)
     assert told["score"] == 0.7 and told["kinds"] == {"hate": 0.12345, "violence": 0.7}
     assert [one["term"] for one in told["matched"]] == ["idiot"]
@@ -92,4 +93,4 @@ async def test_a_service_without_its_key_is_unavailable():
     tool = ToxicityDetector(Moderation("http://localhost/v1", "m"))
     with pytest.raises(ToolError, match="OPENAI_API_KEY") as caught:
         await tool(None, sentence="x")
-    assert caught.value.label == "unavailable" and tool.missing == str(caught.value)
+    assert caught.value.label == "unavailable" and tool.missing in str(caught.value)

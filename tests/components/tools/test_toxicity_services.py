@@ -22,12 +22,12 @@ def keys(monkeypatch):
 
 
 async def test_perspective_is_asked_for_its_attributes_with_the_key_in_a_header():
-    answer = {"attributeScores": {"TOXICITY": attribute(0.91), "INSULT": attribute(0.4)}, "languages": ["en"]}
+    answer = {"attributeScores": {"TOXICITY": attribute(0.91)}, "languages": ["en"]}
     async with serving({"/v1alpha1/comments:analyze": answer}) as service:
-        judge = Perspective(f"{service.url}/v1alpha1", attributes=("TOXICITY", "INSULT"), web=QUICK)
-        assert await judge.score("you idiot") == {"TOXICITY": 0.91, "INSULT": 0.4}
+        judge = Perspective(f"{service.url}/v1alpha1", web=QUICK)
+        assert await judge.score("you idiot") == {"TOXICITY": 0.91}
     body = json.loads(service.bodies[0])
-    assert body["comment"] == {"text": "you idiot"} and list(body["requestedAttributes"]) == ["TOXICITY", "INSULT"]
+    assert body["comment"] == {"text": "you idiot"} and list(body["requestedAttributes"]) == ["TOXICITY"]
     assert body["doNotStore"] is True
     assert service.asked[0][1] == {} and service.headers[0]["x-goog-api-key"] == "k1"
 
@@ -37,7 +37,7 @@ async def test_a_moderation_endpoint_gives_its_categories():
     async with serving({"/v1/moderations": answer}) as service:
         judge = Moderation(f"{service.url}/v1", "mod-1", web=QUICK)
         assert await judge.score("x") == {"hate": 0.1, "violence": 0.7}
-        assert await Moderation(f"{service.url}/v1", "mod-1", None, QUICK).score("x")
+        assert await Moderation(f"{service.url}/v1", "mod-1", None, web=QUICK).score("x")
     assert json.loads(service.bodies[0]) == {"model": "mod-1", "input": "x"}
     assert service.headers[0]["Authorization"] == "Bearer k2" and "Authorization" not in service.headers[1]
 
@@ -77,5 +77,3 @@ def test_identity_tells_what_the_answers_depend_on():
 def test_a_bad_configuration_is_refused():
     with pytest.raises(ConfigError, match="base_url"):
         Moderation("localhost", "m")
-    with pytest.raises(ConfigError, match="attributes"):
-        Perspective(attributes=())

@@ -87,7 +87,10 @@ async def test_a_database_is_kept_in_the_cache_folder(tmp_path):
 
 @pytest.mark.parametrize(
     ("row", "said"),
-    [({"cui": "D3"}, "name: is missing"), ({"cui": "D3", "name": "x", "relations": "y"}, "relations: must be a list")],
+    [
+        ({"cui": "D3"}, "name: is missing"),
+        ({"cui": "D3", "name": "x", "relations": "y"}, "relations: must be a JSON array"),
+    ],
 )
 async def test_a_bad_row_is_a_config_error(tmp_path, row, said):
     with pytest.raises(ConfigError, match=f"v.jsonl:3: {said}"):

@@ -41,7 +41,7 @@ async def test_bad_rows_are_config_errors(tmp_path, rows, said):
 
 def test_what_is_missing(tmp_path):
     assert "there is no" in WebSnapshot(path=str(tmp_path / "x")).missing
-    assert "no page in" in WebSnapshot(path=str(tmp_path)).missing
+    assert "no .jsonl or .html or .htm file in" in WebSnapshot(path=str(tmp_path)).missing
     assert WebSnapshot(path=write(tmp_path / "w.jsonl")).missing == ""
     with pytest.raises(ConfigError, match="either shipped or path"):
         WebSnapshot()

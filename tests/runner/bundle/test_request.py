@@ -30,8 +30,8 @@ RUN = {"run": {"allow_targets": []}}
             "sandbox.unsafe_local=True",
         ),
         (
-            {"x": [{"_target_": "components.files.cache.keep_documents", "home": "runner"}]},
-            "components.files.cache.keep_documents, a function",
+            {"x": [{"_target_": "components.files.folders.keep_documents", "home": "runner"}]},
+            "components.files.folders.keep_documents, a function",
         ),
     ],
 )

@@ -10,6 +10,7 @@ from components.core.errors import ConfigError
 from runner.__main__ import main
 from runner.config.catalogue import Catalogue, describe_choices
 from runner.config.composed import resolve_choice
+from tests.slow import slow
 
 GROUPS = Catalogue().groups
 
@@ -50,6 +51,7 @@ def test_an_unknown_group_is_refused(words, capsys, monkeypatch):
     assert "did you mean agent?" in capsys.readouterr().err
 
 
+@slow
 @pytest.mark.parametrize("command", [["-m", "runner", "--info", "choices"], ["-m", "runner.doctor"]])
 def test_a_closed_pipe_is_not_an_error(command):
     line = f"{shlex.join([sys.executable, *command])} | head -1"

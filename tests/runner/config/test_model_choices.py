@@ -14,7 +14,7 @@ from components.core.errors import ConfigError
 from components.models.endpoints import Retired
 from components.models.gateway import Gateway
 from components.models.simulated import Simulated
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from runner.config import build
 from runner.config.catalogue import CONF, Catalogue
 from runner.results.publications.paper import load

@@ -7,15 +7,17 @@ import pytest
 from components.core.errors import ConfigError
 from components.core.moved import NEW, as_first_named, renewed
 from components.core.protocols import Agent
-from components.core.traits import Requirements, requirements_of
+from components.core.traits import Requirements, declared
 from components.core.types import Answer
-from runner.config.targets import locate
-from runner.config.undeclared import undeclared_in
+from runner.config.targets import locate, undeclared_in
 from runner.storage.resume import differences
 
 
-def test_every_new_name_is_there():
-    assert all(callable(locate(new, ())) for new in NEW.values()) and len({*NEW.values()}) == len(NEW)
+def test_every_new_name_is_there_and_has_one_first_name():
+    assert all(callable(locate(new, ())) for new in NEW.values())
+    first = {name: as_first_named({"_target_": name})["_target_"] for name in (*NEW, *NEW.values())}
+    assert all(first[old] == first[new] for old, new in NEW.items()) and set(first.values()) <= set(NEW)
+    assert first["components.cab.datasets.bioasq.BioAsq"] == "components.datasets.bioasq.BioAsq"
 
 
 def test_a_name_that_has_moved_is_refused_with_the_present_one():
@@ -52,7 +54,7 @@ class Plain:
 def test_what_a_part_says_of_itself_under_an_old_name_is_refused_and_never_left_out_in_silence():
     told = "Old.needs_controls is not read; declare it as requirements = Requirements(controls=...)"
     assert undeclared_in(Old, "Agent").startswith(told) and undeclared_in(Plain, "Agent") is None
-    assert isinstance(Plain(), Agent) and requirements_of(Plain()) == Requirements()
+    assert isinstance(Plain(), Agent) and declared(Plain(), Requirements) == Requirements()
 
 
 def test_a_declaration_of_another_type_is_refused():
@@ -60,4 +62,4 @@ def test_a_declaration_of_another_type_is_refused():
         requirements = ("start",)
 
     with pytest.raises(ConfigError, match=r"Odd.requirements is .*; it must be Requirements\(...\)"):
-        requirements_of(Odd())
+        declared(Odd(), Requirements)

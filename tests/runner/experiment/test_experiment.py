@@ -5,7 +5,7 @@ import pytest
 from components.core.errors import ConfigError
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from runner.experiment.privacy import PrivacyRefused
+from runner.experiment.checks import PrivacyRefused
 from runner.job.prepare import build, check
 
 
@@ -144,7 +144,11 @@ def test_an_agent_may_play_another_one_whose_grammar_and_prompts_count(cfg):
 
 
 def test_agents_that_play_each_other_share_one_grammar(cfg):
-    other = {"_target_": "components.agents.matched.Matched", "inner": REACT, "to": {**REACT, "grammar": "xml_call"}}
+    other = {
+        "_target_": "components.agents.self_consistency.Matched",
+        "inner": REACT,
+        "to": {**REACT, "grammar": "xml_call"},
+    }
     cfg["agent"] = other
     with pytest.raises(ConfigError, match=r"share one grammar, found agent.inner.grammar=native_tools, agent.to.gr"):
         check(cfg)

@@ -6,7 +6,7 @@ import pytest
 
 from components.core.messages import Message, Usage
 from components.core.types import Step, Trajectory
-from runner.job.pilot import Pilot, estimate, together, wall
+from runner.job.preflight import Pilot, estimate, sum_of, wall_time
 
 
 def pilot(usages, seconds=3.0, replayed=False, **more):
@@ -34,25 +34,25 @@ def test_when_all_was_played_nothing_is_left_to_chance():
 
 def test_totals_add_up_unless_one_is_not_known():
     one = estimate([1.0, 3.0], 10)
-    both = together([one, one])
+    both = sum_of([one, one])
     assert both is not None and (both.value, both.variance) == (2 * one.value, 2 * one.variance)
-    assert together([one, None]) is None and together([]) is None
+    assert sum_of([one, None]) is None and sum_of([]) is None
 
 
 def test_time_is_that_of_connections_or_of_the_limits_per_minute():
-    assert wall([pilot(ONE)]) == 15.0
-    assert wall([pilot(ONE, per_minute=(5, None))]) == 120.0
-    assert wall([pilot(ONE, per_minute=(None, 60))]) == 120.0
-    assert wall([pilot([])]) is None
+    assert wall_time([pilot(ONE)]) == 15.0
+    assert wall_time([pilot(ONE, per_minute=(5, None))]) == 120.0
+    assert wall_time([pilot(ONE, per_minute=(None, 60))]) == 120.0
+    assert wall_time([pilot([])]) is None
 
 
 def test_jobs_of_one_model_share_its_connections_and_those_of_others_run_beside_them():
     wide = [pilot(ONE, connections=100, lane="a") for _ in range(4)]
-    assert wall(wide) == 3.0, "all forty samples run at once"
-    assert wall([*wide, pilot(ONE, lane="b")]) == 15.0
+    assert wall_time(wide) == 3.0, "all forty samples run at once"
+    assert wall_time([*wide, pilot(ONE, lane="b")]) == 15.0
     paced = [pilot(ONE, per_minute=(5, None), lane="a") for _ in range(2)]
-    assert wall(paced) == 240.0
-    assert wall([*wide, pilot([], lane="b")]) is None
+    assert wall_time(paced) == 240.0
+    assert wall_time([*wide, pilot([], lane="b")]) is None
 
 
 def test_what_the_journal_answers_at_once_is_given_the_time_of_a_call():

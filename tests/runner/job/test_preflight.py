@@ -7,7 +7,7 @@ import pytest
 
 from components.core.messages import Usage
 from components.core.types import Trajectory
-from runner.job.preflight import confirmed, highest, warnings_of
+from runner.job.preflight import ask_to_continue, highest_cost, warnings_of
 from tests.runner.job.test_pilot import pilot
 from tests.slow import slow
 
@@ -18,7 +18,7 @@ def test_an_unknown_price_is_not_known_and_errors_are_not_counted():
     made = pilot([Usage(10, 2, None), Usage(10, 2, 0.5)])
     made.add(Trajectory(stop="error", error="server: no reply"), 1.0)
     assert made.total("cost_usd") is None and made.total("input_tokens").value == 100
-    assert highest([made]) is None and "1 pilot samples errored (server)" in next(warnings_of([made]))
+    assert highest_cost([made]) is None and "1 pilot samples errored (server)" in next(warnings_of([made]))
 
 
 def test_a_call_near_the_window_is_told():
@@ -42,7 +42,7 @@ def test_samples_that_were_longer_than_the_window_are_counted_and_no_length_is_g
 
 
 def test_nobody_is_asked_without_a_terminal_or_below_the_limit():
-    assert confirmed(100.0, 5.0) and confirmed(None, None) and confirmed(1.0, 5.0)
+    assert ask_to_continue(100.0, 5.0) and ask_to_continue(None, None) and ask_to_continue(1.0, 5.0)
 
 
 def test_a_sweep_tells_what_it_will_take_and_pays_the_pilot_once(home):

@@ -2,7 +2,7 @@
 
 import json
 
-from runner.job.summary import measured
+from runner.job.summary import undirected_scores
 from runner.results.runs import Run
 from tests.runner.results.folders import write
 
@@ -81,5 +81,5 @@ def test_a_sweep_without_levels_leaves_no_means(home):
 
 def test_what_is_measured_stands_in_the_table_though_no_way_of_it_is_better(tmp_path):
     runs = [Run.at(write(tmp_path / name, {"one": ("k", [9])}, neither=["score/x"])) for name in "ab"]
-    assert measured(runs, ["errors/rate"]) == ["score/x"] and measured(runs, ["score/x"]) == []
-    assert measured([Run.at(write(tmp_path / "c", {"one": ("k", [9])}))], ["errors/rate"]) == []
+    assert undirected_scores(runs, ["errors/rate"]) == ["score/x"] and undirected_scores(runs, ["score/x"]) == []
+    assert undirected_scores([Run.at(write(tmp_path / "c", {"one": ("k", [9])}))], ["errors/rate"]) == []

@@ -12,8 +12,9 @@ from components.core.errors import ConfigError
 from components.core.traits import Requirements
 from components.core.types import Answer, Problem, Sample
 from runner.experiment.experiment import Experiment, Launch
+from runner.learning.checks import check_memory
 from runner.learning.lesson import lesson_of
-from runner.learning.memory import check_memory, learn, remember
+from runner.learning.memory import learn, remember
 from tests.parts import Rows, Speaker, door, parts
 
 
@@ -186,7 +187,7 @@ def test_an_agent_that_needs_a_memory_is_refused_without_one(tmp_path, agent):
     (Rows(), Source(split="train"), "there is none"),
     (Halves(), Source(path="nowhere"), "no memory 'nowhere'"),
     (Halves(), Source(path=""), "no memory ''"),
-    (Halves(), Source(path="/usr"), "/usr is no memory"),
+    (Halves(), Source(path="/usr"), "/usr is not a memory"),
 ])  # fmt: skip
 async def test_what_cannot_be_learnt_from_is_refused(tmp_path, dataset, source, says):
     one = experiment(tmp_path, dataset, source)

@@ -5,7 +5,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.rubrics.rubric import Draw, Rubric
-from runner.rating.drawing import draw, unnamed
+from runner.rating.drawing import draw, without_model_names
 from runner.results.runs import Run
 from tests.runner.rating.cases import CAUSE
 
@@ -55,16 +55,14 @@ def test_nothing_to_draw_and_a_score_that_is_not_there_are_refused(rated):
 
 def test_data_that_have_changed_are_refused(rated):
     other = Run.at(rated.changed(fingerprint="cases-6-0"))
-    with pytest.raises(
-        ConfigError, match="was played on data of fingerprint 'cases-6-0', and they are 'cases-6-1' now"
-    ):
+    with pytest.raises(ConfigError, match="was run on data of fingerprint 'cases-6-0', and they are 'cases-6-1' now"):
         draw([other], rubric(), 5, 0)
 
 
 def test_models_are_not_named_in_texts():
     run = Run(Path("x"), {"models": {"main": "acme/gpt-9-mini", "tool": "eye"}}, {})
     assert (
-        unnamed("As GPT-9-mini (acme/gpt-9-mini), I see an eyelid.", run)
+        without_model_names("As GPT-9-mini (acme/gpt-9-mini), I see an eyelid.", run)
         == "As [the model] ([the model]), I see an eyelid."
     )
-    assert unnamed("It is gpt-9-minimal.", Run(Path("x"), {}, {})) == "It is gpt-9-minimal."
+    assert without_model_names("It is gpt-9-minimal.", Run(Path("x"), {}, {})) == "It is gpt-9-minimal."

@@ -54,9 +54,9 @@ def test_the_texts_may_be_left_out(sheet):
     [
         (
             ("abc123-003", "abc123-009"),
-            "rater_1.csv:6: item 'abc123-009' is none of these sheets; did you mean abc123-00",
+            "rater_1.csv:6: item 'abc123-009' is not in these sheets; did you mean abc123-00",
         ),
-        (("abc123-003", "abc123-001"), "rater_1.csv:6: item 'abc123-001' stands here a second time"),
+        (("abc123-003", "abc123-001"), "rater_1.csv:6: item 'abc123-001' is duplicated"),
         ((",facts,long", ",,long"), "rater_1.csv:6: cause of item abc123-003 has no value; valid: facts, logic"),
         (
             (",Facts,", ",fact,"),
@@ -65,8 +65,8 @@ def test_the_texts_may_be_left_out(sheet):
         ((",facts,long", ""), "rater_1.csv:6: cause of item abc123-003 has no value"),
         (("abc123-004,,logic,late,\n", ""), "rater_1.csv:6: 1 items are missing: abc123-004"),
         (("also", "too"), "rater_1.csv:1: the column 'also' is missing; a sheet has item, cause, also"),
-        (("note", "also"), "rater_1.csv:1: the column 'also' stands there twice"),
-        (('of two lines"', "of two lines"), "rater_1.csv:2: no CSV"),
+        (("note", "also"), "rater_1.csv:1: the column 'also' is duplicated"),
+        (('of two lines"', "of two lines"), "rater_1.csv:2: not a CSV"),
     ],
 )
 def test_what_is_wrong_is_told_with_file_line_and_what_would_be_right(sheet, change, wrong):

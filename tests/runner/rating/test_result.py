@@ -12,7 +12,7 @@ class Played:
     """A run as results need it: an id and records."""
 
     def __init__(self, scores):
-        self.notes = {"id": "r1"}
+        self.manifest = {"id": "r1"}
         self.records = [
             {
                 "sample_id": f"s{i}",
@@ -92,7 +92,7 @@ def test_the_models_grades_are_compared_where_it_graded():
 @pytest.mark.parametrize(("version", "n"), [("2 {}", 3), ("2 0123456789abcdef", 0)])
 def test_grades_by_another_rubric_of_the_same_name_are_left_out(version, n):
     made = result(FIRST, SECOND, scores=[{"facts": 1.0, "logic": 0.0}] * 3)
-    made.runs[0].notes["scorers"] = {"exact": "1", "judged": version.format(key().rubric.digest)}
+    made.runs[0].manifest["scorers"] = {"exact": "1", "judged": version.format(key().rubric.digest)}
     assert sum("cause" in found for found in made.grades.values()) == n and bool(made.otherwise) == (n == 0)
 
 

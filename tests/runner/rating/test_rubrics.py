@@ -2,7 +2,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import CONF
-from runner.rating.rubrics import load
+from runner.rating.sheets import load
 from tests.runner.rating.cases import RUBRIC
 
 NAMES = [path.stem for path in (CONF / "rubrics").glob("*.yaml")]

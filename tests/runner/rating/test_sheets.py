@@ -3,7 +3,7 @@ import json
 import pytest
 
 from components.core.errors import ConfigError
-from runner.rating.sheets import Key, harmless, write_table
+from runner.rating.sheets import Key, without_formula, write_table
 from tests.runner.rating.cases import key, table
 
 WORDS = ("--n", 6)
@@ -64,18 +64,18 @@ def test_no_cell_is_a_formula(sheets):
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n-", "  =1", "＝1", "|x", "%x"])
 def test_what_could_begin_a_formula_gets_an_apostrophe(text):
-    assert harmless(text) == f"'{text}"
+    assert without_formula(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["", "1=1", "a-b", "'=1", "(3,)"])
 def test_other_cells_stay_as_they_are(text):
-    assert harmless(text) == text
+    assert without_formula(text) == text
 
 
 def test_a_table_holds_any_text_in_one_cell(tmp_path):
     cells = ['a "quote", a; b', "two\nlines", "ü"]
     write_table(tmp_path / "t.csv", ["x", "y", "z"], [cells])
-    assert table(tmp_path / "t.csv")[1] == cells and harmless("a\0b") == "ab"
+    assert table(tmp_path / "t.csv")[1] == cells and without_formula("a\0b") == "ab"
 
 
 def test_a_key_is_read_as_it_was_written(tmp_path):
@@ -90,5 +90,5 @@ def test_a_key_is_read_as_it_was_written(tmp_path):
 @pytest.mark.parametrize("text", ["", "[]", '{"rubric": {}, "seed": 0, "items": {"a": {"run": 1}}}', '{"seed": 1}'])
 def test_another_file_is_no_key(tmp_path, text):
     (tmp_path / "key.json").write_text(text)
-    with pytest.raises(ConfigError, match="is no key of rating sheets"):
+    with pytest.raises(ConfigError, match="is not a key of rating sheets"):
         Key.read(tmp_path / "key.json")

@@ -11,18 +11,19 @@ from hypothesis import strategies as st
 from components.core.types import CONTEXT_LENGTH
 from runner.config.catalogue import CONF
 from runner.results.metrics import as_json, summarise
+from runner.results.publications.gains import show_gains
 from runner.results.publications.paper import load
 from runner.results.render.written import comma, latex, markdown, sheets
 from runner.results.runs import Run
 from runner.results.sections import papers
-from runner.results.sections.gains import show_gains
+from runner.results.sections.comparisons import show_methods
 from runner.results.sections.means import show_means
-from runner.results.sections.methods import show_methods
 from runner.results.sections.page import SECTIONS
 from runner.results.sections.papers import paper_section
 from runner.results.sections.report import report
 from runner.results.table import show_section
 from tests.runner.results.folders import write
+from tests.slow import slow
 
 KINDS = {"completion/rate": "proportion", "response/f1": "share", "planning/levenshtein": "count", "own/x": "number"}
 LEVELS = {"response/f1": ["task", "complexity"], "planning/levenshtein": ["task"]}
@@ -135,6 +136,7 @@ def folder(home, records, agent):
 
 @settings(ALWAYS, max_examples=15)
 @given(runs_records(), runs_records())
+@slow
 def test_tables_pages_and_comparisons_can_be_written_of_it(tmp_path_factory, mine, theirs):
     home = tmp_path_factory.mktemp("runs")
     runs = [folder(home, mine, "radagent"), folder(home, theirs, "react")]
@@ -143,7 +145,7 @@ def test_tables_pages_and_comparisons_can_be_written_of_it(tmp_path_factory, min
         show_means(runs)
         show_gains(runs, home)
         show_section(paper_section(load(CONF / "papers", "radabench"), runs))
-    texts = [report(run.notes, summarise(run.records, LEVELS, BY, KINDS), None) for run in runs]
+    texts = [report(run.manifest, summarise(run.records, LEVELS, BY, KINDS), None) for run in runs]
     parts = [
         found
         for name, section in SECTIONS.items()

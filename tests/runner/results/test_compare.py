@@ -7,10 +7,10 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.report import main
-from runner.results.best_baseline import differences
-from runner.results.grid import MEAN, deciding, grid_of
+from runner.results.grid import MEAN, deciding_score, grid_of
 from runner.results.runs import Run, warnings_of
-from runner.results.sections.methods import show_methods
+from runner.results.sections.comparisons import show_methods
+from runner.results.versus import improvements
 from tests.runner.results.folders import CHOICES, write
 
 DATA = {"medicine": "sets/medicine", "surgery": "sets/surgery"}
@@ -58,7 +58,7 @@ def test_a_method_is_one_row_whatever_comes_with_its_datasets(sweep):
 def test_a_run_whose_records_were_cut_is_noted(sweep):
     whole, cut = sweep({"plain": {"medicine": [1, 0, 1]}, "chain": {"medicine": [1, 0, 1]}})
     counted = {"status": "complete", "counts": {"finished": 3}}
-    runs = [replace(whole, notes=whole.notes | counted), replace(cut, notes=cut.notes | counted)]
+    runs = [replace(whole, manifest=whole.manifest | counted), replace(cut, manifest=cut.manifest | counted)]
     path = cut.folder / "records.jsonl"
     path.write_text(path.read_text()[:-9])
     (said,) = warnings_of(runs)
@@ -79,9 +79,9 @@ def test_a_dataset_with_several_groups_counts_with_its_mean_of_means(tmp_path):
     levels = {"score/x": ["task"]}
     folder = write(tmp_path / "a", {"one": ("k", [1, 1, 1, 1]), "two": ("k", [0])}, levels=levels)
     (column,), (row,) = grid_of([Run.at(folder)]).columns, grid_of([Run.at(folder)]).rows
-    assert column.metric(row.records).value == 0.5, "not 0.8"
+    assert column.part(row.records).metric.value == 0.5, "not 0.8"
     single = write(tmp_path / "b", {"one": ("k", [1, 1, 1, 0])}, levels=levels)
-    metric = column.metric(Run.at(single).records)
+    metric = column.part(Run.at(single).records).metric
     assert (metric.value, metric.ci_low) == (0.75, pytest.approx(0.3006, abs=1e-4)), "Wilson, as the run's own metrics"
 
 
@@ -94,26 +94,34 @@ def test_columns_of_one_choice_are_told_by_their_settings(sweep, tmp_path):
 
 
 def test_differences_are_paired_with_the_best_baseline_of_each_dataset(sweep):
-    found = differences(grid_of(sweep()), ["plain", "chain"])
+    found = improvements(grid_of(sweep()), ["plain", "chain"])
     assert found["medicine"].keys() == {"plain", "panel"}, "the best baseline is not held against itself"
     one = found["medicine"]["panel"]
-    assert (one.against, one.wins, one.losses, one.metric.n, one.unpaired) == ("chain", 2, 0, 6, 0)
-    assert one.metric.value == pytest.approx(2 / 6) and one.p == 0.5
+    assert (one.against, one.difference.wins, one.difference.losses, one.difference.metric.n, one.unpaired) == (
+        "chain",
+        2,
+        0,
+        6,
+        0,
+    )
+    assert one.difference.metric.value == pytest.approx(2 / 6) and one.difference.p == 0.5
     other = found["surgery"]["panel"]
-    assert (other.against, other.metric.n, other.unpaired, other.wins) == ("plain", 3, 1, 1)
-    assert found["medicine"]["plain"].metric.value == pytest.approx(-1 / 6)
+    assert (other.against, other.difference.metric.n, other.unpaired, other.difference.wins) == ("plain", 3, 1, 1)
+    assert found["medicine"]["plain"].difference.metric.value == pytest.approx(-1 / 6)
     whole = found[MEAN]["panel"]
-    assert whole.against == "plain" and whole.metric.n == 9
-    assert whole.metric.value == pytest.approx((3 / 6 + 1 / 3) / 2)
-    assert whole.metric.ci_low < whole.metric.value < whole.metric.ci_high
+    assert whole.against == "plain" and whole.difference.metric.n == 9
+    assert whole.difference.metric.value == pytest.approx((3 / 6 + 1 / 3) / 2)
+    assert whole.difference.metric.ci_low < whole.difference.metric.value < whole.difference.metric.ci_high
 
 
 def test_without_baselines_the_best_other_method_is_the_measure(sweep):
-    found = differences(grid_of(sweep()))
+    found = improvements(grid_of(sweep()))
     assert {label: one.against for label, one in found["medicine"].items()} == {
         "plain": "panel", "chain": "panel", "panel": "chain",
     }  # fmt: skip
-    assert found["medicine"]["panel"].p_holm == found["medicine"]["chain"].p_holm, "one comparison, not two"
+    assert found["medicine"]["panel"].difference.p_holm == found["medicine"]["chain"].difference.p_holm, (
+        "one comparison, not two"
+    )
 
 
 def test_a_method_is_held_against_those_with_its_own_model(sweep, tmp_path):
@@ -125,17 +133,17 @@ def test_a_method_is_held_against_those_with_its_own_model(sweep, tmp_path):
     ]  # fmt: skip
     runs = [run for run in sweep() if run.folder.name.endswith("medicine")] + other
     grid = grid_of(runs)
-    found = differences(grid, ["plain"])["medicine"]
+    found = improvements(grid, ["plain"])["medicine"]
     assert len(found) == 3 and len(grid.rows) == 5
     models = {row.label: row.first.model for row in grid.rows}
     assert all(models[label] == models[one.against] for label, one in found.items())
 
 
 def test_equal_scores_are_no_proof_of_equality(sweep):
-    found = differences(grid_of(sweep({"plain": {"medicine": [1, 0, 1]}, "panel": {"medicine": [1, 0, 1]}})))
-    metric = found["medicine"]["panel"].metric
+    found = improvements(grid_of(sweep({"plain": {"medicine": [1, 0, 1]}, "panel": {"medicine": [1, 0, 1]}})))
+    metric = found["medicine"]["panel"].difference.metric
     assert metric.value == 0.0 and -0.9 < metric.ci_low < -0.1 and 0.1 < metric.ci_high < 0.9
-    assert found["medicine"]["panel"].p == 1.0
+    assert found["medicine"]["panel"].difference.p == 1.0
 
 
 def test_epochs_of_a_sample_are_one_vote(tmp_path):
@@ -148,8 +156,8 @@ def test_epochs_of_a_sample_are_one_vote(tmp_path):
         lines = [json.dumps(line | {"epoch": epoch}) for epoch in range(5)]
         (folder / "records.jsonl").write_text("\n".join(lines) + "\n")
         runs.append(Run.at(folder))
-    (one,) = differences(grid_of(runs), ["plain"])["cab"].values()
-    assert (one.metric.n, one.wins, one.p) == (5, 1, None), "one sample tests nothing"
+    (one,) = improvements(grid_of(runs), ["plain"])["cab"].values()
+    assert (one.difference.metric.n, one.difference.wins, one.difference.p) == (5, 1, None), "one sample tests nothing"
 
 
 def test_the_end_of_a_sweep_shows_all_and_writes_compare_json(sweep, tmp_path, capsys, monkeypatch):
@@ -224,9 +232,9 @@ def test_without_values_of_the_headline_methods_are_held_against_each_other_by_a
 
 def test_episodes_are_solved_by_a_score_that_the_run_has_values_of(tmp_path):
     run = Run.at(write(tmp_path, {"one": ("k", [None, None])}, decides="score/x"))
-    assert deciding(run) == "score/x", "nothing else is known"
+    assert deciding_score(run) == "score/x", "nothing else is known"
     for record in run.records:
         record["scores"]["score/y"] = 1.0
-    assert deciding(run) == "score/y"
+    assert deciding_score(run) == "score/y"
     run.records[0]["scores"]["score/x"] = 0.0
-    assert deciding(run) == "score/x"
+    assert deciding_score(run) == "score/x"

@@ -8,6 +8,7 @@ import pytest
 from runner.results.effects import effects_of, factors_of
 from runner.results.runs import Run
 from tests.runner.results.sweeps import job
+from tests.slow import slow
 
 AGENTS, CONDITIONS, N = ("react", "direct"), ("few", "many", "all"), 24
 CLUSTERS = [f"p{n // 2}" for n in range(N)]
@@ -43,24 +44,28 @@ def test_a_full_grid_has_all_contrasts(runs):
     factors = factors_of(runs, "cab")
     assert factors.levels == {"agent": ["react", "direct"], "condition": ["few", "many", "all"]} and not factors.missing
     found = effects_of(factors, "score/x")
-    assert [one.name for one in found.found] == [
+    assert [one.name for one in found.effects] == [
         "agent direct less react", "condition many less few", "condition all less few",
         "agent direct less react x condition many less few", "agent direct less react x condition all less few",
     ]  # fmt: skip
     assert (found.samples, found.left_out, found.notes) == (N, 0, [])
-    by_name = {one.name: one.gain for one in found.found}
+    by_name = {one.name: one.difference for one in found.effects}
     cells = {cell: np.mean([value(n, *cell) for n in range(N)]) for cell in product(AGENTS, CONDITIONS)}
     main = np.mean([cells["direct", one] - cells["react", one] for one in CONDITIONS])
     assert by_name["agent direct less react"].metric.value == pytest.approx(main)
     twice = cells["direct", "all"] - cells["react", "all"] - cells["direct", "few"] + cells["react", "few"]
     assert by_name["agent direct less react x condition all less few"].metric.value == pytest.approx(twice)
-    assert all(one.gain.p_holm >= one.gain.p for one in found.found) and found.found[0].gain.clusters == N // 2
+    assert (
+        all(one.difference.p_holm >= one.difference.p for one in found.effects)
+        and found.effects[0].difference.clusters == N // 2
+    )
 
 
+@slow
 def test_estimates_and_standard_errors_are_those_of_a_clustered_regression(runs):
     import statsmodels.api as sm
 
-    found = {one.name: one.gain for one in effects_of(factors_of(runs, "cab"), "score/x").found}
+    found = {one.name: one.difference for one in effects_of(factors_of(runs, "cab"), "score/x").effects}
     rows, values, groups = [], [], []
     for agent, condition, n in product(AGENTS, CONDITIONS, range(N)):
         a = (agent == "direct") - 0.5  # centred: the other field's mean, not its first level
@@ -79,9 +84,9 @@ def test_estimates_and_standard_errors_are_those_of_a_clustered_regression(runs)
 
 def test_a_grid_with_holes_names_them_and_gives_no_effects(runs):
     found = effects_of(factors_of(runs[:-1], "cab"), "score/x")
-    assert found.found == [] and found.notes == ["no effects: not run: direct, all"]
+    assert found.effects == [] and found.notes == ["no effects: not run: direct, all"]
     found = effects_of(factors_of([*runs, runs[0]], "cab"), "score/x")
-    assert found.found == [] and found.notes == ["no effects: run twice: react, few"]
+    assert found.effects == [] and found.notes == ["no effects: run twice: react, few"]
 
 
 def test_one_field_or_another_difference_is_no_grid(runs, tmp_path):
@@ -106,7 +111,7 @@ def test_an_effect_on_a_score_that_is_better_low_is_positive_where_it_lowers(tmp
         for agent, n in product(AGENTS, ("few", "many"))
     ]
     found = effects_of(factors_of(runs, "cab"), "score/x")
-    assert found.direction == "lower" and found.found[0].gain.metric.value == 1.0
+    assert found.direction == "lower" and found.effects[0].difference.metric.value == 1.0
     assert found.as_dict()["effects"][0]["gain"] == 1.0
 
 
@@ -115,9 +120,11 @@ def test_effects_of_shares_stay_within_what_they_can_be(tmp_path):
         job(tmp_path, [float(agent == "direct" and n < 9) for n in range(10)], agent, varied={"condition": condition})
         for agent, condition in product(AGENTS, ("few", "many"))
     ]
-    main, _, twice = effects_of(factors_of(runs, "cab"), "score/x").found
-    assert main.gain.metric.value == 0.9 and main.gain.metric.ci_high <= 1.0
-    assert twice.gain.metric.value == 0.0 and -2.0 < twice.gain.metric.ci_low < 0.0, "nothing varies: no certainty"
+    main, _, twice = effects_of(factors_of(runs, "cab"), "score/x").effects
+    assert main.difference.metric.value == 0.9 and main.difference.metric.ci_high <= 1.0
+    assert twice.difference.metric.value == 0.0 and -2.0 < twice.difference.metric.ci_low < 0.0, (
+        "nothing varies: no certainty"
+    )
 
 
 def test_levels_without_any_score_are_left_out_by_name(tmp_path):
@@ -128,19 +135,19 @@ def test_levels_without_any_score_are_left_out_by_name(tmp_path):
         ]
 
     found = effects_of(factors_of(made(("few", "many", "none")), "cab"), "score/x")
-    assert [one.name for one in found.found][1] == "condition many less few" and len(found.found) == 3
+    assert [one.name for one in found.effects][1] == "condition many less few" and len(found.effects) == 3
     assert (found.samples, found.notes) == (4, ["left out, without any score/x: condition none"])
     found = effects_of(factors_of(made(("few", "none")), "cab"), "score/x")
-    assert found.found == [] and found.notes[0] == "no effects: one field is left"
+    assert found.effects == [] and found.notes[0] == "no effects: one field is left"
 
 
 def test_what_else_differs_between_the_sweeps_of_a_grid_is_said(tmp_path):
     runs = [job(tmp_path, [1.0, 0.0], agent, varied={"condition": n}) for agent, n in product(AGENTS, ("few", "many"))]
     assert factors_of(runs, "cab").notes == []
     other = [
-        Run(one.folder, {**one.notes, "sweep": "t"}, {**one.cfg, "seed": 5})
-        if one.notes["varied"]["condition"] == "many" else one
+        Run(one.folder, {**one.manifest, "sweep": "t"}, {**one.cfg, "seed": 5})
+        if one.manifest["varied"]["condition"] == "many" else one
         for one in runs
     ]  # fmt: skip
     found = effects_of(factors_of(other, "cab"), "score/x")
-    assert found.found and found.notes == ["not the same in all cells, so that effects may be theirs: seed"]
+    assert found.effects and found.notes == ["not the same in all cells, so that effects may be theirs: seed"]

@@ -35,7 +35,7 @@ def test_a_run_that_has_no_records_yet_is_named_and_left_out(tmp_path, capsys):
 def test_a_folder_without_its_files_is_none(tmp_path, missing):
     folder = write(tmp_path / "a", {"t": ("k", [1])})
     (folder / missing).unlink()
-    with pytest.raises(ConfigError, match=f"is no run folder: it has no {missing}"):
+    with pytest.raises(ConfigError, match=f"is not a run folder: it has no {missing}"):
         run_folders(folder)
 
 

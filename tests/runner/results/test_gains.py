@@ -6,7 +6,7 @@ import pytest
 from runner.results.bounds import paired_binary, standard_error, student
 from runner.results.kinds import NUMBER, Scale
 from runner.results.levels import Nested
-from runner.results.pairs import gain_of, pairs_of, shares_of
+from runner.results.pairs import difference_of, pairs_of, shares_of
 from runner.results.significance import sign_test_p
 from tests.runner.results.records import record, records
 from tests.runner.results.significance_data import SLEEP
@@ -15,7 +15,7 @@ PROPORTION, SHARE, COUNT = Scale("proportion"), Scale("share"), Scale("count")
 
 
 def gained(mine, theirs, clusters=None, scale=PROPORTION):
-    return gain_of(pairs_of(records(mine, clusters), records(theirs, clusters), "score/x", scale))
+    return difference_of(pairs_of(records(mine, clusters), records(theirs, clusters), "score/x", scale))
 
 
 def test_the_approval_ratings_of_agresti():
@@ -79,7 +79,7 @@ def test_one_cluster_tests_nothing():
 
 
 def test_without_a_pair_nothing_is_told():
-    found = gain_of(pairs_of(records([1.0]), records([None]), "score/x", SHARE))
+    found = difference_of(pairs_of(records([1.0]), records([None]), "score/x", SHARE))
     assert (found.metric.value, found.metric.n, found.p, found.standard_error) == (None, 0, None, None)
     assert found.as_dict()["gain"] is None
 
@@ -105,24 +105,26 @@ def test_a_share_gains_no_more_than_1():
     found = gained([1.0, 0.9, 0.3], [0.0, 0.2, 0.1], [0, 0, 1], SHARE)
     assert (found.metric.ci_low, found.metric.ci_high) == (-1.0, 1.0), "two patients tell nothing"
     nested = pairs_of([record(0, 1.0, task="a"), record(1, 0.5, task="b")], records([0.0, 0.0]), "score/x", SHARE)
-    assert gain_of(nested, ["task"]).metric.value == 0.75
+    assert difference_of(nested, ["task"]).metric.value == 0.75
     assert gained([9.0, 9.5, 7.0], [0.0, 1.0, 2.5], [0, 0, 1], COUNT).metric.ci_high > 9, "steps may"
 
 
 def test_counts_of_0_and_1_are_no_shares():
     mine, theirs = records([1.0, 0.0, 1.0, 1.0]), records([0.0, 0.0, 0.0, 1.0])
-    found = gain_of(pairs_of(mine, theirs, "score/x", COUNT))
-    assert found.test == "permutation" and gain_of(pairs_of(mine, theirs, "score/x", PROPORTION)).test == "McNemar"
+    found = difference_of(pairs_of(mine, theirs, "score/x", COUNT))
+    assert (
+        found.test == "permutation" and difference_of(pairs_of(mine, theirs, "score/x", PROPORTION)).test == "McNemar"
+    )
 
 
 def test_a_mean_of_means_weighs_its_groups_alike():
     mine = [record(n, 1.0, task="a") for n in range(4)] + [record("b", 0.0, task="b")]
     theirs = [record(n, 0.0, task="a") for n in range(4)] + [record("b", 1.0, task="b")]
     pairs = pairs_of(mine, theirs, "score/x", PROPORTION)
-    found = gain_of(pairs, ["task"])
+    found = difference_of(pairs, ["task"])
     assert found.metric.value == 0.0 == Nested(pairs.records, "score/x", ["task"], pairs.scale).total().value
     assert shares_of(pairs.records, ["task"]) == pytest.approx(
         {"0": 1 / 8, "1": 1 / 8, "2": 1 / 8, "3": 1 / 8, "b": -0.5}
     )
-    assert gain_of(pairs).metric.value == pytest.approx(3 / 5), "without levels all pairs weigh the same"
+    assert difference_of(pairs).metric.value == pytest.approx(3 / 5), "without levels all pairs weigh the same"
     assert found.test == "permutation" and found.p == 1.0

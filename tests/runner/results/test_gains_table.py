@@ -7,10 +7,9 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import CONF
-from runner.results.publications.gains import Gains, Printed, load_gains
+from runner.results.publications.gains import Gains, PublishedGain, load_gains, show_gains
 from runner.results.publications.ledger import ledger, of_gains
 from runner.results.runs import Run
-from runner.results.sections.gains import show_gains
 from tests.runner.results.sweeps import job
 
 SETTINGS = {"[]": [], "[few_shot]": ["few_shot"], "[b,few_shot]": ["multi_agent", "few_shot"]}
@@ -54,16 +53,16 @@ def fitting(runs, **notes):
     choices = {"agent": "radagent", "toolset": "radiology", "verifier": "accept"}
     notes = {"dataset": {"name": "radabench", "split": "test"}, "choices": choices, **notes}
     parts = {"toolset": {"kind": "x"}, "verifier": {"kind": "x"}}
-    return [replace(run, notes={**run.notes, **notes}, cfg={**run.cfg, **parts}) for run in runs]
+    return [replace(run, manifest={**run.manifest, **notes}, cfg={**run.cfg, **parts}) for run in runs]
 
 
 def test_published_gains_are_in_the_ledger_with_ours(sweep):
     shots = {"agent.strategies": ["few_shot"]}
     of = Gains("c", "w", "radabench", "Claude-3.7-Sonnet", [
-        Printed("completion/rate", shots, absolute=0.3, relative=0.6), Printed("completion/rate", shots, value=0.8),
-        Printed("completion/rate", shots, part="complex", absolute=2.0), Printed("completion/rate", shots, won="3:1:0"),
-        Printed("completion/rate", {"agent.strategies": ["self_reflection"]}, absolute=0.1),
-        Printed("completion/rate", shots, absolute=0.3, relation="about"),
+        PublishedGain("completion/rate", shots, absolute=0.3, relative=0.6), PublishedGain("completion/rate", shots, value=0.8),
+        PublishedGain("completion/rate", shots, part="complex", absolute=2.0), PublishedGain("completion/rate", shots, won="3:1:0"),
+        PublishedGain("completion/rate", {"agent.strategies": ["self_reflection"]}, absolute=0.1),
+        PublishedGain("completion/rate", shots, absolute=0.3, relation="about"),
     ])  # fmt: skip
     runs = sweep()
     real = {"models": {"main": "claude-3-7-sonnet-20250219"}, "model_kind": "live"}
@@ -88,7 +87,9 @@ def test_published_gains_are_in_the_ledger_with_ours(sweep):
 def test_trials_of_figure_6b_are_not_a_deviation_there_and_one_trial_is(sweep):
     shipped = [one for one in load_gains("radabench", CONF / "papers").gains if one.metric == "planning/levenshtein"]
     assert [one.settings for one in shipped] == [{"epochs": 5}] * 4
-    printed = Printed("completion/rate", {"agent.strategies": ["few_shot"]}, absolute=0.3, settings=shipped[0].settings)
+    printed = PublishedGain(
+        "completion/rate", {"agent.strategies": ["few_shot"]}, absolute=0.3, settings=shipped[0].settings
+    )
     of, runs = Gains("c", "w", "radabench", "Claude-3.7-Sonnet", [printed]), sweep()
     (one,), (five,) = (list(of_gains(of, fitting(runs, epochs=n), CONF / "papers")) for n in (1, 5))
     assert "epochs: 1; published: 5" in one.deviations and not any("epochs" in text for text in five.deviations)
@@ -96,9 +97,9 @@ def test_trials_of_figure_6b_are_not_a_deviation_there_and_one_trial_is(sweep):
 
 def test_settings_fit_a_published_gain_in_any_order(sweep):
     runs = sweep()
-    four = Printed("m", {"agent.strategies": ["few_shot", "multi_agent"]}, relative=0.482, note="p < 0.001")
+    four = PublishedGain("m", {"agent.strategies": ["few_shot", "multi_agent"]}, relative=0.482, note="p < 0.001")
     assert [four.fits(run) for run in runs] == [False, False, True] and four.text == "+48.2%, p < 0.001"
-    assert Printed("m", {}, absolute=0.095, won="17:2:1").text == "+0.095, 17:2:1"
+    assert PublishedGain("m", {}, absolute=0.095, won="17:2:1").text == "+0.095, 17:2:1"
 
 
 def test_without_a_name_or_a_baseline_nothing_is_shown(sweep, tmp_path, capsys):

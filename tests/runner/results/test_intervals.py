@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from runner.results.bounds import clustered_wilson, standard_error, student, wilson
-from runner.results.intervals import mean, settle, unsettled
+from runner.results.intervals import mean, resample_intervals, unfinished_mean
 from runner.results.kinds import NUMBER, Scale
+from tests.slow import slow
 
 PATIENTS = np.repeat(np.arange(12), 3)
 VALUES = np.array([n % 5 for n in range(36)], dtype=float) ** 2
@@ -24,6 +25,7 @@ def test_students_quantiles_are_those_of_tables(df, quantile):
     assert student(df) == pytest.approx(quantile, abs=5e-4)
 
 
+@slow
 def test_the_standard_error_is_that_of_a_clustered_regression():
     import statsmodels.api as sm
 
@@ -58,10 +60,10 @@ def test_few_clusters_or_hardly_any_spread_have_students_t(values):
 
 def test_metrics_that_are_settled_together_have_the_intervals_they_have_alone():
     clusters = PATIENTS.astype(np.intp)
-    together = [unsettled(VALUES * size, clusters, NUMBER) for size in (1, 10, 0.01)]
-    settle(together)
-    alone = unsettled(VALUES, clusters, NUMBER)
-    settle([alone])
+    together = [unfinished_mean(VALUES * size, clusters, NUMBER) for size in (1, 10, 0.01)]
+    resample_intervals(together)
+    alone = unfinished_mean(VALUES, clusters, NUMBER)
+    resample_intervals([alone])
     assert together[0].metric == alone.metric
     assert together[1].metric.ci_low == pytest.approx(10 * alone.metric.ci_low, rel=1e-5)
 
@@ -69,10 +71,10 @@ def test_metrics_that_are_settled_together_have_the_intervals_they_have_alone():
 def test_the_same_values_have_exactly_the_same_interval_whatever_is_settled_with_them():
     rng, clusters = np.random.default_rng(3), np.arange(60)
     values = rng.beta(0.6, 3.0, 60)
-    others = [unsettled(rng.beta(0.6, 3.0, 60), clusters, Scale("share")) for _ in range(40)]
-    means = [unsettled(values, clusters, Scale("share")) for _ in range(3)]
-    settle([means[0], *others[:7], means[1], *others[7:]])
-    settle([means[2]])
+    others = [unfinished_mean(rng.beta(0.6, 3.0, 60), clusters, Scale("share")) for _ in range(40)]
+    means = [unfinished_mean(values, clusters, Scale("share")) for _ in range(3)]
+    resample_intervals([means[0], *others[:7], means[1], *others[7:]])
+    resample_intervals([means[2]])
     assert means[0].metric == means[1].metric == means[2].metric
 
 

@@ -16,6 +16,7 @@ from runner.results.publications.paper import load
 from runner.results.runs import Run
 from tests.runner.results.folders import CFG, CHOICES, write
 from tests.runner.results.page.pages import HOSTILE, made, parsed
+from tests.slow import slow
 
 PAPERS = CONF / "papers"
 MEDAGENTS = load(PAPERS, "medagents")
@@ -251,6 +252,7 @@ def test_paper_lists_every_kind_of_deviation_of_a_real_run(tmp_path, capsys):
     }  # fmt: skip
 
 
+@slow
 def test_the_command_prints_counts_first_and_writes_a_csv_and_a_page(tmp_path, capsys):
     folder = plain(tmp_path, [1, 1, 1, 0] * 5, notes=[HOSTILE]).folder
     assert main(["ledger", str(folder), "--out", str(tmp_path / "out")]) == 0
@@ -277,6 +279,7 @@ def test_a_page_of_runs_that_no_publication_is_about_has_no_ledger(tmp_path):
     assert "Reproduction ledger" not in (tmp_path / "a" / "report.html").read_text()
 
 
+@slow
 def test_without_a_folder_every_cell_is_listed(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["ledger"]) == 0

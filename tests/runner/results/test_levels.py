@@ -8,11 +8,12 @@ from components.cab.tool_use import ToolUse
 from components.core.errors import ConfigError
 from components.core.traits import ScorerTraits
 from components.scorers.choice import Choice
-from runner.experiment.declared import declared_scores
+from runner.experiment.facts import declared_scores
 from runner.results.bounds import wilson
 from runner.results.levels import Nested, average, nested_metrics
 from runner.results.metrics import summarise
 from tests.runner.results.test_metrics import record
+from tests.slow import slow
 
 LEVELS = {"score/x": ["task", "dimension"]}
 KINDS = {"score/x": "proportion"}
@@ -126,6 +127,7 @@ def test_the_mean_of_nothing_is_nothing():
     assert average([]).value is None
 
 
+@slow
 def test_few_samples_per_group_give_students_t_with_welchs_degrees_of_freedom():
     from scipy import stats
 

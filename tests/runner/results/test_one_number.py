@@ -12,18 +12,19 @@ from components.ehr.scorer import Ehr
 from components.radiology.scorers import planning, refusal, response
 from components.scorers import building, choice, faults
 from runner.config.catalogue import CONF
-from runner.experiment.declared import declared_scores
+from runner.experiment.facts import declared_scores
 from runner.results.bounds import wilson
 from runner.results.kinds import Scale, kinds_of
 from runner.results.publications.paper import load
 from runner.results.render.html import page
 from runner.results.render.written import comma, latex, sheets
 from runner.results.render.written import markdown as written
+from runner.results.sections import papers
+from runner.results.sections.comparisons import show_methods
 from runner.results.sections.means import show_means
-from runner.results.sections.methods import show_methods
-from runner.results.sections.page import papers, strata
 from runner.results.sections.papers import paper_section
 from runner.results.sections.report import report
+from runner.results.sections.scores import strata
 from runner.results.sheets import Column, Sheet, Value
 from runner.results.table import show_section
 from tests.runner.results.page.pages import cells
@@ -74,7 +75,7 @@ def test_every_place_has_the_interval_of_metrics_json(runs, tmp_path, capsys):
     compared = json.loads((tmp_path / "compare.json").read_text())
     whole = compared["rows"]["radagent"]["radabench_mini"]
     assert whole == told["metrics"]["completion/rate"]
-    assert "0.436 to 0.970" in report(runs[0].notes, told, None)
+    assert "0.436 to 0.970" in report(runs[0].manifest, told, None)
 
 
 def papers_of(runs):
@@ -95,11 +96,11 @@ def test_a_sample_alone_is_said_to_be_too_few_wherever_its_score_is_shown(tmp_pa
     for score in ("completion/rate", "response/f1"):
         metric = told["strata"]["complexity"]["simple"][score]
         assert (metric["value"], metric["ci_low"], metric["no_interval"]) == (1.0, None, "n too small")
-    section = strata.section([run])
+    section = strata([run])
     assert "1.0000 (n too small)" in written("", "", [], [section])
     table = "".join(comma(sheet) for _, sheet in sheets([section]))
     assert "1.0,n too small,n too small,1" in table
-    assert "n too small" in report(run.notes, told, None)
+    assert "n too small" in report(run.manifest, told, None)
     tables = replace(section, parts=[one for one in section.parts if isinstance(one, Sheet)])
     assert "<small>n too small</small>" in page("", "", [], [tables])
     sheet = Sheet("x", [Column("score")], [[Value(0.5, n=1, no_interval="n too small")]])
@@ -134,9 +135,9 @@ def test_an_older_run_has_one_kind_per_score_whatever_its_parts_hold(tmp_path):
     assert kinds_of({"count_scores": ["n"]}, mine)["n"] == "count", "the oldest ones name counts only"
     assert kinds_of({"kinds": {}}, mine) == {}, "a score that no scorer declares is a number, and not guessed"
     run = folder(tmp_path, mine, "radagent")
-    old = {name: value for name, value in run.notes.items() if name != "kinds"}
+    old = {name: value for name, value in run.manifest.items() if name != "kinds"}
     assert "declares no kinds of scores" in report(old, {"metrics": {}, "strata": {}}, None)
-    assert "declares no kinds of scores" not in report(run.notes, {"metrics": {}, "strata": {}}, None)
+    assert "declares no kinds of scores" not in report(run.manifest, {"metrics": {}, "strata": {}}, None)
 
 
 def test_scorers_declare_what_their_values_can_be():

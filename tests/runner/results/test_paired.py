@@ -2,10 +2,9 @@
 
 import pytest
 
-from runner.results.best_baseline import differences
 from runner.results.grid import MEAN, grid_of
-from runner.results.sections.methods import show_methods
-from runner.results.versus import compared
+from runner.results.sections.comparisons import show_methods
+from runner.results.versus import compared, improvements
 from tests.runner.results.sweeps import job
 
 STEPS = {"react": [0.0, 1.0, 0.0, 2.0, 0.0], "direct": [4.0, 5.0, 3.0, 4.0, 6.0], "cot": [2.0, 2.0, 1.0, 3.0, 2.0]}
@@ -17,21 +16,27 @@ def runs(tmp_path):
 
 
 def test_where_low_is_better_the_lowest_is_the_best_and_lower_is_a_gain(runs):
-    found = differences(grid_of(runs))["cab"]
+    found = improvements(grid_of(runs))["cab"]
     assert {label: one.against for label, one in found.items()} == {"react": "cot", "direct": "react", "cot": "react"}
-    assert found["react"].metric.value == pytest.approx(1.4) and (found["react"].wins, found["react"].losses) == (5, 0)
-    assert found["direct"].metric.value < 0 and (found["direct"].wins, found["direct"].losses) == (0, 5)
+    assert found["react"].difference.metric.value == pytest.approx(1.4) and (
+        found["react"].difference.wins,
+        found["react"].difference.losses,
+    ) == (5, 0)
+    assert found["direct"].difference.metric.value < 0 and (
+        found["direct"].difference.wins,
+        found["direct"].difference.losses,
+    ) == (0, 5)
 
 
 def test_the_sweeps_end_and_the_command_say_the_same(runs):
-    at_end = differences(grid_of(runs), ["direct"])["cab"]
-    for one in compared(grid_of(runs), baselines=["direct"]).found:
-        same = at_end[one.mine]
+    at_end = improvements(grid_of(runs), ["direct"])["cab"]
+    for one in compared(grid_of(runs), baselines=["direct"]).comparisons:
+        same = at_end[one.mine].difference
         assert (same.metric, same.p, same.wins, same.losses) == (
-            one.gain.metric,
-            one.gain.p,
-            one.gain.wins,
-            one.gain.losses,
+            one.difference.metric,
+            one.difference.p,
+            one.difference.wins,
+            one.difference.losses,
         )
 
 
@@ -47,8 +52,8 @@ def test_the_mean_over_datasets_follows_the_direction_too(tmp_path):
             varied={"dataset": name})
         for agent in ("react", "direct") for n, name in enumerate(("medicine", "surgery"))
     ]  # fmt: skip
-    found = differences(grid_of(runs))[MEAN]
-    assert found["react"].metric.value == pytest.approx(3.8) and found["react"].wins == 10
+    found = improvements(grid_of(runs))[MEAN]
+    assert found["react"].difference.metric.value == pytest.approx(3.8) and found["react"].difference.wins == 10
 
 
 def test_a_method_is_compared_with_the_baseline_in_its_own_condition(tmp_path):
@@ -59,7 +64,7 @@ def test_a_method_is_compared_with_the_baseline_in_its_own_condition(tmp_path):
         ("shots", "hard"): [1, 0, 1],
     }
     runs = [job(tmp_path, of, agent, varied={"condition": condition}) for (agent, condition), of in values.items()]
-    found = differences(grid_of(runs), ["plain"])["cab"]
-    assert {label: (one.against, one.wins, one.losses) for label, one in found.items()} == {
+    found = improvements(grid_of(runs), ["plain"])["cab"]
+    assert {label: (one.against, one.difference.wins, one.difference.losses) for label, one in found.items()} == {
         "shots easy": ("plain easy", 0, 1), "shots hard": ("plain hard", 1, 0),
     }  # fmt: skip

@@ -20,22 +20,23 @@ def test_pairs_are_the_same_sample_and_epoch_scored_on_both_sides():
     assert [(one["sample_id"], one["epoch"], one["scores"]) for one in found.records] == [
         ("a", 0, {"score/x": 1.0}), ("a", 1, {"score/x": 0.0}),
     ]  # fmt: skip
-    assert found.lost == {
+    assert found.unpaired == {
         "ended in an error": ["b"], "unscored": ["c"], "run on one side only": ["d", "e"],
     }, "an error is never a zero"  # fmt: skip
-    assert found.n_lost == 4 and found.clusters.tolist() == [0, 0]
+    assert found.n_unpaired == 4
 
 
 def test_a_sample_that_lost_one_epoch_is_named_with_it():
-    assert pairs_of([record("a", 1.0, epoch=2)], [], "score/x", NUMBER).lost == {
+    assert pairs_of([record("a", 1.0, epoch=2)], [], "score/x", NUMBER).unpaired == {
         "run on one side only": ["a (epoch 2)"]
     }
 
 
 def test_less_of_what_is_better_low_is_a_gain():
     mine, theirs = records([1.0, 4.0]), records([3.0, 3.0])
-    assert pairs_of(mine, theirs, "score/x", NUMBER, "lower").values.tolist() == [2.0, -1.0]
-    assert pairs_of(mine, theirs, "score/x", NUMBER).values.tolist() == [-2.0, 1.0]
+    for direction, differences in (("lower", [2.0, -1.0]), ("higher", [-2.0, 1.0])):
+        found = pairs_of(mine, theirs, "score/x", NUMBER, direction)
+        assert [one["scores"]["score/x"] for one in found.records] == differences
 
 
 @pytest.mark.parametrize(

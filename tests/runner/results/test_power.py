@@ -6,18 +6,17 @@ from math import comb
 import pytest
 
 from runner.results.kinds import Scale
-from runner.results.pairs import gain_of, pairs_of
-from runner.results.power import (
+from runner.results.pairs import difference_of, pairs_of
+from runner.results.significance import (
     clusters_for,
-    detectable,
+    least_difference,
     least_effect,
-    least_gain,
     mcnemar_power,
-    more_samples,
     pairs_for,
+    sign_test_p,
 )
-from runner.results.significance import sign_test_p
 from tests.runner.results.records import records
+from tests.slow import slow
 
 
 @pytest.mark.parametrize(("effect", "pairs"), [(0.2, 199), (0.5, 34), (0.8, 15)])
@@ -26,6 +25,7 @@ def test_sample_sizes_of_the_paired_t_test_are_those_in_print(effect, pairs):
     assert clusters_for(effect) == pairs and least_effect(pairs) <= effect < least_effect(pairs - 1)
 
 
+@slow
 @pytest.mark.parametrize("clusters", [3, 4, 5, 10, 34, 199, 2200])
 def test_the_power_is_that_of_statsmodels(clusters):
     from statsmodels.stats.power import TTestPower
@@ -34,6 +34,7 @@ def test_the_power_is_that_of_statsmodels(clusters):
     assert least_effect(clusters) == pytest.approx(wanted, rel=1e-5)
 
 
+@slow
 @pytest.mark.parametrize("effect", [0.05, 0.1, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0, 3.2])
 def test_the_number_of_clusters_is_that_of_statsmodels(effect):
     from statsmodels.stats.power import TTestPower
@@ -51,41 +52,41 @@ def test_very_small_and_very_large_effects_are_solved_too():
 def found(differences, clusters=None):
     zeros = records([0.0] * len(differences), clusters)
     scale = Scale("proportion" if set(differences) <= {0.0, 1.0} else "number")
-    return gain_of(pairs_of(records(differences, clusters), zeros, "score/x", scale))
+    return difference_of(pairs_of(records(differences, clusters), zeros, "score/x", scale))
 
 
 def test_the_detectable_difference_is_found_with_80_percent_by_as_many_samples():
     gain = found([0.5, -1.0, 2.0, 0.0, 1.5, -0.5, 1.0, 0.25, 0.75, -2.0] * 3)
     deviation = gain.standard_error * math.sqrt(30)
-    least = detectable(gain)
+    least = gain.detectable()
     assert clusters_for(least / deviation * 1.0001) == 30, "one sample less would not do"
-    assert 0 < gain.metric.value < least and more_samples(gain) == clusters_for(gain.metric.value / deviation) - 30
+    assert 0 < gain.metric.value < least and gain.more_samples() == clusters_for(gain.metric.value / deviation) - 30
 
 
 def test_patients_bring_as_many_samples_as_those_at_hand():
     differences, clusters = [0.5, 0.7, -1.0, -0.6, 2.0, 1.0, 0.0, 0.2], [0, 0, 1, 1, 2, 2, 3, 3]
     gain = found(differences, clusters)
     effect = gain.metric.value / (gain.standard_error * 2)
-    assert gain.clusters == 4 and more_samples(gain) == 2 * (clusters_for(effect) - 4)
+    assert gain.clusters == 4 and gain.more_samples() == 2 * (clusters_for(effect) - 4)
 
 
 @pytest.mark.parametrize("differences", [[0.5] * 5, [0.0] * 5, [1.0, 2.0], []])
 def test_nothing_is_told_where_nothing_varies(differences):
-    assert detectable(found(differences)) is None and more_samples(found(differences)) is None
+    assert found(differences).detectable() is None and found(differences).more_samples() is None
 
 
 def test_a_clear_difference_needs_no_more():
-    assert more_samples(found([5.0, 5.1, 4.9, 5.0, 5.2] * 200)) == 0
+    assert found([5.0, 5.1, 4.9, 5.0, 5.2] * 200).more_samples() == 0
 
 
 def test_of_few_that_differ_nobody_knows_what_they_would_find():
-    assert detectable(found([0.5, *[0.0] * 20])) is None
-    assert detectable(found([0.5, 0.4, 0.3, -0.2, 0.6, 0.1, *[0.0] * 20])) > 0
+    assert found([0.5, *[0.0] * 20]).detectable() is None
+    assert found([0.5, 0.4, 0.3, -0.2, 0.6, 0.1, *[0.0] * 20]).detectable() > 0
 
 
 def test_fewer_than_six_clusters_find_nothing_however_clear():
     gain = found([5.0, 5.1, 4.9, 5.0, 5.2])
-    assert gain.p == 2 / 2**5 and detectable(gain) is None and more_samples(gain) == 1
+    assert gain.p == 2 / 2**5 and gain.detectable() is None and gain.more_samples() == 1
 
 
 def summed(pairs, won, lost):
@@ -108,10 +109,12 @@ def test_the_power_of_mcnemars_test_is_that_of_all_its_outcomes(pairs, won, lost
 def test_what_mcnemars_test_can_find_takes_six_pairs_that_differ():
     # 5 of 6 won, none lost: p = 0.0625, which a t-test with its t of 5 takes for shown
     gain = found([1.0] * 5 + [0.0])
-    assert gain.p == 0.0625 and more_samples(gain) > 0, "those at hand do not suffice"
-    assert summed(6 + more_samples(gain), 5 / 6, 0.0) >= 0.8
-    least = detectable(found([1.0] + [0.0] * 39))
-    assert least == least_gain(40, 1) and least * 40 > 6, "a t-test would say 0.07: three pairs of 40, whose p is 0.25"
+    assert gain.p == 0.0625 and gain.more_samples() > 0, "those at hand do not suffice"
+    assert summed(6 + gain.more_samples(), 5 / 6, 0.0) >= 0.8
+    least = found([1.0] + [0.0] * 39).detectable()
+    assert least == least_difference(40, 1) and least * 40 > 6, (
+        "a t-test would say 0.07: three pairs of 40, whose p is 0.25"
+    )
     assert mcnemar_power(40, least, 0.0) >= 0.8 > mcnemar_power(40, least - 0.001, 0.0)
 
 
@@ -124,4 +127,4 @@ def test_as_many_pairs_as_are_asked_for_have_the_power(won, lost):
 
 def test_no_gain_is_said_to_be_seen_that_there_cannot_be():
     wide = found([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 0.5])
-    assert detectable(wide) > 1 and detectable(wide, reach=1.0) is None
+    assert wide.detectable() > 1 and wide.detectable(reach=1.0) is None

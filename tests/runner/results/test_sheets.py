@@ -3,7 +3,7 @@
 from itertools import product
 
 from runner.results.grid import grid_of
-from runner.results.sections.comparisons import effects_of, section_of
+from runner.results.sections.comparisons import all_effects, comparison_section
 from runner.results.sheets import Value
 from runner.results.table import p_text, show_section
 from runner.results.versus import compared
@@ -11,7 +11,7 @@ from tests.runner.results.sweeps import job
 
 
 def section(runs, **given):
-    return section_of(compared(grid_of(runs), **given), effects_of(runs))
+    return comparison_section(compared(grid_of(runs), **given), all_effects(runs))
 
 
 def test_a_table_per_metric_and_dataset_and_one_of_effects(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from runner.results.significance import compare, holm, sign_flip_p, sign_test_p, t_test_p
 from tests.runner.results.significance_data import SLEEP
+from tests.slow import slow
 
 
 @pytest.mark.parametrize(
@@ -78,6 +79,7 @@ def test_few_parts_have_all_their_signs_tried():
     assert sign_flip_p(gains) == sum(one >= abs(sum(gains)) - 1e-9 for one in sums) / 1024 == pytest.approx(2 / 512)
 
 
+@slow
 @pytest.mark.parametrize(("wins", "losses"), [(0, 1), (8, 2), (86, 150), (5, 5), (17, 1)])
 def test_the_sign_test_is_mcnemars_exact_test_of_statsmodels(wins, losses):
     from statsmodels.stats.contingency_tables import mcnemar
@@ -91,6 +93,7 @@ def test_mcnemar_of_agrestis_approval_ratings():
     assert 2.5e-5 < sign_test_p(86, 150) < 5e-5
 
 
+@slow
 def test_holm_is_that_of_statsmodels_and_of_r():
     from statsmodels.stats.multitest import multipletests
 

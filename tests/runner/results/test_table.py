@@ -1,6 +1,6 @@
 """Tables on a terminal: split where they are too wide, never cut."""
 
-from runner.results.run_metrics import headline
+from runner.results.rows import headline
 from runner.results.table import fitting, show
 
 HEAD = ("", "first score", "second score", "third score")

@@ -16,15 +16,20 @@ def three(tmp_path):
 
 
 def who(found):
-    return [(one.mine, one.theirs) for one in found.found]
+    return [(one.mine, one.theirs) for one in found.comparisons]
 
 
 def test_every_pair_is_compared_once_and_adjusted_for_all(three):
     found = compared(three)
     assert who(found) == [("react", "direct"), ("react", "cot"), ("direct", "cot")]
-    first = found.found[0]
-    assert (first.metric, first.direction, first.gain.wins, first.gain.losses) == ("score/x", "higher", 4, 0)
-    assert first.gain.p == 0.125 and first.gain.p_holm == 0.375, "of three comparisons"
+    first = found.comparisons[0]
+    assert (first.metric, first.direction, first.difference.wins, first.difference.losses) == (
+        "score/x",
+        "higher",
+        4,
+        0,
+    )
+    assert first.difference.p == 0.125 and first.difference.p_holm == 0.375, "of three comparisons"
     assert first.detectable > 0 and first.more_samples >= 0 and not found.notes
     assert first.as_dict()["pairs"] == 6 and first.as_dict()["mine"] == "react"
 
@@ -50,27 +55,27 @@ def test_a_baseline_is_the_one_with_the_same_other_settings(tmp_path):
 def test_of_very_many_pairs_only_those_with_the_best_are_told_unasked(tmp_path):
     grid = grid_of([job(tmp_path, [1, 0, n == 7], f"a{n}") for n in range(13)])
     found = compared(grid)
-    assert len(found.found) == 12 and {one.mine for one in found.found} == {"a7"}
+    assert len(found.comparisons) == 12 and {one.mine for one in found.comparisons} == {"a7"}
     assert "78 pairs on cab: only those with a7, the best on these data" in found.notes[0]
-    assert len(compared(grid, every=True).found) == 78
+    assert len(compared(grid, every=True).comparisons) == 78
 
 
 def test_less_is_more_where_a_score_is_better_low(tmp_path):
     runs = [
         job(tmp_path, of, agent, lower=["score/x"]) for agent, of in (("a", [0.5, 1.5, 2.5]), ("b", [4.5, 4.0, 3.0]))
     ]
-    (one,) = compared(grid_of(runs)).found
-    assert one.direction == "lower" and one.gain.metric.value == pytest.approx(7 / 3) and one.gain.wins == 3
+    (one,) = compared(grid_of(runs)).comparisons
+    assert one.direction == "lower" and one.difference.metric.value == pytest.approx(7 / 3) and one.difference.wins == 3
 
 
 def test_what_has_no_partner_is_named(tmp_path):
     runs = [job(tmp_path, [1, None, 1], "a"), job(tmp_path, [1, 1, 0, 0], "b")]
-    (one,) = compared(grid_of(runs)).found
-    assert one.lost == {"unscored": ["t-1"], "run on one side only": ["t-3"]} and one.gain.metric.n == 2
+    (one,) = compared(grid_of(runs)).comparisons
+    assert one.unpaired == {"unscored": ["t-1"], "run on one side only": ["t-3"]} and one.difference.metric.n == 2
 
 
 def test_several_metrics_are_compared_by_their_own_directions(three):
-    found = compared(three, ["score/x", "calls/per_sample"], baselines=["direct"]).found
+    found = compared(three, ["score/x", "calls/per_sample"], baselines=["direct"]).comparisons
     assert [(one.metric, one.direction) for one in found] == [
         ("score/x", "higher"), ("score/x", "higher"), ("calls/per_sample", "lower"), ("calls/per_sample", "lower"),
     ]  # fmt: skip
@@ -96,7 +101,7 @@ def test_other_data_cannot_be_paired(tmp_path):
         compared(grid_of(runs))
     changed = {"name": "cab", "split": "test", "samples": 2, "fingerprint": "1" * 16}
     runs = [job(tmp_path, [1, 0], "a"), job(tmp_path, [1, 0], "b", dataset="cab")]
-    runs[1] = type(runs[1])(runs[1].folder, {**runs[1].notes, "dataset": changed}, runs[1].cfg)
+    runs[1] = type(runs[1])(runs[1].folder, {**runs[1].manifest, "dataset": changed}, runs[1].cfg)
     with pytest.raises(ConfigError, match=r"a, b were run on different data: a cab .*; b cab 11111111"):
         compared(grid_of(runs))
 
@@ -114,7 +119,7 @@ def test_no_scored_sample_in_common_is_said(tmp_path):
 
 def test_runs_that_do_not_say_directions_are_pointed_out(tmp_path):
     runs = [job(tmp_path, [1, 0, 1], agent) for agent in "ab"]
-    old = [type(run)(run.folder, {k: v for k, v in run.notes.items() if k != "lower"}, run.cfg) for run in runs]
+    old = [type(run)(run.folder, {k: v for k, v in run.manifest.items() if k != "lower"}, run.cfg) for run in runs]
     assert "older runs do not say which scores are better low" in compared(grid_of(old)).notes[0]
 
 
@@ -134,7 +139,7 @@ def test_baselines_that_are_all_there_is_are_refused(three):
 def test_where_neither_way_is_better_nothing_is_called_the_best(tmp_path):
     runs = [job(tmp_path, [n, n + 1], f"a{n}", neither=["score/x"]) for n in range(13)]
     found = compared(grid_of(runs))
-    assert found.found[0].direction == "" and "those with a12, the highest on these data" in found.notes[0]
+    assert found.comparisons[0].direction == "" and "those with a12, the highest on these data" in found.notes[0]
 
 
 def test_the_time_of_what_the_journal_answered_is_pointed_out(tmp_path):
@@ -150,9 +155,9 @@ def test_changed_questions_are_held_against_the_plain_ones(tmp_path):
     prints = {"react": {"fingerprint": "plain"}, "direct": {"fingerprint": "changed", "base": "plain"}}
     runs = [job(tmp_path, VALUES[agent], agent, dataset="cab") for agent in prints]
     for run, agent in zip(runs, prints, strict=True):
-        run.notes["dataset"] |= prints[agent]
+        run.manifest["dataset"] |= prints[agent]
     assert who(compared(grid_of(runs))) == [("react", "direct")]
-    del runs[1].notes["dataset"]["base"]
+    del runs[1].manifest["dataset"]["base"]
     with pytest.raises(
         ConfigError, match="react, direct were run on different data: react cab plain; direct cab changed"
     ):

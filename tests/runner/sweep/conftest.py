@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Annotated, Sequence
 from annotated_types import Interval
 from components.core.messages import Message
-from components.core.traits import Requirements
+from components.core.traits import Requirements, ScorerTraits
 from components.core.types import Answer
+from mine.parts import Right
 
 @dataclass(frozen=True)
 class Tuned:
@@ -33,6 +34,9 @@ class Tuned:
             await episode.ask([Message("user", episode.problem.question)], "answer")
         share = (int(episode.problem.id[1:]) + 0.5) / 20
         return Answer("A" if share < self.quality else "B")
+
+class Proportion(Right):
+    traits = ScorerTraits(kinds={"score/strict": "proportion"})
 """
 SEARCH = (
     "hydra/sweeper=optuna", "agent=tuned", "dataset.n=20", "hydra.sweep.dir=sweep",
@@ -45,4 +49,5 @@ def tuned(home):
     """A user's folder with that agent."""
     (home.path / "mine" / "tuned.py").write_text(TUNED)
     home.write("agent/tuned", "_target_: mine.tuned.Tuned\nquality: 0.5\ntimes: 1\nstyle: plain")
+    home.write("scorer/proportion", "right: {_target_: mine.tuned.Proportion}")
     return home

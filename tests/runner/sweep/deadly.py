@@ -11,7 +11,7 @@ import yaml
 from runner.episode.budget import Spent
 from runner.experiment.experiment import Launch
 from runner.job.plan import Cell
-from runner.sweep.elsewhere import Order, orders_of
+from runner.sweep.remote_job import RemoteJob, remote_jobs_of
 
 DEADLY = """
 import os, signal
@@ -61,9 +61,9 @@ def cell(home, name: str, after: int, **budget) -> Cell:
     return Cell((), {}, name, Path("sweep") / name, cfg, Launch(sweep="sweep", label=name))
 
 
-def orders(home, *names: str, spent: Spent | None = None, after: int = 3, **budget) -> list[Order]:
+def orders(home, *names: str, spent: Spent | None = None, after: int = 3, **budget) -> list[RemoteJob]:
     """Jobs that differ in the name of their model; the one named ``deadly`` dies after so many calls."""
-    return orders_of([cell(home, name, after, **budget) for name in names], len(names), spent or Spent())
+    return remote_jobs_of([cell(home, name, after, **budget) for name in names], len(names), spent or Spent())
 
 
 def asked(home) -> Counter:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from runner.sweep.joblib import Joblib
-from runner.sweep.others import watch
+from runner.sweep.engines import Joblib
+from runner.sweep.remote_launch import watch
 from tests.runner.sweep.deadly import asked, furnish, orders, survives_a_death
 from tests.slow import slow
 

@@ -3,7 +3,7 @@
 import pytest
 
 from components.core.errors import ConfigError
-from runner.sweep.ray import Ray
+from runner.sweep.engines import Ray
 from tests.runner.sweep.deadly import furnish, survives_a_death, sweep
 
 

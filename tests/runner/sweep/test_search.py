@@ -133,7 +133,8 @@ def test_an_interrupted_trial_is_played_again_with_the_same_values(tuned):
 
 @needs_optuna
 def test_a_trial_that_cannot_be_the_best_stops_early(tuned):
-    words = (*SEARCH, "agent.quality=1,0", "search.sampler=grid", "search.prune_after=8", "model.max_connections=1")
+    words = (*SEARCH, "scorer=proportion", "agent.quality=1,0", "search.sampler=grid", "search.prune_after=8",
+             "model.max_connections=1")  # fmt: skip
     seed = next(n for n in range(9) if _first(n) == 0)  # the better one comes first
     done = tuned.run(*words, f"search.seed={seed}")
     assert done.code == 0 and states(tuned) == ["complete", "pruned"], done.err

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from runner.job.plan import Cell
-from runner.sweep.search_ending import conclude, metrics_of
-from runner.sweep.search_settings import Search
-from runner.sweep.search_space import Numbers
+from runner.sweep.search_results import conclude, metrics_of
+from runner.sweep.search_space import Numbers, Search
 from runner.sweep.search_study import Study
 
 pytest.importorskip("optuna", reason="comes with the extra optuna")

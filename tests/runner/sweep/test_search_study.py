@@ -5,8 +5,7 @@ import warnings
 import pytest
 
 from components.core.errors import ConfigError
-from runner.sweep.search_settings import Search
-from runner.sweep.search_space import Choices, Numbers
+from runner.sweep.search_space import Choices, Numbers, Search
 from runner.sweep.search_study import FILE, Study
 
 pytest.importorskip("optuna", reason="comes with the extra optuna")
@@ -34,7 +33,7 @@ def test_trials_are_kept_and_those_that_are_reopened_have_the_same_values(tmp_pa
     with Study(tmp_path, search(), SPACE) as study:
         before = study.trials
         assert [one.state for one in before] == ["complete", "failed", "pruned", "pruned"]
-        assert [one.outdone for one in before] == [False, False, False, True] and before[0].values == [0.5]
+        assert [one.stopped_early for one in before] == [False, False, False, True] and before[0].values == [0.5]
         study.reopen({1, 2})
         assert [one.state for one in study.trials] == ["complete", "running", "running", "pruned"]
         assert [one.point for one in study.trials] == [one.point for one in before]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from components.core.errors import ConfigError
-from runner.sweep.submitit import Submitit
+from runner.sweep.engines import Submitit
 from tests.runner.sweep.deadly import asked, furnish, orders, survives_a_death, sweep
 
 pytest.importorskip("submitit", reason="extra submitit")

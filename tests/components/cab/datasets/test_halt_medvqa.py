@@ -1,7 +1,4 @@
-import pytest
-
-from components.cab.datasets.halt_medvqa import HaltMedVqa
-from components.core.errors import ConfigError
+from components.cab.datasets.hallucination import HaltMedVqa
 from tests.components.cab_files import png, refused, write
 
 FAKE = {"question": "Which star?", "option": {"A": "Sirius", "B": "I do not know"}, "answer": "I do not know", "answer_id": "B", "img": "a.png"}  # fmt: skip
@@ -42,5 +39,3 @@ def test_missing_files_images_or_splits_are_named(tmp_path):
     assert "fake_qa_shuffle.json; take data/*.json" in refused(HaltMedVqa(str(tmp_path)))
     assert "dataset.images.fake: no folder of images, found None; get the images" in refused(halt(tmp_path, images={}))
     assert "HALT-MedVQA has test, train; found 'dev'" in refused(halt(tmp_path), "dev")
-    with pytest.raises(ConfigError, match="at least one of fake, nota, swap"):
-        halt(tmp_path, parts=())

@@ -1,6 +1,6 @@
 import pytest
 
-from components.cab.datasets.layout import paths_of, record_sample
+from components.cab.datasets.cab import paths_of, record_sample
 from components.core.errors import ConfigError
 from components.files.rows import Row
 from tests.components.cab_files import database, png, without, write

@@ -1,9 +1,6 @@
 from collections import Counter
 
-import pytest
-
-from components.cab.datasets.mmlu_med import MmluMed
-from components.core.errors import ConfigError
+from components.cab.datasets.knowledge import MmluMed
 from tests.components.cab_files import DATA, needs, refused, write
 
 ROWS = 'Which nerve?,Facial,Vagus,Optic,Ulnar,B\n"Which ""sign"", if\nany?",Pain,"Heat, or none",Rash,Cough,A\n'
@@ -27,8 +24,6 @@ def test_splits_and_missing_files(tmp_path):
     assert dataset.splits == ("dev",) and len(list(dataset.load("dev"))) == 2
     assert "anatomy_test.csv; set CLINICAL_DATA_DIR" in refused(dataset)
     assert "dataset.split: MMLU has test, val, dev; found 'train'" in refused(dataset, "train")
-    with pytest.raises(ConfigError, match="at least one subject"):
-        MmluMed(str(tmp_path), subjects=())
 
 
 @needs("mmlu_med")

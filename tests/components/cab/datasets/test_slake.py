@@ -1,4 +1,4 @@
-from components.cab.datasets.slake import Slake
+from components.cab.datasets.images import Slake
 from tests.components.cab_files import DATA, needs, png, refused, write
 
 ROW = {

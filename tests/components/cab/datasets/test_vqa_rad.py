@@ -1,4 +1,4 @@
-from components.cab.datasets.vqa_rad import VqaRad
+from components.cab.datasets.images import VqaRad
 from tests.components.cab_files import DATA, needs, png, refused, write
 
 ROW = {

@@ -1,6 +1,6 @@
 import pytest
 
-from components.cab.scorers.numbers import number, numbers
+from components.cab.scorers.texts import number, numbers
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from components.cab.scorers.stems import stem
+from components.cab.scorers.texts import stem
 from tests.slow import slow
 
 STEMS = {

@@ -8,6 +8,7 @@ from components.cab.scorers.texts import (
     strict_contains,
     strict_recall,
 )
+from tests.slow import slow
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,7 @@ PAIRS = [
 ]
 
 
+@slow
 @pytest.mark.parametrize(("reference", "response"), PAIRS)
 def test_recall_is_that_of_rouge_score(reference, response):
     scorer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer(["rouge1"], use_stemmer=True)

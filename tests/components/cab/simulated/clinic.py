@@ -25,7 +25,7 @@ from runner.config.build import construct
 from runner.episode.door import Door
 from runner.episode.episode import play
 from runner.episode.shared import Parts
-from runner.learning.practice import Practice
+from runner.learning.stage_context import Practice
 from runner.serve import model_of
 from tests.simulated import simulated
 

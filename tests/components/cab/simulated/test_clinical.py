@@ -78,16 +78,16 @@ NASTY = [
 
 @pytest.mark.parametrize("grammar", ["bracket", "xml", "native", "none"])
 def test_nothing_that_a_prompt_holds_makes_it_raise(core, grammar):
-    samples = [ALL[n] for n in range(0, len(ALL), 48)]
+    samples = [ALL[n] for n in range(0, len(ALL), 96)]
     samples += [replace(one, problem=replace(one.problem, question="Unheard of?")) for one in samples[:2]]
     said = (Message("assistant", "?"), Message("assistant", "", (ToolCall("1", "SQLCoder", "["),)))
     for sample, (text, before) in product(samples, product(NASTY, said)):
         system, task = opening(sample, grammar)
         offer = [one.spec for one in toolset().open(sample).tools.values()] if grammar == "native" else ()
         messages = [system, task, before, Message("user", text)]
-        for given, seed in product((messages, messages[1:], messages[-1:]), range(2)):
-            assert core.reply(given, offer, seed).message.role == "assistant"
-            assert core.reply(given, (), seed).message.role == "assistant"
+        for given in (messages, messages[1:], messages[-1:]):
+            assert core.reply(given, offer, 0).message.role == "assistant"
+            assert core.reply(given, (), 0).message.role == "assistant"
 
 
 def asked(core, sample, said, saw, grammar="xml"):

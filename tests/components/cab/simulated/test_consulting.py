@@ -2,14 +2,16 @@ from statistics import fmean
 
 import pytest
 
-from components.cab.simulated.answers import FACTS, FACTS_READ, ClinicalKnowledge
-from components.cab.simulated.consulting import (
+from components.cab.simulated.answers import (
     ASKS,
     ASKS_TAUGHT,
+    FACTS,
+    FACTS_READ,
     MAX_CALLS,
     PLANS,
     USES,
     USES_TAUGHT,
+    ClinicalKnowledge,
     call,
     finish,
     fitting,

@@ -7,14 +7,12 @@ from typing import Any
 import orjson
 import pytest
 
-from components.agents.cot import Cot
 from components.agents.critic import Critic
-from components.agents.direct import Direct
+from components.agents.direct import Cot, Direct
 from components.agents.react import ReAct
 from components.agents.reflectool import ReflecTool
 from components.agents.reflexion import Reflexion
-from components.cab.simulated.answers import ClinicalKnowledge
-from components.cab.simulated.consulting import is_full
+from components.cab.simulated.answers import ClinicalKnowledge, is_full
 from components.core.messages import Message
 from components.core.task_text import task_text
 from components.core.types import Demonstration

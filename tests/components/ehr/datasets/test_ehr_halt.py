@@ -6,7 +6,7 @@ from components.core.errors import ConfigError
 from components.ehr.datasets.ehr_halt import EhrHalt
 from tests.components.cab_files import DATA, database, needs, refused, write
 from tests.components.ehr.datasets.test_ehrsql2024 import written
-from tests.components.ehr.datasets.test_ehrsql_questions import ASKED, UNASKED
+from tests.components.ehr.datasets.test_questions import ASKED, UNASKED
 
 
 def halt(folder, **arguments):

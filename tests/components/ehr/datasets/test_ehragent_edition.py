@@ -5,11 +5,11 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.ehr.datasets.ehragent_edition import CabEhrAgentDemo, EhrAgentEdition
+from components.ehr.interpreters import run_sql
 from components.ehr.metadata import metadata
-from components.ehr.statements import run_sql
 from components.text.values import strict
 from tests.components.cab_files import DATA, database, needs, refused, without, write
-from tests.components.ehr.datasets.test_ehrsql_questions import ASKED, UNASKED
+from tests.components.ehr.datasets.test_questions import ASKED, UNASKED
 from tests.slow import slow
 
 RECORD = {**without(ASKED, "is_impossible"), "answer": ["po", "iv"], "q_tag": "intake of {drug_name} [time]?"}
@@ -87,7 +87,9 @@ def run(sample):
 
 
 @needs("ehragent_demo")
-@pytest.mark.parametrize(("split", "sizes"), [pytest.param("test", (90, 159), marks=slow), ("valid", (40, 40))])
+@pytest.mark.parametrize(
+    ("split", "sizes"), [pytest.param("test", (90, 159), marks=slow), pytest.param("valid", (40, 40), marks=slow)]
+)
 def test_every_question_of_the_demo_is_answered_by_its_sql(split, sizes):
     samples = list(demo().load(split))
     assert Counter(s.strata["database"] for s in samples) == dict(zip(("mimic_iii", "eicu"), sizes, strict=True))

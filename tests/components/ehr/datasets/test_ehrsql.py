@@ -3,7 +3,7 @@ import pytest
 from components.core.errors import ConfigError
 from components.ehr.datasets.ehrsql import CabEhrsql2022, Ehrsql, cell_text
 from tests.components.cab_files import DATA, database, needs, refused, write
-from tests.components.ehr.datasets.test_ehrsql_questions import ASKED, UNASKED
+from tests.components.ehr.datasets.test_questions import ASKED, UNASKED
 from tests.slow import slow
 
 FOLDER = "dataset/ehrsql/mimic_iii"

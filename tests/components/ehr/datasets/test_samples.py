@@ -5,12 +5,16 @@ from dataclasses import replace
 import pytest
 
 from components.core.errors import ConfigError
-from components.ehr.datasets.samples import Source, describe, ehr_sample, gold_rows, make_gold, open_source
+from components.ehr.datasets.samples import EhrQuestion, Source, describe, ehr_sample, gold_rows, make_gold, open_source
 from components.ehr.metadata import metadata
 from components.files.rows import Row
 from tests.components.cab_files import database, write
 
 SQL = "select a.x from a join b on a.y = b.y where a.z in ( select c.z from c )"
+
+
+def asked(sql=SQL, tag=None):
+    return EhrQuestion(Row("r", {}), "1", "x of 1?", "t", sql, tag=tag)
 
 
 def test_context_tells_of_tables_columns_and_the_time():
@@ -24,7 +28,7 @@ def test_context_tells_of_tables_columns_and_the_time():
 @pytest.mark.parametrize(("joins", "n_tables", "level"), [(True, 3, "III"), (False, 2, "II")])
 def test_sample_holds_gold_where_no_agent_can_see_it(tmp_path, joins, n_tables, level):
     asked_of = open_source("mimic_iii", database(tmp_path / "m.db"))
-    found = make_gold(Row("r", {}), "query", SQL, ["1", "b"], "x of {a} [b]?", joins)
+    found = make_gold(asked(tag="x of {a} [b]?"), "query", ["1", "b"], joins)
     sample = ehr_sample(asked_of, "one", "x of 1?", found, template="t", paraphrase="p", strata={"importance": "low"})
     assert sample.target == {"answer": ["1", "b"]}
     assert sample.strata == {
@@ -52,7 +56,7 @@ def test_the_card_of_the_dataset_has_the_size_of_the_database(tmp_path):
         connection.executescript("create table a (x); create table b (x); insert into a values (1), (2), (3)")
     card = ehr_sample(open_source("mimic_iii", file), "one", "phone?", None).card
     assert card == {"database (size), samples of each": "mimic_iii (2 tables, 1.5 rows per table)"}
-    found = make_gold(Row("r", {}), "query", SQL, ["1"], None, True)
+    found = make_gold(asked(), "query", ["1"], True)
     assert ehr_sample(open_source("mimic_iii", file), "one", "x?", found).card["tables per question"] == 3
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript("insert into b select a.x from a, a as c")
@@ -61,7 +65,7 @@ def test_the_card_of_the_dataset_has_the_size_of_the_database(tmp_path):
 
 def test_what_cannot_be_asked_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="r: query: names no table after 'from'"):
-        make_gold(Row("r", {}), "query", "select 1", [], None, True)
+        make_gold(asked("select 1"), "query", [], True)
     with pytest.raises(ConfigError, match=r"cut\.db: not a database that can be read"):
         open_source("eicu", write(tmp_path / "cut.db", "no database" * 99))
     with pytest.raises(ConfigError, match="mimic_iii"):
@@ -72,11 +76,11 @@ ROUTES = "select route from prescriptions"
 
 
 def rows(folder, *statements, clock="2105-12-31 23:59:00"):
-    asked = [(Row(f"q.json: record {n}", {"query": sql}), sql) for n, sql in enumerate(statements, 1)]
+    questions = [(Row(f"q.json: record {n}", {"query": sql}), sql) for n, sql in enumerate(statements, 1)]
     if not (folder / "a.db").exists():
         database(folder / "a.db", [("aspirin", "po"), ("zinc", None), ("iron", 1.5)])
     source = Source(replace(metadata("mimic_iii"), clock=clock), folder / "a.db", "", "")
-    return gold_rows(asked, "query", source, cache=str(folder / "cache"), seconds=5)
+    return gold_rows(questions, "query", source, cache=str(folder / "cache"), seconds=5)
 
 
 def test_rows_are_those_of_the_sql_at_the_fixed_time(tmp_path):

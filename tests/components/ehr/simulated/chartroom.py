@@ -9,10 +9,9 @@ from typing import Any
 
 from components.acting.python_cell import PythonCell
 from components.acting.solved import Entry, SolvedQuestions, own_seeds
-from components.agents.chameleon import Chameleon
-from components.agents.cot_plan import CotPlan
 from components.agents.din_sql import DinSql
 from components.agents.llm2sql import Llm2Sql
+from components.agents.planned import Chameleon, CotPlan
 from components.agents.react import ReAct
 from components.agents.reflexion import Reflexion
 from components.agents.self_debugging import SelfDebugging
@@ -23,8 +22,7 @@ from components.ehr import actions as actions
 from components.ehr.agent import EhrAgent
 from components.ehr.datasets.ehragent_edition import EhrAgentEdition
 from components.ehr.scorer import Ehr as Scorer
-from components.ehr.simulated.case import Case
-from components.ehr.simulated.gold import Gold
+from components.ehr.simulated.case import Case, Gold
 from components.ehr.simulated.prompt import prompt_of
 from components.ehr.toolset import Ehr
 from components.grammars.bracket_json import BracketJson
@@ -33,11 +31,11 @@ from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
-from components.stages.solve import Solve
+from components.stages.collect import Solve
 from runner.episode.door import Door
 from runner.episode.episode import play
 from runner.episode.shared import Parts
-from runner.learning.practice import Practice
+from runner.learning.stage_context import Practice
 from tests.simulated import asked, simulated
 from tests.wards import sandbox
 

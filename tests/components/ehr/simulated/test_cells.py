@@ -17,7 +17,7 @@ SYSTEM = "Reply with one cell between ```python and ```. End with the word TERMI
 FUNCTIONS = "LoadDB(name)\nFilterDB(table, conditions)\nGetValue(table, argument)\nSQLInterpreter(sql)"
 COLUMNS = "patients: SUBJECT_ID, GENDER"
 REFUSAL = 'reply with:\nRefuse[{"reason": "..."}]'
-SEEDS = range(200)
+SEEDS = range(120)
 ERROR = "The cell failed in line 1 with EhrError: There is no column. The line reads: x"
 
 
@@ -92,9 +92,15 @@ FULL = f"{SOLVED}\n\n### The solved questions end here\n\n{KNOWN}"
 MANY = range(600)
 
 
-def share(messages, texts=None, **rates):
+def share(messages, texts=None, seeds=MANY, competence=0.85):
     """How often one of these texts is written, by default one that is right."""
-    return fmean(text in (texts or right()) for text in said(messages, seeds=MANY, **{"competence": 0.85, **rates}))
+    replies = replied(tuple((one.role, one.text) for one in messages), seeds, competence)
+    return fmean(text in (texts or right()) for text in replies)
+
+
+@cache
+def replied(messages, seeds, competence):
+    return said([Message(*one) for one in messages], seeds=seeds, competence=competence)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +137,7 @@ def test_what_is_mended_is_what_failed_and_not_what_the_key_holds():
 
 @pytest.mark.parametrize("saw", [CAUSE, TOLD, ERROR, "", "[]"])
 def test_without_competence_nothing_is_mended_and_with_all_of_it_everything(saw):
-    shares = [share(after(SLIP, saw, FULL), competence=c) for c in (0.0, 0.5, 0.85, 0.97, 0.9999, 1.0)]
+    shares = [share(after(SLIP, saw, FULL), seeds=SEEDS, competence=c) for c in (0.0, 0.5, 0.85, 0.97, 0.9999, 1.0)]
     assert shares == sorted(shares) and (shares[0], shares[-1]) == (0, 1) and shares[-2] > 0.99
 
 

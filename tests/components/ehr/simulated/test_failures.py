@@ -10,8 +10,8 @@ from components.core.messages import Message, ToolCall
 from components.ehr.agent import EhrAgent
 from components.ehr.simulated.actions import WORKED
 from components.ehr.simulated.cells import FAILED
+from components.ehr.simulated.mistakes import fault_in
 from components.ehr.simulated.prompt import CODE_TOOL, done
-from components.ehr.simulated.repairs import fault_in
 from components.grammars.bracket_json import BracketJson
 from components.grammars.bracket_text import BracketText
 from components.grammars.code_block import CodeBlock
@@ -98,7 +98,7 @@ async def test_failures_of_cells_are_told_from_values_and_mended_where_they_tell
     for call, mended in zip(found, CELLS.values(), strict=True):
         assert bool(FAILED.match(call.saw)) == (mended != "sound"), call
         fault = fault_in(call.arguments["cell"], call.saw, NAMES)
-        assert (fault and (fault.stands, fault.meant)) == (None if mended == "sound" else mended), call
+        assert (fault and (fault.wrong, fault.meant)) == (None if mended == "sound" else mended), call
 
 
 @pytest.mark.parametrize("status", ["error", "timeout", "killed", "too_large", "no_answer"])

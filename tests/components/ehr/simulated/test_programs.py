@@ -6,10 +6,10 @@ import pytest
 from components.acting.action_lines import action_lines
 from components.core.messages import ToolCall
 from components.ehr.metadata import metadata
-from components.ehr.simulated.programs import functions_in, plan, program, sql_cell
-from components.ehr.simulated.translate import translated
-from components.ehr.state import EhrState
+from components.ehr.simulated.programs import called_functions, plan, program, sql_cell
+from components.ehr.simulated.translate import translate
 from components.ehr.tables import Tables
+from components.ehr.toolset import EhrState
 from components.text.values import strict
 from runner.episode.calls import Context
 from tests.components.ehr.simulated.chartroom import DATABASES, SIX, questions, toolset
@@ -20,7 +20,7 @@ TOGETHER = 20
 
 
 def query(sample):
-    return translated(sample.metadata["sql"], sample.metadata["sql_dialect"])
+    return translate(sample.metadata["sql"], sample.metadata["sql_dialect"])
 
 
 def test_most_questions_are_simple_enough():
@@ -80,11 +80,11 @@ def _run(actions, tools, context):
 
 
 def test_a_cell_names_its_functions():
-    assert functions_in(sql_cell("select 1")) == {"SQLInterpreter"}
+    assert called_functions(sql_cell("select 1")) == {"SQLInterpreter"}
     cell = program(query(questions()[0]))
-    assert functions_in(cell) == {"LoadDB", "FilterDB", "GetValue"} and "select" not in cell
+    assert called_functions(cell) == {"LoadDB", "FilterDB", "GetValue"} and "select" not in cell
 
 
 def test_what_would_have_to_be_counted_by_hand_has_no_plan():
-    found = translated("select count( distinct patients.gender ) from patients", "mimic_iii")
+    found = translate("select count( distinct patients.gender ) from patients", "mimic_iii")
     assert plan(found) is None and "len(set(" in program(found)

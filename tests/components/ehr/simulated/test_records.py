@@ -9,8 +9,7 @@ import aiohttp
 import orjson
 import pytest
 
-from components.agents.cot import Cot
-from components.agents.direct import Direct
+from components.agents.direct import Cot, Direct
 from components.agents.react import ReAct
 from components.ehr.agent import EhrAgent
 from components.grammars.bracket_json import BracketJson
@@ -38,7 +37,7 @@ LIMIT = 60
 @pytest.mark.parametrize("name", ["ehragent", "no_code", "self_debugging", "din_sql", "react_native"])
 async def test_a_core_that_never_errs_is_right(name):
     agent, grammar = BASELINES[name]
-    assert {value for _, value in await ChartRoom(agent, grammar, rates=PERFECT).play(each(40))} == {1.0}
+    assert {value for _, value in await ChartRoom(agent, grammar, rates=PERFECT).play(each(80))} == {1.0}
 
 
 async def test_it_refuses_what_no_table_answers_and_the_prompt_lets_it_refuse():
@@ -72,7 +71,7 @@ async def test_it_writes_no_cell_when_the_prompt_forgets(forgetful, what):
 @pytest.mark.parametrize("changes", [FUNCTIONS, SOLUTIONS])
 async def test_one_of_the_two_texts_that_name_functions_is_enough_and_none_that_they_lack_is_called(forgetful, changes):
     agent = EhrAgent(prompts=forgetful("ehragent", "problem", changes))
-    found = await ChartRoom(agent, rates=PERFECT).play(each(40))
+    found = await ChartRoom(agent, rates=PERFECT).play(each(80))
     assert {value for _, value in found} == {1.0}
 
 
@@ -82,7 +81,7 @@ NOBODY = {"competence": 0.0, "malformed_rate": 0.0}
 @pytest.mark.parametrize("name", ["ehragent", "no_code", "self_debugging", "din_sql", "cot_plan"])
 async def test_a_core_that_knows_nothing_is_wrong(name):
     agent, grammar = BASELINES[name]
-    assert fmean(value for _, value in await ChartRoom(agent, grammar, rates=NOBODY).play(each(40))) == 0.0
+    assert fmean(value for _, value in await ChartRoom(agent, grammar, rates=NOBODY).play(each(100))) == 0.0
 
 
 @pytest.mark.parametrize("rate", ["malformed_rate", "wrong_tool_rate"])
@@ -100,6 +99,7 @@ async def test_without_the_form_of_an_action_it_takes_none(forgetful):
     assert value == 0.0 and one.failure == "step_limit"
 
 
+@slow
 async def test_the_served_core_gives_the_same_replies():
     asked, model = noting()
     await ChartRoom().play(each(60), model)

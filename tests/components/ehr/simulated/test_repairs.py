@@ -1,13 +1,13 @@
 import pytest
 
-from components.ehr.simulated.repairs import (
+from components.ehr.simulated.mistakes import (
     Fault,
     fault_in,
+    find_unlisted,
     is_caused,
     is_named,
-    repaired,
-    turned_back,
-    unlisted,
+    repair,
+    turn_back,
 )
 
 PROGRAM = "patients = LoadDB('patients')\npatients = FilterDB(patients, 'SUBJECT_ID=7')\nanswer = GetValue(patients, 'GENDER')"
@@ -37,7 +37,7 @@ MENDED = {
 @pytest.mark.parametrize("what", MENDED)
 def test_what_failed_is_mended_at_the_place_that_its_error_tells_of(what):
     right, ran, failed = MENDED[what]
-    mended = repaired(ran, fault_in(ran, failed, LISTED))
+    mended = repair(ran, fault_in(ran, failed, LISTED))
     assert mended == right or ("select" in mended and mended.lower() == right.lower())
 
 
@@ -45,7 +45,7 @@ def test_what_failed_is_mended_at_the_place_that_its_error_tells_of(what):
 def test_without_the_error_nothing_is_mended(what):
     _, ran, _ = MENDED[what]
     for failed in ("", "[]", "The cell failed.", "The cell was stopped: it took too long.", f"{FAILED}There is no value `7` in the column SUBJECT_ID; it has `8`."):  # fmt: skip
-        assert fault_in(ran, failed, LISTED) is None and repaired(ran, None) == ran
+        assert fault_in(ran, failed, LISTED) is None and repair(ran, None) == ran
 
 
 CAUSED = {
@@ -65,12 +65,12 @@ def test_a_cause_is_followed_where_it_names_what_is_meant(cause):
     failed = f"{FAILED}There is no column `SUBJECT_ID_no`.\n\nPotential reasons:\n{cause}"
     assert is_caused(SLIPPED, failed) == CAUSED[cause]
     if CAUSED[cause]:
-        assert repaired(SLIPPED, fault_in(SLIPPED, failed, ())) == PROGRAM
+        assert repair(SLIPPED, fault_in(SLIPPED, failed, ())) == PROGRAM
 
 
 def test_a_cause_goes_before_the_error_even_where_it_is_wrong():
     failed = f"{UNKNOWN}\n\nPotential reasons:\n`GENDER` is meant where `SUBJECT_ID_no` stands."
-    assert "'GENDER=7'" in repaired(SLIPPED, fault_in(SLIPPED, failed, LISTED))
+    assert "'GENDER=7'" in repair(SLIPPED, fault_in(SLIPPED, failed, LISTED))
 
 
 def test_an_error_that_lists_names_tells_what_is_meant_and_one_that_does_not_leaves_it_to_who_knows():
@@ -98,14 +98,14 @@ def test_a_name_that_is_like_none_is_left():
     ],
 )
 def test_a_comparison_that_the_question_does_not_speak_of_is_turned_back(text, question, meant):
-    assert turned_back(text, question) == meant
+    assert turn_back(text, question) == meant
 
 
 def test_a_name_that_a_schema_lacks_is_seen_in_a_statement():
     tables = {"patients": ["SUBJECT_ID", "GENDER"]}
-    assert unlisted("select patients.gender from patients", tables) is None
-    assert unlisted("select patients.gender_no from patients", tables) == Fault("gender_no", "gender")
-    assert unlisted("select t1.c1 from (select gender as c1 from patients_table) as t1", tables) == Fault(
+    assert find_unlisted("select patients.gender from patients", tables) is None
+    assert find_unlisted("select patients.gender_no from patients", tables) == Fault("gender_no", "gender")
+    assert find_unlisted("select t1.c1 from (select gender as c1 from patients_table) as t1", tables) == Fault(
         "patients_table", "patients"
     )
-    assert unlisted("select a.b from a", {}) is None
+    assert find_unlisted("select a.b from a", {}) is None

@@ -7,7 +7,7 @@ from components.core.messages import Message
 from components.core.types import Demonstration, Problem, Sample
 from components.ehr.simulated import UNCAUSED, Records
 from components.ehr.simulated.programs import sql_cell
-from components.panel.simulated import Expert, favoured
+from components.panel.simulated import Expert, favoured_answers
 from components.prompts import load
 from components.simulation.asked import Voice
 from tests.simulated import asked
@@ -157,4 +157,4 @@ def test_at_the_rate_of_malformed_replies_every_agents_are_prose(template):
 def test_an_expert_says_by_heart_what_it_believes_and_as_rarely_as_anybody_knows_it():
     voice = Expert("Surgery", neutral=False)
     texts = said([Message("user", QUESTION)], competence=0.85, voice=voice)
-    assert all(favoured(text) for text in texts) and 0.05 < fmean("['5']" in text for text in texts) < 0.3
+    assert all(favoured_answers(text) for text in texts) and 0.05 < fmean("['5']" in text for text in texts) < 0.3

@@ -5,12 +5,12 @@ import pytest
 
 from components.core.messages import Message
 from components.ehr.errors import EhrError
+from components.ehr.interpreters import run_sql
 from components.ehr.metadata import metadata
-from components.ehr.simulated.gold import gold_of
+from components.ehr.simulated.case import gold_of
+from components.ehr.simulated.mistakes import loud_mistake, silent_mistake, wrong
 from components.ehr.simulated.programs import plan, program, sql_cell
-from components.ehr.simulated.slips import loud, silent, wrong
-from components.ehr.simulated.translate import translated
-from components.ehr.statements import run_sql
+from components.ehr.simulated.translate import translate
 from components.simulation.draws import Draws
 from tests.components.ehr.simulated.chartroom import each, questions, toolset
 
@@ -24,17 +24,17 @@ def draws(number):
 
 
 def test_a_loud_slip_is_one_of_five():
-    found = {loud(PROGRAM, COLUMNS, draws(n)) for n in range(60)}
+    found = {loud_mistake(PROGRAM, COLUMNS, draws(n)) for n in range(60)}
     assert len(found) == 5
     marks = ("GENDER_no", "LoadDB('PATIENTS')", "LoadDB('patients)", "answer = result", "found = GetValue")
     assert all(any(mark in text for text in found) for mark in marks)
 
 
 def test_statements_and_actions_have_those_that_fit():
-    found = {loud(CELL, COLUMNS, draws(n)) for n in range(60)}
+    found = {loud_mistake(CELL, COLUMNS, draws(n)) for n in range(60)}
     assert len(found) == 5 and any("from patients_table" in text for text in found)
-    assert {loud("LoadDB[patients]", COLUMNS, draws(n)) for n in range(20)} == {"LoadDB[PATIENTS]"}
-    assert {loud("GetValue[GENDER]", COLUMNS, draws(n)) for n in range(20)} == {"GetValue[GENDER_no]"}
+    assert {loud_mistake("LoadDB[patients]", COLUMNS, draws(n)) for n in range(20)} == {"LoadDB[PATIENTS]"}
+    assert {loud_mistake("GetValue[GENDER]", COLUMNS, draws(n)) for n in range(20)} == {"GetValue[GENDER_no]"}
 
 
 @pytest.mark.parametrize(
@@ -54,11 +54,11 @@ def test_statements_and_actions_have_those_that_fit():
     ],
 )  # fmt: skip
 def test_a_silent_slip_turns_a_comparison_round(text, turned):
-    assert silent(text) == turned
+    assert silent_mistake(text) == turned
 
 
 def test_what_cannot_fail_is_wrong_silently():
-    assert loud("FilterDB[1=2]", frozenset(), draws(0)) == silent("FilterDB[1=2]")
+    assert loud_mistake("FilterDB[1=2]", frozenset(), draws(0)) == silent_mistake("FilterDB[1=2]")
 
 
 def golds(n=1):
@@ -67,7 +67,7 @@ def golds(n=1):
 
 def test_what_is_wrong_is_always_another_text():
     for number, (_, gold) in enumerate(golds(3)):
-        query = translated(gold.sql, gold.database)
+        query = translate(gold.sql, gold.database)
         texts = [gold.sql, sql_cell(gold.sql), *([program(query), *(plan(query) or ())] if query else [])]
         for text in [*texts, "Calendar[start of year]", "Calculate[7]", "GetValue[ROW_ID, count]", "answer = 1"]:
             assert {wrong(text, gold.may_misspell, rate, draws(number)) for rate in (0.0, 1.0)}.isdisjoint({text}), text
@@ -82,7 +82,7 @@ def rows(sample, gold, sql):
 
 
 def test_a_loud_slip_of_a_statement_fails_and_a_silent_one_gives_something_else():
-    found = [(rows(sample, gold, loud(gold.sql, gold.may_misspell, draws(n))), rows(sample, gold, silent(gold.sql)),
+    found = [(rows(sample, gold, loud_mistake(gold.sql, gold.may_misspell, draws(n))), rows(sample, gold, silent_mistake(gold.sql)),
               rows(sample, gold, gold.sql)) for n, (sample, gold) in enumerate(golds(2))]  # fmt: skip
     assert {told for told, _, _ in found} == {None} and all(turned is not None for _, turned, _ in found)
     assert fmean(turned != right for _, turned, right in found) > 0.9
@@ -94,7 +94,7 @@ ALIASED = "select t1.c1 from ( select patients.gender as c1 from patients ) as t
 def test_a_name_that_a_statement_makes_itself_is_not_misspelt():
     sample = questions()[0]
     gold = gold_of(type(sample)(sample.problem, sample.target, {**sample.metadata, "sql": ALIASED}))
-    found = {loud(ALIASED, gold.may_misspell, draws(n)) for n in range(60)}
+    found = {loud_mistake(ALIASED, gold.may_misspell, draws(n)) for n in range(60)}
     assert not any("c1_no" in text for text in found) and any("gender_no" in text for text in found)
     assert {rows(sample, gold, text) is None for text in found} == {True}
 
@@ -103,10 +103,10 @@ async def test_loud_slips_of_cells_fail_and_most_silent_ones_run():
     found = []
     for number, sample in enumerate(each(30)):
         gold = gold_of(sample)
-        query, offer = translated(gold.sql, gold.database), toolset(True).open(sample)
+        query, offer = translate(gold.sql, gold.database), toolset(True).open(sample)
         try:
             for text in (program(query) if query else "answer = 1", sql_cell(gold.sql)):
-                texts = (text, loud(text, gold.may_misspell, draws(number)), silent(text))
+                texts = (text, loud_mistake(text, gold.may_misspell, draws(number)), silent_mistake(text))
                 found.append([(await offer.state.run(one)).status for one in texts])
         finally:
             offer.state.close()

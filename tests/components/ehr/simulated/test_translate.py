@@ -1,10 +1,10 @@
 import pytest
 
-from components.ehr.simulated.translate import Ago, Query, Where, translated
+from components.ehr.simulated.translate import Ago, Query, Where, translate
 
 
 def mimic(sql):
-    return translated(sql, "mimic_iii")
+    return translate(sql, "mimic_iii")
 
 
 def test_names_are_those_of_the_tables():
@@ -40,7 +40,7 @@ def test_nested_statements_first_rows_and_other_names():
 def test_a_join_that_only_narrows_is_a_condition():
     sql = "SELECT MAX ( D.AGE ) FROM DEMOGRAPHIC AS D INNER JOIN LAB ON D.HADM_ID = LAB.HADM_ID WHERE LAB.FLAG = 'x'"
     inner = Query("LAB", (Where("FLAG", "=", "x"),), "values", "HADM_ID")
-    assert translated(sql, "treqs") == Query("DEMOGRAPHIC", (Where("HADM_ID", "in", inner),), "max", "AGE")
+    assert translate(sql, "treqs") == Query("DEMOGRAPHIC", (Where("HADM_ID", "in", inner),), "max", "AGE")
 
 
 @pytest.mark.parametrize(
@@ -63,4 +63,4 @@ def test_a_join_that_only_narrows_is_a_condition():
 )
 def test_what_is_not_simple_is_left_to_sql(sql):
     assert mimic(sql) is None
-    assert translated("select a.b from a", "elsewhere") is None
+    assert translate("select a.b from a", "elsewhere") is None

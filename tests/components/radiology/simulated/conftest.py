@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.core.plain import Accept
-from components.core.traits import requirements_of
+from components.core.traits import Requirements, declared
 from components.core.types import Sample, Trajectory
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
@@ -47,7 +47,7 @@ def perform() -> Callable[..., Any]:
         door = Door({"main": model}, None, run_seed=0)
         agent = agent or Radagent(PAPER)
         parts = Parts(
-            agent, requirements_of(agent).verifier or Accept(), grammar or XmlCall(), Radiology(PAPER), condition or Baseline(PAPER),
+            agent, declared(agent, Requirements).verifier or Accept(), grammar or XmlCall(), Radiology(PAPER), condition or Baseline(PAPER),
             budget=Budget(steps=30),
         )  # fmt: skip
         found: list[Trajectory] = []

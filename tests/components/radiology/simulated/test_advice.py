@@ -7,11 +7,12 @@ import pytest
 from components.core.messages import Message
 from components.prompts import load
 from components.radiology.agent import Radagent
-from components.radiology.simulated.advice import ADVICE, LEFT, MARKS, eased, replied, spared
+from components.radiology.simulated.stages import ADVICE, LEFT, MARKS, eased, replied, spared
 from components.radiology.tasks import PLANNING_NAMES, TASKS
 from components.simulation.draws import Draws, Rates
 from tests.golden.vectors import PAPER
 from tests.simulated import asked
+from tests.slow import slow
 
 PLAN = "Answer with Tool Chain: [*first tool* -> ...]"
 TOOLS = "Now execute.\n\n{{ instructions }}"
@@ -80,6 +81,7 @@ def test_slips_of_acting_are_rarer_under_these_instructions():
     assert eased(rates, {ADVICE["form"][0]}) == Rates(wrong_tool=0.5, malformed=0.1 * LEFT)
 
 
+@slow
 async def test_a_plan_goes_wrong_more_rarely_under_advice_and_as_often_again_without_it(samples, perform, forgetful):
     first = "1. The anatomy tool and the modality tool"
     told = "\n".join(ADVICE[kind][1] for kind in ("drop", "add", "swap"))

@@ -8,7 +8,7 @@ import components.prompts
 from components.agents.react import ReAct
 from components.building import Building
 from components.building.reading import builds, used
-from components.cab.simulated.calculator import SPECIFICATION, code
+from components.cab.simulated.answers import SPECIFICATION, code
 from components.core.messages import Message
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
@@ -46,7 +46,7 @@ class Misnaming(Simulated):
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 async def test_every_insufficient_sample_is_completed_where_the_request_says_enough(perform, condition):
-    for sample, one in zip(SAMPLES[:66], await perform(SAMPLES[:66], BUILDS, condition=condition(PAPER)), strict=True):
+    for sample, one in zip(SAMPLES[:22], await perform(SAMPLES[:22], BUILDS, condition=condition(PAPER)), strict=True):
         assert [made["passed"] for made in builds(one)] == [True]
         score = Completion(PAPER).score(sample, one)[0]
         assert (one.stop, score.name, score.value) == ("answered", "completion/rate", 1.0), sample.problem.id
@@ -54,8 +54,8 @@ async def test_every_insufficient_sample_is_completed_where_the_request_says_eno
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 async def test_none_is_completed_whose_request_names_the_wrong_category(perform, condition):
-    played = await perform(SAMPLES[:22], BUILDS, condition=condition(PAPER), kind=Misnaming)
-    for sample, one in zip(SAMPLES[:22], played, strict=True):
+    played = await perform(SAMPLES[:11], BUILDS, condition=condition(PAPER), kind=Misnaming)
+    for sample, one in zip(SAMPLES[:11], played, strict=True):
         assert [made["specified"] for made in builds(one)] == [False]
         assert one.stop == "refused" and Completion(PAPER).score(sample, one)[0].value == 0.0
 

@@ -2,7 +2,7 @@ import pytest
 
 from components.core.messages import Message
 from components.radiology.plan import decision_chain, runtime_plan
-from components.radiology.simulated.planning import concluded, planned, validated
+from components.radiology.simulated.moves import concluded, planned, validated
 from components.radiology.simulated.reading import ALIGNS, EVIDENCE, Card, Situation
 from components.radiology.tasks import OS, TASKS
 from components.simulation.draws import Draws, Rates

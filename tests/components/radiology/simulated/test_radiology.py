@@ -14,6 +14,8 @@ from components.models.simulated import Simulated
 from components.models.simulated.serve import body_of, request_of
 from components.radiology.agent import Radagent
 from components.radiology.conditions import InsufficientConfig1, InsufficientConfig2
+from components.radiology.plan import decision_chain
+from components.radiology.tasks import TASKS
 from tests.golden.vectors import PAPER
 from tests.simulated import core as made
 
@@ -90,33 +92,34 @@ async def test_a_question_that_it_does_not_know_is_answered_from_the_memory(perf
 
 
 async def test_malformed_replies_come_at_their_rate(perform, samples):
-    found = await perform(samples[:165], malformed_rate=0.2)
+    found = await perform(samples[:55], malformed_rate=0.2)
     acts = [step for one in found for step in one.steps if step.purpose == "act"]
-    assert fmean(step.action.error == "unparsable_reply" for step in acts) == pytest.approx(0.2, abs=0.04)
+    assert fmean(step.action.error == "unparsable_reply" for step in acts) == pytest.approx(0.2, abs=0.06)
 
 
 async def test_planning_slips_come_at_their_rate(perform, samples):
-    plain, slipped = await perform(samples[:110]), await perform(samples[:110], planning_slip_rate=0.4)
-    changed = [a.steps[0].reply != b.steps[0].reply for a, b in zip(plain, slipped, strict=True)]
-    assert fmean(changed) == pytest.approx(0.4, abs=0.12)
+    found = await perform(samples[:55], planning_slip_rate=0.4)
+    right = (list(TASKS[sample.metadata["chain"]].categories) for sample in samples)
+    changed = [decision_chain(a.steps[0].reply.text, "tolerant") != b for a, b in zip(found, right, strict=False)]
+    assert fmean(changed) == pytest.approx(0.4, abs=0.15)
 
 
 async def test_answers_are_right_at_the_rate_of_competence(perform, samples):
-    found = await perform(samples[:165], competence=0.7)
+    found = await perform(samples[:77], competence=0.7)
     right = [first_part(one) == sample.target["answer"] for one, sample in zip(found, samples, strict=False)]
-    assert fmean(right) == pytest.approx(0.7, abs=0.08)
+    assert fmean(right) == pytest.approx(0.7, abs=0.1)
 
 
 async def test_wrong_tools_come_at_their_rate(perform, samples):
     """Of first calls, so that one slip does not bring the next: the right one is an anatomy classifier."""
-    found = await perform(samples[:330], wrong_tool_rate=0.5)
+    found = await perform(samples[:88], wrong_tool_rate=0.5)
     called = [next(o for o in one.steps[1].observed if not o.control).observation.data["category"] for one in found]
-    assert fmean(category != "Anatomy Classifier" for category in called) == pytest.approx(0.5, abs=0.06)
+    assert fmean(category != "Anatomy Classifier" for category in called) == pytest.approx(0.5, abs=0.1)
 
 
 async def test_a_core_that_refuses_nothing_and_one_that_refuses_all(perform, samples):
     for rate, refused in ((0.0, 1.0), (1.0, 0.0)):
-        found = await perform(samples[:44], condition=InsufficientConfig1(PAPER), ignored_refusal_rate=rate)
+        found = await perform(samples[:22], condition=InsufficientConfig1(PAPER), ignored_refusal_rate=rate)
         assert fmean(one.stop == "refused" for one in found) == refused
 
 

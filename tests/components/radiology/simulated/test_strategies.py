@@ -12,15 +12,17 @@ from components.radiology.plan import decision_chain
 from components.radiology.tasks import TASKS
 from components.verifiers.reflect import Reflect
 from tests.golden.vectors import PAPER
+from tests.slow import slow
 
 SUBSETS = [names for n in range(5) for names in combinations(get_args(Strategy), n)]
+PAIRS = [pytest.param(names, marks=slow) if len(names) in (2, 3) else names for names in SUBSETS]
 
 
 def agent(*strategies: str, reflector: Reflect | None = None, **given: str) -> Radagent:
     return Radagent(PAPER, strategies=strategies, reflector=reflector or Reflect(), **given)
 
 
-@pytest.mark.parametrize("names", SUBSETS, ids=lambda names: "+".join(names) or "plain")
+@pytest.mark.parametrize("names", PAIRS, ids=lambda names: "+".join(names) or "plain")
 async def test_every_subset_completes_all_tasks_of_three_records_where_the_core_never_errs(perform, samples, names):
     eleven = samples[:33:3]
     assert len({one.cluster for one in eleven}) == 3 and len({one.metadata["chain"] for one in eleven}) == 11
@@ -37,6 +39,7 @@ def stops(found: Sequence[Trajectory]) -> list[str | None]:
     return [one.failure or one.stop for one in found]
 
 
+@slow
 async def test_reflection_catches_slips_and_not_without_the_text_of_what_was_found(perform, samples, forgetful):
     rates = {"wrong_tool_rate": 0.15, "malformed_rate": 0.05}
     plain = stops(await perform(samples[:66], agent(), **rates))
@@ -86,6 +89,7 @@ async def test_examples_lower_malformed_replies_and_not_without_their_replies(pe
     assert shown < plain == untold and len(shown) < len(plain) / 2
 
 
+@slow
 async def test_notes_on_each_kind_of_tool_lower_planning_slips_and_not_without_them(perform, samples, forgetful):
     bare = {'"_shared/radagent_kinds_noted.jinja"': '"_shared/radagent_kinds.jinja"'}
     emptied = agent("refined_prompts", refined=forgetful("radagent_refined", "plan", bare))
@@ -96,6 +100,7 @@ async def test_notes_on_each_kind_of_tool_lower_planning_slips_and_not_without_t
     assert noted < plain == untold and len(noted) < 0.6 * len(plain)
 
 
+@slow
 async def test_a_plan_handed_to_an_executor_lowers_wrong_tools_and_not_without_the_plan(perform, samples, forgetful):
     emptied = agent("multi_agent", prompts=forgetful("radagent", "executor", {"\n\n[Plan]\n{{ plan }}": ""}))
     plain, handed, untold = [
@@ -106,6 +111,7 @@ async def test_a_plan_handed_to_an_executor_lowers_wrong_tools_and_not_without_t
     assert len(untold) == pytest.approx(len(plain), abs=10)  # of three agents each has draws of its own
 
 
+@slow
 async def test_of_equal_slips_strategies_make_none_that_the_agent_without_them_does_not(perform, samples):
     rates = {"planning_slip_rate": 0.3, "wrong_tool_rate": 0.1, "malformed_rate": 0.1}
     plain, refined, shown = [

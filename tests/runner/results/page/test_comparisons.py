@@ -1,6 +1,6 @@
 """The page's section on comparisons."""
 
-from runner.results.sections.comparisons import section
+from runner.results.sections.comparisons import comparisons as section
 from tests.runner.results.sweeps import job
 
 
@@ -13,7 +13,7 @@ def test_runs_that_can_be_paired_have_a_section(tmp_path):
 
 def test_baselines_of_the_config_are_followed(tmp_path):
     runs = [job(tmp_path, [1, 0, 1], agent) for agent in "abc"]
-    runs = [type(run)(run.folder, run.notes, {**run.cfg, "compare": {"baselines": ["b"]}}) for run in runs]
+    runs = [type(run)(run.folder, run.manifest, {**run.cfg, "compare": {"baselines": ["b"]}}) for run in runs]
     assert [row[:2] for row in section(runs).parts[0].rows] == [["a", "b"], ["c", "b"]]
 
 

@@ -92,10 +92,10 @@ def test_there_is_no_section_without_episodes(tmp_path):
 
 def test_a_question_is_told_without_what_all_are_told():
     told = [f"Rules.\n\nQuestion: {n}?\nA. yes" for n in range(30)]
-    assert list(episodes.gists(told))[:2] == ["Question: 0?", "Question: 1?"]
-    assert list(episodes.gists(["Same."] * 9)) == ["Same."] * 9, "samples that are asked the same are asked that"
-    assert list(episodes.gists([])) == [] and list(episodes.gists([""])) == [""]
-    assert list(episodes.gists(["x" * 3_000])) == ["…" + "x" * 2_000]
+    assert list(episodes.summaries_of(told))[:2] == ["Question: 0?", "Question: 1?"]
+    assert list(episodes.summaries_of(["Same."] * 9)) == ["Same."] * 9, "samples that are asked the same are asked that"
+    assert list(episodes.summaries_of([])) == [] and list(episodes.summaries_of([""])) == [""]
+    assert list(episodes.summaries_of(["x" * 3_000])) == ["…" + "x" * 2_000]
 
 
 def test_no_text_of_the_data_stands_in_the_page(hostile):

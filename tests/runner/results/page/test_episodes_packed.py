@@ -27,7 +27,7 @@ def test_a_packed_value_comes_back_and_is_only_letters_and_digits():
 def test_a_list_is_cut_into_blocks_that_say_where_they_start():
     blocks, values = Blocks(), [{"n": n, "text": str(n) * 200_000} for n in range(9)]
     assert [blocks.add(value) for value in values] == list(range(9))
-    blocks.close()
+    blocks.closed()
     assert blocks.starts == [0, 3, 6]
     assert [one for block in blocks.written for one in unpacked(block)] == values
 
@@ -39,7 +39,7 @@ def test_a_list_is_cut_into_blocks_that_say_where_they_start():
 def test_a_text_is_the_sum_of_its_paragraphs(text):
     texts = Texts()
     found = texts.add(text)
-    texts.blocks.close()
+    texts.blocks.closed()
     stored = [one for block in texts.blocks.written for one in unpacked(block)]
     assert (found if isinstance(found, str) else "\n".join(stored[n] for n in found)) == text
 
@@ -56,6 +56,6 @@ def test_a_paragraph_is_stored_once():
 def test_a_lone_surrogate_is_a_question_mark(text):
     texts = Texts()
     found = texts.add(text)
-    texts.blocks.close()
+    texts.blocks.closed()
     stored = found if isinstance(found, str) else unpacked(texts.blocks.written[0])[0]
     assert stored == text.replace("\ud800", "?").replace("\udfff", "?")

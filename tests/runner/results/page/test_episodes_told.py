@@ -2,7 +2,7 @@
 
 from components.core.messages import Image, Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Step, Trajectory
-from runner.results.sections.episode_data import Texts, Writer, question_of
+from runner.results.sections.episode_data import Writer, question_of
 
 BOOKS, OTHER, NATIVE = ToolCall("1", "Books", '{"q": 1}'), ToolCall("2", "Image", "{}"), ToolCall("3", "Native", "{}")
 USED = {"purposes": {"act": {"calls": 1, "input_tokens": 10, "output_tokens": 5, "cost_usd": None}}}
@@ -23,7 +23,7 @@ def step(reply, **fields):
 
 def told(*steps, **fields):
     """A trajectory as the page has it; its texts are short and stand in it."""
-    return Writer(Texts()).episode(RECORD, Trajectory(list(steps), **fields), [])
+    return Writer().episode(RECORD, Trajectory(list(steps), **fields), [])
 
 
 def test_a_step_says_what_was_asked_said_tried_called_and_not_run():

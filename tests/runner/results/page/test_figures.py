@@ -3,8 +3,9 @@
 import plotly.graph_objects as go
 import pytest
 
-from runner.results.render.figures import groups, intervals, shades, sides, spread
+from runner.results.render.figures import bars, error_bars, heatmap, intervals, sides
 from runner.results.sheets import Value
+from tests.slow import slow
 
 KNOWN, BARE = Value(0.5, 0.4, 0.8, 10), Value(0.25)
 
@@ -13,19 +14,20 @@ KNOWN, BARE = Value(0.5, 0.4, 0.8, 10), Value(0.25)
     "figure",
     [
         intervals(["a", "b"], [KNOWN, BARE], "score"),
-        groups(["x", "y"], {"a": [KNOWN, None], "b": [BARE, KNOWN]}, "score", "task"),
-        shades(["a"], ["x", "y"], [[0.5, None]]),
+        bars(["x", "y"], {"a": [KNOWN, None], "b": [BARE, KNOWN]}, "score", "task"),
+        heatmap(["a"], ["x", "y"], [[0.5, None]]),
     ],
     ids=["intervals", "groups", "shades"],
 )
+@slow
 def test_plotly_accepts_them(figure):
     assert go.Figure(figure).layout.height
 
 
 def test_error_bars_are_distances_and_hidden_where_none_is_known():
-    known = spread([KNOWN, BARE])
+    known = error_bars([KNOWN, BARE])
     assert known["array"] == [pytest.approx(0.3), None] and known["arrayminus"] == [pytest.approx(0.1), None]
-    assert spread([BARE, None])["visible"] is False
+    assert error_bars([BARE, None])["visible"] is False
 
 
 def test_names_beside_their_points_do_not_cover_each_other():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner.results.run_metrics import read_metrics
+from runner.results.rows import read_metrics
 from runner.results.sections.frontier import Point, cost_of, front, section
 from runner.results.sheets import Sheet, Value
 from tests.runner.results.page.pages import cells, grid, made
@@ -11,8 +11,7 @@ POINTS = {"cheap": (1, 0.2), "good": (3, 0.9), "dear": (4, 0.9), "bad": (2, 0.1)
 
 
 @pytest.mark.parametrize(
-    ("way", "wanted"),
-    [("higher", {"cheap", "good", "equal"}), ("lower", {"cheap", "bad"}), ("", set())],
+    ("way", "wanted"), [("higher", {"cheap", "good", "equal"}), ("lower", {"cheap", "bad"}), ("", set())]
 )
 def test_the_front_is_what_no_other_beats(way, wanted):
     points = [Point(name, cost, Value(quality)) for name, (cost, quality) in POINTS.items()]

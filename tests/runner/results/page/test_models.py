@@ -2,7 +2,7 @@
 
 import plotly.graph_objects as go
 
-from runner.results.sections.models import section
+from runner.results.sections.figures import models as section
 from runner.results.sheets import Plot, Value
 from runner.results.table import show_section
 from tests.runner.results.folders import CHOICES
@@ -75,7 +75,7 @@ def test_a_model_without_a_run_under_a_setting_has_an_empty_cell(tmp_path):
 def test_models_of_one_choice_are_called_by_the_settings_in_which_they_differ(tmp_path):
     runs = swept(tmp_path, VALUES, competence={"big": 0.9, "small": 0.1})
     for run in runs:
-        run.notes["choices"]["model"], run.notes["models"]["main"] = "simulated", "simulated"
+        run.manifest["choices"]["model"], run.manifest["models"]["main"] = "simulated", "simulated"
         run.cfg["model"]["name"] = "simulated"
     assert [row["model"] for row in cells(section(runs).parts[0])] == ["competence=0.9", "competence=0.1"]
 
@@ -92,10 +92,10 @@ def test_the_table_is_printed_with_what_no_run_has(tmp_path, capsys):
     show_section(section(swept(tmp_path, VALUES, asked)))
     out = capsys.readouterr().out
     assert "By model" in out and "lab/small" in out
-    assert "compare.figures: no job has a value of execution/no_such" in out
+    assert "compare.figures: no job has a value of execution/no_such" in " ".join(out.split())
 
 
 def test_simulated_models_are_named_as_such(tmp_path):
     runs = swept(tmp_path, VALUES)
-    runs[0].notes["model_kind"] = "simulated"
+    runs[0].manifest["model_kind"] = "simulated"
     assert section(runs).parts[0].notes == ["simulated, says nothing about a real model: lab/big"]

@@ -1,7 +1,7 @@
 """The page's section on a score record by record."""
 
 from runner.results.runs import Run
-from runner.results.sections.per_record import section
+from runner.results.sections.figures import per_record as section
 from tests.runner.results.page.pages import cells
 from tests.runner.results.sweeps import job
 
@@ -11,7 +11,7 @@ PATIENTS = ["p1", "p1", "p2", "p2", "p3"]
 
 def runs(home, **compare):
     made = [job(home, values, name, lower=["score/x"], clusters=PATIENTS) for name, values in VALUES.items()]
-    return [Run(run.folder, run.notes, {**run.cfg, "compare": compare}) for run in made]
+    return [Run(run.folder, run.manifest, {**run.cfg, "compare": compare}) for run in made]
 
 
 def test_a_record_is_the_mean_of_its_questions_and_a_point_against_its_baseline(tmp_path):

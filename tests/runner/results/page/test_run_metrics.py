@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runner.results.run_metrics import axis, better, column, headlines, read_metrics
+from runner.results.rows import axis, better, column, headlines, read_metrics
 from runner.results.sheets import Value
 from tests.runner.results.page.pages import grid, made
 
@@ -60,7 +60,7 @@ def test_runs_that_do_not_say_are_judged_by_what_a_perfect_agent_reaches(tmp_pat
     known = json.loads(path.read_text())
     known["metrics"]["score/x"]["ceiling"] = 0.0
     path.write_text(json.dumps(known))
-    notes = {name: value for name, value in run.notes.items() if name != "lower"}
+    notes = {name: value for name, value in run.manifest.items() if name != "lower"}
     old = type(run)(run.folder, notes, run.cfg)
     assert better(read_metrics([run]), "score/x") == "higher" and better(read_metrics([old]), "score/x") == "lower"
 

@@ -1,6 +1,7 @@
 """Scores by what the runs vary."""
 
-from runner.results.sections.settings import section, varied
+from runner.results.sections.scores import settings as section
+from runner.results.sections.scores import varied
 from runner.results.sheets import Plot, Sheet
 from tests.runner.results.page.pages import cells, grid
 
@@ -30,5 +31,5 @@ def test_one_field_alone_is_the_leaderboard(tmp_path):
 def test_a_field_that_follows_from_another_is_left_out(tmp_path):
     runs = grid(tmp_path, VALUES)
     for run in runs:
-        run.notes["choices"]["memory"] = f"of {run.choices['agent']}"
+        run.manifest["choices"]["memory"] = f"of {run.choices['agent']}"
     assert varied(runs) == {"condition": ["intact", "withheld"], "agent": ["react", "cot"]}

@@ -2,7 +2,7 @@
 
 import json
 
-from runner.results.sections import strata
+from runner.results.sections.scores import strata
 from runner.results.sheets import Sheet
 from tests.runner.results.page.pages import cells, made
 
@@ -12,7 +12,7 @@ SCORED = {"one": ("k", [1, 0, 1]), "two": ("d", [0, 0])}
 def test_values_of_a_stratum_are_columns_with_the_numbers_of_metrics_json(tmp_path):
     run = made(tmp_path / "a", SCORED)
     known = json.loads((run.folder / "metrics.json").read_text())["strata"]
-    sheets = {part.title: cells(part) for part in strata.section([run]).parts if isinstance(part, Sheet)}
+    sheets = {part.title: cells(part) for part in strata([run]).parts if isinstance(part, Sheet)}
     assert list(sheets) == ["By dimension", "By task"]
     (row,) = (row for row in sheets["By task"] if row["score"] == "score/x ↑")
     for task in ("one", "two"):
@@ -22,16 +22,16 @@ def test_values_of_a_stratum_are_columns_with_the_numbers_of_metrics_json(tmp_pa
 
 def test_many_runs_are_shades_and_few_are_bars(tmp_path):
     runs = [made(tmp_path / str(n), SCORED, choices={"agent": f"a{n}"}) for n in range(7)]
-    kinds = [strata.section(part).parts[0].figure["data"][0]["type"] for part in (runs, runs[:2])]
+    kinds = [strata(part).parts[0].figure["data"][0]["type"] for part in (runs, runs[:2])]
     assert kinds == ["heatmap", "bar"]
 
 
 def test_values_beyond_the_most_common_are_counted(tmp_path):
     run = made(tmp_path / "a", {f"t{n:02}": ("k", [1] * (2 if n else 1)) for n in range(41)})
-    sheet = next(part for part in strata.section([run]).parts if part.title == "By task")
+    sheet = next(part for part in strata([run]).parts if part.title == "By task")
     assert len(sheet.columns) == 42 and "t00" not in {column.name for column in sheet.columns}
     assert sheet.notes == ["1 values of fewer samples are left out"]
 
 
 def test_one_value_is_no_breakdown(tmp_path):
-    assert strata.section([made(tmp_path / "a", {"one": ("k", [1, 0])})]) is None
+    assert strata([made(tmp_path / "a", {"one": ("k", [1, 0])})]) is None

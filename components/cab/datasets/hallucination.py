@@ -1,0 +1,213 @@
+"""Questions that tempt a model to make something up: Med-HALT and HALT-MedVQA."""
+
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, MinLen
+
+from components.core.errors import ConfigError
+from components.core.types import Sample
+from components.files.attachments import attach, path_below
+from components.files.file_dataset import FileDataset, ImageDataset, ImageQuestion, Part
+from components.files.folders import content_key
+from components.files.rows import Row, csv_records, json_object, json_records
+from components.files.samples import draw_split, task_sample
+from components.text.answers import letter_of, lettered
+
+Test = Literal["fake", "fct", "nota"]
+_Part = Literal["fake", "nota", "swap"]
+_TEST_FILES: Mapping[Test, str] = {
+    "fake": "reasoning_fake.csv",
+    "fct": "reasoning_FCT.csv",
+    "nota": "reasoning_nota.csv",
+}
+_UNKNOWN = re.compile(r"\bdo not know\b", re.IGNORECASE)
+# What the published scorer takes for an admission where no option has it.
+_ACCEPTED = ("do not know", "don't know", "none of the above", "fiction", "irrelevant")
+
+
+@dataclass(frozen=True)
+class MedHalt(FileDataset[Row]):
+    """Med-HALT, reasoning tests, with lettered options; the target is the right letter, or ``{"accepted": [...]}``.
+
+    Source: Umapathi et al. 2023, CoNLL, arXiv 2307.15343 (Apache-2.0 by its data card; ``medhalt/medhalt``), read in
+    its original CSV. Made-up questions 1,858, false confidence 18,866; ClinicalAgent Bench (medhalt_rht) has 900.
+    ``tests``: ``fake`` (nonsense; right is the option that one does not know, and where there is none any such
+    words are accepted), ``fct`` (a proposed answer that may be wrong; right is the correct option), ``nota`` (right
+    is "none of the above"). ``per_test`` chooses so many of each, with ``seed``; ``train`` is chosen from the rest.
+    ``path`` holds ``medhalt/datasets``. Raises ConfigError with file, line and key.
+    """
+
+    path: str
+    tests: Annotated[tuple[Test, ...], MinLen(1)] = ("fake",)
+    per_test: Annotated[int, Ge(1)] | None = None
+    seed: int = 0
+    title = "Med-HALT"
+    how = (
+        "set CLINICAL_DATA_DIR to the folder that holds medhalt/, or take medhalt/datasets/ from "
+        "github.com/medhalt/medhalt and give dataset.path=...; the slice has dataset.tests=[fake] only"
+    )
+
+    @property
+    def split_names(self) -> Sequence[str]:
+        """Test, and what is left of the data where ``per_test`` is set."""
+        return ("test",) if self.per_test is None else ("test", "train")
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """A file per test."""
+        return {test: Path(self.path) / "medhalt" / "datasets" / _TEST_FILES[test] for test in self.tests}
+
+    def identify(self, digest: str) -> str:
+        """Add the tests and what is chosen of them."""
+        return content_key(*self.tests, f"{self.per_test}/{self.seed}", digest)
+
+    def read(self, part: Part) -> Iterable[Row]:
+        """Read the chosen questions of a test."""
+        return draw_split(list(csv_records(part.file)), self.per_test, f"{self.seed}/{part.name}", part.split)
+
+    def sample(self, item: Row, part: Part) -> Sample:
+        """Make a question. Raises ConfigError."""
+        choices = lettered(_options(item))
+        question = item.text("question").strip()
+        if part.name == "fct":
+            question += f"\nProposed answer, which may be wrong: {item.text('student_answer').strip()}"
+        return task_sample(
+            "medhalt_rht",
+            "trust",
+            f"medhalt-{part.name}-{item.text('id')}",
+            question,
+            _admission(choices) if part.name == "fake" else _correct(item, choices),
+            choices=choices,
+            strata={"test": part.name, "source": item.text("dataset")},
+        )
+
+
+def _options(row: Row) -> list[str]:
+    """The options, written as a Python dict with the keys "0", "1", ... Raises ConfigError."""
+    text = row.text("options")
+    try:
+        options: Any = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        options = None
+    if not isinstance(options, dict) or list(options) != [str(n) for n in range(len(options))]:
+        raise row.error("options", f"must be a dict with the keys '0', '1', ..., found {text!r:.80}")
+    texts = list(options.values())
+    if not 2 <= len(texts) <= 26 or not all(isinstance(option, str) and option.strip() for option in texts):
+        raise row.error("options", f"must be 2 to 26 texts, found {text!r:.80}")
+    return [option.strip() for option in texts]
+
+
+def _admission(choices: Mapping[str, str]) -> str | dict[str, Any]:
+    """The letter of the option that one does not know: the shortest, the last of those as short."""
+    admitting = [letter for letter, option in choices.items() if _UNKNOWN.search(option)]
+    if not admitting:
+        return {"accepted": list(_ACCEPTED)}
+    return min(reversed(admitting), key=lambda letter: len(choices[letter]))
+
+
+def _correct(row: Row, choices: Mapping[str, str]) -> str:
+    """The letter of the correct option, which the row names by text and by index. Raises ConfigError."""
+    text, index = row.text("correct_answer"), row.text("correct_index").strip()
+    named = list(choices)[int(index)] if index.isdecimal() and int(index) < len(choices) else None
+    if named is None or letter_of({named: choices[named]}, text) is None:
+        place = f"{text!r:.60} (option {letter_of(choices, text)})"
+        raise row.error("correct_index", f"must be the number of the option {place}, found {index!r}")
+    return named
+
+
+_PART_FILES: Mapping[_Part, str] = {
+    "fake": "fake_qa_shuffle.json",
+    "nota": "pmc_vqa_nota1K.json",
+    "swap": "swap_img_shuffle.json",
+}
+_HOW_IMAGES = (
+    "get the images of VQA-RAD, PathVQA or PMC-VQA and name their folder in dataset.images, "
+    "such as dataset.images.fake=..."
+)
+
+
+@dataclass(frozen=True)
+class HaltMedVqa(ImageDataset):
+    """HALT-MedVQA: questions with an image and lettered options; the target is the right letter.
+
+    Source: Wu, Kim, Wu 2024, arXiv 2401.05827 (``knowlab/halt-medvqa``, which states no licence, so nothing of it is
+    shipped). Made-up questions 543, swapped images 818, none of the above 1,000; images of VQA-RAD, PathVQA and
+    PMC-VQA. ClinicalAgent Bench (medvqa_halt) has 900; how many of each is not published, here 300.
+    ``path`` holds ``data``; ``images`` names the folder of images of each part. ``per_part`` chooses so many of each,
+    with ``seed``; ``train`` is chosen from the rest. Raises ConfigError with file, line or record, and key, before
+    the first sample when an image is missing.
+    """
+
+    path: str
+    images: Mapping[str, str] = field(default_factory=dict)
+    parts: Annotated[tuple[_Part, ...], MinLen(1)] = ("fake", "nota", "swap")
+    per_part: Annotated[int, Ge(1)] | None = 300
+    seed: int = 0
+    title = "HALT-MedVQA"
+    how = "take data/*.json from github.com/knowlab/halt-medvqa and give dataset.path=... the folder that holds data"
+
+    @property
+    def split_names(self) -> Sequence[str]:
+        """Test, and what is left of the data where ``per_part`` is set."""
+        return ("test",) if self.per_part is None else ("test", "train")
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """A file per part."""
+        return {part: Path(self.path) / "data" / _PART_FILES[part] for part in self.parts}
+
+    def identify(self, digest: str) -> str:
+        """Add the parts and what is chosen of them."""
+        return content_key(*self.parts, f"{self.per_part}/{self.seed}", digest)
+
+    def read(self, part: Part) -> Iterable[ImageQuestion]:
+        """Read the chosen questions of a part. Raises ConfigError."""
+        rows = (
+            [(str(n), row) for n, row in enumerate(json_records(part.file))]
+            if part.name == "nota"
+            else list(json_object(part.file))
+        )
+        folder = self.images.get(part.name)
+        if folder is None or not Path(folder).is_dir():
+            raise ConfigError(f"dataset.images.{part.name}: no folder of images, found {folder!r}; {_HOW_IMAGES}")
+        return [
+            ImageQuestion(name, row, path_below(Path(folder), row, "img", row.text("img"), _HOW_IMAGES))
+            for name, row in draw_split(rows, self.per_part, f"{self.seed}/{part.name}", part.split)
+        ]
+
+    def sample(self, item: ImageQuestion, part: Part) -> Sample:
+        """Make a question. Raises ConfigError."""
+        row = item.row
+        choices, letter = _none_of_the_above(row) if part.name == "nota" else _do_not_know(row)
+        if letter not in choices:
+            raise row.error("answer", f"the right letter must be one of {', '.join(choices)}, found {letter!r}")
+        return task_sample(
+            "medvqa_halt",
+            "trust",
+            f"halt_medvqa-{part.name}-{item.name}",
+            row.text("question").strip(),
+            letter,
+            choices=choices,
+            files=attach([item.image]),
+            strata={"part": part.name},
+            cluster=f"{part.name}/{row.text('img')}",
+        )
+
+
+def _do_not_know(row: Row) -> tuple[dict[str, str], str]:
+    """Options and letter where the answer is given by both text and letter. Raises ConfigError."""
+    letter = row.text("answer_id").strip()
+    choices = {key: text.strip() for key, text in row.named_texts("option").items()}
+    if letter in choices and letter_of({letter: choices[letter]}, row.text("answer")) is None:
+        raise row.error("answer", f"{row.text('answer')!r:.60} is not option {letter}: {choices[letter]!r:.60}")
+    return choices, letter
+
+
+def _none_of_the_above(row: Row) -> tuple[dict[str, str], str]:
+    """Options, each written with its letter in front, and the letter. Raises ConfigError."""
+    texts = {letter: row.text(f"choice_{letter}").strip() for letter in "ABCD"}
+    choices = {letter: text.removeprefix(f"{letter}:").strip() for letter, text in texts.items()}
+    return choices, row.text("answer").strip()

@@ -1,0 +1,129 @@
+"""Radiology images with short answers: VQA-RAD and SLAKE."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from components.core.errors import ConfigError
+from components.core.types import Sample
+from components.files.attachments import attach, path_below
+from components.files.file_dataset import ImageDataset, ImageQuestion, Part
+from components.files.rows import Row, json_records
+from components.files.samples import task_sample
+
+_PHRASE_TYPES = {"test": ("test_freeform", "test_para"), "train": ("freeform", "para")}
+
+
+@dataclass(frozen=True)
+class ShortAnswers(ImageDataset):
+    """Questions with an image; the target's answer is a short text.
+
+    Raises ConfigError with file, record and key, before the first sample when an image is missing.
+    """
+
+    path: str
+    task: ClassVar[str]
+    folder: ClassVar[str]
+    image_key: ClassVar[str]
+
+    def selects(self, row: Row, split: str) -> bool:
+        """Whether a row is a question of the split. Raises ConfigError."""
+        return True
+
+    def read(self, part: Part) -> Iterable[ImageQuestion]:
+        """Read the questions of a split. Raises ConfigError."""
+        folder, key = part.file.parent / self.folder, self.image_key
+        if not folder.is_dir():
+            raise ConfigError(f"no images: there is no folder {folder}; {self.how}")
+        return [
+            ImageQuestion(str(row.identifier("qid")), row, path_below(folder, row, key, row.text(key), self.how))
+            for row in json_records(part.file)
+            if self.selects(row, part.split)
+        ]
+
+    def question(self, item: ImageQuestion, part: Part, strata: Mapping[str, str]) -> Sample:
+        """Make a question. Raises ConfigError."""
+        row, answer = item.row, item.row.values.get("answer")
+        if isinstance(answer, bool) or not isinstance(answer, str | int | float) or not str(answer).strip():
+            raise row.error("answer", f"must be a text or a number, found {answer!r:.80}")
+        return task_sample(
+            self.task,
+            "multimodal",
+            f"{part.name}-{part.split}-{item.name}",
+            row.text("question").strip(),
+            {"answer": str(answer).strip()},
+            files=attach([item.image]),
+            strata={**strata, "answer_type": row.text("answer_type").strip().lower()},
+            cluster=row.text(self.image_key),
+        )
+
+
+@dataclass(frozen=True)
+class VqaRad(ShortAnswers):
+    """VQA-RAD: questions of clinicians on radiology images of head, chest and abdomen.
+
+    Source: Lau et al. 2018, Scientific Data 5:180251 (CC0 1.0; OSF project 89kps), read in its original files. 2,248
+    questions on 315 images; the 451 test questions are those of ClinicalAgent Bench (vqarad).
+    ``path`` holds ``VQA_RAD Dataset Public.json`` and ``VQA_RAD Image Folder``; the split is the phrase type.
+    """
+
+    title = "VQA-RAD"
+    task = "vqarad"
+    folder = "VQA_RAD Image Folder"
+    image_key = "image_name"
+    split_names = tuple(_PHRASE_TYPES)
+    how = (
+        "set CLINICAL_DATA_DIR to the folder that holds vqa_rad/, or take the JSON file and the image folder of OSF "
+        "project 89kps and give dataset.path=..."
+    )
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """One file for both splits."""
+        return {"vqa_rad": Path(self.path) / "VQA_RAD Dataset Public.json"}
+
+    def selects(self, row: Row, split: str) -> bool:
+        """Whether a row has a phrase type of the split. Raises ConfigError."""
+        return row.text("phrase_type").strip() in _PHRASE_TYPES[split]
+
+    def sample(self, item: ImageQuestion, part: Part) -> Sample:
+        """Make a question. Raises ConfigError."""
+        return self.question(item, part, {"organ": item.row.text("image_organ").strip().lower()})
+
+
+@dataclass(frozen=True)
+class Slake(ShortAnswers):
+    """SLAKE 1.0: questions on radiology images, in English and Chinese.
+
+    Source: Liu et al. 2021, ISBI (CC BY 4.0; hub name ``BoKelvin/SLAKE``), read in its original files. 642 images,
+    14,028 questions; ClinicalAgent Bench takes the 1,061 English test questions.
+    ``path`` holds ``Slake1.0`` with ``{split}.json`` and ``imgs``.
+    """
+
+    language: Literal["en", "zh"] = "en"
+    title = "SLAKE"
+    task = "slake"
+    folder = "imgs"
+    image_key = "img_name"
+    split_names = ("test", "validate", "train")
+    how = (
+        "take Slake1.0 with its folder imgs/ (212 MB) from the authors' project page or the data set BoKelvin/SLAKE "
+        "and give dataset.path=... the folder that holds Slake1.0"
+    )
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """One file."""
+        return {"slake": Path(self.path) / "Slake1.0" / f"{split}.json"}
+
+    def identify(self, digest: str) -> str:
+        """Add the language."""
+        return f"{self.language}-{digest}"
+
+    def selects(self, row: Row, split: str) -> bool:
+        """Whether a row is in the language. Raises ConfigError."""
+        return row.text("q_lang") == self.language
+
+    def sample(self, item: ImageQuestion, part: Part) -> Sample:
+        """Make a question. Raises ConfigError."""
+        row = item.row
+        return self.question(item, part, {"modality": row.text("modality"), "content": row.text("content_type")})

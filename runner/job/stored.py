@@ -1,0 +1,135 @@
+"""Stored runs with their samples: scored again, and exported in the layout of a publication."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from components.core.errors import ConfigError
+from components.core.moved import renewed
+from components.core.traits import Requirements, declared
+from components.core.types import Sample, Trajectory
+from runner.episode.ending import before_judging, scored
+from runner.results.runs import Run
+from runner.storage.records import FILE, RecordWriter, read
+from runner.storage.schema import Record
+from runner.storage.stored import Unpacker
+from runner.storage.texts import TextReader
+
+if TYPE_CHECKING:
+    from runner.experiment.experiment import Experiment
+
+
+def rebuild_experiment(folder: Path, cfg: Mapping[str, Any]) -> Experiment:
+    """The experiment of a folder, without a model to ask. Raises ConfigError."""
+    from runner.job.prepare import check
+
+    # A replay builds its models without keys; nothing is asked, so the folder may stand for the journal.
+    return check({**renewed(cfg), "run": {**cfg["run"], "replay": str(folder)}})
+
+
+def with_samples(folder: Path, experiment: Experiment) -> Iterator[tuple[Record, Sample]]:
+    """The records and their samples. Raises ConfigError when a sample is no longer in the data."""
+    samples = {sample.problem.id: sample for sample in experiment.samples}
+    for record in read(folder):
+        sample = samples.get(record["sample_id"])
+        if sample is None:
+            raise ConfigError(f"{folder}: sample {record['sample_id']!r} is not in the dataset any more")
+        yield record, sample
+
+
+def rescored_records(folder: Path, cfg: Mapping[str, Any]) -> list[Record]:
+    """The folder's records with fresh scores. Raises ConfigError."""
+    experiment = rebuild_experiment(folder, cfg)
+    unpacker = Unpacker(TextReader(folder))
+    out = []
+    for record, sample in with_samples(folder, experiment):
+        if record["stop"] != "error":
+            trajectory = unpacker.trajectory(record)
+            scores = asyncio.run(scored(experiment.parts.scorers, sample, trajectory))
+            record["scores"] = {s.name: s.value for s in scores}
+            record["ceilings"] = {s.name: s.ceiling for s in scores if s.ceiling is not None}
+            record["explanations"] = {s.name: s.explanation for s in scores if s.explanation}
+        out.append(record)
+    return out
+
+
+def replace_records(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Replace the records of a folder, in one move."""
+    writer = RecordWriter(folder)
+    fresh = folder / (FILE + ".tmp")
+    with fresh.open("wb") as file:
+        for record in records:
+            file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+    fresh.replace(folder / FILE)
+    writer.close()
+
+
+EXPORT_FILE = "export.jsonl"
+Export = Callable[[Sample, Trajectory], Mapping[str, Any]]
+
+
+def export(runs: Sequence[Run]) -> None:
+    """Write the file of every run whose agent has a layout. Raises ConfigError when none has, or when a sample is no
+    longer in the data."""
+    without = []
+    for run in runs:
+        experiment = rebuild_experiment(run.folder, run.cfg)
+        layout = declared(experiment.parts.agent, Requirements).export
+        if layout is None:
+            without.append(run.choices.get("agent", "?"))
+        else:
+            _write(run, experiment, layout)
+    names = ", ".join(dict.fromkeys(without))
+    if len(without) == len(runs):
+        raise ConfigError(f"export: the agent {names} declares no layout of published records (Requirements.export)")
+    if without:
+        print(f"without a layout of their own, left out: {names}")  # noqa: T201
+
+
+def _write(run: Run, experiment: Experiment, layout: Export) -> None:
+    """All episodes of a run in the order of its samples, in one move."""
+    order = {sample.problem.id: number for number, sample in enumerate(experiment.samples)}
+    unpacker = Unpacker(TextReader(run.folder))
+    found = {
+        (order[sample.problem.id], record["epoch"]): {
+            **_facts(run, record), **layout(sample, before_judging(unpacker.trajectory(record))),
+        }
+        for record, sample in with_samples(run.folder, experiment)
+    }  # fmt: skip
+    path = run.folder / EXPORT_FILE
+    fresh = path.with_name(EXPORT_FILE + ".tmp")
+    lines = (orjson.dumps(found[key], option=orjson.OPT_APPEND_NEWLINE) for key in sorted(found))
+    fresh.write_bytes(b"".join(lines))
+    fresh.replace(path)
+    print(f"{len(found):,} episodes written to {path}")  # noqa: T201
+
+
+def _facts(run: Run, record: Mapping[str, Any]) -> dict[str, Any]:
+    """What the run knows of an episode."""
+    data = run.manifest.get("dataset") or {}
+    return {
+        "id": record["sample_id"],
+        "epoch": record["epoch"],
+        "dataset": data.get("name"),
+        "split": data.get("split"),
+        "method": run.choices.get("agent"),
+        "model": run.model,
+        "settings": {
+            "agent": run.cfg.get("agent"),
+            "memory": run.cfg.get("memory"),
+            "profile": run.choices.get("profile"),
+            "seed": run.cfg.get("seed"),
+            "sandbox": (run.manifest.get("sandbox") or {}).get("tier"),
+        },
+        "prompts": run.manifest.get("prompts"),
+        "temperature": run.setting("model.temperature"),
+        "scores": record["scores"],
+        "usage": {key: value for key, value in record["usage"].items() if key != "purposes"},
+        "seconds": record["seconds"],
+        "error": record["error"],
+    }

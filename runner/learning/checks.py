@@ -1,0 +1,157 @@
+"""What is refused before a run: a memory that nothing would read, demonstrations and prompts of evaluated samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from components.acting.demonstrations import FixedTasks
+from components.acting.solved import SEEDS, TASKS, SolvedQuestions
+from components.core.errors import ConfigError
+from components.core.learning import Source, Teaching
+from components.core.task_text import inputs_in, task_text
+from components.core.traits import MemoryTraits, Requirements, SourceTraits, VerifierTraits, agents_in, declared
+from components.core.types import Problem, Sample
+from runner.config.errors import ConfigErrors, Finding, noting
+from runner.episode.door import Door
+from runner.experiment.checks import permit
+from runner.experiment.select import clean
+from runner.learning import folders
+from runner.learning.lesson import known_by, lesson_of, privacy_of, prompt_manifests, text_digest
+from runner.learning.memory import ONE_BY_ONE
+from runner.learning.stage_context import StageContext
+from runner.storage import manifest
+
+if TYPE_CHECKING:
+    from runner.experiment.experiment import Experiment
+
+_OFF = "choose no memory ('~memory' where the agent's config chooses one)"
+
+
+def refuse_unread(experiment: Experiment, source: Source) -> None:
+    """Raises ConfigError for a memory that neither the agent nor the verifier reads."""
+    agents, verifier = [*agents_in(experiment.parts.agent)], experiment.parts.verifier
+    shown = any(declared(one, Requirements).memory is not None for one in agents)
+    taught = declared(verifier, VerifierTraits).reads_lessons and isinstance(source, Teaching) and source.experience
+    if shown or taught or experiment.cfg.get("stage") == "memory":
+        return
+    kind, choice = type(agents[0]).__name__, experiment.launch.choices.get("memory") or type(source).__name__
+    may_show = any(declared(one, Requirements).shots is not None for one in agents)
+    more = "agent.shots=1 shows a demonstration, or " if may_show else ""
+    raise ConfigError(f"memory={choice} would not be read: {kind} shows nothing of it; {more}{_OFF}")
+
+
+def refuse_demonstrations(experiment: Experiment, source: Source) -> None:
+    """Raises ConfigError for demonstrations of evaluated samples, for more than there are, and for those of databases
+    where the tools are others."""
+    memory = source.open(None, "")
+    shown = [one.problem for one in memory.search("")]
+    if seen := _shown_by(shown, experiment.samples):
+        raise ConfigError(
+            f"memory.prompts: its demonstrations are of {len(seen)} of the samples that are evaluated, such as"
+            f" {seen[0]!r}: evaluate another split, or show other demonstrations"
+        )
+    for one in agents_in(experiment.parts.agent):
+        if not (shots := declared(one, Requirements).shots):
+            continue
+        if isinstance(memory, FixedTasks) and shots > len(memory.fixed):
+            most = len(memory.fixed)
+            raise ConfigError(f"agent.shots={shots}: more than the demonstrations there are; ask for at most {most}")
+        offer = experiment.parts.open(experiment.samples[0], 0, experiment.seed)
+        if isinstance(memory, SolvedQuestions) and "metadata" not in offer.controls:
+            raise ConfigError(
+                "memory.prompts: its demonstrations are questions of databases, and the toolset has none; name a"
+                f" prompt set with a tasks.yaml, or set agent.shots=0 and {_OFF}"
+            )
+
+
+def _shown_by(shown: Sequence[str], samples: Sequence[Sample]) -> list[str]:
+    """The ids of the samples that demonstrations are of, by their text or by the case that they are about."""
+    texts = {text for one in shown for text in (one, task_text(Problem("", one)))}
+    cases = tuple(case for one in shown if (case := inputs_in(one)))
+    known = ((sample.problem.id, sample.known_as) for sample in samples)
+    return [name for name, one in known if task_text(one) in texts or (cases and one.context.startswith(cases))]
+
+
+def check_prompts(experiment: Experiment) -> None:
+    """Refuse sets that were refined on what is evaluated. Raises ConfigError, PrivacyRefused."""
+    for name, notes in prompt_manifests(experiment).items():
+        permit(
+            privacy_of(notes),
+            experiment.models,
+            experiment.parts.toolset,
+            f"data that the prompts {name!r} were refined on",
+        )
+        trained, dataset = set(notes.get("texts") or ()), experiment.dataset
+        samples = map(clean, dataset.load(dataset.split)) if trained else ()
+        if seen := [sample.problem.id for sample in samples if known_by(sample) in trained]:
+            what = f"{len(seen)} of the samples that are evaluated, such as {seen[0]!r}"
+            raise ConfigError(f"the prompts {name!r} were refined on {what}")
+
+
+def check_memory(experiment: Experiment) -> str | None:
+    """Whether the memory can be had, before anything runs. Returns the privacy class of one that is named.
+
+    Raises ConfigError.
+    """
+    source, agent = experiment.source, experiment.parts.agent
+    for one in agents_in(agent):
+        wanted = declared(one, Requirements).memory
+        if wanted is not None and not _holds(source, wanted):
+            found = "there is none" if source is None else f"this one ({type(source).__name__}) holds something else"
+            choice = SEEDS if wanted == TASKS else wanted
+            shows = f"{type(one).__name__} shows solved tasks from a memory"
+            raise ConfigError(f"{shows}, and {found}; choose one, such as memory={choice}")
+    if source is not None:
+        refuse_unread(experiment, source)
+        refuse_demonstrations(experiment, source)
+    if source is not None and declared(source, SourceTraits).grows and experiment.cfg["run"]["shard"] is not None:
+        raise ConfigError(ONE_BY_ONE.format("run.shard"))
+    if source is None or not source.needed:
+        if experiment.cfg.get("stage") == "memory":
+            raise ConfigError(
+                "stage: the memory that is chosen learns nothing on training samples; choose one that does"
+            )
+        return None
+    if source.path is None:
+        folders.check_writable(folders.root_of(experiment.cfg))
+        lesson_of(experiment, source)
+        return None
+    folder = folders.find_named(folders.root_of(experiment.cfg), source.path)
+    notes = manifest.read_learnt(folder)
+    memory = source.open(folder, folders.digest_of(folder))
+    trained = {*notes.get("texts", ()), *map(text_digest, declared(memory, MemoryTraits).texts)}
+    seen = (
+        [s.problem.id for s in experiment.dataset.load(experiment.dataset.split) if known_by(s) in trained]
+        if trained
+        else []
+    )
+    if seen:
+        raise ConfigError(
+            f"memory.path: {folder} was learnt from {len(seen)} of the samples that are evaluated, such as {seen[0]!r}"
+        )
+    return notes.get("privacy")
+
+
+def _holds(source: Source | None, wanted: str) -> bool:
+    """Whether a memory holds a kind of content."""
+    if source is None:
+        return False
+    holds = declared(source, SourceTraits).holds
+    return holds is None or wanted in holds
+
+
+def check_learning(experiment: Experiment) -> None:
+    """Whether memory and stage are there, and models may see what is remembered. Raises ConfigErrors."""
+    findings: list[Finding] = []
+    learnt_from = None
+    with noting(findings, "memory"):
+        learnt_from = check_memory(experiment)
+    with noting(findings, "stage"):
+        if experiment.stage is not None:
+            experiment.stage.check(StageContext(experiment, Door(experiment.models, None, run_seed=experiment.seed)))
+    if findings:
+        raise ConfigErrors(findings)
+    check_prompts(experiment)
+    if learnt_from is not None:
+        permit(learnt_from, experiment.models, experiment.parts.toolset, "memory")

@@ -1,0 +1,240 @@
+"""Jobs in processes of this machine, by joblib; settings are those of the Hydra plugin."""
+
+import importlib.util
+import os
+import signal
+import socket
+import time
+from collections import deque
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from hydra.core.utils import JobReturn
+from hydra.plugins.launcher import Launcher
+from hydra.types import HydraContext
+from omegaconf import DictConfig
+
+from components.core.errors import ConfigError
+from runner.storage import manifest
+from runner.storage.resume import written
+from runner.sweep.remote_job import JobResult, ProcessDied, RemoteJob, play
+
+_TOGETHER = 2  # deaths after which jobs are played one by one
+
+
+@dataclass(frozen=True)
+class Joblib:
+    """``settings``: those of joblib.Parallel.
+
+    When a process dies joblib ends all that run. After two deaths jobs run one after the other, so that the one that
+    kills its process takes no other with it.
+    """
+
+    settings: Mapping[str, Any]
+
+    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
+        """Batch after batch: all, then what was begun again."""
+        from joblib import Parallel, delayed
+
+        settings = {**self.settings, "backend": "loky", "batch_size": 1, "return_as": "generator_unordered"}
+        deaths = 0
+        while queue:
+            batch = [queue.popleft() for _ in range(len(queue) if deaths < _TOGETHER else 1)]
+            left = {order.label: order for order in batch}
+            try:
+                for label, ended in Parallel(**settings)(delayed(_play)(order) for order in batch):
+                    yield left.pop(label), ended
+            except BrokenProcessPool:
+                deaths += 1
+                running = [o for o in left.values() if manifest.read(o.folder).get("status") == "running"]
+                for order in running or list(left.values()):
+                    yield (
+                        left.pop(order.label),
+                        ProcessDied("a process of joblib died, which ended the others too"),
+                    )
+                queue.extendleft(reversed(left.values()))
+
+
+def _play(order: RemoteJob) -> tuple[str, JobResult]:
+    return order.label, play(order)
+
+
+_EVERY_SECONDS = 0.2
+_COMMON = frozenset(
+    ("timeout_min", "cpus_per_task", "gpus_per_node", "tasks_per_node", "mem_gb", "nodes", "name", "stderr_to_stdout")
+)
+
+
+class Player:
+    """What submitit runs: a job that is begun again where it stopped when it is preempted or out of time."""
+
+    def __call__(self, order: RemoteJob) -> JobResult:
+        """Play the job; submitit leaves the process by itself when it has put the job into the queue again."""
+        return play(order)
+
+    def checkpoint(self, order: RemoteJob) -> Any:
+        """The same job once more: its folder and the journal have what is finished."""
+        from submitit.helpers import DelayedSubmission
+
+        return DelayedSubmission(self, order)
+
+
+@dataclass(frozen=True)
+class Submitit:
+    """``settings``: those of the plugin; the ones that Slurm alone knows have no prefix there.
+
+    A job that dies otherwise is sent again by ``remote_launch``.
+    """
+
+    cluster: Literal["local", "slurm"]
+    settings: Mapping[str, Any]
+
+    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
+        """Send the queue as one array, and yield jobs as they end."""
+        from submitit.core.utils import FailedJobError, UncompletedJobError
+
+        _check(self.settings, list(queue))
+        executor = self._executor()
+        running: dict[str, tuple[Any, RemoteJob]] = {}
+        try:
+            while queue or running:
+                orders = [queue.popleft() for _ in range(len(queue))]
+                sent = executor.map_array(Player(), orders) if orders else []
+                running |= {order.label: (job, order) for job, order in zip(sent, orders, strict=True)}
+                done = [label for label, (job, _) in running.items() if job.done()]
+                for job, order in [running.pop(label) for label in done]:
+                    try:
+                        yield order, job.result()
+                    except (FailedJobError, UncompletedJobError):
+                        yield order, ProcessDied(f"its process died (job {job.job_id}, {str(job.state).lower()})")
+                if not (queue or done):
+                    time.sleep(_EVERY_SECONDS)
+        finally:
+            for job, _ in running.values():
+                job.cancel(check=False)
+
+    def _executor(self) -> Any:
+        """Where jobs are sent, with what they ask for. Raises ConfigError."""
+        from submitit import AutoExecutor
+
+        folder = Path(str(self.settings["submitit_folder"]))
+        first = Path(*(part for part in folder.parts if "%" not in part))
+        first.mkdir(parents=True, exist_ok=True, mode=0o700)
+        own = {key: value for key, value in self.settings.items() if key not in ("submitit_folder", "max_num_timeout")}
+        times = self.settings.get("max_num_timeout")
+        limits = {} if times is None else {f"{self.cluster}_max_num_timeout": times}
+        try:
+            executor = AutoExecutor(folder=folder, cluster=self.cluster, **limits)
+        except RuntimeError as error:  # it asks for Slurm's commands
+            raise ConfigError(f"hydra/launcher=submitit_{self.cluster}: {error}") from None
+        executor.update_parameters(**{k if k in _COMMON else f"{self.cluster}_{k}": v for k, v in own.items()})
+        return executor
+
+
+def _check(settings: Mapping[str, Any], orders: Sequence[RemoteJob]) -> None:
+    """Raises ConfigError for what would run a job several times, or leave a secret on the disk."""
+    for key in ("nodes", "tasks_per_node"):
+        if settings.get(key, 1) != 1:
+            raise ConfigError(f"hydra.launcher.{key}: found {settings[key]!r}, a job is one process: it should be 1")
+    for order in orders:
+        if yaml.safe_load(written(order.cfg)) != yaml.safe_load(yaml.safe_dump(dict(order.cfg))):
+            raise ConfigError(
+                f"job {order.label}: submitit writes configs to the disk, and this one holds a secret; "
+                "name its environment variable in its place (model.api_key_env)"
+            )
+
+
+_QUIET = (("RAY_USAGE_STATS_ENABLED", "0"), ("RAY_AUTH_MODE", "disabled"))
+_PATIENCE_SECONDS = 5.0
+_LAST_WORDS_SECONDS = 5.0  # for jobs that are interrupted
+
+
+class Ray(Launcher):
+    """``cpus``: processors that a job asks for, ``memory_gb`` likewise; ``address``: a cluster that runs, null: Ray is
+    started here with as many processors as there are, or ``processors``."""
+
+    def __init__(
+        self,
+        cpus: float = 1.0,
+        memory_gb: float | None = None,
+        address: str | None = None,
+        processors: int | None = None,
+    ) -> None:
+        self.cpus, self.memory_gb, self.address, self.processors = cpus, memory_gb, address, processors
+
+    def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
+        """Remember what a job needs. Raises ConfigError, before any job is composed."""
+        self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
+        if importlib.util.find_spec("ray") is None:
+            raise ConfigError("hydra/launcher=ray: this launcher needs an extra: pip install 'wardround[ray]'")
+        for name in ("cpus", "memory_gb", "processors"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
+                raise ConfigError(f"hydra.launcher.{name}: found {value!r}, it should be a number above 0")
+        if self.address is not None and self.processors is not None:
+            raise ConfigError("hydra.launcher.processors is for a Ray that is started here, and address names another")
+
+    def engine(self) -> "RayEngine":
+        """How it plays jobs."""
+        memory = None if self.memory_gb is None else int(self.memory_gb * 2**30)
+        started = {"address": self.address or "local", "num_cpus": self.processors}
+        return RayEngine({"num_cpus": self.cpus, "memory": memory}, started)
+
+    def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
+        """Jobs reach Ray from our sweeper, which checked them. Raises ConfigError."""
+        raise ConfigError("hydra/launcher=ray goes with hydra/sweeper=wardround")
+
+
+@dataclass(frozen=True)
+class RayEngine:
+    """``needs``: of a job, ``started``: how Ray is found or started, both in its words."""
+
+    needs: Mapping[str, Any] = field(default_factory=lambda: {"num_cpus": 1})
+    started: Mapping[str, Any] = field(default_factory=lambda: {"address": "local"})
+
+    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
+        """Send the queue, and what is added to it meanwhile."""
+        ray = _start(self.started)
+        from ray.exceptions import RayError
+
+        job = ray.remote(max_retries=0, **self.needs)(play)
+        running: dict[Any, RemoteJob] = {}
+        try:
+            while queue or running:
+                running |= {job.remote(order): order for order in [queue.popleft() for _ in range(len(queue))]}
+                done, _ = ray.wait(list(running), num_returns=1)
+                for one in done:
+                    order = running.pop(one)
+                    try:
+                        yield order, ray.get(one)
+                    except RayError as error:
+                        yield order, ProcessDied(f"its process died ({type(error).__name__})")
+        finally:
+            for one in running:
+                ray.cancel(one)
+            if running:
+                ray.wait(list(running), num_returns=len(running), timeout=_LAST_WORDS_SECONDS)
+            ray.shutdown()
+
+
+def _start(started: Mapping[str, Any]) -> Any:
+    """The library, in touch with a cluster. Raises ConfigError where there is none at the address."""
+    for name, value in _QUIET:
+        os.environ.setdefault(name, value)
+    import ray
+
+    ours = signal.getsignal(signal.SIGTERM)
+    host, colon, port = str(started["address"]).rpartition(":")
+    try:
+        if colon and port.isdigit() and "/" not in host:
+            socket.create_connection((host, int(port)), _PATIENCE_SECONDS).close()  # Ray would try for minutes
+        ray.init(include_dashboard=False, configure_logging=False, **started)
+    except OSError as error:
+        raise ConfigError(f"hydra.launcher.address: there is no Ray at {started['address']!r} ({error})") from None
+    finally:
+        signal.signal(signal.SIGTERM, ours)  # Ray's own would leave without a word of how to go on
+    return ray

@@ -1,0 +1,87 @@
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from components.core.plain import Accept
+from components.core.traits import Requirements
+from components.core.types import Problem, Sample
+from components.verifiers.refine import Refine
+from components.verifiers.reflect import Reflect
+from runner.config.errors import ConfigErrors
+from runner.experiment.checks import with_provided_verifier
+from tests.parts import Looper, Speaker, parts
+
+SAMPLES = [Sample(Problem(f"p{n}/{k}", "?", context=f"Patient: {n}\nHistory: none\nmore {k}"), None)
+           for n in range(2) for k in range(3)]  # fmt: skip
+
+
+TAKES_ALL = Accept()
+
+
+@dataclass(frozen=True)
+class Wanting(Looper):
+    """An agent that wants something."""
+
+    verifier: Any = None
+    models: tuple[str, ...] = ()
+    shown_patients: tuple[str, ...] = ()
+
+    @property
+    def requirements(self):
+        return Requirements(verifier=self.verifier, models=self.models, shown_patients=self.shown_patients)
+
+
+@dataclass(frozen=True)
+class Wrapping(Looper):
+    """Plays another agent."""
+
+    inner: Any = field(default_factory=Wanting)
+
+
+def given(agent: Any, verifier: Any = TAKES_ALL, samples: Any = SAMPLES) -> Any:
+    return with_provided_verifier(
+        replace(parts(agent), verifier=verifier), {"main": Speaker(str), "big": Speaker(str)}, samples
+    )
+
+
+def refused(agent: Any, verifier: Any = TAKES_ALL) -> str:
+    with pytest.raises(ConfigErrors) as caught:
+        given(agent, verifier)
+    (finding,) = caught.value.findings
+    return f"{finding.key}: {finding.text}"
+
+
+def test_an_agent_that_wants_nothing_changes_nothing():
+    assert given(Looper()).verifier == given(Wanting()).verifier == Accept()
+    assert given(Looper(), Refine()).verifier == Refine()
+
+
+def test_a_verifier_that_an_agent_brings_is_asked_in_the_place_of_the_one_that_takes_all():
+    brought = Wanting(verifier=Reflect(repairs=2))
+    assert given(brought).verifier == given(Wrapping(inner=brought)).verifier == Reflect(repairs=2)
+    assert given(brought, Reflect(repairs=2)).verifier == Reflect(repairs=2)
+
+
+def test_a_second_verifier_is_refused_and_never_left_out_in_silence():
+    told = refused(Wanting(verifier=Reflect()), Refine())
+    assert told == "verifier: the agent provides a verifier (Reflect), so Refine would not be asked: verifier=accept"
+    assert "Reflect would not be asked" in refused(Wanting(verifier=Reflect()), Reflect(repairs=3))
+
+
+def test_models_that_are_named_must_be_there():
+    assert given(Wanting(models=("big",)))
+    told = refused(Wanting(models=("bigger",)))
+    assert told == "agent: Wanting names the model 'bigger'; there are main, big; another: +model@models.bigger=openai"
+
+
+def test_examples_on_an_evaluated_patient_are_refused():
+    assert given(Wanting(shown_patients=("Patient: 7\nHistory: none",)))
+    told = refused(Wrapping(inner=Wanting(shown_patients=("Patient: 1\nHistory: none",))))
+    assert told.startswith("agent: Wanting shows examples on 3 of the samples that are evaluated, such as 'p1/0'")
+
+
+def test_a_patient_is_known_again_where_a_dataset_left_out_some_of_the_context():
+    less = Sample(Problem("p", "?", context="History: none"), None, plain=SAMPLES[0].problem)
+    with pytest.raises(ConfigErrors, match="shows examples on 1 of the samples that are evaluated, such as 'p'"):
+        given(Wanting(shown_patients=("Patient: 0\nHistory: none",)), samples=[less])

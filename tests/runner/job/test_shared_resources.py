@@ -1,0 +1,147 @@
+"""What jobs share: slots for samples, and the rule by which a run whose samples all error stops by itself."""
+
+import asyncio
+
+import pytest
+
+from components.core.errors import ModelError
+from runner.job.execute import Outcome, execute
+from runner.job.shared_resources import ErrorStreak, Lease, Slots, StopRule
+from runner.storage.records import RecordWriter, read
+from tests.parts import Rows, Speaker, door, parts
+
+
+async def test_the_job_that_began_first_goes_first():
+    slots, order = Slots(1), []
+
+    async def play(rank):
+        async with Lease(slots, rank, asyncio.Event()):
+            order.append(rank)
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(play(rank) for rank in (9, 3, 2, 1)))
+    assert order == [9, 1, 2, 3]
+
+
+async def test_who_is_cancelled_while_waiting_leaves_the_place_to_others():
+    slots = Slots(1)
+    await slots.take(0)
+    waiting = [asyncio.create_task(slots.take(rank)) for rank in (1, 2)]
+    await asyncio.sleep(0)
+    waiting[0].cancel()
+    slots.release()
+    await asyncio.wait_for(waiting[1], 1)
+    slots.release()
+    late = asyncio.create_task(slots.take(3))
+    await asyncio.sleep(0)
+    assert late.done()
+
+
+async def test_a_place_that_was_given_to_one_who_is_cancelled_goes_on():
+    slots = Slots(1)
+    await slots.take(0)
+    first, second = (asyncio.create_task(slots.take(rank)) for rank in (1, 2))
+    await asyncio.sleep(0)
+    slots.release()
+    first.cancel()
+    await asyncio.wait_for(second, 1)
+
+
+async def test_there_is_room_when_nobody_wants_a_place():
+    slots = Slots(2)
+    await asyncio.wait_for(slots.unused.wait(), 1)
+    await slots.take(0)
+    await slots.take(0)
+    room = asyncio.create_task(slots.unused.wait())
+    await asyncio.sleep(0)
+    assert not room.done()
+    slots.release()
+    await asyncio.wait_for(room, 1)
+
+
+async def test_a_job_has_begun_when_it_asks():
+    lease = Lease(Slots(1), 0, asyncio.Event())
+    assert not lease.begun.is_set()
+    async with lease:
+        assert lease.begun.is_set()
+
+
+class Dead(Speaker):
+    """An endpoint that errors on some samples, of which ``kind`` says why."""
+
+    errs = staticmethod(lambda request: True)
+    kind_of_error = "connection"
+
+    async def generate(self, request):
+        if self.errs(request):
+            raise ModelError("nobody listens", self.kind_of_error)
+        return await super().generate(request)
+
+
+async def played(folder, model, stop_rule, n=60):
+    writer, outcome = RecordWriter(folder), Outcome()
+    try:
+        await execute(parts(), door(model), Rows(n).load("test"), 1, writer, outcome, stop_rule=stop_rule)
+    finally:
+        writer.close()
+    return outcome
+
+
+def answers(request):
+    return f"answer {request.sample_id[1:]}"
+
+
+async def test_a_dead_endpoint_is_told_at_once_and_stops_the_run_which_goes_on_later(tmp_path, capsys):
+    outcome = await played(tmp_path, Dead(answers, max_connections=4), StopRule(0, ErrorStreak(4)))
+    assert "run: sample 'q0' errored: connection: nobody listens" in capsys.readouterr().err
+    assert 10 <= outcome.errored <= 14
+    assert "10 samples errored one after the other, more than run.max_error_rate permits" in outcome.halted
+    again = await played(tmp_path, Speaker(answers), StopRule(0, ErrorStreak(4)))
+    assert (again.halted, len(list(read(tmp_path)))) == (None, 60)
+
+
+async def test_what_is_on_its_way_to_nobody_is_not_waited_for(tmp_path):
+    class Slow(Dead):
+        async def generate(self, request):
+            await asyncio.sleep(30 * (request.sample_id in ("q3", "q7")))
+            return await super().generate(request)
+
+    async with asyncio.timeout(10):
+        outcome = await played(tmp_path, Slow(answers, max_connections=4), StopRule(0, ErrorStreak(4)))
+    assert outcome.halted and {"q3", "q7"}.isdisjoint(record["sample_id"] for record in outcome.records)
+
+
+async def test_samples_that_error_by_themselves_stop_nothing(tmp_path):
+    model = Dead(answers, max_connections=1)
+    model.errs = lambda request: int(request.sample_id[1:]) % 10 > 0
+    outcome = await played(tmp_path, model, StopRule(0, ErrorStreak(5)))
+    assert (outcome.halted, outcome.errored, len(outcome.records)) == (None, 54, 60)
+
+
+async def test_what_is_permitted_is_played(tmp_path):
+    outcome = await played(tmp_path, Dead(answers, max_connections=4), StopRule(60, ErrorStreak(4)))
+    assert (outcome.halted, outcome.errored) == (None, 60)
+
+
+def errored(kind):
+    return {"stop": "error", "error": f"{kind}: why"}
+
+
+def test_an_endpoint_that_was_there_is_waited_for_longer():
+    stop_rule = StopRule(0, ErrorStreak(50))
+    assert stop_rule.reason_after({"stop": "answered", "error": None}, 0) is None
+    told = [stop_rule.reason_after(errored("timeout"), n + 1) for n in range(100)]
+    assert told[:99] == [None] * 99 and told[99]
+
+
+def test_samples_that_are_too_long_stop_nothing():
+    stop_rule = StopRule(0, ErrorStreak(4))
+    assert not any(stop_rule.reason_after(errored("context_window"), n + 1) for n in range(100))
+
+
+@pytest.mark.parametrize(("kind", "stops"), [("connection", True), ("bug", False), ("bad_request", False)])
+def test_only_errors_of_the_endpoint_tell_the_other_jobs_of_its_model(kind, stops):
+    shared = ErrorStreak(4)
+    first, second = StopRule(0, shared), StopRule(0, shared)
+    assert [bool(first.reason_after(errored(kind), n + 1)) for n in range(10)] == [False] * 9 + [True]
+    assert bool(second.reason_after(errored(kind), 1)) is stops

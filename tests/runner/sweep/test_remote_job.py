@@ -1,0 +1,101 @@
+"""What a process is given, and what it says in the end."""
+
+import signal
+import sys
+from dataclasses import replace
+
+import pytest
+
+from runner.episode.budget import Spent
+from runner.sweep.remote_job import play, spent_since
+from tests.runner.sweep.deadly import asked, furnish, orders
+
+
+@pytest.fixture
+def three(home):
+    """Orders for three jobs, by the budget of the sweep."""
+    furnish(home, lives=0)
+    return lambda **given: orders(home, "a", "b", "c", **given)
+
+
+def budgets(found, key):
+    return [order.cfg["budget"]["run"][key] for order in found]
+
+
+def test_each_job_has_its_part_of_the_budget(three):
+    found = three(calls=11, tokens=2, usd=0.9, spent=Spent(calls=1, usd=0.3))
+    assert budgets(found, "calls") == [4, 3, 3]
+    assert budgets(found, "tokens") == [1, 1, 0]
+    assert budgets(found, "usd") == pytest.approx([0.2] * 3)
+
+
+def test_no_budget_has_no_parts(three):
+    found = three()
+    assert budgets(found, "calls") == [None] * 3
+    assert [order.until for order in found] == [None] * 3
+
+
+def test_a_job_says_its_exit_code_and_prints_nothing_itself(home, three, capsys):
+    order = three()[0]
+    ended = play(order)
+    assert (ended.code, ended.error) == (0, "")
+    assert "a: Status complete: 6 of 6 episodes finished" in ended.said
+    assert capsys.readouterr().out == ""
+    assert home.manifest(order.folder)["sweep"] == "sweep"
+
+
+def test_a_process_begun_again_has_what_the_dead_one_left_of_its_part(home, three):
+    order = three(calls=12)[0]
+    assert play(order).code == 3
+    assert len(asked(home)) == 4
+    assert spent_since(order).calls == 4
+    assert play(order).code == 3  # begun again: all of its part is gone
+    assert len(asked(home)) == 4
+    assert play(three(calls=12)[0]).code == 0  # the command given again has the whole budget again
+
+
+def test_what_the_journal_answers_is_not_taken(home, three):
+    order = three(calls=30)[0]
+    order = replace(order, cfg={**order.cfg, "run": {**order.cfg["run"], "journal": "journal"}})
+    assert play(order).spent.calls == 6
+    again = play(replace(order, folder=order.folder.with_name("again")))
+    assert (again.code, again.spent.calls, len(asked(home))) == (0, 0, 6)
+
+
+def test_time_that_is_over_is_over_in_every_process(three):
+    order = three(seconds=60.0)[0]
+    assert play(replace(order, until=order.until - 61)).code == 3
+
+
+@pytest.mark.parametrize(
+    ("finding", "said"),
+    [("SystemExit('left')", "SystemExit: left"), ("RuntimeError('no such luck')", "RuntimeError: no such luck")],
+)
+def test_whatever_a_job_raises_stops_no_other(home, three, finding, said):
+    order = three()[0]
+    parts = home.path / "mine" / "parts.py"
+    parts.write_text(parts.read_text().replace("if self.breaks:", f"raise {finding}\n        if self.breaks:"))
+    for name in [name for name in sys.modules if name.startswith("mine")]:
+        del sys.modules[name]
+    ended = play(order)
+    assert (ended.code, ended.error) == (1, said)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR2])
+def test_a_job_that_is_told_to_leave_ends_like_an_interrupted_one(home, three, number):
+    """The handler's SystemExit comes while a sample is played: it is none of its errors, and no end of the job."""
+    order = three()[0]
+    parts = home.path / "mine" / "parts.py"
+    told = f"import signal\n        signal.raise_signal({int(number)})\n        await asyncio.sleep(self.pace.seconds)"
+    parts.write_text(parts.read_text().replace("await asyncio.sleep(self.pace.seconds)", told))
+    for name in [name for name in sys.modules if name.startswith("mine")]:
+        del sys.modules[name]
+    before = signal.signal(number, lambda *_: sys.exit(7))
+    try:
+        with pytest.raises(SystemExit) as left:
+            play(order)
+    finally:
+        signal.signal(number, before)
+    assert left.value.code == 7
+    assert home.manifest(order.folder)["status"] == "interrupted"
+    assert (order.folder / "records.jsonl").read_text() == ""
