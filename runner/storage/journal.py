@@ -143,8 +143,7 @@ class Journal:
         self._update()
         dead, live = self._unsealed()
         if dead and self.read_only:
-            write(index := io.BytesIO(), *self._contents(dead))
-            self._indices += (Index(index.getvalue()),)
+            self._indices += (_in_memory(*self._contents(dead)),)
         elif dead:
             with disk.locked(self.folder / ".lock"):
                 self._update()
@@ -222,20 +221,22 @@ class Journal:
         path.with_suffix(".tmp").replace(path)
 
     def _merge_in_background(self) -> None:
-        merging = self.read_only or (self._merging is not None and self._merging.is_alive())
-        if len(self._indices) > _MAX_INDICES and not merging:
+        if len(self._indices) > _MAX_INDICES and (self._merging is None or not self._merging.is_alive()):
             self._merging = Thread(target=self._merge, name="journal-merge", daemon=True)
             self._merging.start()
 
     def _merge(self) -> None:
         """Merge indices, so that a miss searches few of them. It may fail: they stay as they are."""
         try:
+            if self.read_only:
+                segments = _segments_of(self._indices)
+                self._indices = (_in_memory(segments, merge(self._indices, segments)),)
+                return
             with disk.locked(self.folder / ".lock"):
                 self._update()
                 if len(self._indices) > _MAX_INDICES:
                     due = _due(self._indices)
-                    segments = dict(sorted(item for index in due for item in index.segments.items()))  # oldest first
-                    self._save(segments, merge(due, segments))
+                    self._save(segments := _segments_of(due), merge(due, segments))
                 for path in self._update():
                     path.unlink(missing_ok=True)
         except OSError as error:
@@ -258,3 +259,15 @@ def _due(indices: Iterable[Index]) -> tuple[Index, ...]:
         due.append(index)
         total += index.size
     return tuple(due)
+
+
+def _segments_of(indices: Iterable[Index]) -> dict[str, int]:
+    """What several indices cover, oldest first."""
+    return dict(sorted(item for index in indices for item in index.segments.items()))
+
+
+def _in_memory(segments: Mapping[str, int], runs: Iterable[Rows]) -> Index:
+    """An index that no file holds: of a journal that is only read."""
+    out = io.BytesIO()
+    write(out, segments, runs)
+    return Index(out.getvalue())
