@@ -3,8 +3,10 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import yaml
+from hydra._internal.utils import get_args_parser
 from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseError, OmegaConfBaseException
@@ -28,6 +30,18 @@ def refuse_dashes(words: Iterable[str], flags: Collection[str]) -> None:
     for word in words:
         if word.startswith("--") and "=" in word and word.partition("=")[0] not in flags:
             raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
+
+
+def refuse_flags(words: Sequence[str]) -> None:
+    """Raise ConfigError for a flag that Hydra does not have, or for its value."""
+    parser = get_args_parser()
+
+    def refuse(message: str) -> NoReturn:
+        right = "; --info choices lists the choices of every group" if "--info" in message else ""
+        raise ConfigError(f"command line: {message}{right}; flags: python -m runner --hydra-help; keys have no dashes")
+
+    parser.error = refuse  # type: ignore[method-assign]
+    parser.parse_args(words)
 
 
 def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
