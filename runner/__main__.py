@@ -68,7 +68,7 @@ def _guarded(task: Task, words: list[str]) -> int:
 
     from runner.config.catalogue import CONF, catalogue_of
     from runner.config.errors import ConfigErrors, unreachable
-    from runner.config.explain import explain, refuse_dashes, too_deep
+    from runner.config.explain import explain, no_names, refuse_dashes, too_deep
     from runner.config.hydra_patches import apply_patches
     from runner.job.exit_codes import BUDGET
     from runner.sweep.plugins import register
@@ -85,6 +85,11 @@ def _guarded(task: Task, words: list[str]) -> int:
         if task.started or is_interrupt(error):
             raise
         finding = explain(error, [word for word in words if "=" in word], catalogue_of(words))
+        raise ConfigErrors([finding]) from None
+    except TypeError:
+        finding = no_names(words, catalogue_of(words))
+        if finding is None:
+            raise
         raise ConfigErrors([finding]) from None
     except RecursionError:
         if task.started:

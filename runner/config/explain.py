@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseError, OmegaConfBaseException
@@ -28,6 +29,19 @@ def refuse_dashes(words: Iterable[str], flags: Collection[str]) -> None:
     for word in words:
         if word.startswith("--") and "=" in word and word.partition("=")[0] not in flags:
             raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
+
+
+def no_names(words: Iterable[str], catalogue: Catalogue) -> Finding | None:
+    """The first list of choices with something else than names in it, on which Hydra ends with a TypeError."""
+    for word in words:
+        choices = catalogue.choices(word.lstrip("+").partition("=")[0].partition("@")[0])
+        if "=" not in word or not choices:
+            continue
+        override = OverridesParser.create().parse_override(word)
+        values = [*override.sweep_iterator()] if override.is_choice_sweep() else [override.value()]
+        if any(not isinstance(name, str) for value in values if isinstance(value, list) for name in value):
+            return Finding("", f"a list of choices holds names alone; {nearest('', choices)}", f"{COMMAND}: {word}")
+    return None
 
 
 def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
