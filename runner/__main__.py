@@ -68,7 +68,7 @@ def _guarded(task: Task, words: list[str]) -> int:
 
     from runner.config.catalogue import CONF, catalogue_of
     from runner.config.errors import ConfigErrors, unreachable
-    from runner.config.explain import explain, refuse_dashes, refuse_flags, too_deep
+    from runner.config.explain import explain, invalid_list, refuse_dashes, refuse_flags, too_deep
     from runner.config.hydra_patches import apply_patches
     from runner.job.exit_codes import BUDGET
     from runner.sweep.plugins import register
@@ -87,6 +87,10 @@ def _guarded(task: Task, words: list[str]) -> int:
             raise
         finding = explain(error, [word for word in words if "=" in word], catalogue_of(words))
         raise ConfigErrors([finding]) from None
+    except TypeError:
+        if (invalid := invalid_list(words, catalogue_of(words))) is None:
+            raise
+        raise ConfigErrors([invalid]) from None
     except RecursionError:
         if task.started:
             raise

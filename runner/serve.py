@@ -49,7 +49,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="of the faults, and of the simulated model")
     if old := next((word for word in words if word.partition("=")[0] in _MOVED), None):
         name = "dataset=NAME, dataset.KEY=VALUE, profile=NAME or model.RATE=SHARE"
-        raise ConfigError(f"{old} is now a word of the config: {name}, without dashes")
+        raise ConfigError(f"{old} is now a setting of the config, without dashes: {name}")
     return parser.parse_intermixed_args(words)
 
 

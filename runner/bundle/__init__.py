@@ -16,6 +16,7 @@ from components.core.redaction import secret_variables
 from components.prompts import load, place_of
 from runner.bundle import archive, settings
 from runner.bundle.differences import HOME
+from runner.results.runs import config_of
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
 from runner.storage.resume import CONFIG, is_complete, setting
@@ -151,8 +152,8 @@ def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
 
 
 def _config(folder: Path) -> dict[str, Any]:
-    cfg = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
-    if not isinstance(cfg, dict) or not isinstance(cfg.get("run"), dict):
+    cfg = config_of(folder)
+    if not isinstance(cfg.get("run"), dict):
         raise ConfigError(f"{folder / CONFIG} is damaged: it is not the config of a run")
     return cfg
 

@@ -161,7 +161,8 @@ def _runs(bundle: Archive, unpacked: Path, home: Path, request: Request) -> list
             cfg = renewed(yaml.load((packed / CONFIG).read_text(encoding="utf-8"), _Loader))
             cfg = {**cfg, "run": {**cfg["run"], **own}, "tracking": request.tracking}
         except (OSError, yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError, RecursionError) as error:
-            raise ConfigError(f"{bundle.path}: the config of {entry.label} cannot be read: {error}") from None
+            reason = " ".join(str(error).split())
+            raise ConfigError(f"{bundle.path}: the config of {entry.label} cannot be read: {reason}") from None
         cfg = settings.resolved(cfg, unpacked, request.paths)
         if not request.trusted:
             settings.refuse_foreign_code(cfg, bool(entry.own))

@@ -115,7 +115,7 @@ def journal() -> list[Line]:
         elif not _is_whole(path):
             damaged.append(path.name)
     total = size(sum(path.stat().st_size for path in paths))
-    found = f"{len(paths)} segments, {total}, {n_read} looked at, {n_live} being written, {len(damaged)} not whole"
+    found = f"{len(paths)} segments, {total}, {n_read} checked, {n_live} being written, {len(damaged)} damaged"
     hint = f"{', '.join(damaged[:3])}: whole entries count, the others are asked again"
     return [line(not damaged, str(folder), found, hint)]
 

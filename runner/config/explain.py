@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import yaml
 from hydra._internal.utils import get_args_parser
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseError, OmegaConfBaseException
@@ -42,6 +43,19 @@ def refuse_flags(words: Sequence[str]) -> None:
 
     parser.error = refuse  # type: ignore[method-assign]
     parser.parse_args(words)
+
+
+def invalid_list(words: Iterable[str], catalogue: Catalogue) -> Finding | None:
+    """The first list of choices with something else than names in it, on which Hydra ends with a TypeError."""
+    for word in words:
+        choices = catalogue.choices(word.lstrip("+").partition("=")[0].partition("@")[0])
+        if "=" not in word or not choices:
+            continue
+        override = OverridesParser.create().parse_override(word)
+        values = [*override.sweep_iterator()] if override.is_choice_sweep() else [override.value()]
+        if any(not isinstance(name, str) for value in values if isinstance(value, list) for name in value):
+            return Finding("", f"a list of choices holds names only; {nearest('', choices)}", f"{COMMAND}: {word}")
+    return None
 
 
 def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue) -> Finding:

@@ -137,8 +137,8 @@ def _refuse_ineffective_condition(parts: Parts, offer: Offer) -> None:
     if faults := offer.facts.get("faults"):
         kinds = ", ".join(str(fault["kind"]) for fault in faults)
         raise ConfigError(
-            f"{agent} writes code, whose functions run in the sandbox, where the fault ({kinds}) does not strike them:"
-            " choose an agent and a toolset that take actions"
+            f"{agent} writes code, whose functions run in the sandbox, where the fault ({kinds}) has no effect:"
+            " choose an agent and a toolset that call tools"
         )
 
 

@@ -16,6 +16,7 @@ from components.core.types import Sample, Trajectory
 from runner.episode.ending import before_judging, scored
 from runner.results.runs import Run
 from runner.storage.records import FILE, RecordWriter, read
+from runner.storage.resume import CONFIG
 from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
 from runner.storage.texts import TextReader
@@ -28,6 +29,8 @@ def rebuild_experiment(folder: Path, cfg: Mapping[str, Any]) -> Experiment:
     """The experiment of a folder, without a model to ask. Raises ConfigError."""
     from runner.job.prepare import check
 
+    if not isinstance(cfg.get("run"), Mapping):
+        raise ConfigError(f"{folder / CONFIG} is damaged: it is not the config of a run")
     # A replay builds its models without keys; nothing is asked, so the folder may stand for the journal.
     return check({**renewed(cfg), "run": {**cfg["run"], "replay": str(folder)}})
 
@@ -86,7 +89,7 @@ def export(runs: Sequence[Run]) -> None:
             _write(run, experiment, layout)
     names = ", ".join(dict.fromkeys(without))
     if len(without) == len(runs):
-        raise ConfigError(f"export: the agent {names} declares no layout of published records (Requirements.export)")
+        raise ConfigError(f"export: the agent {names} has no export format (Requirements.export)")
     if without:
         print(f"without a layout of their own, left out: {names}")  # noqa: T201
 

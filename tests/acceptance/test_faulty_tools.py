@@ -71,7 +71,7 @@ def test_a_fault_on_one_tool_changes_only_episodes_that_call_it(tmp_path):
     ("words", "says"),
     [
         (("agent=ehragent", "dataset=ehr_mini", "condition=noisy"), "EhrAgent writes code, whose functions run in the sandbox"),
-        (("agent=react", "dataset=ehr_mini", "toolset=ehr_code", "condition=slow"), "where the fault (slow) does not strike"),
+        (("agent=react", "dataset=ehr_mini", "toolset=ehr_code", "condition=slow"), "where the fault (slow) has no effect"),
         (("toolset=none", "agent=cot", "condition=denied"), "the toolset has no tool that could fail"),
         (("agent=react", "dataset=cab_mini", "condition=imperfect"), "needs toolset=radiology"),
         (("agent=react", "dataset=cab_mini", "condition=noisy", "condition.tools=[Calc]"), "there is no tool 'Calc'"),

@@ -41,6 +41,14 @@ def test_a_run_that_is_not_complete_is_not_packed(site, tmp_path):
     assert code == 2 and "is not complete" in told and "run.resume=" in told
 
 
+@pytest.mark.parametrize("text", ["a: [", "a: 1"])
+def test_a_run_whose_config_is_damaged_is_refused_in_a_line(site, tmp_path, text):
+    folder = shutil.copytree(site.home / "single", tmp_path / "cut")
+    (folder / "config.yaml").write_text(text)
+    code, told = site.pack(str(folder))
+    assert code == 2 and "config.yaml" in told and len(told.strip().splitlines()) == 1
+
+
 def test_a_run_whose_records_its_journal_does_not_give_is_not_packed(site, tmp_path):
     folder = shutil.copytree(site.home / "single", tmp_path / "other")
     text = (folder / "records.jsonl").read_text()

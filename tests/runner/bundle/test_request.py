@@ -129,6 +129,16 @@ def test_a_config_that_reaches_for_more_is_refused_though_its_digests_are_right(
     assert not list((elsewhere.home / "outputs").glob("*/*"))
 
 
+def test_a_config_that_is_no_yaml_is_refused_in_a_line(site, elsewhere):
+    forged(
+        site.bundle("single"),
+        elsewhere.home / "b.zip",
+        lambda held, head: held.update({"runs/single/config.yaml": b"a:\n  b: 1\n  c"}),
+    )
+    told = elsewhere.play("run.replay=b.zip", code=2)
+    assert "the config of single cannot be read" in told and "could not find expected ':'" in told.splitlines()[-1]
+
+
 def test_what_may_be_given_is_read():
     given = Request.parse(
         ["run.replay='a b.zip'", "hydra.run.dir=there", "tracking=mlflow", "tracking.traces=none", "dataset.path=/d", "bundle.trust=true"]

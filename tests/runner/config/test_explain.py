@@ -38,3 +38,11 @@ def test_a_file_that_is_no_text_is_in_nobodys_way(home):
     assert home.run("dataset=numbers").code == 0
     assert "conf/experiment/own.yaml" not in home.run("agent=nope").complaint
     assert home.run("--config-dir", "conf", "--info", "choices", "dataset", plain=True).code == 0
+
+
+@pytest.mark.parametrize("value", ["[[counts]]", "[{a:1}]", "[null]", "[1]"])
+@pytest.mark.parametrize(("flags", "more"), [([], ""), (["-m"], ",[counts]")], ids=["run", "sweep"])
+def test_a_list_of_choices_with_something_else_than_names_is_refused_in_a_line(home, flags, more, value):
+    done = home.run(*flags, f"scorer={value}{more}")
+    assert done.code == 2
+    assert f"command line: scorer={value}{more}: a list of choices holds names only; " in done.complaint

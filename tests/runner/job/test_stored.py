@@ -44,11 +44,15 @@ def test_each_episode_is_written_as_its_method_writes_it(played, capsys):
 
 def test_an_agent_without_a_layout_is_refused_in_one_line(played, capsys):
     assert main(["export", str(played / "agent-asks")]) == 2
-    assert (
-        capsys.readouterr().err
-        == "error: export: the agent asks declares no layout of published records (Requirements.export)\n"
-    )
+    assert capsys.readouterr().err == "error: export: the agent asks has no export format (Requirements.export)\n"
     assert not (played / "agent-asks" / "export.jsonl").exists()
     assert main(["export", str(played)]) == 0
     assert "without a layout of their own, left out: asks" in capsys.readouterr().out
     assert (played / "agent-exports" / "export.jsonl").is_file()
+
+
+def test_a_run_whose_config_lost_its_end_is_not_scored_again(played, capsys):
+    folder = played / "agent-exports"
+    (folder / "config.yaml").write_text("name: scratch\n")
+    assert main(["rescore", str(folder)]) == 2
+    assert capsys.readouterr().err == f"error: {folder}/config.yaml is damaged: it is not the config of a run\n"
