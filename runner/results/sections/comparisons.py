@@ -33,8 +33,8 @@ _PAIRED = (
     "interval and p resample or change whole patients, or samples where there are none. "
     "Won:tied:lost are patients or samples. Test: McNemar's exact one for scores of 0 and 1 on independent samples, "
     "else signs of whole clusters changed (permutation). t: paired t-test over the clusters' means. "
-    "Detectable: the smallest true gain that these pairs show with a probability of 80 % at p < 0.05. More samples: how "
-    "many more would show the observed gain; a dash where there is none. "
+    "Detectable: the smallest true gain that these pairs show with a probability of 80 % at p < 0.05. More samples: "
+    "how many more would show the observed gain; a dash where there is none. "
     "p below 0.05 is seen once in twenty comparisons of methods that are alike; Holm p allows for their number."
 )
 

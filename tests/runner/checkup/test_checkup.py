@@ -42,7 +42,7 @@ def test_a_journal_is_listed_with_its_damage(tmp_path, monkeypatch):
     damaged = min(folder.glob("*.segment"))
     damaged.write_bytes(damaged.read_bytes()[:-9])
     (found,) = machine.journal()
-    assert found.mark == "-" and "1 not whole" in found.found and damaged.name in found.hint
+    assert found.mark == "-" and "1 damaged" in found.found and damaged.name in found.hint
     with Journal(folder) as journal:
         journal.put(bytes([9]) * 32, b"{}")
         assert "1 being written" in machine.journal()[0].found
