@@ -1,6 +1,6 @@
-"""What a sweep will take, from a few of its samples: calls, tokens, money and time, before the rest is played.
+"""What a sweep will take, from a few of its samples: calls, tokens, money and time, before the rest is run.
 
-The pilot's replies are in the journal, so playing the sweep pays them no second time.
+The pilot's replies are in the journal, so that the sweep does not pay for them again.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from runner.storage.records import read
 
 if TYPE_CHECKING:
     from runner.episode.budget import Spent
+    from runner.episode.door import Door
     from runner.experiment.experiment import Experiment
     from runner.job.prepare import Job
     from runner.job.shared_resources import Lease, SharedResources
@@ -76,7 +77,7 @@ async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
     return pilot
 
 
-async def _play(experiment: Experiment, door: Any, place: int, lease: Lease, pilot: Pilot) -> None:
+async def _play(experiment: Experiment, door: Door, place: int, lease: Lease, pilot: Pilot) -> None:
     from runner.episode.play import play
 
     loop = asyncio.get_running_loop()

@@ -18,6 +18,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.episode.budget import Spent
+from runner.experiment.experiment import Launch
 from runner.job.plan import Cell
 from runner.storage import records
 
@@ -36,7 +37,7 @@ class RemoteJob:
     label: str
     folder: Path
     cfg: Mapping[str, Any]
-    launch: Any
+    launch: Launch
     jobs: int
     before: Spent | None
     until: float | None
