@@ -14,7 +14,7 @@ from components.core.types import Action
 
 @runtime_checkable
 class ForeseesErrors(Protocol):
-    """A tool that can say that a call would be refused, without running it and without telling what it would give."""
+    """A tool that can say that a call would be refused, without running it and without revealing its result."""
 
     def foresee(self, state: State, **arguments: Any) -> None:
         """Raises ToolError, as the call would."""

@@ -125,7 +125,7 @@ class StageContext(Protocol):
         """Give models with a private answer key that of these samples."""
 
     async def play(self, sample: Sample, agent: Agent, epoch: int = 0) -> t.Played:
-        """An agent on a sample, as an evaluation would play it, but without memory. Raises ModelError."""
+        """An agent on a sample, as an evaluation would run it, but without memory. Raises ModelError."""
 
     async def talk(self, name: str, solve: Solve) -> t.Trajectory:
         """An episode that is about no sample, and offers nothing; ``name`` is its place in the journal.

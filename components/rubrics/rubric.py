@@ -70,7 +70,7 @@ class Field:
             raise ValueError(f"has {len(named)} values, where one is asked for; valid: {valid}")
         if NONE in named and self.pick == "several":
             if len(named) > 1:
-                raise ValueError(f"has {NONE!r} beside others; it stands alone")
+                raise ValueError(f"has {NONE!r} with others; it must be the only one")
             return ()
         return tuple(one for one in self.categories if one in named)
 

@@ -70,7 +70,7 @@ class Run:
         if self.shard is not None:
             read_shard(self.shard)
             if self.shards is not None:
-                raise ConfigError("run.shard plays one part of a job, run.shards all of them: leave one out")
+                raise ConfigError("run.shard runs one part of a job, run.shards all of them: set only one of them")
         if self.preflight and self.journal is None:
             raise ConfigError("run.preflight keeps the pilot's calls in run.journal, which is null; name a journal")
         if self.replay is True and self.journal is None:

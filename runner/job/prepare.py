@@ -73,7 +73,7 @@ class Check(Callback):
             complain(unreachable(error))
             raise SystemExit(2) from None
         if varies := config.hydra.sweeper.get("params"):
-            print(f"note: one job; with -m this plays all of {', '.join(map(str, varies))}", file=sys.stderr)  # noqa: T201
+            print(f"note: one job; with -m this runs all of {', '.join(map(str, varies))}", file=sys.stderr)  # noqa: T201
         with read_write(config.hydra):
             config.hydra.run.dir = str(folder)
         PREPARED.set(experiment)

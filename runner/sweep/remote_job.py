@@ -112,7 +112,7 @@ def _share(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[
 def play(order: RemoteJob) -> JobResult:
     """Play a job to its end, whatever that is: nothing that it raises may stop the others.
 
-    Told by a signal to leave, the process leaves.
+    The process ends when a signal asks it to.
     """
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.chdir(order.cwd)

@@ -173,7 +173,7 @@ def test_baselines_are_agents_and_an_experiment_says_what_it_would_vary(home):
         "# @package _global_\n# ?\ndefaults: [own]\nhydra: {sweeper: {params: {agent.times: '1,2'}}}",
     )
     done = home.run("experiment=varies")
-    assert done.code == 0 and "note: one job; with -m this plays all of agent.times" in done.err
+    assert done.code == 0 and "note: one job; with -m this runs all of agent.times" in done.err
     done = home.run("compare.baselines=[aks]")
     assert done.code == 2 and "compare.baselines: no agent 'aks'; did you mean asks" in done.err
     done = home.run(

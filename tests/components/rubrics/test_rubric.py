@@ -39,7 +39,7 @@ def test_a_value_is_read(field, text, picked):
         (ONE, "fact", "has 'fact', which is not allowed; valid: facts, logic"),
         (ONE, "facts; logic", "has 2 values, where one is asked for"),
         (ONE, "none", "has 'none', which is not allowed"),
-        (SEVERAL, "none; facts", "has 'none' beside others"),
+        (SEVERAL, "none; facts", "has 'none' with others"),
     ],
 )
 def test_a_value_that_is_not_allowed_is_refused_with_those_that_are(field, text, wrong):
