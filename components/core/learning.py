@@ -165,8 +165,8 @@ class StandaloneStage(Protocol):
     def place(self) -> Path:
         """Its folder."""
 
-    def check(self, bench: StageContext) -> None:
+    def check(self, context: StageContext) -> None:
         """Whether it can be made, before anything is. Raises ConfigError."""
 
-    async def make(self, bench: StageContext) -> Made:
+    async def make(self, context: StageContext) -> Made:
         """Make it, or resume. Raises ConfigError, ModelError, RunLimitReached."""
