@@ -20,7 +20,7 @@ class ForeseesErrors(Protocol):
         """Raises ToolError, as the call would."""
 
 
-def foreseen(offer: Offer, action: Action) -> ToolError | None:
+def foresee_error(offer: Offer, action: Action) -> ToolError | None:
     """Why the first call that would be refused would be so; None where nothing is known to be wrong.
 
     Tools are asked about the first call alone: those after it meet what it leaves behind.

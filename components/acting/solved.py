@@ -125,7 +125,7 @@ async def learn(episode: Episode, outcome: Answer, entry: Mapping[str, Any]) -> 
         episode.remark(learnt=dict(entry))
 
 
-def learnt_in(trajectory: Trajectory) -> list[Mapping[str, Any]]:
+def lessons_in(trajectory: Trajectory) -> list[Mapping[str, Any]]:
     """What was remarked as learnt."""
     return [step.remarks["learnt"] for step in trajectory.steps if "learnt" in step.remarks]
 
