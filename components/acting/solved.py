@@ -120,7 +120,7 @@ def seeds_of(episode: Episode, database: str, form: Form) -> Sequence[Demonstrat
 
 async def learn(episode: Episode, outcome: Answer, entry: Mapping[str, Any]) -> None:
     """Remark what an answered question teaches, where the memory takes it in; the runner hands it on."""
-    update = getattr(episode.memory, "update", "none")
+    update = episode.memory.update if isinstance(episode.memory, SolvedQuestions) else "none"
     if update == "executed" or (update == "gold" and await episode.correct(outcome)):
         episode.remark(learnt=dict(entry))
 

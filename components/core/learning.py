@@ -64,26 +64,10 @@ class Source(Protocol):
     def samples(self) -> int | None: ...
 
     def open(self, folder: Path | None, digest: str) -> Memory:
-        """What was learnt, as it is shown; ``digest`` is that of the folder's files. None: nothing was.
+        """The memory with what was learnt; ``folder`` None: nothing was. ``digest`` is that of the folder's files.
 
         Raises ConfigError.
         """
-
-
-@runtime_checkable
-class Parted(Protocol):
-    """A source whose training samples are counted for each task (``per`` task), or for all of them together."""
-
-    @property
-    def per(self) -> str: ...
-
-
-@runtime_checkable
-class Teaching(Protocol):
-    """A source that may hold lessons on tools, which verifiers are shown where ``experience`` is set."""
-
-    @property
-    def experience(self) -> bool: ...
 
 
 class StageContext(Protocol):

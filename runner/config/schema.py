@@ -149,6 +149,6 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.stage is not None and self.run.preflight:
-            raise ConfigError("run.preflight says what an evaluation takes; a stage has none: leave one of them out")
+            raise ConfigError("run.preflight says what an evaluation takes; a stage has none: set only one of them")
         if self.stage == "memory" and self.memory is None:
             raise ConfigError("a stage makes the memory that the config names, and it names none; choose memory=learnt")

@@ -115,7 +115,7 @@ class Searcher(Sweeper):
                 "run.preflight prices jobs, and those of a search are not known yet; give it a budget.run"
             )
         if run.pruner is not None and any(parts_of(cell.cfg) for cell in cells):
-            raise ConfigError("search.prune_after looks at whole trials, which run.shards parts: leave one of them out")
+            raise ConfigError("search.prune_after looks at whole trials, which run.shards parts: set only one of them")
         if any(cell.cfg.get("stage") is not None for cell in cells):
             raise ConfigError("a stage leaves no metrics to search by: leave it out")
 
