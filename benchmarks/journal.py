@@ -86,7 +86,6 @@ def probe(folder: Path, entries: int) -> None:
         "hit_us_random": timed(there, journal.get),
         "hit_us_in_order": timed(in_order, journal.get),
         "all_mb": resident_mb() - before,
-        "hits": journal.stats.hits,
     }
     print(json.dumps(figures))
 

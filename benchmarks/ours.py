@@ -22,7 +22,7 @@ from components.panel.scorer import Panel
 from components.scorers.choice import Choice
 from runner.episode.budget import Budget
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from runner.job.execute import Outcome, execute
 from runner.storage import records

@@ -9,7 +9,7 @@ from components.core.plain import Intact
 from components.core.tools import NoState, Offer
 from components.core.types import Observation, Observed, Sample
 from components.radiology.toolset import Radiology
-from runner.episode.play import play
+from runner.episode.episode import play
 from tests.golden.vectors import PAPER, dev
 from tests.parts import Rows, Speaker, door, parts
 

@@ -18,7 +18,7 @@ from components.grammars.code_block import CodeBlock
 from components.models.scripted import Scripted
 from components.sandbox import Limits, Sandbox
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from tests.parts import Intact
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class EhrState:
-    """The state behind an offer of EHR tools (``components.core.types.State``).
+    """The state behind an offer of EHR tools (``components.core.tools.State``).
 
     ``tables`` are shared by all questions of a process and only read; ``table`` is what ``LoadDB`` and ``FilterDB``
     leave for the next action. ``begin`` opens a session of the sandbox; ``keep``: variables survive from cell to cell.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ import yaml
 from components.core.errors import ConfigError
 from components.core.redaction import secret_variables
 from components.prompts import load, place_of
-from runner.bundle import archive, paths
+from runner.bundle import archive, settings
 from runner.bundle.differences import HOME
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
@@ -38,18 +38,9 @@ class _Contents:
     members: dict[str, bytes | Path] = field(default_factory=dict)
     runs: list[dict[str, Any]] = field(default_factory=list)
     entries: dict[bytes, bytes] = field(default_factory=dict)
-    files: set[Path] = field(default_factory=set)
     required: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     closed: bool = False
-
-    def add_inputs(self, folder: Path, inputs: Inputs) -> None:
-        """Take in what a run used. Raises ConfigError for another reply to the same call, and for data not open."""
-        if any(self.entries.get(key, payload) != payload for key, payload in inputs.entries.items()):
-            raise ConfigError(f"{folder}: its journal has another reply than that of a run before: pack them apart")
-        self._permit(folder, inputs.privacy)
-        self.entries |= inputs.entries
-        self.files |= inputs.files
 
     def _permit(self, folder: Path, privacy: str) -> None:
         if privacy != "open" and not self.with_data:
@@ -67,22 +58,31 @@ class _Contents:
         self._permit(folder, (manifest.read(folder).get("dataset") or {}).get("privacy", "open"))
 
     def add_run(self, label: str, folder: Path, cfg: Mapping[str, Any], inputs: Inputs) -> None:
-        """Add a run's files, prompts and memory, and its data where they may be passed on."""
+        """Add a run's files, prompts, memory and calls, and its data where they may be passed on.
+
+        Raises ConfigError for another reply to the same call, and for data not open.
+        """
+        if any(self.entries.get(key, payload) != payload for key, payload in inputs.entries.items()):
+            raise ConfigError(f"{folder}: its journal has another reply than that of a run before: pack them apart")
+        self._permit(folder, inputs.privacy)
+        self.entries |= inputs.entries
         notes = manifest.read(folder)
         for pattern in _FILES:
             self.members |= {f"runs/{label}/{path.name}": path for path in sorted(folder.glob(pattern))}
         custom = sorted(name for name in set(inputs.prompts) if is_custom(name))
         self.members |= prompt_files(inputs.prompts)
-        named = paths.texts(cfg)
+        named = settings.texts(cfg)
         packed = {k: f"prompts/{packed_name(name)}" for k, name in named if k.endswith("prompts") and name in custom}
-        config = paths.portable(cfg, packed | self._add_data(cfg, notes, inputs.privacy))
+        config = settings.portable(cfg, packed | self._add_data(cfg, notes, inputs))
         if inputs.memory is not None:
             digest, files = inputs.memory.name, [path for path in inputs.memory.rglob("*") if path.is_file()]
             self.members |= {f"memory/{digest}/{path.relative_to(inputs.memory).as_posix()}": path for path in files}
-            config["memory"] = {**config["memory"], "path": f"{paths.BUNDLE}memory/{digest}"}
+            config["memory"] = {**config["memory"], "path": f"{settings.BUNDLE}memory/{digest}"}
         config |= {"run": {**cfg["run"], **_RUN}, "tracking": _TRACKING}
         self.members[f"runs/{label}/{CONFIG}"] = yaml.safe_dump(config, sort_keys=False, allow_unicode=True).encode()
-        self.required |= {k: text for k, text in paths.texts(config) if text.startswith((paths.BELOW, paths.NAMED))}
+        self.required |= {
+            k: text for k, text in settings.texts(config) if text.startswith((settings.BELOW, settings.NAMED))
+        }
         self.runs.append({
             "label": label,
             "fingerprint": (notes.get("dataset") or {}).get("fingerprint"),
@@ -90,19 +90,19 @@ class _Contents:
             "prompts": {packed_name(name): load(name).digest for name in inputs.prompts},
         })  # fmt: skip
 
-    def _add_data(self, cfg: Mapping[str, Any], notes: Manifest, privacy: str) -> dict[str, str]:
+    def _add_data(self, cfg: Mapping[str, Any], notes: Manifest, inputs: Inputs) -> dict[str, str]:
         """Add the dataset's files that may be passed on. Returns where in the bundle they are, by key."""
         from runner.bundle.inputs import may_include
 
-        found = paths.local_paths(cfg).items()
+        found = settings.local_paths(cfg).items()
         named = {key: path for key, path in found if key.startswith("dataset.") and path.exists()}
         if not named:
             return {}
-        allowed, why = may_include(notes, privacy, self.with_data, named)
+        allowed, why = may_include(notes, inputs.privacy, self.with_data, named)
         packed = {}
         for key, path in named.items() if allowed else ():
             root = path.absolute()
-            files = sorted(one for one in self.files if one.is_relative_to(root))
+            files = sorted(one for one in inputs.files if one.is_relative_to(root))
             self.members |= {f"data/{key}/{one.relative_to(root.parent).as_posix()}": one for one in files}
             if files:
                 packed[key] = f"data/{key}/{root.name}"
@@ -134,8 +134,6 @@ def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
     from runner.bundle.inputs import inputs_of
 
     used = [inputs_of(folder, cfg) for folder, cfg in zip(folders, configs, strict=True)]
-    for folder, inputs in zip(folders, used, strict=True):
-        contents.add_inputs(folder, inputs)
     for run in zip(labels_of(folders), folders, configs, used, strict=True):
         contents.add_run(*run)
     contents.members[archive.JOURNAL] = archive.journal_lines(contents.entries)
@@ -147,7 +145,7 @@ def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
         "asks_for": contents.required,
         "holds": "trajectories of data that are not open" if contents.closed else "open data",
     }
-    refuse_keys(contents.members, named_keys(configs))
+    refuse_keys(contents.members, configs)
     archive.write(target, head, contents.members)
     return contents.describe(target)
 
@@ -161,21 +159,18 @@ def _config(folder: Path) -> dict[str, Any]:
 
 def labels_of(folders: Sequence[Path]) -> list[str]:
     """The names of the folders, numbered where two are the same or differ by case alone."""
-    labels: list[str] = []
+    labels: dict[str, str] = {}
     for name in (folder.resolve().name for folder in folders):
-        taken = {label.lower() for label in labels}
         tries = (name, *(f"{name}-{n}" for n in range(2, len(folders) + 2)))
-        labels.append(next(label for label in tries if label.lower() not in taken))
-    return labels
+        label = next(label for label in tries if label.lower() not in labels)
+        labels[label.lower()] = label
+    return [*labels.values()]
 
 
-def named_keys(configs: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The variables that configs take keys from, whatever they are called."""
-    return {text for cfg in configs for key, text in paths.texts(cfg) if key.endswith(".api_key_env")}
-
-
-def refuse_keys(members: Mapping[str, bytes | Path], variables: Collection[str]) -> None:
-    """Raises ConfigError where a member contains the value of a secret variable, or of one of these ``variables``."""
+def refuse_keys(members: Mapping[str, bytes | Path], configs: Sequence[Mapping[str, Any]]) -> None:
+    """Raises ConfigError where a member contains the value of a secret variable, or of one that a config takes a key
+    from, whatever it is called."""
+    variables = {text for cfg in configs for key, text in settings.texts(cfg) if key.endswith(".api_key_env")}
     secrets = {name: value.encode() for name, value in secret_variables(variables).items()}
     for name, content in members.items() if secrets else ():
         text = content if isinstance(content, bytes) else content.read_bytes()

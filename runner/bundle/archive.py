@@ -15,11 +15,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 import orjson
+from annotated_types import MinLen
+from pydantic import BaseModel, ValidationError
 
 from components.core.errors import ConfigError
+from runner.config.schema import Slug
 from runner.storage.journal import Journal
 
 LIST, JOURNAL = "bundle.json", "journal.jsonl"
@@ -29,6 +32,22 @@ _MAX_MEMBERS, _MAX_BYTES, _FREE_BYTES, _MAX_RATIO = 100_000, 1 << 36, 1 << 28, 2
 _CHUNK = 1 << 16
 _MAX_LIST_CHUNKS = 1 << 12
 _MAX_LINE = 1 << 28  # bytes of a line of the journal
+
+
+class RunEntry(BaseModel):
+    """A run of a bundle. ``own``: custom prompt sets, name in the bundle -> name at the time; ``prompts``: digests."""
+
+    label: str
+    own: dict[str, str]
+    prompts: dict[str, str]
+
+
+class Head(BaseModel):
+    """What is read of ``bundle.json``; ``members``: name -> size and SHA-256."""
+
+    name: Slug
+    runs: Annotated[list[RunEntry], MinLen(1)]
+    members: dict[str, list[int | str]]
 
 
 def write(target: Path, head: Mapping[str, Any], members: Mapping[str, bytes | Path]) -> None:
@@ -56,7 +75,7 @@ class Archive:
     """A bundle that was opened: ``head`` is its ``bundle.json``. Nothing in it is trusted."""
 
     path: Path
-    head: Mapping[str, Any]
+    head: Head
     infos: Mapping[str, zipfile.ZipInfo]
 
     @classmethod
@@ -71,7 +90,7 @@ class Archive:
         except (OSError, zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError) as error:
             raise ConfigError(f"{path} is not a bundle: {error}") from None
         head = _head(path, text)
-        if odd := sorted((members.keys() - {LIST}) ^ head["members"].keys()):
+        if odd := sorted((members.keys() - {LIST}) ^ head.members.keys()):
             where = "is not in its list" if odd[0] in members else "is in its list and not there"
             raise ConfigError(f"{path}: {odd[0]!r} {where}: this is not what was packed")
         return cls(path, head, members)
@@ -80,7 +99,7 @@ class Archive:
         """Write all members below ``folder``. Returns the names of those that are not what was packed."""
         changed = []
         with zipfile.ZipFile(self.path) as archive:
-            for name, listed in self.head["members"].items():
+            for name, listed in self.head.members.items():
                 place = folder / name
                 place.parent.mkdir(parents=True, exist_ok=True)
                 with place.open("xb") as out:
@@ -160,7 +179,7 @@ def _checked(path: Path, members: list[zipfile.ZipInfo]) -> dict[str, zipfile.Zi
     return infos
 
 
-def _head(path: Path, text: bytes) -> dict[str, Any]:
+def _head(path: Path, text: bytes) -> Head:
     """The content of ``bundle.json``. Raises ConfigError where it is not what was written."""
     try:
         head = json.loads(text)
@@ -168,18 +187,19 @@ def _head(path: Path, text: bytes) -> dict[str, Any]:
             raise ValueError("its digest is not that of its content")
         if head["schema"] != SCHEMA:
             raise ConfigError(f"{path} has schema {head['schema']!r}, this version reads {SCHEMA}")
-        if not isinstance(head["members"], dict) or not isinstance(head["runs"], list) or not head["runs"]:
-            raise ValueError("it has no runs")
-        for one in head["runs"]:
-            if _wrong_name(one["label"]) or "/" in one["label"]:
-                raise ConfigError(f"{path} is refused: a run is called {one['label']!r:.120}")
-            if not all(isinstance(one[key], dict) for key in ("own", "prompts")):
-                raise ValueError(f"the prompts of {one['label']} are not a mapping")
-        if len({one["label"].lower() for one in head["runs"]}) < len(head["runs"]):
-            raise ConfigError(f"{path} is refused: two of its runs are called the same")
+        checked = Head.model_validate(head, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ConfigError(f"{path}: {LIST} is not what was packed: {where!r:.120}: {first['msg']}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path}: {LIST} is not what was packed: {error}") from None
-    return dict(head)
+    labels = [one.label for one in checked.runs]
+    if odd := [label for label in labels if _wrong_name(label) or "/" in label]:
+        raise ConfigError(f"{path} is refused: a run is called {odd[0]!r:.120}")
+    if len({label.lower() for label in labels}) < len(labels):
+        raise ConfigError(f"{path} is refused: two of its runs are called the same")
+    return checked
 
 
 def journal_lines(entries: Mapping[bytes, bytes]) -> bytes:

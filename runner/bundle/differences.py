@@ -11,10 +11,10 @@ from runner.storage.schema import Record
 HOME = Path(prompts.__file__).resolve().parent  # of our prompt sets
 
 _TIMES = ("seconds", "started")
-_FIELDS = (
-    ("asked", "what was asked"), ("reply", "the reply"), ("action", "what was read from the reply"),
-    ("verdict", "the verdict"), ("observed", "what was observed"), ("tried", "what was tried"),
-)  # fmt: skip
+_FIELDS = {
+    "asked": "what was asked", "reply": "the reply", "action": "what was read from the reply",
+    "verdict": "the verdict", "observed": "what was observed", "tried": "what was tried",
+}  # fmt: skip
 _MAX_SHOWN = 80
 
 JSON = Mapping[str, Any]
@@ -83,11 +83,9 @@ def _call(step: JSON) -> str:
 
 
 def _in_call(old: JSON, new: JSON) -> str:
-    for key, called in _FIELDS:
-        if old.get(key) != new.get(key):
-            return f"{called} differs: {_apart(key, old.get(key), new.get(key))}"
-    key = next(key for key in (*old, *new) if old.get(key) != new.get(key))
-    return _apart(key, old.get(key), new.get(key))
+    key = next(key for key in (*_FIELDS, *old, *new) if old.get(key) != new.get(key))
+    called = f"{_FIELDS[key]} differs: " if key in _FIELDS else ""
+    return called + _apart(key, old.get(key), new.get(key))
 
 
 def _apart(key: str, was: Any, now: Any) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from components.core.errors import ConfigError
 from runner.bundle.differences import first_difference
-from runner.bundle.paths import DATA, texts
+from runner.bundle.settings import DATA, texts
 from runner.config.catalogue import Catalogue
 from runner.episode.door import Door
 from runner.experiment.experiment import study
@@ -28,7 +28,6 @@ from runner.storage.journal import Journal
 from runner.storage.records import RecordWriter, read
 from runner.storage.schema import Manifest
 
-_OPENED: list[set[str]] = []  # sets that the audit hook adds to
 _OPEN_LICENCE = re.compile(r"\b(MIT|Apache-2\.0|BSD|CC0|CC BY(?:-SA)?(?! ?-?N[CD])|ODbL|public domain)\b")
 
 
@@ -104,26 +103,27 @@ async def _replay(folder: Path, cfg: Mapping[str, Any], path: Path) -> Inputs:
 @contextmanager
 def _opened_files() -> Iterator[set[str]]:
     """The absolute names of the files and databases that this process opens meanwhile."""
-    _add_hook()
-    names: set[str] = set()
-    _OPENED.append(names)
+    names = set[str]()
+    _listening().append(names)
     try:
         yield names
     finally:
-        _OPENED.remove(names)
+        _listening().remove(names)
 
 
 @cache
-def _add_hook() -> None:
-    """Once in a process: an audit hook cannot be removed."""
-    sys.addaudithook(_note_opened)
+def _listening() -> list[set[str]]:
+    """Sets, to the last of which an audit hook adds: one in a process, since it cannot be removed."""
+    opened: list[set[str]] = []
 
+    def note(event: str, arguments: tuple[Any, ...]) -> None:
+        if opened and event in ("open", "sqlite3.connect") and arguments and isinstance(arguments[0], str | bytes):
+            name = os.fsdecode(arguments[0])
+            plain = unquote(name.removeprefix("file:").partition("?")[0]) if name.startswith("file:") else name
+            opened[-1].add(os.path.abspath(plain))
 
-def _note_opened(event: str, arguments: tuple[Any, ...]) -> None:
-    if _OPENED and event in ("open", "sqlite3.connect") and arguments and isinstance(arguments[0], str | bytes):
-        name = os.fsdecode(arguments[0])
-        plain = unquote(name.removeprefix("file:").partition("?")[0]) if name.startswith("file:") else name
-        _OPENED[-1].add(os.path.abspath(plain))
+    sys.addaudithook(note)
+    return opened
 
 
 def may_include(notes: Manifest, privacy: str, with_data: bool, paths: Mapping[str, Path]) -> tuple[bool, str]:

@@ -9,19 +9,19 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import yaml
 
 from components.core.errors import ConfigError
 from components.core.moved import renewed
-from runner.bundle import archive, paths
-from runner.bundle.archive import Archive
+from runner.bundle import archive, settings
+from runner.bundle.archive import Archive, RunEntry
 from runner.bundle.differences import changed_prompts, first_call, first_difference, metrics_difference, sources_of
-from runner.bundle.request import Request, refuse_foreign_code
+from runner.config.composed import resolve_choice
 from runner.experiment.facts import facts_of
 from runner.job.run import run_job
 from runner.storage import manifest
@@ -35,9 +35,49 @@ if TYPE_CHECKING:
 SAME, DIFFERS = 0, 1
 UNPACKED = ".bundle"
 _JOURNAL = "journal"
+_FOLDERS = ("hydra.run.dir", "hydra.sweep.dir")
+_KEY = re.compile(r"[A-Za-z_]\w*([.\[][\w\].-]+)*")
 _PARTS = {archive.JOURNAL, "runs", "prompts", "memory", "data"}
 _MAPPINGS = ("choices", "varied", "dataset", "scorers")
-_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line names. ``paths``: key of the config -> path on this machine."""
+
+    bundle: Path
+    folder: Path | None = None
+    tracking: Mapping[str, Any] = field(default_factory=dict)
+    paths: Mapping[str, str] = field(default_factory=dict)
+    trusted: bool = False
+
+    @classmethod
+    def parse(cls, words: Sequence[str]) -> Self:
+        """Read a command line: folders, tracking and paths. Raises ConfigError for any other word."""
+        pairs: dict[str, str] = {}
+        for word in words:
+            key, equals, value = word.partition("=")
+            if not equals or not _KEY.fullmatch(key):
+                raise ConfigError(f"{word}: a bundle is replayed as it is, all of its runs; leave this out")
+            if key in pairs:
+                raise ConfigError(f"{key} is given twice")
+            pairs[key] = _unquoted(value)
+        bundle, trusted = Path(pairs.pop("run.replay")), pairs.pop(settings.TRUST, "false")
+        if trusted not in ("true", "false"):
+            raise ConfigError(f"{settings.TRUST}: found {trusted!r}, it should be true or false")
+        folders = [Path(folder) for key in _FOLDERS if (folder := pairs.pop(key, None)) is not None]
+        if len(folders) > 1:
+            raise ConfigError(f"give one of {' and '.join(_FOLDERS)}")
+        keys = [key for key in pairs if key.startswith("tracking.")]
+        changes = {key.partition(".")[2]: yaml.safe_load(pairs.pop(key)) for key in keys}
+        tracking = resolve_choice("tracking", pairs.pop("tracking", "off"), changes)
+        return cls(bundle, folders[0] if folders else None, tracking, pairs, trusted == "true")
+
+
+def _unquoted(value: str) -> str:
+    """A value without the quotes of Hydra's grammar."""
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1].replace(f"\\{value[0]}", value[0]) if quoted else value
 
 
 class _Loader(yaml.SafeLoader):
@@ -54,7 +94,7 @@ class _Loader(yaml.SafeLoader):
 class _Run:
     """A run of the bundle: its entry in the list, its config here, its folder in the bundle and that of the replay."""
 
-    entry: Mapping[str, Any]
+    entry: RunEntry
     cfg: Mapping[str, Any]
     packed: Path
     folder: Path
@@ -67,7 +107,7 @@ class _Run:
             calls = steps if isinstance(steps, list) else [None]
             asked = [step.get("asked") if isinstance(step, dict) else None for step in calls]
             if not all(isinstance(one, list) and all(isinstance(message, dict) for message in one) for one in asked):
-                raise ConfigError(f"a record of {self.entry['label']} is damaged: {record['sample_id']!r:.80}")
+                raise ConfigError(f"a record of {self.entry.label} is damaged: {record['sample_id']!r:.80}")
         return records
 
     def first_call(self, sources: Collection[str] | None = None) -> str:
@@ -77,12 +117,6 @@ class _Run:
         except ConfigError:
             return ""
 
-    @property
-    def own_prompts(self) -> dict[str, str]:
-        """Path here of each custom prompt set -> what it was called."""
-        home = self.packed.parent.parent / "prompts"
-        return {str((home / name).resolve()): str(was) for name, was in self.entry["own"].items()}
-
 
 def replay(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int]) -> int:
     """Replay a bundle; ``run`` runs a coroutine. Returns 0 where all is the same, 1 where something differs.
@@ -91,7 +125,7 @@ def replay(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int])
     """
     request = Request.parse(words)
     bundle = Archive.open(request.bundle)
-    home = request.folder or unused(Path("outputs") / _name(bundle) / f"{datetime.now():%Y-%m-%d_%H-%M-%S}")
+    home = request.folder or unused(Path("outputs") / bundle.head.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}")
     if request.folder and home.exists() and any(home.iterdir()):
         raise ConfigError(f"{home} is not empty; a replay begins in a folder of its own")
     unpacked = home / UNPACKED
@@ -113,32 +147,25 @@ def replay(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int])
     return _conclude(request.bundle, differences, runs)
 
 
-def _name(bundle: Archive) -> str:
-    name = bundle.head.get("name")
-    if not isinstance(name, str) or not _SLUG.fullmatch(name):
-        raise ConfigError(f"{bundle.path} is refused: it is called {name!r:.120}")
-    return name
-
-
 def _runs(bundle: Archive, unpacked: Path, home: Path, request: Request) -> list[_Run]:
     """The runs with configs for this machine. Raises ConfigError for what cannot, or may not, be run here."""
-    runs, entries = [], bundle.head["runs"]
-    if odd := sorted({name.partition("/")[0] for name in bundle.head["members"]} - _PARTS):
+    runs, entries = [], bundle.head.runs
+    if odd := sorted({name.partition("/")[0] for name in bundle.head.members} - _PARTS):
         raise ConfigError(f"{bundle.path} is refused: {odd[0]!r} is not part of a bundle")
-    if archive.JOURNAL not in bundle.head["members"]:
+    if archive.JOURNAL not in bundle.head.members:
         raise ConfigError(f"{bundle.path} cannot be replayed: it has no {archive.JOURNAL}")
     for entry in entries:
-        packed = unpacked / "runs" / entry["label"]
+        packed = unpacked / "runs" / entry.label
         own = {"journal": None, "replay": str(unpacked / _JOURNAL), "resume": None, "memory": str(unpacked / "memory")}
         try:
             cfg = renewed(yaml.load((packed / CONFIG).read_text(encoding="utf-8"), _Loader))
             cfg = {**cfg, "run": {**cfg["run"], **own}, "tracking": request.tracking}
         except (OSError, yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError, RecursionError) as error:
-            raise ConfigError(f"{bundle.path}: the config of {entry['label']} cannot be read: {error}") from None
-        cfg = paths.resolved(cfg, unpacked, request.paths)
+            raise ConfigError(f"{bundle.path}: the config of {entry.label} cannot be read: {error}") from None
+        cfg = settings.resolved(cfg, unpacked, request.paths)
         if not request.trusted:
-            refuse_foreign_code(cfg, bool(entry["own"]))
-        runs.append(_Run(entry, cfg, packed, home / entry["label"] if len(entries) > 1 else home))
+            settings.refuse_foreign_code(cfg, bool(entry.own))
+        runs.append(_Run(entry, cfg, packed, home / entry.label if len(entries) > 1 else home))
     (unpacked / _JOURNAL).mkdir()
     (unpacked / "memory").mkdir(exist_ok=True)
     return runs
@@ -151,14 +178,16 @@ def _compare(one: _Run, jobs: int, run: Callable[[Coroutine[Any, Any, int]], int
         experiment = _experiment(one, jobs > 1)
         inputs = _changed_inputs(one, experiment)
         run(_execute(experiment, one.folder, jobs))
-        difference = first_difference(one.records(), list(read(one.folder)), one.own_prompts)
+        prompts = one.packed.parent.parent / "prompts"
+        renamed = {str((prompts / name).resolve()): was for name, was in one.entry.own.items()}
+        difference = first_difference(one.records(), list(read(one.folder)), renamed)
         difference = difference or metrics_difference(metrics_of(one.packed), metrics_of(one.folder))
     except ConfigError as error:  # a call that the journal has no answer for, or a member that cannot be read
         first = "" if (one.folder / manifest.FILE).exists() else one.first_call()
         difference = str(error).removeprefix("run.replay: ")
         difference += f"; nothing can be run, from {first} on" if first else ""
     found = [difference, *inputs] if difference else [f"{text}; every call and record is the same" for text in inputs]
-    return [f"{one.entry['label']}: {text}" for text in found]
+    return [f"{one.entry.label}: {text}" for text in found]
 
 
 def _experiment(run: _Run, in_sweep: bool) -> Experiment:
@@ -166,7 +195,7 @@ def _experiment(run: _Run, in_sweep: bool) -> Experiment:
     from runner.experiment.experiment import Launch, study
     from runner.job.prepare import check
 
-    notes, label = manifest.read(run.packed), run.entry["label"]
+    notes, label = manifest.read(run.packed), run.entry.label
     if odd := [key for key, value in notes.items() if key in _MAPPINGS and not isinstance(value or {}, dict)]:
         raise ConfigError(f"the manifest of {label} is damaged: {odd[0]} is not a mapping")
     choices = {**(notes.get("choices") or {}), "tracking": "replay"}
@@ -191,7 +220,7 @@ def _changed_inputs(run: _Run, experiment: Experiment) -> list[str]:
     now: Mapping[str, object] = facts["dataset"]
     changed = [f"the data are others: their {key} was {was.get(key)}, is {now[key]}"
                for key in ("fingerprint", "ids") if was.get(key) != now[key]]  # fmt: skip
-    if sorted(run.entry["prompts"].values()) != sorted(facts["prompts"].values()):
+    if sorted(run.entry.prompts.values()) != sorted(facts["prompts"].values()):
         changed.append("the prompts are others than those of the bundle")
     if notes.get("scorers") != facts["scorers"]:
         changed.append(f"the scorers' versions were {notes.get('scorers')}, are {facts['scorers']}")
@@ -202,7 +231,7 @@ def _first_use(member: str, runs: Sequence[_Run], unpacked: Path) -> str:
     """Which call a changed prompt was for; other members show in the comparison."""
     if not member.startswith("prompts/"):
         return ""
-    calls = (run.first_call(sources_of(member, unpacked, run.entry["own"])) for run in runs)
+    calls = (run.first_call(sources_of(member, unpacked, run.entry.own)) for run in runs)
     return next((f": {call} was asked with it" for call in calls if call), ": no call was asked with it")
 
 
@@ -212,7 +241,7 @@ def _conclude(bundle: Path, differences: Sequence[str], runs: Sequence[_Run]) ->
         from runner.job.plan import Cell
         from runner.job.summary import summarise
 
-        summarise([Cell((), {}, run.entry["label"], run.folder, run.cfg) for run in runs])
+        summarise([Cell((), {}, run.entry.label, run.folder, run.cfg) for run in runs])
     if not differences:
         n = sum(len(list(read(run.folder))) for run in runs)
         print(f"the same: {n:,} records of {len(runs)} run(s), and their metrics, are those of {bundle}")  # noqa: T201

@@ -96,12 +96,16 @@ class Catalogue:
                 choices.setdefault(name, Choice(root, group, name))
         return dict(sorted(choices.items()))
 
+    def get(self, group: str, name: str) -> Choice | None:
+        """A choice, without listing the group; None where no folder has it."""
+        choices = (Choice(root, group, name) for root in self.roots)
+        return next((choice for choice in choices if choice.path.is_file()), None)
+
     def find(self, group: str, name: str) -> Choice:
         """A choice. Raises ConfigError that names the nearest one."""
-        choices = self.choices(group)
-        if name not in choices:
-            raise ConfigError(f"{group}={name}: {nearest(name, choices)}")
-        return choices[name]
+        if (choice := self.get(group, name)) is None:
+            raise ConfigError(f"{group}={name}: {nearest(name, self.choices(group))}")
+        return choice
 
     @property
     def defaults(self) -> Mapping[str, Any]:

@@ -56,17 +56,19 @@ def resolve_choice(group: str, name: str, changes: Mapping[str, Any]) -> dict[st
 
 def profile_changes(plain: Mapping[str, Any], config: DictConfig, places: Origins) -> list[Finding]:
     """Attempts to change a profile's single switches, which belong together."""
-    overrides = places.overrides
-    name = config.hydra.runtime.choices.get(PROFILE)
-    others = ", ".join(f"{PROFILE}={choice}" for choice in places.catalogue.choices(PROFILE))
-    text = f"a profile is one frozen set of switches, chosen as a whole: {others}"
-    for override in overrides:
+    changed = []
+    for override in places.overrides:
         key = override.lstrip("+~").partition("=")[0]
         whole = "." in key and _DICTIONARY.match(override) is not None
         if key.startswith(f"{PROFILE}.") or (whole and places.follows(key, PROFILE)):
-            return [Finding(key, text)]
-    chosen = places.catalogue.choices(PROFILE).get(str(name))
-    return [Finding(PROFILE, text)] if chosen and chosen.own != plain.get(PROFILE) else []
+            changed.append(key)
+    chosen = places.catalogue.get(PROFILE, str(config.hydra.runtime.choices.get(PROFILE)))
+    if chosen and chosen.own != plain.get(PROFILE):
+        changed.append(PROFILE)
+    if not changed:
+        return []
+    others = ", ".join(f"{PROFILE}={choice}" for choice in places.catalogue.choices(PROFILE))
+    return [Finding(changed[0], f"a profile is one frozen set of switches, chosen as a whole: {others}")]
 
 
 def changed_groups(config: DictConfig, places: Origins) -> set[str]:
@@ -75,7 +77,7 @@ def changed_groups(config: DictConfig, places: Origins) -> set[str]:
     groups = {word.partition(".")[0] for word in words if "." in word}
     ours = Catalogue()
     for group, choice in config.hydra.runtime.choices.items():
-        if choice is not None and choice not in ours.choices(group):
+        if choice is not None and ours.get(group, choice) is None:
             groups |= {str(k) for k in config} if group == "experiment" else {group}
     return groups | ({"grammars"} if "agent" in groups else set())
 
@@ -83,7 +85,8 @@ def changed_groups(config: DictConfig, places: Origins) -> set[str]:
 def invalid_references(cfg: Mapping[str, Any], places: Origins) -> list[Finding]:
     """Values of secret variables; baselines that are neither a choice of agent nor a value of a key; unknown curves,
     and gains unpublished here."""
-    compare, agents = cfg.get("compare") or {}, places.catalogue.choices("agent")
+    compare = cfg.get("compare") or {}
+    agents = places.catalogue.choices("agent") if compare.get("baselines") else {}
     findings = _secrets({key: node for key, node in cfg.items() if key != "tracking"}, secret_variables())  # of a URI
     lists = {key: value for key in ("baselines", "curves", "figures") if isinstance(value := compare.get(key), list)}
     named = [str(one) for one in lists.get("baselines", ()) if one not in agents]

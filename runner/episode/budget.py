@@ -22,6 +22,14 @@ class Budget:
     steps: int | None = None
     seconds: float | None = None
 
+    def share(self, spent: "Spent", n: int) -> "Budget":
+        """An ``n``-th of the money, tokens and calls that are left."""
+        return Budget(
+            usd=None if self.usd is None else (self.usd - spent.usd) / n,
+            tokens=None if self.tokens is None else (self.tokens - int(spent.likely_tokens)) // n,
+            calls=None if self.calls is None else (self.calls - spent.calls - spent.pending) // n,
+        )
+
 
 @dataclass
 class Spent:
@@ -122,20 +130,14 @@ class Attempt:
         holder, budget = self._holder
         if limit := holder.spent.exceeded(budget, n):
             raise LimitReached(f"budget.sample.{limit}: no room for {n} attempts at once")
-        spent = holder.spent
-        calls = None if budget.calls is None else (budget.calls - spent.calls - spent.pending) // n
-        used = int(spent.likely_tokens)
-        tokens = None if budget.tokens is None else max((budget.tokens - used) // n, 1)
-        usd = None if budget.usd is None else (budget.usd - spent.usd) / n
-        return [Attempt(Budget(usd=usd, tokens=tokens, calls=calls), above=self) for _ in range(n)]
+        share = budget.share(holder.spent, n)
+        share.tokens = None if share.tokens is None else max(share.tokens, 1)
+        return [Attempt(share, above=self) for _ in range(n)]
 
     @property
     def _holder(self) -> "tuple[Attempt, Budget]":
-        """The attempt whose budget this one spends."""
-        for one in self._chain:
-            if one.budget is not None:
-                return one, one.budget
-        raise AssertionError("the first attempt of a sample has its budget")
+        """The attempt whose budget this one spends: the first attempt of a sample has one."""
+        return next((one, one.budget) for one in self._chain if one.budget is not None)
 
     @property
     def _chain(self) -> "Iterator[Attempt]":
@@ -167,11 +169,6 @@ class BudgetPool:
         bounded = self.budget.usd is not None or self.budget.tokens is not None
         return bounded and any(one.pending > 0 and one.calls == 0 for one in (spent, self.total))
 
-    async def call_done(self) -> None:
-        """Wait until a call comes back."""
-        self.back.clear()
-        await self.back.wait()
-
     def limit(self, spent: Spent) -> str | None:
         """Which limit leaves a job that has ``spent`` so much no room for one more call, or None."""
         if whole := _full(self.total, self.budget):
@@ -179,13 +176,7 @@ class BudgetPool:
         left = self.jobs - self._finished
         if left < 2:
             return None
-        budget, over = self.budget, self._over
-        part = Budget(
-            usd=None if budget.usd is None else (budget.usd - over.usd) / left,
-            tokens=None if budget.tokens is None else (budget.tokens - int(over.likely_tokens)) // left,
-            calls=None if budget.calls is None else (budget.calls - over.calls) // left,
-        )
-        part_of = _full(spent, part)
+        part_of = _full(spent, self.budget.share(self._over, left))
         return part_of and f"{part_of} (this job's part of the sweep's budget)"
 
     def finish(self, spent: Spent) -> None:

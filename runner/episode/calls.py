@@ -10,11 +10,11 @@ from typing import Any
 
 import orjson
 
-from components.core.errors import ConfigError, ModelError, ToolError
+from components.core.errors import ModelError, ToolError
 from components.core.messages import Image, Message, Purpose, Sampling, ToolCall
 from components.core.tools import Offer, State, Tool, tool_of
 from components.core.traits import ToolTraits, declared
-from components.core.types import Action, Observation, Observed, Problem
+from components.core.types import Observation, Observed, Problem
 from runner.episode.shared import Branch
 from runner.storage.texts import without_surrogates
 
@@ -42,8 +42,11 @@ class Context:
         return len(self.past) + self.ahead
 
     async def use(self, tool: Tool) -> Observation:
-        """Run another tool in this one's place, journalled as if it had been called itself."""
-        return await _through(self.branch, tool, self)
+        """Run a tool on this call, journalled where it is external: also another one, in place of the tool that was
+        called, and such a wrapping tool reaches nothing but through this."""
+        if tool.effect == "external" and declared(tool, ToolTraits).wrapped is None:
+            return await _external(tool, self)
+        return await apply(tool, self, self.call.parsed)
 
     async def wait(self, seconds: float) -> None:
         """Wait, unless this is a replay."""
@@ -93,34 +96,14 @@ async def run_calls(
     return [await _run_one(branch, call, offer, *place) for call, place in zip(calls, places, strict=True)]
 
 
-async def try_calls(branch: Branch, action: Action) -> list[Observation] | None:
-    """Run a candidate's calls on a fork of the offer; None when one of its tools cannot be tried."""
-    offer, shared = branch.offer, branch.shared
-    tools = [tool for call in action.calls if (tool := offer.tools.get(call.name)) is not None]
-    effects = {tool.effect for tool in tools}
-    if "external" in effects or not all(declared(tool, ToolTraits).triable for tool in tools):
-        return None
-    step, fork = shared.step_of(action), offer.fork()
-    assert step is not None, "a candidate was proposed"
-    try:
-        seen = await run_calls(branch.branch(f"try/{step.index}"), step.index, action.calls, fork, branch.name)
-    finally:
-        if fork.state is not offer.state:
-            fork.state.close()
-    step.tried += seen
-    if action.calls and "episode" not in effects:
-        shared.tried[id(action)] = seen
-    return [one.observation for one in seen]
-
-
 async def _run_one(branch: Branch, call: ToolCall, offer: Offer, line: str, ahead: int) -> Observed:
     """Run one call; a ToolError's text becomes the observation. A tool asks its model on ``branch``."""
     started = time.monotonic()
     context = Context(offer.state, branch.problem, branch, call, line, ahead)
     try:
-        observation, error = encodable_observation(await _through(branch, tool_of(offer, call)[0], context)), None
+        observation, error = _encodable_observation(await context.use(tool_of(offer, call)[0])), None
     except ToolError as failure:
-        observation, error = encodable_observation(Observation(str(failure), data=failure.data)), failure.label
+        observation, error = _encodable_observation(Observation(str(failure), data=failure.data)), failure.label
     return Observed(call, observation, error, time.monotonic() - started)
 
 
@@ -134,18 +117,7 @@ async def apply(tool: Tool, context: Context, arguments: Mapping[str, Any]) -> O
         raise RuntimeError(f"the tool {tool.spec.name} raised SystemExit: {end.code}") from end
 
 
-async def use_control(branch: Branch, name: str, arguments: Mapping[str, Any]) -> Observation:
-    """Use a control of the offer, or a tool as one. Raises ConfigError, ToolError."""
-    offer = branch.offer
-    used = offer.controls.get(name) or offer.tools.get(name)
-    if used is None:
-        have = ", ".join(offer.controls) or "none"
-        raise ConfigError(f"the agent needs the control {name!r}; this toolset and condition have {have}")
-    call = ToolCall("control", name, orjson.dumps(arguments).decode())
-    return await apply(used, Context(offer.state, branch.problem, branch, call, branch.name), arguments)
-
-
-def encodable_observation(observation: Observation) -> Observation:
+def _encodable_observation(observation: Observation) -> Observation:
     """The observation without lone surrogates, which no file and no endpoint takes."""
     try:
         orjson.dumps([observation.text, observation.data])
@@ -162,18 +134,12 @@ def _encodable(value: Any) -> Any:
     return without_surrogates(value) if isinstance(value, str) else value
 
 
-async def _through(branch: Branch, tool: Tool, context: Context) -> Observation:
-    """Run a tool on the context's call. One in place of another reaches nothing but through ``Context.use``."""
-    if tool.effect == "external" and declared(tool, ToolTraits).wrapped is None:
-        return await _external(branch, tool, context, context.call)
-    return await apply(tool, context, context.call.parsed)
-
-
-async def _external(branch: Branch, tool: Tool, context: Context, call: ToolCall) -> Observation:
+async def _external(tool: Tool, context: Context) -> Observation:
     """Answer a tool call from the journal, or run it and record its result or its error there.
 
     Raises ToolError as the tool did. The key includes the tool's spec and its ``identity``.
     """
+    branch, call = context.branch, context.call
     shared = branch.shared
     door, sample, seen = shared.door, shared.sample, shared.externals
     what = f"tool\0{tool.spec.digest.hex()}\0{declared(tool, ToolTraits).identity}\0{call.arguments}"
@@ -186,10 +152,10 @@ async def _external(branch: Branch, tool: Tool, context: Context, call: ToolCall
         raise ModelError(f"sample {sample.problem.id!r}: the call of {call.name} is not in the journal", "replay_miss")
     entry: dict[str, Any]
     try:
-        observation = encodable_observation(await apply(tool, context, call.parsed))
+        observation = _encodable_observation(await apply(tool, context, call.parsed))
         entry = {"text": observation.text, "data": observation.data, "images": [i.url for i in observation.images]}
     except ToolError as error:
-        observation = encodable_observation(Observation(str(error), error.data))
+        observation = _encodable_observation(Observation(str(error), error.data))
         entry = {"text": observation.text, "data": observation.data, "error": error.label}
     if door.journal is not None:
         door.journal.put(key, orjson.dumps({"tool": call.name, **entry}))

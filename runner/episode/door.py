@@ -84,17 +84,14 @@ class Door:
         return sha256(digest + place).digest()
 
     async def call(self, role: str, request: Request, key: bytes, n: int) -> tuple[Completion, bool]:
-        """Answer a request. Returns the completion and whether it came from the journal.
-
-        Raises ModelError, RunLimitReached before anything is sent.
-        """
+        """Answer a request from the journal, the same call in flight, or the model. Returns the completion and whether
+        it was sent before. Raises ModelError, RunLimitReached before anything is sent."""
         completion, known = await self._answer(role, request, key, n)
         if len(self.answered_by) < _MAX_NAMES:
             self.answered_by.add((role, completion.model))
         return completion, known
 
     async def _answer(self, role: str, request: Request, key: bytes, n: int) -> tuple[Completion, bool]:
-        """From the journal, from the same call in flight, or from the model."""
         if self.journal is not None and (payload := self.journal.get(key)) is not None:
             self.replayed += 1
             return _completion(orjson.loads(payload)["reply"]), True
@@ -103,7 +100,8 @@ class Door:
             self._replay_overflow(key, _head(model, request, n))
         while (same := key in self._in_flight) or self.budget_pool.blind(self.spent):
             if not same:
-                await self.budget_pool.call_done()
+                self.budget_pool.back.clear()
+                await self.budget_pool.back.wait()
                 continue
             future = self._in_flight[key] = self._in_flight[key] or asyncio.get_running_loop().create_future()
             if (completion := await asyncio.shield(future)) is not None:
@@ -207,13 +205,3 @@ def _completion(reply: Mapping[str, Any]) -> Completion:
     calls = tuple(ToolCall(*call) for call in reply.get("tool_calls", ()))
     message = Message("assistant", reply["content"], tool_calls=calls, reasoning=reply.get("reasoning"))
     return Completion(message, Usage(*reply["usage"]), reply["finish"], reply.get("logprobs"), reply.get("model", ""))
-
-
-def common_prefix(previous: tuple[Message, ...], messages: tuple[Message, ...]) -> int:
-    """How many leading messages are those of the branch's previous call."""
-    n = 0
-    for old, new in zip(previous, messages, strict=False):
-        if old is not new and old.digest != new.digest:
-            break
-        n += 1
-    return n

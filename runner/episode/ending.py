@@ -9,7 +9,7 @@ from components.core.errors import ConfigError, LimitReached, ModelError, RunLim
 from components.core.protocols import Consulting, Episode, Following, Scorer
 from components.core.redaction import redact
 from components.core.traits import ScorerTraits, declared
-from components.core.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory, as_failure
+from components.core.types import Answer, Failure, Refusal, Sample, Score, Trajectory, as_failure
 from runner.storage.disk import Unwritable
 
 Scorers = Mapping[str, Scorer]
@@ -30,14 +30,18 @@ async def scored(
     if trajectory.failure == UNSUPPORTED:
         return scores
     own = before_judging(trajectory)
-    for name, scorer in sorted(scorers.items(), key=lambda one: _order(one[1])):
+    for name, scorer in sorted(scorers.items(), key=lambda one: (consults(one[1]), follows(one[1]))):
         try:
             if follows(scorer):
                 scores += scorer.follow(sample, own, deciding(scorers, scores))
                 continue
             if consults(scorer) and judging is not None:
                 await scorer.consult(sample, own, {score.name: score.value for score in scores}, judging())
-            scores += await _scores(scorer, sample, trajectory if consults(scorer) else own)
+            judged = trajectory if consults(scorer) else own
+            if declared(scorer, ScorerTraits).blocking:
+                scores += await asyncio.to_thread(scorer.score, sample, judged)
+            else:
+                scores += scorer.score(sample, judged)
         except ConfigError as error:
             scores.append(Score(f"{name}/unscored", None, redact(str(error))))
     return scores
@@ -55,25 +59,8 @@ def follows(scorer: Scorer) -> TypeGuard[Following]:
 
 def before_judging(trajectory: Trajectory) -> Trajectory:
     """The trajectory as its agent left it, without the steps of scorers at its end."""
-    steps = trajectory.steps
-    if not steps or not _is_judging(steps[-1]):
-        return trajectory
-    return replace(trajectory, steps=[step for step in steps if not _is_judging(step)])
-
-
-def _is_judging(step: Step) -> bool:
-    return step.branch.startswith(f"{JUDGING}/")
-
-
-def _order(scorer: Scorer) -> int:
-    return 2 if consults(scorer) else int(follows(scorer))
-
-
-async def _scores(scorer: Scorer, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-    """The scores of one scorer; one that blocks leaves the loop."""
-    if declared(scorer, ScorerTraits).blocking:
-        return await asyncio.to_thread(scorer.score, sample, trajectory)
-    return scorer.score(sample, trajectory)
+    steps = [step for step in trajectory.steps if not step.branch.startswith(f"{JUDGING}/")]
+    return trajectory if len(steps) == len(trajectory.steps) else replace(trajectory, steps=steps)
 
 
 def deciding(scorers: Scorers, scores: Sequence[Score]) -> float | None:

@@ -1,19 +1,85 @@
-"""The episode as an agent sees it: all that an agent does is recorded, charged and verified here."""
+"""One sample in, one scored trajectory out, and the episode that its agent sees: all that an agent does is recorded,
+charged and verified here."""
 
+import asyncio
+import re
+import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import orjson
+
 from components.core.concurrency import together
-from components.core.errors import ActionError, LimitReached, ModelError
+from components.core.errors import ActionError, ConfigError, LimitReached, ModelError, RunLimitReached
 from components.core.messages import Message, Purpose, Sampling, ToolCall
 from components.core.protocols import Agent
+from components.core.redaction import redact
 from components.core.task_text import written_out
 from components.core.tools import Offer
-from components.core.types import Action, Answer, Failure, Observation, Observed, Refusal, Trajectory, Verdict
-from runner.episode.calls import run_calls, try_calls, use_control
-from runner.episode.ending import decisive, ended, give_up
-from runner.episode.shared import Branch, Shared
+from components.core.traits import ToolTraits, declared
+from components.core.types import (
+    Action,
+    Answer,
+    Failure,
+    Observation,
+    Observed,
+    Refusal,
+    Sample,
+    Score,
+    Trajectory,
+    Verdict,
+)
+from runner.episode.budget import Budget
+from runner.episode.calls import Context, apply, run_calls
+from runner.episode.door import Door
+from runner.episode.ending import JUDGING, deciding, decisive, ended, give_up, scored
+from runner.episode.shared import Branch, Parts, Shared
+from runner.storage.disk import Unwritable
+
+_FILE = re.compile(r'File "[^"]*?(?:((?:components|runner)/[^"]+)|([^"/]+))"')
+
+
+async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Trajectory, list[Score]]:
+    """Run and score one sample. Raises RunLimitReached, Unwritable; what ended in ``error`` is not scored.
+
+    A bug costs one sample, not the run, even where a part calls ``sys.exit``.
+    """
+    trajectory = Trajectory()
+
+    def judging() -> Episode:
+        """Where a scorer asks about the finished episode: recorded, without the sample's budget."""
+        shared = Shared(replace(parts, budget=Budget()), door, sample, epoch, trajectory)
+        return Episode(shared, Offer({}), JUDGING)
+
+    try:
+        await solve(Shared(parts, door, sample, epoch, trajectory))
+        return trajectory, await scored(parts.scorers, sample, trajectory, judging)
+    except ModelError as error:
+        if error.kind == "replay_miss":  # a strict replay is refused as a whole, with its first difference
+            raise ConfigError(f"run.replay: {error}") from None
+        trajectory.stop, trajectory.error = "error", redact(f"{error.kind}: {error}")
+    except (RunLimitReached, ConfigError, Unwritable):
+        raise
+    except (SystemExit, asyncio.CancelledError):
+        if is_cancelled():
+            raise
+        _note_bug(trajectory)
+    except Exception:  # noqa: BLE001 - the only broad one: a bug costs one sample, not the run
+        _note_bug(trajectory)
+    return trajectory, []
+
+
+def _note_bug(trajectory: Trajectory) -> None:
+    """Write the current error into the trajectory, without the folders of this machine."""
+    trace = _FILE.sub(lambda match: f'File "{match[1] or match[2]}"', traceback.format_exc())
+    trajectory.stop, trajectory.error = "error", redact(f"bug: {trace}")
+
+
+def is_cancelled() -> bool:
+    """Whether the current task itself is being cancelled, not only what it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def solve(shared: Shared) -> None:
@@ -74,15 +140,37 @@ class Episode(Branch):
 
     async def try_(self, action: Action) -> list[Observation] | None:
         """Run the action on a fork of the offer; None when one of its tools cannot be tried."""
-        return await try_calls(self, action)
+        offer, shared = self.offer, self.shared
+        tools = [tool for call in action.calls if (tool := offer.tools.get(call.name)) is not None]
+        effects = {tool.effect for tool in tools}
+        if "external" in effects or not all(declared(tool, ToolTraits).triable for tool in tools):
+            return None
+        step, fork = shared.step_of(action), offer.fork()
+        assert step is not None, "a candidate was proposed"
+        try:
+            seen = await run_calls(self.branch(f"try/{step.index}"), step.index, action.calls, fork, self.name)
+        finally:
+            if fork.state is not offer.state:
+                fork.state.close()
+        step.tried += seen
+        if action.calls and "episode" not in effects:
+            shared.tried[id(action)] = seen
+        return [one.observation for one in seen]
 
     def note(self, action: Action, verdict: Verdict | str) -> None:
         """Write the verifier's verdict to the step that proposed an action."""
-        self.shared.note(action, verdict)
+        if (step := self.shared.step_of(action)) is not None:
+            step.verdict = verdict
 
     async def control(self, name: str, /, **arguments: Any) -> Observation:
-        """Use a control of the offer, or a tool as one. Raises ToolError."""
-        observation = await use_control(self, name, arguments)
+        """Use a control of the offer, or a tool as one. Raises ConfigError, ToolError."""
+        used = self.offer.controls.get(name) or self.offer.tools.get(name)
+        if used is None:
+            have = ", ".join(self.offer.controls) or "none"
+            raise ConfigError(f"the agent needs the control {name!r}; this toolset and condition have {have}")
+        call = ToolCall("control", name, orjson.dumps(arguments).decode())
+        context = Context(self.offer.state, self.problem, self, call, self.name)
+        observation = await apply(used, context, arguments)
         if self._last is not None and observation.data:
             # The text of a control reaches the model in prompts, which are recorded; its facts only here.
             facts = Observation("", observation.data)
@@ -120,7 +208,9 @@ class Episode(Branch):
 
     async def correct(self, outcome: Answer | Refusal | Failure) -> bool:
         """Whether an outcome is right: only for agents with a true ``oracle``, which results name."""
-        return await self.shared.correct(outcome)
+        trial, scorers = replace(self.trajectory), self.shared.parts.scorers
+        ended(trial, outcome)
+        return deciding(scorers, await scored(scorers, self.shared.sample, trial)) == 1.0
 
     def remark(self, **facts: Any) -> None:
         """Write facts to the newest step of this branch."""

@@ -15,21 +15,10 @@ from components.core.messages import Message, Purpose, Request, Sampling, ToolSp
 from components.core.protocols import Agent, ByTask, Condition, Grammar, Memory, Scorer, Toolset, Verifier
 from components.core.tools import Offer, Tool
 from components.core.traits import ModelTraits, Requirements, declared
-from components.core.types import (
-    Action,
-    Answer,
-    Failure,
-    Observed,
-    Problem,
-    Refusal,
-    Sample,
-    Step,
-    Trajectory,
-    Verdict,
-)
+from components.core.types import Action, Observed, Problem, Sample, Step, Trajectory
 from runner.episode.budget import Attempt, Budget, Spent
-from runner.episode.door import Door, check_whole, common_prefix, padded, place_of, seed_of
-from runner.episode.ending import deciding, ended, scored
+from runner.episode.door import Door, check_whole, padded, place_of, seed_of
+from runner.storage.replay_miss import n_common
 
 T = TypeVar("T")
 
@@ -79,20 +68,9 @@ class Shared:
     tried: dict[int, list[Observed]] = field(default_factory=dict)
     closed: bool = False
 
-    @property
-    def memory(self) -> Memory | None:
-        """What was learnt before the evaluation: for the sample's own task, where the memory has parts for tasks."""
-        memory = self.parts.memory
-        return memory.for_task(task_of(self.sample)) if isinstance(memory, ByTask) else memory
-
     def step_of(self, action: Action) -> Step | None:
         """The step that proposed an action, whatever was asked since."""
         return next((step for step in reversed(self.trajectory.steps) if step.action is action), None)
-
-    def note(self, action: Action, verdict: Verdict | str) -> None:
-        """Write a verdict to the step that proposed an action."""
-        if (step := self.step_of(action)) is not None:
-            step.verdict = verdict
 
     def open(self, above: str | None = None) -> Offer:
         """What the sample offers, with a fresh state, and the tools added on a branch ``above`` or below it."""
@@ -133,13 +111,6 @@ class Shared:
         except TimeoutError:
             raise LimitReached(f"budget.sample.seconds={limit}") from None
 
-    async def correct(self, outcome: Answer | Refusal | Failure) -> bool:
-        """Whether the score that decides is at its best, as if the episode ended with an outcome."""
-        trial = replace(self.trajectory)
-        ended(trial, outcome)
-        scorers = self.parts.scorers
-        return deciding(scorers, await scored(scorers, self.sample, trial)) == 1.0
-
 
 class Branch:
     """The episode itself (``main``) or a branch of it: asks models through the door, records and charges every call."""
@@ -152,7 +123,7 @@ class Branch:
         self.attempt = attempt or Attempt(shared.parts.budget, shared.spent)
         self.shared, self._place, self._sampling, self._role = shared, place, sampling, role
         self._counts: dict[bytes, int] = {}
-        self._previous: tuple[Message, ...] = ()
+        self._previous: list[bytes] = []
         self._branches: dict[str, Self] = {}
         self._last: Step | None = None
         self._n = 0
@@ -184,8 +155,9 @@ class Branch:
 
     @property
     def memory(self) -> Memory | None:
-        """What was learnt before the evaluation."""
-        return self.shared.memory
+        """What was learnt before the evaluation: for the sample's own task, where the memory has parts for tasks."""
+        memory = self.shared.parts.memory
+        return memory.for_task(task_of(self.shared.sample)) if isinstance(memory, ByTask) else memory
 
     @property
     def sees_images(self) -> bool:
@@ -232,8 +204,8 @@ class Branch:
             messages, tools, merged, purpose, role, self.problem.id, shared.epoch, self.name, occurrence, seed_of(place)
         )
         n, self._n = self._n, self._n + 1
-        kept = common_prefix(self._previous, messages)
-        self._previous = messages
+        digests = [message.digest for message in messages]
+        kept, self._previous = n_common(self._previous, digests), digests
         started, clock = time.time(), time.monotonic()
         try:
             call = door.call(role, request, door.key(model, digest, request, place), n)
@@ -248,16 +220,12 @@ class Branch:
             purpose, role, self.name, n, kept, messages[kept:], completion.message, completion.usage,
             completion.finish, started, time.monotonic() - clock, replayed,
         )  # fmt: skip
-        self._record(step)
+        shared.trajectory.steps.append(step)
+        shared.order[id(step)] = (*self._place, (n, 1, ""))
+        if purpose != "tool":  # a tool's own question belongs to the step that called the tool
+            self._last = step
         check_whole(completion)
         return step
-
-    def _record(self, step: Step) -> None:
-        """Add a step to the trajectory; a tool's own question belongs to the step that called the tool."""
-        self.shared.trajectory.steps.append(step)
-        self.shared.order[id(step)] = (*self._place, (step.index, 1, ""))
-        if step.purpose != "tool":
-            self._last = step
 
     def branch(
         self, name: str, tools: Literal["shared", "fresh"] = "shared", sampling: Sampling | None = None,

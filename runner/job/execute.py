@@ -13,7 +13,7 @@ from components.core.traits import ToolsetTraits, declared
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import shortly
-from runner.episode.play import is_cancelled, play
+from runner.episode.episode import is_cancelled, play
 from runner.episode.shared import Parts
 from runner.job.shared_resources import Lease, StopRule
 from runner.learning.memory import GrowingMemory, Growth

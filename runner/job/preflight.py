@@ -78,7 +78,7 @@ async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
 
 
 async def _play(experiment: Experiment, door: Door, place: int, lease: Lease, pilot: Pilot) -> None:
-    from runner.episode.play import play
+    from runner.episode.episode import play
 
     loop = asyncio.get_running_loop()
     async with lease:

@@ -19,7 +19,7 @@ from components.core.traits import Requirements, declared
 from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Problem, Refusal, Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import consults, deciding
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from runner.experiment.experiment import study
 from runner.experiment.facts import declared_scores

@@ -1,7 +1,10 @@
 """Files that a run needs: one that cannot be written is named, and ends the run."""
 
 import errno
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -37,3 +40,15 @@ def replace(path: Path, text: str) -> None:
         fresh.replace(path)
     except OSError as error:
         raise Unwritable(path, error) from None
+
+
+@contextmanager
+def locked(path: Path, mode: int = 0o666) -> Iterator[None]:
+    """Hold an exclusive lock against threads and processes. ``mode``: of the lock's file, where it is made."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        fcntl.flock(file, fcntl.LOCK_UN)  # explicitly: a child forked meanwhile has the file open too
+        os.close(file)

@@ -5,19 +5,16 @@ lock, and dead otherwise: its process was killed, and the next process that open
 found by what they cover; a process that replaces them holds ``.lock``.
 """
 
-import fcntl
 import io
 import logging
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock, Thread
 from typing import Self
 
-from runner.storage.disk import Unwritable
+from runner.storage import disk
 from runner.storage.journal_files import (
     MEMBER_ENTRIES,
     Entry,
@@ -44,27 +41,18 @@ _LISTINGS = 50
 _LEFTOVER_SECONDS = 3600.0
 
 
-@dataclass
-class Stats:
-    """Counts since opening. ``repaired``: segments of killed processes that were sealed here."""
-
-    written: int = 0
-    hits: int = 0
-    misses: int = 0
-    repaired: int = 0
-
-
 class Journal:
     """See the module; ``read_only`` creates nothing. For one thread; indices are merged in another.
 
     A process writes a segment of its own, sealed after 16,384 entries and on ``close``. An entry survives
     kill -9 once ``put`` returned. What can be read: our own entries, what was sealed or dead when the journal
     was opened (or last sealed a segment), and the first 512 kB, in all, of what other processes were writing
-    when it was opened. Where several segments hold a key, the oldest one's entry counts.
+    when it was opened. Where several segments hold a key, the oldest one's entry counts. ``repaired``: segments of
+    killed processes that were sealed here.
     """
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
-        self.folder, self.read_only, self.stats = folder, read_only, Stats()
+        self.folder, self.read_only, self.repaired = folder, read_only, 0
         self._writer: Writer | None = None
         self._members: dict[tuple[str, int], list[Entry]] = {}
         self._segments: dict[str, int] = {}  # name -> size
@@ -84,16 +72,15 @@ class Journal:
     def get(self, key: bytes) -> bytes | None:
         """The payload that was first written under ``key`` (32 bytes), or None."""
         word = word_of(_checked(key))
-        places = sorted(place for index in self._indices for place in index.find(word))
+        places = [place for index in self._indices for place in index.find(word)]
         if key in self._live:
-            places = sorted([*places, self._live[key]])
+            places.append(self._live[key])
+        places.sort()
         if self._writer is not None and key in self._writer.places:
             places.append(Place(self._writer.path.name, self._writer.places[key]))
         for place in places:
             if (payload := self._read(place, key)) is not None:
-                self.stats.hits += 1
                 return payload
-        self.stats.misses += 1
         return None
 
     def put(self, key: bytes, payload: bytes) -> None:
@@ -106,22 +93,16 @@ class Journal:
             if _checked(key) in self._writer.places:
                 return
             self._writer.put(key, payload)
-            self.stats.written += 1
             if len(self._writer.places) >= _SEGMENT_ENTRIES:
                 self._seal()
         except OSError as error:
-            raise Unwritable(self.folder, error) from None
+            raise disk.Unwritable(self.folder, error) from None
 
     def entries(self) -> Iterator[tuple[bytes, bytes]]:
         """All whole entries (key, payload), oldest segment first; a key may come more than once."""
         for path in sorted(self.folder.glob("[0-9]*.segment")):
             for entry in scan(path):
                 yield entry.key, entry.payload
-
-    def flush(self) -> None:
-        """Wait until the disk has what was put. Only power loss needs it."""
-        if self._writer is not None:
-            self._writer.sync()
 
     def close(self) -> None:
         """Seal our segment and wait for indices that are being merged. The journal can still be read."""
@@ -162,14 +143,14 @@ class Journal:
         self._update()
         dead, live = self._unsealed()
         if dead and self.read_only:
-            self._indices += (_in_memory(self._sizes(dead), [self._rows(dead)]),)
+            self._indices += (_in_memory(*self._contents(dead)),)
         elif dead:
-            with self._locked():
+            with disk.locked(self.folder / ".lock"):
                 self._update()
                 dead, live = self._unsealed()
                 if dead:
-                    self._save(self._sizes(dead), [self._rows(dead)])
-                    self.stats.repaired += len(dead)
+                    self._save(*self._contents(dead))
+                    self.repaired += len(dead)
                     self._update()
         self._merge_in_background()
         return dict(self._scan_live(live))
@@ -219,12 +200,11 @@ class Journal:
             (live if has_writer(self.folder / name) else dead).append(name)
         return dead, live
 
-    def _sizes(self, dead: Iterable[str]) -> dict[str, int]:
-        """Read again: a writer may have continued after it was listed and before it died."""
-        return {name: (self.folder / name).stat().st_size for name in dead}
-
-    def _rows(self, names: Iterable[str]) -> Rows:
-        return rows_of((n, entry.key, entry.at) for n, name in enumerate(names) for entry in scan(self.folder / name))
+    def _contents(self, dead: Iterable[str]) -> tuple[dict[str, int], list[Rows]]:
+        """Sizes and rows, read again: a writer may have continued after it was listed and before it died."""
+        sizes = {name: (self.folder / name).stat().st_size for name in dead}
+        rows = rows_of((n, entry.key, entry.at) for n, name in enumerate(sizes) for entry in scan(self.folder / name))
+        return sizes, [rows]
 
     def _scan_live(self, names: Iterable[str]) -> Iterator[tuple[bytes, Place]]:
         """What other processes are writing, as far as can be read without delay; of one key the oldest comes last."""
@@ -240,15 +220,6 @@ class Journal:
             write(out, segments, runs)
         path.with_suffix(".tmp").replace(path)
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with (self.folder / ".lock").open("wb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            try:
-                yield
-            finally:
-                fcntl.flock(file, fcntl.LOCK_UN)  # explicitly: a child forked meanwhile has the file open too
-
     def _merge_in_background(self) -> None:
         if len(self._indices) > _MAX_INDICES and (self._merging is None or not self._merging.is_alive()):
             self._merging = Thread(target=self._merge, name="journal-merge", daemon=True)
@@ -258,9 +229,10 @@ class Journal:
         """Merge indices, so that a miss searches few of them. It may fail: they stay as they are."""
         try:
             if self.read_only:
-                self._indices = (_in_memory(segments := _segments_of(self._indices), merge(self._indices, segments)),)
+                segments = _segments_of(self._indices)
+                self._indices = (_in_memory(segments, merge(self._indices, segments)),)
                 return
-            with self._locked():
+            with disk.locked(self.folder / ".lock"):
                 self._update()
                 if len(self._indices) > _MAX_INDICES:
                     due = _due(self._indices)
@@ -295,6 +267,7 @@ def _segments_of(indices: Iterable[Index]) -> dict[str, int]:
 
 
 def _in_memory(segments: Mapping[str, int], runs: Iterable[Rows]) -> Index:
+    """An index that no file holds: of a journal that is only read."""
     out = io.BytesIO()
     write(out, segments, runs)
     return Index(out.getvalue())

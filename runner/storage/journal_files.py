@@ -99,10 +99,6 @@ class Writer:
             self._append(self._deflate.flush())
             self._deflate = None
 
-    def sync(self) -> None:
-        """Wait until the disk has everything."""
-        os.fsync(self._file)
-
     def release(self) -> None:
         """Give up the lock."""
         self._close()

@@ -136,16 +136,10 @@ def command_line(resume: str = "") -> str:
     given = [word for word in sys.argv[1:] if not resume or not word.startswith((f"{key}=", "hydra.run.dir="))]
     words = [shlex.quote(word) for word in [*map(redact, given), *([resume] if resume else [])]]  # a path is not a key
     module = name == "__main__.py"
-    program = "python" if module else name
-    if resume:
-        program = _found_as(program, sys.executable if module else sys.argv[0])
+    program, path = ("python", sys.executable) if module else (name, sys.argv[0])
+    if resume and os.path.abspath(shutil.which(program) or "") != os.path.abspath(path):
+        program = shlex.quote(path)
     return " ".join([f"{program} -m runner" if module else program, *words])
-
-
-def _found_as(name: str, path: str) -> str:
-    """The name where the shell finds this very program by it, else its path, quoted."""
-    found = shutil.which(name)
-    return name if found and os.path.abspath(found) == os.path.abspath(path) else shlex.quote(path)
 
 
 @functools.cache

@@ -89,9 +89,7 @@ class RecordWriter:
 
 def slim(record: Record) -> Record:
     """A record without its steps, for metrics."""
-    return cast(
-        Record, {name: value for name, value in record.items() if name not in _LONG}
-    )  # keys that may be missing
+    return cast(Record, {name: value for name, value in record.items() if name not in _LONG})
 
 
 def read(folder: Path) -> Iterator[Record]:
@@ -143,8 +141,7 @@ def _repair(path: Path) -> list[Record]:
     """Cut a torn last line and drop errored records, which are run again. Returns the others, slim."""
     if not path.exists():
         return []
-    finished: dict[tuple[str, int], Record] = {}
-    complete = True
+    finished, complete = dict[tuple[str, int], Record](), True
     fresh = path.with_suffix(".tmp")
     with path.open("rb") as file, fresh.open("wb") as out:
         for number, line in enumerate(file, 1):

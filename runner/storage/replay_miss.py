@@ -20,9 +20,8 @@ def explain_miss(journal: Journal, wanted: Mapping[str, Any]) -> str:
     Reads the journal once, at the first call, and remembers where each call was recorded.
     """
     sample, epoch, branch, n = wanted["at"]
-    return f"sample {sample!r}, epoch {epoch}, branch {branch!r}, call {n} ({wanted['purpose']}): " + _reason(
-        journal, wanted
-    )
+    place = f"sample {sample!r}, epoch {epoch}, branch {branch!r}, call {n} ({wanted['purpose']})"
+    return f"{place}: {_reason(journal, wanted)}"
 
 
 def _reason(journal: Journal, wanted: Mapping[str, Any]) -> str:
@@ -69,10 +68,10 @@ def _other_places(branches: Mapping[tuple[str, int, str], Calls], sample: str, e
 def _agreement(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[int, int]:
     """How many fields, then how many messages agree."""
     fields = next((i for i, name in enumerate(_FIELDS) if head[name] != wanted[name]), len(_FIELDS))
-    return fields, _n_common(head["digests"], wanted["digests"])
+    return fields, n_common(head["digests"], wanted["digests"])
 
 
-def _n_common(one: Sequence[str], other: Sequence[str]) -> int:
+def n_common(one: Sequence[str | bytes], other: Sequence[str | bytes]) -> int:
     """How many of their first items are the same."""
     pairs = zip(one, other, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
@@ -102,6 +101,6 @@ def _cut(one: str, other: str) -> tuple[str, str]:
     """Both texts, long ones cut around their first difference."""
     if max(len(one), len(other)) <= 2 * _SHOWN:
         return one, other
-    start = max(_n_common(one, other) - _SHOWN // 3, 0)
+    start = max(n_common(one, other) - _SHOWN // 3, 0)
     left = "..." if start else ""
     return left + one[start : start + _SHOWN], left + other[start : start + _SHOWN]

@@ -34,8 +34,16 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, given: bool) -> Path:
     """
     resume = cfg["run"]["resume"]
     if resume is None:
-        return _new(wanted, given)
-    folder = _last(wanted.parent) if resume == "last" else Path(resume)
+        if given and (wanted / records.FILE).exists():
+            how = setting("run.resume", wanted)
+            raise ConfigError(f"{wanted} holds a run already; resume it with {how}, or name another folder")
+        return wanted if given else unused(wanted)
+    folder = Path(resume)
+    if resume == "last":
+        runs = [path.parent for path in wanted.parent.glob(f"*/{CONFIG}")] if wanted.parent.is_dir() else []
+        if not runs:
+            raise ConfigError(f"run.resume=last: there is no run folder below {wanted.parent}")
+        folder = max(runs, key=lambda run: ((run / CONFIG).stat().st_mtime_ns, run.name))
     if not folder.is_dir():
         raise ConfigError(f"run.resume={resume}: there is no run folder {folder}")
     if not any((folder / name).is_file() for name in (CONFIG, manifest.FILE, records.FILE)):
@@ -79,8 +87,7 @@ def metrics_of(folder: Path) -> dict[str, Any]:
 
 def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
     """Raises ConfigError, naming the differences, when the folder was begun with another config."""
-    path = folder / CONFIG
-    if path.exists() and (changes := differences(_stored_config(folder), cfg)):
+    if (folder / CONFIG).exists() and (changes := differences(_stored_config(folder), cfg)):
         more = f" and {len(changes) - 3} more" if len(changes) > 3 else ""
         raise ConfigError(f"{folder} was begun with another config: {'; '.join(changes[:3])}{more}")
 
@@ -169,14 +176,6 @@ def _is_free(key: str) -> bool:
     return False
 
 
-def _new(wanted: Path, given: bool) -> Path:
-    """A folder without a run: the next free one for the default name; one that was ``given`` may hold no records."""
-    if given and (wanted / records.FILE).exists():
-        how = setting("run.resume", wanted)
-        raise ConfigError(f"{wanted} holds a run already; resume it with {how}, or name another folder")
-    return wanted if given else unused(wanted)
-
-
 def unused(wanted: Path) -> Path:
     """Make the folder, or the next one that does not exist: two runs may begin in one second."""
     wanted.parent.mkdir(parents=True, exist_ok=True)
@@ -188,11 +187,3 @@ def unused(wanted: Path) -> Path:
         except FileExistsError:
             n += 1
             folder = wanted.with_name(f"{wanted.name}-{n}")
-
-
-def _last(parent: Path) -> Path:
-    """The newest run folder in ``parent``."""
-    runs = [path.parent for path in parent.glob(f"*/{CONFIG}")] if parent.is_dir() else []
-    if not runs:
-        raise ConfigError(f"run.resume=last: there is no run folder below {parent}")
-    return max(runs, key=lambda folder: ((folder / CONFIG).stat().st_mtime_ns, folder.name))

@@ -42,7 +42,10 @@ class Packer:
         if isinstance(message.content, str):
             out["text"] = self._text(message.content)
         else:
-            out["parts"] = [self._part(part) for part in message.content]
+            out["parts"] = [
+                {"text": self._text(one)} if isinstance(one, str) else {"image": self._text(one.url)}
+                for one in message.content
+            ]
         if message.source:
             out["source"] = message.source
         if message.tool_calls:
@@ -52,9 +55,6 @@ class Packer:
         if message.reasoning:
             out["reasoning"] = self._text(message.reasoning)
         return out
-
-    def _part(self, part: str | Image) -> schema.StoredPart:
-        return {"text": self._text(part)} if isinstance(part, str) else {"image": self._text(part.url)}
 
     def _step(self, step: Step) -> schema.StoredStep:
         usage = step.usage

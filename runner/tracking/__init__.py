@@ -5,17 +5,21 @@ track FOLDER`` sends a folder again, under the same ids.
 """
 
 import logging
+import math
 import shlex
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
+import orjson
+
 from components.core.learning import Made
-from runner.tracking import describe, stages, traces
-from runner.tracking.describe import Job, job_of, safe
+from runner.tracking import describe, traces
+from runner.tracking.describe import MAX_NOTE, Job, job_of, safe
 from runner.tracking.store import Tracker, connect, database_of, failures, short, texts_may_leave, view_url
 
 log = logging.getLogger(__name__)
@@ -23,6 +27,11 @@ log = logging.getLogger(__name__)
 _TIMEOUT_SECONDS = 30.0
 _FILES = ("config.yaml", "manifest.json", "metrics.json")  # without texts of samples
 _TEXT_FILES = ("report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
+_VERSIONS = "sets"  # in the folder of a stage, every version that was tried: many files, which stay there
+_MAX_VALUE = 500
+_STAGE_TAGS = ("begun", "model_kind", "status", "command")
+_USAGE = {"calls": "calls/{}", "input_tokens": "tokens/{}/input", "output_tokens": "tokens/{}/output",
+          "cost_usd": "cost/{}"}  # fmt: skip
 
 
 def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> str | None:
@@ -37,7 +46,7 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
 
 def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> str | None:
     """Send the folder of a standalone stage. Returns the address to look at; None when off or the tracker fails."""
-    return _guarded(lambda: stages.send(made, config, choices), None) if enabled(config) else None
+    return _guarded(lambda: _send_made(made, config, choices), None) if enabled(config) else None
 
 
 def finish_sweep(
@@ -85,7 +94,7 @@ class Heartbeat:
         self._figures = {"samples": samples, "errors": errors, "tokens": tokens, "cost_usd": usd}
 
     def __enter__(self) -> Self:
-        if enabled(self._config) and (id := _guarded(lambda: describe.identify(self._folder), self._folder)):
+        if enabled(self._config) and (id := _guarded(lambda: describe.remember(self._folder, {})["id"], self._folder)):
             self._id = id
             context = copy_context()  # its warnings go where the job's do
             self._thread = threading.Thread(target=context.run, args=(self._work,), name="tracking", daemon=True)
@@ -161,6 +170,51 @@ def _track(folder: Path, config: Mapping[str, Any], sweep: str | None, total_job
     if parent is None:
         _remember_newest(config, url)
     return url
+
+
+def _send_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> str:
+    """Send the folder; sending it again updates the same run. Returns the address."""
+    folder = made.folder
+    notes = orjson.loads((folder / "manifest.json").read_bytes())
+    texts = texts_may_leave(config, str((notes.get("dataset") or {}).get("privacy", "unknown")))
+    tracker, id = connect(config), sha256(f"{folder.absolute()}\0{notes['begun']}".encode()).hexdigest()[:32]
+    run_id = tracker.stage(id, f"{choices.get('stage', 'stage')} {folder.name}")
+    figures = usage_figures(notes.get("usage") or {})
+    figures += [
+        (name, n, value) for name, values in made.figures.items() for n, value in values if math.isfinite(value)
+    ]
+    params = {safe(key): str(value)[:_MAX_VALUE] for key, value in stage_settings(config, choices).items()}
+    tags = {key: str(notes[key])[:_MAX_VALUE] for key in _STAGE_TAGS if notes.get(key)}
+    tags |= {"folder": str(folder), "mlflow.note.content": stage_note(made, texts)}
+    tracker.log(run_id, [(safe(name), n, float(value)) for name, n, value in figures], params, tags)
+    tracker.client.set_terminated(run_id, "FAILED" if made.empty else "FINISHED")
+    if texts:
+        tracker.upload(run_id, stage_files(folder), folder)
+    return view_url(config, tracker.experiment_id, run_id=run_id)
+
+
+def stage_settings(config: Mapping[str, Any], choices: Mapping[str, str]) -> dict[str, Any]:
+    """The choices, the seed and the stage's own settings."""
+    own = {f"stage.{key}": value for key, value in (config.get("stage") or {}).items() if not key.startswith("_")}
+    return {**choices, "seed": config.get("seed"), **own}
+
+
+def usage_figures(usage: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, int, float]]:
+    """Calls, tokens and cost by purpose, where they are known."""
+    figures = [(name.format(purpose), 0, of[key]) for purpose, of in usage.items() for key, name in _USAGE.items()]
+    return [figure for figure in figures if figure[2] is not None]
+
+
+def stage_note(made: Made, texts: bool) -> str:
+    """What the stage reported at its end, which may quote a model; where texts may not leave only the folder."""
+    lines = [f"    {line}" for line in made.said if texts]
+    return "\n".join([*lines, "", f"Whole: `{made.folder}`"])[:MAX_NOTE]
+
+
+def stage_files(folder: Path) -> list[Path]:
+    """All files of a stage but the versions."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return [path for path in paths if _VERSIONS not in path.relative_to(folder).parent.parts]
 
 
 def _finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], sweep: str, files: Sequence[Path]) -> str:

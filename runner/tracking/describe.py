@@ -2,9 +2,11 @@
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -14,6 +16,7 @@ import orjson
 from runner.results.intervals import MetricJSON
 from runner.results.kinds import better, improved
 from runner.results.rows import headline
+from runner.results.table import markdown
 from runner.storage import manifest
 from runner.storage.records import FILE
 from runner.storage.resume import metrics_of as stored_metrics
@@ -24,6 +27,7 @@ _LATE = ("errors", "cost", "tokens", "calls", "time")  # groups that are never t
 _STATUS = {"running": "KILLED", "interrupted": "KILLED", "budget": "KILLED", "partial": "KILLED", "failed": "FAILED",
            "errors": "FAILED"}  # fmt: skip
 _EXTRA = ("seed", "limit", "epochs", "model.name", "model.temperature", "agent.grammar", "agent.prompts", "verifier.n")
+_VALUE = re.compile(r"[-+.\deE/]+|true|false|null|", flags=re.IGNORECASE)
 _COLUMNS = 7  # that fit next to each other in the table of runs
 
 
@@ -37,7 +41,7 @@ class Job:
 
     @property
     def id(self) -> str:
-        """The folder's own id (see ``identify``)."""
+        """The folder's own id (see ``remember``)."""
         return (self.manifest["mlflow"] or {})["id"]
 
     @property
@@ -76,9 +80,10 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What varies, short; without variation the agent and the model."""
+        """What varies, a choice by its name, a number with its field; without variation the agent and the model."""
         choices = self.manifest.get("choices") or {}
-        words = [_word(key, value) for key, value in self.varied.items()]
+        texts = [(key.rpartition(".")[2], _text(value)) for key, value in self.varied.items()]
+        words = [f"{key}={text}" if _VALUE.fullmatch(text) else text for key, text in texts]
         words = words or [_text(choices[group]) for group in ("agent", "model") if choices.get(group)]
         return " ".join(words)[:80] or self.manifest.get("name", "run")
 
@@ -89,25 +94,23 @@ class Job:
         return sorted(self.metrics, key=lambda name: (name != decides, name.split("/")[0] in _LATE))
 
 
-def identify(folder: Path) -> str:
-    """The id that the folder has wherever it is sent, stored in its manifest on first use. Raises OSError, without a
-    manifest."""
-    entry = manifest.read(folder).get("mlflow") or {}
-    return entry.get("id") or remember(folder, {"id": uuid4().hex})["id"]
-
-
 def remember(folder: Path, facts: MlflowEntry) -> MlflowEntry:
-    """Add facts to the manifest's ``mlflow`` entry. Returns the entry. Raises OSError, without a manifest."""
+    """Add facts to the manifest's ``mlflow`` entry, whose id the folder has wherever it is sent. Returns the entry.
+
+    Raises OSError, without a manifest.
+    """
     if not (notes := manifest.read(folder)):
         raise FileNotFoundError(f"{folder / manifest.FILE} does not exist")
-    notes["mlflow"] = entry = (notes.get("mlflow") or {}) | facts
-    manifest.write(folder, notes)
+    old = notes.get("mlflow") or {}
+    notes["mlflow"] = entry = MlflowEntry(id=uuid4().hex) | old | facts
+    if entry != old:
+        manifest.write(folder, notes)
     return entry
 
 
 def job_of(folder: Path) -> Job:
     """Read a run folder. Raises OSError, without a manifest."""
-    identify(folder)
+    remember(folder, {})
     return Job(folder, manifest.read(folder), stored_metrics(folder).get("metrics", {}))
 
 
@@ -146,12 +149,9 @@ def metrics_of(job: Job) -> dict[str, float]:
     for name, metric in metrics:
         values[safe(f"uncertainty/{name}_low")] = metric.get("ci_low")
         values[safe(f"uncertainty/{name}_high")] = metric.get("ci_high")
-    return {name: _rounded(value) for name, value in values.items() if value is not None and math.isfinite(value)}
-
-
-def _rounded(value: float) -> float:
-    """Six digits, since MLflow's tables show all they get; metrics.json has the whole."""
-    return float(f"{value:.6g}") if abs(value) < 1e5 else round(float(value), 1)
+    finite = {name: float(value) for name, value in values.items() if value is not None and math.isfinite(value)}
+    # six digits, since MLflow's tables show all they get; metrics.json has the whole
+    return {name: float(f"{value:.6g}") if abs(value) < 1e5 else round(value, 1) for name, value in finite.items()}
 
 
 def _milliseconds(value: str | float | None) -> int | None:
@@ -204,24 +204,19 @@ def table(jobs: Sequence[Job], named: Sequence[str] = ()) -> str:
         value = job.metrics.get(best, {}).get("value")
         return -improved(value, direction) if value is not None and math.isfinite(value) else math.inf
 
-    lines = [_warning(jobs) + _row(["run", *metrics, "status"]), _row(["---"] * (len(metrics) + 2))]
-    for n, job in enumerate(sorted(jobs, key=rank)):
+    rows = []
+    for job in sorted(jobs, key=rank):
         name = f"{job.name} (simulated)" if job.simulated else job.name
-        line = _row([name, *(_cell(job.metrics.get(metric, {})) for metric in metrics), job.status.lower()])
-        if sum(map(len, lines)) + len(lines) + len(line) > MAX_NOTE:
-            lines.append(f"\n... and {len(jobs) - n} more runs")
-            break
-        lines.append(line)
-    return "\n".join(lines)
+        rows.append([name, *(_cell(job.metrics.get(metric, {})) for metric in metrics), job.status.lower()])
+    lines = markdown(["run", *metrics, "status"], rows).splitlines()
+    n = bisect_right([*accumulate(len(line) + 1 for line in lines)], MAX_NOTE)
+    more = f"\n\n... and {len(lines) - n} more runs" if n < len(lines) else ""
+    return _warning(jobs) + "\n".join(lines[:n]) + more
 
 
 def _warning(jobs: Iterable[Job]) -> str:
     simulated = any(job.simulated for job in jobs)
     return "**Simulated model: such figures say nothing about a real one.**\n\n" if simulated else ""
-
-
-def _row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _cell(metric: MetricJSON) -> str:
@@ -231,13 +226,6 @@ def _cell(metric: MetricJSON) -> str:
     if low is None or high is None:
         return f"{value:.4g} ({metric['no_interval']})" if metric.get("no_interval") else f"{value:.4g}"
     return f"{value:.3g} [{low:.3g}, {high:.3g}]"
-
-
-def _word(key: str, value: Any) -> str:
-    """A choice by its name, a number with its field: ``verifier.n=3`` -> n=3."""
-    text = _text(value)
-    is_value = re.fullmatch(r"[-+.\deE/]+|true|false|null|", text, flags=re.IGNORECASE)
-    return f"{key.rsplit('.', 1)[-1]}={text}" if is_value else text
 
 
 def _text(value: Any) -> str:

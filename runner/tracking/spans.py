@@ -1,6 +1,7 @@
 """One trajectory as the spans of a trace: plain dictionaries in the form that MLflow's ``Span.from_dict`` reads."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 import orjson
@@ -16,32 +17,28 @@ _CHECKS = ("verify", "validate", "judge")
 
 
 class Spans:
-    """The spans of one trace, parents before children; ``models`` names the model of each role."""
+    """The spans of one trace, parents before children: the first is the root. ``models`` names the model of each role,
+    ``start`` is the time of a trajectory without steps."""
 
-    def __init__(self, trace_id: str, record: Record, models: Mapping[str, str], start: float) -> None:
-        self.trace_id, self._record, self._models = trace_id, record, models
+    def __init__(
+        self, trace_id: str, record: Record, trajectory: Trajectory, models: Mapping[str, str], start: float
+    ) -> None:
+        self.trace_id, self._record, self._models, self._steps = trace_id, record, models, trajectory.steps
         self.spans: list[dict[str, Any]] = []
-        self._branches: dict[str, str] = {}
-        self._first = start
+        self.start = min((step.started for step in self._steps), default=start)
+        self.end = max([self.start + record["seconds"], *(_end(step) for step in self._steps)])
+        self.question, self.answer = question_of(self._steps), answer_of(trajectory)
+        error = trajectory.error or "error" if trajectory.stop == "error" else None
+        name, texts = str(record["sample_id"]), (self.question, self.answer)
+        self._branches = {
+            "main": self._add(name, "AGENT", "", self.start, self.end, *texts, error, stop=trajectory.stop)
+        }
+        for n, step in enumerate(self._steps):
+            self._step(step, self._steps[n + 1 :])
 
-    def build(self, trajectory: Trajectory) -> list[dict[str, Any]]:
-        """All spans; the first is the root."""
-        steps = trajectory.steps
-        self.start = min((step.started for step in steps), default=self._first)
-        self.end = max([self.start + self._record["seconds"], *(_end(step) for step in steps)])
-        self.question, self.answer = question_of(steps), answer_of(trajectory)
-        root = self._add(
-            str(self._record["sample_id"]), "AGENT", "", self.start, self.end, self.question, self.answer,
-            error=trajectory.error or "error" if trajectory.stop == "error" else None, stop=trajectory.stop,
-        )  # fmt: skip
-        self._branches["main"] = root
-        for n, step in enumerate(steps):
-            self._step(step, steps[n + 1 :], steps)
-        return self.spans
-
-    def _step(self, step: Step, later: Sequence[Step], steps: Sequence[Step]) -> None:
+    def _step(self, step: Step, later: Sequence[Step]) -> None:
         """A model call, what was tried and the tools that were called after it."""
-        parent = self._branch(step.branch, steps)
+        parent = self._branch(step.branch)
         attributes = {
             "mlflow.message.format": "openai",
             "earlier_messages": step.kept,
@@ -89,12 +86,12 @@ class Spans:
             )  # fmt: skip
             at += one.seconds if in_turn else 0.0
 
-    def _branch(self, name: str, steps: Sequence[Step]) -> str:
+    def _branch(self, name: str) -> str:
         """The span of a branch, below that of the branch it was opened from."""
         if name not in self._branches:
-            above, _, _ = name.rpartition("/")
-            parent = next((self._branches[b] for b in _parents(above) if b in self._branches), self._branches["main"])
-            own = [step for step in steps if step.branch == name or step.branch.startswith(f"{name}/")]
+            above = [str(path) for path in PurePosixPath(name).parents]  # a/b/c: a/b, a, and the root
+            parent = next((self._branches[one] for one in above if one in self._branches), self._branches["main"])
+            own = [step for step in self._steps if step.branch == name or step.branch.startswith(f"{name}/")]
             start, end = min(step.started for step in own), max(_end(step) for step in own)
             self._branches[name] = self._add(name, "CHAIN", parent, start, end, None, None)
         return self._branches[name]
@@ -186,9 +183,3 @@ def _arguments(text: str) -> Any:
 
 def _images(n: int) -> str:
     return f"\n[{n} image{'s' * (n > 1)}: see the record]" if n else ""
-
-
-def _parents(name: str) -> list[str]:
-    """``a/b/c`` -> a/b/c, a/b, a."""
-    parts = name.split("/")
-    return ["/".join(parts[:n]) for n in range(len(parts), 0, -1)]

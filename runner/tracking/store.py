@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import re
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +18,7 @@ from urllib.parse import quote
 
 import orjson
 
+from runner.storage.disk import locked
 from runner.storage.schema import DatasetFacts
 from runner.tracking.describe import Job, safe
 
@@ -98,7 +97,7 @@ class Tracker:
             self.client.log_artifact(run_id, str(path), None if below == "." else below)
 
     def _run(self, where: str, name: str, tags: dict[str, str], start: int | None) -> str:
-        with locked(self.lock):
+        with locked(self.lock, 0o600):
             if found := self.client.search_runs([self.experiment_id], where, max_results=1):
                 return str(found[0].info.run_id)
             start = int(time.time() * 1000) if start is None else start
@@ -117,33 +116,31 @@ def connect(config: Mapping[str, Any]) -> Tracker:
         raise IsADirectoryError(f"{database} is a folder")
     load(with_database=database is not None)
     if database is not None and not database.exists():
-        with locked(lock):
+        with locked(lock, 0o600):
             _create(database)
     from mlflow import MlflowClient
 
     client = MlflowClient(uri)
-    with locked(lock):
+    with locked(lock, 0o600):
         return Tracker(client, uri, _experiment(client, name, tracking.get("artifacts")), lock)
 
 
 def load(with_database: bool = False) -> None:
-    """Import MLflow under a lock, before anything of it is used: threads that import it at once see parts of it."""
+    """Import MLflow under a lock, before anything of it is used: threads that import it at once see parts of it.
+
+    It is silenced and its waiting bounded before; a user's own bounds count.
+    """
     with _LOADING:
-        quiet()
+        os.environ.update(_ENVIRONMENT)
+        for name, value in _TIMEOUTS.items():
+            os.environ.setdefault(name, value)
+        logging.getLogger("mlflow").setLevel(logging.CRITICAL)
+        logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+        warnings.filterwarnings("ignore", module=r"mlflow|sqlalchemy|alembic|pydantic")
         import mlflow
 
         if with_database:
             import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
-
-
-def quiet() -> None:
-    """Silence MLflow and bound its waiting, before it is imported; a user's own bounds count."""
-    os.environ.update(_ENVIRONMENT)
-    for name, value in _TIMEOUTS.items():
-        os.environ.setdefault(name, value)
-    logging.getLogger("mlflow").setLevel(logging.CRITICAL)
-    logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", module=r"mlflow|sqlalchemy|alembic|pydantic")
 
 
 def failures() -> tuple[type[Exception], ...]:
@@ -191,17 +188,6 @@ def absolute(uri: str) -> str:
 def database_of(uri: str) -> Path | None:
     """The file of a SQLite URI, or None."""
     return Path(uri.removeprefix("sqlite:///")).absolute() if uri.startswith("sqlite:///") else None
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Take an exclusive lock against threads and processes."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(file)
 
 
 def _lock_of(uri: str) -> Path:

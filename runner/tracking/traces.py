@@ -47,10 +47,8 @@ class Plan:
 
 def plan(folder: Path, mode: str, seed: Any) -> Plan:
     """Choose by ``tracking.traces``: failures first, then a seeded sample that does not depend on order."""
-    ranks: dict[Key, tuple[bool, bytes]] = {}
-    digests: dict[Key, str] = {}
-    graded: set[str] = set()
-    names: set[str] = set()
+    ranks, digests = dict[Key, tuple[bool, bytes]](), dict[Key, str]()
+    graded, names = set[str](), set[str]()
     for record in read(folder):
         key = record["sample_id"], record["epoch"]
         ranks[key] = record["stop"] not in _FAILED, sha256(f"{seed}/{key[0]}/{key[1]}/traces".encode()).digest()
@@ -98,13 +96,13 @@ def _traces(job: Job, config: Mapping[str, Any], chosen: Collection[Key]) -> Ite
     """Spans and records of the chosen trajectories."""
     if not chosen:
         return
-    unpacker, models = Unpacker(TextReader(job.folder)), _models(job, config)
+    unpacker, choice = Unpacker(TextReader(job.folder)), (job.manifest.get("choices") or {}).get("model", "model")
+    models = {"main": str((config.get("model") or {}).get("name") or choice)}  # role -> name
+    models |= {role: str(model.get("name") or role) for role, model in (config.get("models") or {}).items()}
     start = (job.start or time.time() * 1000) / 1000
     for record in read(job.folder):
         if (key := (record["sample_id"], record["epoch"])) in chosen:
-            spans = Spans(_trace_id(job.id, *key), record, models, start)
-            spans.build(unpacker.trajectory(record))
-            yield spans, record
+            yield Spans(_trace_id(job.id, *key), record, unpacker.trajectory(record), models, start), record
 
 
 def _delete_stale(client: Any, experiment_id: str, run_id: str, ids: Mapping[str, str]) -> None:
@@ -172,10 +170,3 @@ def _assessments(run_id: str, spans: Spans, record: Record, binary: frozenset[st
 
 def _trace_id(folder_id: str, sample_id: str, epoch: int) -> str:
     return f"tr-{uuid5(UUID(folder_id), f'{sample_id}/{epoch}').hex}"
-
-
-def _models(job: Job, config: Mapping[str, Any]) -> dict[str, str]:
-    """Role -> name of the model."""
-    choice = (job.manifest.get("choices") or {}).get("model", "model")
-    main = {"main": str((config.get("model") or {}).get("name") or choice)}
-    return main | {role: str(model.get("name") or role) for role, model in (config.get("models") or {}).items()}

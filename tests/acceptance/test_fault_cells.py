@@ -18,7 +18,7 @@ from components.conditions.wrong_results import Contradictory, Noisy, Stale
 from components.faults.marks import changed_cards
 from components.faults.wrapping import Faulty
 from components.radiology.imperfect import Imperfect
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.experiment.experiment import Experiment
 from runner.job.prepare import build
 from tests.composing import composing

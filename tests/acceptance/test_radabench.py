@@ -23,7 +23,7 @@ from components.radiology.tool import RadiologyTool
 from runner.config.build import construct
 from runner.episode.budget import Budget
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from tests.golden.vectors import PAPER
 from tests.simulated import simulated

@@ -14,7 +14,7 @@ from components.core.types import Sample, Score, Trajectory
 from components.models.scripted import Scripted
 from runner.episode.budget import Budget, BudgetPool
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from runner.storage.journal import Journal
 from tests.acceptance.test_radabench import parts, samples

@@ -20,7 +20,7 @@ from components.models.scripted import Scripted
 from components.radiology.tasks import REFUSAL_FIELDS
 from runner.episode.budget import Budget
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 
 FOLDER = Path(__file__).parent / "dialogues"

@@ -15,6 +15,9 @@ from hydra import compose
 from runner.config.catalogue import CONF
 from tests.composing import composing
 from tests.docs.pages import ADDING, ROOT, WITH_COMMANDS, generator, named
+from tests.slow import slow
+
+pytestmark = slow
 
 COMPOSED = [page for page in WITH_COMMANDS if page not in ADDING]  # which run
 _PYTHON = re.compile(r"(?:\.venv/bin/)?python -m ([\w.]+)")

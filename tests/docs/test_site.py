@@ -47,6 +47,16 @@ def test_pages_that_the_code_mentions_exist():
     assert found and not [one for one in found if not (ROOT / one[1]).is_file()]
 
 
+def test_files_of_the_project_that_pages_mention_exist(desk):
+    examples = {path.relative_to(desk).as_posix() for path in desk.rglob("*.*")} | {"components/agents/twice.py"}
+    examples |= {"tests/components/agents/test_twice.py"}
+    pattern = re.compile(
+        r"\b(?:components|runner|data_builders|benchmarks|tests)/[\w/.-]+\.(?:py|md|yaml|jinja|csv|json)\b"
+    )
+    mentioned = {(page.name, name) for page in PAGES for name in pattern.findall(page.text) if name not in examples}
+    assert mentioned and sorted(one for one in mentioned if not (ROOT / one[1]).is_file()) == []
+
+
 def test_every_page_is_in_the_navigation_once():
     text = (ROOT / "mkdocs.yml").read_text()
     listed = leaves(yaml.safe_load(text[text.index("\nnav:") :])["nav"])  # what is above has tags of its own

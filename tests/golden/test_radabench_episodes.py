@@ -24,7 +24,7 @@ from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE
 from components.radiology.toolset import Radiology
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from tests.golden import vectors as vectors_module
 from tests.golden.test_radabench_metrics import LABELS, SCORERS, STOPS, cases, check

@@ -30,8 +30,7 @@ from components.text.structured import array_in, object_in
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select
 from runner.episode.door import Door
-from runner.episode.episode import Episode
-from runner.episode.play import play
+from runner.episode.episode import Episode, play
 from runner.episode.shared import Parts, Shared
 from runner.learning.stage_context import Practice
 from tests.parts import Intact

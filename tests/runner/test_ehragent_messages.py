@@ -15,13 +15,14 @@ from components.core.types import Sample
 from components.ehr.metadata import metadata
 from components.models.scripted import Scripted
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from runner.experiment.parts import PartsBuilder
 from runner.job.execute import Outcome, execute
 from runner.storage.records import RecordWriter
 from tests.components.ehr.simulated.chartroom import questions, toolset
 from tests.composing import composing
+from tests.slow import slow
 
 CODE = ("self_debugging", "autogen", "ehragent")
 SQL = ("llm2sql", "din_sql")
@@ -82,7 +83,7 @@ def in_format(agent: str, one: Entry, text: str) -> bool:
     return names in text if agent == "chameleon" else all(line in text for line in lines)
 
 
-@pytest.mark.parametrize("database", ["mimic_iii", "eicu", "treqs"])
+@pytest.mark.parametrize("database", ["eicu", *(pytest.param(name, marks=slow) for name in ("mimic_iii", "treqs"))])
 @pytest.mark.parametrize("agent", ALL)
 async def test_each_method_of_table_1_is_sent_the_same_four_demonstrations_in_its_format(agent, database, parts_of):
     found = await asked(parts_of("experiment=ehragent/table1", f"agent={agent}"), FIRST[database])

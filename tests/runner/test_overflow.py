@@ -9,7 +9,7 @@ from components.core.messages import Completion, Message, Usage
 from components.core.traits import ScorerTraits
 from components.core.types import Answer, Score
 from runner.episode.budget import Budget
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.job.execute import Outcome, execute
 from runner.results.metrics import overflow_line, summarise
 from runner.results.pairs import value_of

@@ -14,7 +14,7 @@ from components.verifiers.reflect import Reflect
 from runner.config.build import construct
 from runner.config.catalogue import CONF
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from tests.acceptance.test_radabench import parts, samples
 from tests.components.models.conftest import serving_chat
 from tests.composing import composing

@@ -6,7 +6,6 @@ import pytest
 
 from components.core.learning import Made
 from runner import tracking
-from runner.tracking import stages
 from tests.slow import slow
 
 USAGE = {"act": {"calls": 2, "input_tokens": 30, "output_tokens": None, "cost_usd": 0.5}}
@@ -25,15 +24,15 @@ def made(tmp_path):
 
 
 def test_files_are_sent_without_versions_and_a_note_quotes_only_where_texts_may_leave(made):
-    names = [path.relative_to(made.folder).as_posix() for path in stages.files_of(made.folder)]
+    names = [path.relative_to(made.folder).as_posix() for path in tracking.stage_files(made.folder)]
     assert names == ["history/round-1.md", "manifest.json", "plan.jinja"]
-    assert "round 1: kept" in stages.note(made, True) and "round 1" not in stages.note(made, False)
+    assert "round 1: kept" in tracking.stage_note(made, True) and "round 1" not in tracking.stage_note(made, False)
 
 
 def test_what_is_not_known_of_calls_is_no_figure():
-    assert stages.usage_figures(USAGE) == [("calls/act", 0, 2), ("tokens/act/input", 0, 30), ("cost/act", 0, 0.5)]
+    assert tracking.usage_figures(USAGE) == [("calls/act", 0, 2), ("tokens/act/input", 0, 30), ("cost/act", 0, 0.5)]
     config = {"seed": 3, "stage": {"_target_": "x", "rounds": 2}}
-    assert stages.settings(config, CHOICES) == {**CHOICES, "seed": 3, "stage.rounds": 2}
+    assert tracking.stage_settings(config, CHOICES) == {**CHOICES, "seed": 3, "stage.rounds": 2}
 
 
 def test_nothing_is_sent_where_tracking_is_off(made):

@@ -29,6 +29,7 @@ def plainly(home, monkeypatch):
 
 
 @slow
+@slow
 def test_prompts_are_refined_kept_by_the_test_and_chosen_by_their_name(plainly, home):
     done = plainly("stage=refine_prompts", *SMALL)
     assert done.code == 0 and "kept: gain in planning/levenshtein" in done.out, done.err

@@ -251,7 +251,7 @@ def test_a_trace_tells_calls_tools_and_verifier_with_their_own_times(base):
 def test_a_span_is_called_what_its_agent_calls_the_step():
     labelled = step("vote", T0, "A", remarks={"label": "round 1,\n\x1b" + "x" * 100, "vote": "yes"})
     record = {"sample_id": "s", "epoch": 0, "seconds": 1.0, "usage": {"cost_usd": None}}
-    _, span = Spans("t", record, {"main": "m"}, T0).build(Trajectory([labelled], stop="answered", answer="A"))
+    _, span = Spans("t", record, Trajectory([labelled], stop="answered", answer="A"), {"main": "m"}, T0).spans
     assert span["name"] == ("round 1, " + "x" * 100)[:80]
     assert orjson.loads(span["attributes"]["remarks"])["vote"] == "yes"
 

@@ -11,7 +11,7 @@ from components.grammars.xml_call import XmlCall
 from components.memory.examples import ExampleMemory
 from components.models.scripted import Scripted
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from tests.components.conftest import AsItIs, Desk, Played
 

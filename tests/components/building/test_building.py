@@ -15,7 +15,7 @@ from components.core.tools import Offer
 from components.core.types import Action, Observation, Observed, Refusal
 from components.grammars.native_tools import NativeTools
 from components.sandbox import Sandbox
-from runner.episode.play import play
+from runner.episode.episode import play
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, fenced
 from tests.parts import Rows, Speaker, door, parts
 

@@ -11,7 +11,7 @@ from runner.config.build import construct
 from runner.config.errors import ConfigErrors
 from runner.episode.budget import Attempt as Spends
 from runner.episode.budget import Budget
-from runner.episode.play import play
+from runner.episode.episode import play
 from tests.attempts import Attempt, Echo
 from tests.panels import QUESTION, SAYS, Script, calls_needed, panel, votes
 from tests.parts import door

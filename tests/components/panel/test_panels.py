@@ -16,7 +16,7 @@ from components.radiology.toolset import Radiology
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from tests.components.cab.simulated.clinic import ALL, STEADY, Clinic, noting, of, served_alike
 from tests.components.ehr.simulated.chartroom import ChartRoom, each

@@ -24,7 +24,7 @@ from components.radiology.toolset import Radiology
 from components.stages.prompt_folder import Rules
 from components.verifiers.reflect import Reflect
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from tests.golden.vectors import CODE, PAPER, dev
 from tests.parts import Intact

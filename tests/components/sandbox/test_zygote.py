@@ -9,6 +9,7 @@ import pytest
 from components.sandbox import Library, Limits, Sandbox, SandboxError, detect
 from components.sandbox.process import Gone, ZygoteProcess, close_all, shared
 from tests.components.sandbox.processes import below, end_of, everything_below, name
+from tests.slow import slow
 
 LIBRARY = Library("components.sandbox.probe", {})
 
@@ -78,6 +79,7 @@ def test_nothing_can_be_opened_once_it_is_closed():
         warm.open(LIBRARY, Limits(), keep=False)
 
 
+@slow
 async def test_sandboxes_of_one_process_share_a_zygote_that_outlives_them():
     found = set()
     for wall in (5.0, 6.0):

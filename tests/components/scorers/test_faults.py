@@ -9,7 +9,7 @@ from components.core.types import Observation, Observed, Problem, Refusal, Sampl
 from components.faults.marks import marked
 from components.radiology.execution import read
 from components.scorers.faults import NAMES, Faults, first_struck
-from runner.episode.play import play
+from runner.episode.episode import play
 from tests.failing import INTACT, STUDY, Tools, episode, imaged
 from tests.failing import SAMPLE as ASKED
 from tests.golden.vectors import PAPER

@@ -120,10 +120,11 @@ def test_a_list_that_was_changed_is_refused(bundle, tmp_path, old, new, said):
 @pytest.mark.parametrize(
     ("head", "said"),
     [
-        ({"name": "x", "runs": []}, "it has no runs"),
+        ({"name": "x", "runs": []}, "'runs': List should have at least 1 item"),
         ({"name": "x", "runs": [RUN | {"label": "../up"}]}, "a run is called"),
-        ({"name": "x", "runs": [RUN | {"own": []}]}, "the prompts of one"),
+        ({"name": "x", "runs": [RUN | {"own": []}]}, r"runs\.0\.own\': Input should be a valid dictionary"),
         ({"name": "x", "runs": ["one"]}, "is not what was packed"),
+        ({"name": "../x", "runs": [RUN]}, "'name': String should match pattern"),
     ],
 )
 def test_a_list_that_says_nothing_of_use_is_refused(tmp_path, head, said):

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from components.core.errors import ConfigError
-from runner.bundle import labels_of, named_keys, refuse_keys
+from runner.bundle import labels_of, refuse_keys
 from tests.runner.bundle.packing import members
 
 
@@ -80,7 +80,7 @@ def test_a_variable_that_a_config_names_holds_a_key_whatever_it_is_called(monkey
     told = {"runs/x/report.md": b"say open sesame"}
     refuse_keys(told, [])
     with pytest.raises(ConfigError, match=r"runs/x/report\.md holds the value of WARD_DOOR"):
-        refuse_keys(told, named_keys([{"model": {"api_key_env": "WARD_DOOR"}}]))
+        refuse_keys(told, [{"model": {"api_key_env": "WARD_DOOR"}}])
 
 
 def test_runs_of_one_name_are_told_apart(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from components.core.errors import ConfigError
-from runner.bundle.paths import portable, resolved
+from runner.bundle.settings import portable, resolved
 
 
 @pytest.fixture(autouse=True)

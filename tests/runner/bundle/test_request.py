@@ -8,7 +8,8 @@ import yaml
 
 from components.core.errors import ConfigError
 from components.prompts import __file__ as PROMPTS
-from runner.bundle.request import Request, refuse_foreign_code
+from runner.bundle.replay import Request
+from runner.bundle.settings import refuse_foreign_code
 from runner.config.catalogue import Catalogue
 from tests.runner.bundle.packing import forged
 

@@ -52,7 +52,9 @@ def test_an_unknown_group_is_refused(words, capsys, monkeypatch):
 
 
 @slow
-@pytest.mark.parametrize("command", [["-m", "runner", "--info", "choices"], ["-m", "runner.doctor"]])
+@pytest.mark.parametrize(
+    "command", [["-m", "runner", "--info", "choices"], pytest.param(["-m", "runner.doctor"], marks=slow)]
+)
 def test_a_closed_pipe_is_not_an_error(command):
     line = f"{shlex.join([sys.executable, *command])} | head -1"
     done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=60)

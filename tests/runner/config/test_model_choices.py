@@ -19,6 +19,7 @@ from runner.config import build
 from runner.config.catalogue import CONF, Catalogue
 from runner.results.publications.paper import load
 from tests.composing import composing
+from tests.slow import slow
 
 KNOWN = list(Catalogue().choices("model"))
 PRESETS = {name: read_yaml(CONF / "model" / f"{name}.yaml") for name in KNOWN if "/" in name}
@@ -80,6 +81,7 @@ def keys(monkeypatch):
         monkeypatch.setenv(key, "a key")
 
 
+@slow
 def test_every_preset_is_a_whole_model_config(keys):
     for name in PRESETS:
         model, retired = built(name)

@@ -10,7 +10,7 @@ from components.core.messages import Message
 from components.core.types import Answer
 from runner.episode.budget import Budget
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.storage.journal import Journal
 from tests.parts import Rows, Speaker, door, parts
 

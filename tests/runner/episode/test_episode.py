@@ -11,7 +11,7 @@ from components.core.messages import Message, Sampling, ToolSpec
 from components.core.traits import ToolTraits
 from components.core.types import Answer, Failure, Observation
 from runner.episode.budget import Budget
-from runner.episode.play import play
+from runner.episode.episode import play
 from tests.parts import Kit, Rows, Speaker, door, parts
 
 SAMPLE = Rows().load("test")[0]

@@ -23,7 +23,7 @@ from components.models.simulated.serve import Server
 from components.stages.optimize import Optimize
 from runner.config.build import construct
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from runner.learning.stage_context import Practice
 from runner.serve import model_of

@@ -33,7 +33,7 @@ from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
 from components.stages.collect import Solve
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from runner.learning.stage_context import Practice
 from tests.simulated import asked, simulated

@@ -14,7 +14,7 @@ from components.grammars.bracket_text import BracketText
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from runner.episode.budget import Budget
-from runner.episode.play import play
+from runner.episode.episode import play
 from tests.parts import Right, door, parts
 from tests.simulated import core, simulated
 

@@ -16,7 +16,7 @@ from components.radiology.dataset import RadABench
 from components.radiology.toolset import Radiology
 from runner.episode.budget import Budget
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from tests.golden.vectors import PAPER
 from tests.simulated import simulated

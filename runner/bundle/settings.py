@@ -1,4 +1,5 @@
-"""Paths in a config: written into a bundle without this machine's folders, and resolved on another one.
+"""The config of a run in a bundle: written without this machine's folders, and on another machine resolved, and refused
+where it names code that is not ours.
 
 In a bundle's config ``{bundle}/...`` is in the bundle and ``{CLINICAL_DATA_DIR}/...`` is below that variable; any other
 path of the packer's machine is ``{named}/...``, which the command line of the replay names.
@@ -6,26 +7,34 @@ path of the packer's machine is ``{named}/...``, which the command line of the r
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError
+from components.core.traits import code_settings
+from runner.config.targets import locate
 
 DATA = "CLINICAL_DATA_DIR"
+TRUST = "bundle.trust"
 BUNDLE, BELOW, NAMED = "{bundle}/", "{CLINICAL_DATA_DIR}/", "{named}/"
 _OWN = ("run", "tracking")  # parts of a config that the replay sets itself
 
 
-def texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Dotted key and value of every text in a config."""
+def nodes(node: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted key and value of everything in a config, the whole before its parts."""
+    yield key, node
     if isinstance(node, Mapping):
         for name, inner in node.items():
-            yield from texts(inner, f"{key}.{name}" if key else str(name))
+            yield from nodes(inner, f"{key}.{name}" if key else str(name))
     elif isinstance(node, list | tuple):
         for number, inner in enumerate(node):
-            yield from texts(inner, f"{key}[{number}]")
-    elif isinstance(node, str):
-        yield key, node
+            yield from nodes(inner, f"{key}[{number}]")
+
+
+def texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Dotted key and value of every text in a config."""
+    return ((place, one) for place, one in nodes(node, key) if isinstance(one, str))
 
 
 def _mapped(node: Any, change: Callable[[str, str], str], key: str) -> Any:
@@ -120,3 +129,41 @@ def _exists(key: str, text: str) -> bool:
 
 def _leads_out(text: str) -> bool:
     return text.startswith(("/", "~/")) or ".." in text.split("/")
+
+
+def refuse_foreign_code(cfg: Mapping[str, Any], own_prompts: bool) -> None:
+    """Raises ConfigError for a config that names code which is not ours, as ``takes_code`` of the parts says.
+
+    Templates are code, too: the prompts of a user's own folder are rendered by an engine that can call functions.
+    ``cfg`` has the paths of this machine; ``own_prompts``: the bundle itself says that it has some.
+    """
+    if allowed := cfg["run"].get("allow_targets"):
+        what = f"parts of the packages {', '.join(map(str, allowed))}"
+    elif own_prompts or any("/" in text and _has_templates(Path(text)) for _, text in texts(cfg)):
+        what = "prompts that are not ours"
+    else:
+        what = next(_code_in(cfg), "")
+    if what:
+        raise ConfigError(f"the bundle would run its maker's own code here ({what}); if you trust it: {TRUST}=true")
+
+
+def _has_templates(folder: Path) -> bool:
+    try:
+        return any(folder.glob("*.jinja"))
+    except (OSError, ValueError):  # not the name of a folder
+        return False
+
+
+def _code_in(cfg: Mapping[str, Any]) -> Iterator[str]:
+    """The arguments of parts that name code, where they differ from their defaults."""
+    for key, node in nodes(cfg):
+        if not isinstance(node, Mapping) or "_target_" not in node:
+            continue
+        kind = locate(node["_target_"], ())
+        if not isinstance(kind, type):
+            yield f"{key}._target_={node['_target_']}, a function"
+            continue
+        defaults = {one.name: one.default for one in fields(kind)} if is_dataclass(kind) else {}
+        for name in code_settings(kind):
+            if name in node and node[name] != defaults.get(name, MISSING):
+                yield f"{key}.{name}={node[name]!r:.100}"
