@@ -68,7 +68,7 @@ def _guarded(task: Task, words: list[str]) -> int:
 
     from runner.config.catalogue import CONF, catalogue_of
     from runner.config.errors import ConfigErrors, unreachable
-    from runner.config.explain import explain, refuse_dashes, too_deep
+    from runner.config.explain import explain, refuse_dashes, refuse_flags, too_deep
     from runner.config.hydra_patches import apply_patches
     from runner.job.exit_codes import BUDGET
     from runner.sweep.plugins import register
@@ -79,6 +79,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     register()
     try:
         refuse_dashes(words, WITH_VALUE)
+        refuse_flags(words)
         hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(task)()
         sys.stdout.flush()
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
@@ -107,7 +108,7 @@ def _list_choices(words: list[str]) -> int:
     from runner.config.catalogue import catalogue_of, describe_choices
     from runner.terminal.command import WITH_VALUE, exit_code_of
 
-    groups = [w for n, w in enumerate(words) if w[0] != "-" and words[n - 1] not in WITH_VALUE]
+    groups = [w for n, w in enumerate(words) if not w.startswith("-") and words[n - 1] not in WITH_VALUE]
     return exit_code_of(lambda: print(*describe_choices(catalogue_of(words), groups), sep="\n"))  # noqa: T201
 
 

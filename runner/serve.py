@@ -42,7 +42,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=8000, help="port; 0 picks a free one")
     parser.add_argument("--latency", type=float, default=0.0, help="time of every good reply")
     for name in ("status-429", "status-500", "resets", "stalls", "malformed"):
-        parser.add_argument(f"--{name}", type=float, default=0.0, help="share of requests")
+        parser.add_argument(f"--{name}", type=_share, default=0.0, help="share of requests")
     parser.add_argument("--context-tokens", type=int, help="the model's window; longer prompts are refused")
     parser.add_argument("--retry-after", type=float, default=0.1, help="header of a 429")
     parser.add_argument("--stall-seconds", type=float, default=600.0, help="length of a stall")
@@ -51,6 +51,12 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
         name = "dataset=NAME, dataset.KEY=VALUE, profile=NAME or model.RATE=SHARE"
         raise ConfigError(f"{old} is now a word of the config: {name}, without dashes")
     return parser.parse_intermixed_args(words)
+
+
+def _share(text: str) -> float:
+    if not 0 <= (share := float(text)) <= 1:
+        raise argparse.ArgumentTypeError(f"found {text}, should be between 0 and 1")
+    return share
 
 
 def model_of(choices: Sequence[str]) -> Simulated:
@@ -94,7 +100,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Serve until interrupted. Exit code 2 for a config error."""
     try:
         asyncio.run(_serve(sys.argv[1:] if words is None else words))
-    except ConfigError as error:
+    except (ConfigError, OSError) as error:  # OSError: the address is in use, or not of this machine
         sys.stderr.write(f"error: {error}\n")
         return 2
     return 0

@@ -4,7 +4,9 @@
 """
 
 import argparse
+import contextlib
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -66,11 +68,14 @@ def _serve(line: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with subprocess.Popen(line, env=environment(), start_new_session=True, stderr=subprocess.DEVNULL) as server:
         try:
-            return server.wait()
+            code = server.wait()
+            _say(f"MLflow's server ended by itself (exit code {code}); to see why: {shlex.join(line)}")
+            return code
         except KeyboardInterrupt:
             return 130
         finally:
-            os.killpg(server.pid, signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):  # it has ended
+                os.killpg(server.pid, signal.SIGTERM)
 
 
 def _open(port: int, address: str, quiet: bool) -> None:

@@ -64,7 +64,10 @@ class Table(FileDataset[tuple[int, Row]]):
     def split_names(self) -> Sequence[str]:
         """The values of the column of splits, in the file's order."""
         files = [existing(file, self.how) for file in self.paths(ALL).values()]
-        return tuple(dict.fromkeys(self._split_of(row) for file in files for row in self._rows(file)))
+        found = tuple(dict.fromkeys(self._split_of(row) for file in files for row in self._rows(file)))
+        if not found:
+            raise ConfigError(f"{self.title} has no rows; {self.how}")
+        return found
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """One file for all splits."""

@@ -87,6 +87,8 @@ class Archive:
                 if LIST not in members:
                     raise ConfigError(f"{path} is not a bundle: it has no {LIST}")
                 text = b"".join(islice(_content(archive, members[LIST]), _MAX_LIST_CHUNKS))
+        except FileNotFoundError:
+            raise ConfigError(f"there is no bundle {path}; python -m runner.report bundle makes one") from None
         except (OSError, zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError) as error:
             raise ConfigError(f"{path} is not a bundle: {error}") from None
         head = _head(path, text)

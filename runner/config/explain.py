@@ -3,8 +3,10 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import yaml
+from hydra._internal.utils import get_args_parser
 from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseError, OmegaConfBaseException
@@ -28,6 +30,18 @@ def refuse_dashes(words: Iterable[str], flags: Collection[str]) -> None:
     for word in words:
         if word.startswith("--") and "=" in word and word.partition("=")[0] not in flags:
             raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
+
+
+def refuse_flags(words: Sequence[str]) -> None:
+    """Raise ConfigError for a flag that Hydra does not have, or for its value."""
+    parser = get_args_parser()
+
+    def refuse(message: str) -> NoReturn:
+        right = "; --info choices lists the choices of every group" if "--info" in message else ""
+        raise ConfigError(f"command line: {message}{right}; flags: python -m runner --hydra-help; keys have no dashes")
+
+    parser.error = refuse  # type: ignore[method-assign]
+    parser.parse_args(words)
 
 
 def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
@@ -67,8 +81,10 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
 def _no_choice(missing: str, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
     """A group has no such file."""
     group, _, choice = missing.rpartition("/") if missing.startswith("hydra/") else missing.partition("/")
-    place = _written(rf"{group}(@[^=]*)?=.*\b{re.escape(choice)}\b", overrides)
-    place = place or _line(rf"{group}\b.*:.*\b{re.escape(choice)}\b", catalogue) or COMMAND
+    word = rf"\b{re.escape(choice)}\b" if choice else "$"
+    place = _written(rf"{group}(@[^=]*)?=.*{word}", overrides)
+    place = place or _line(rf"{group}\b.*:.*{word}", catalogue)
+    place = place or _line(rf"^(defaults:.*|\s*- ){word}", catalogue, group) or COMMAND
     if group == "hydra/launcher" and choice in _EXTRAS:
         return Finding("", f"this launcher needs an extra: pip install 'wardround[{_EXTRAS[choice]}]'", place)
     options = [*catalogue.choices(group), *(_EXTRAS if group == "hydra/launcher" else ())]
@@ -116,8 +132,11 @@ def _written(pattern: str, overrides: Sequence[str]) -> str:
     return f"{COMMAND}: {shown(found)[1:-1]}" if found else ""
 
 
-def _line(pattern: str, catalogue: Catalogue) -> str:
+def _line(pattern: str, catalogue: Catalogue, group: str = "") -> str:
+    """The first line that has the pattern, in the files of a group or in all."""
     for path in catalogue.files:
+        if group and path.parent.name != group.rpartition("/")[2]:
+            continue
         for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
             if re.search(pattern, line.partition(" #")[0]):
                 return f"{near(path)}:{number}"

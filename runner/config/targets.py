@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 import re
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
@@ -38,9 +39,27 @@ def _module(path: str) -> ModuleType:
     try:
         return importlib.import_module(path)
     except ModuleNotFoundError as error:
-        if error.name is None or not f"{path}.".startswith(f"{error.name}."):
-            raise ConfigError(f"{path} needs the package {error.name}, which is not installed") from None
-        raise ConfigError(f"there is no module {error.name}; {_siblings(error.name)}") from None
+        if error.name is None or _within(path, (error.name,)):
+            raise ConfigError(f"there is no module {error.name}; {_siblings(error.name or path)}") from None
+        if _within(error.name, (_HOME,)):
+            raise ConfigError(f"{path} imports {error.name}, which does not exist; {_now(error.name)}") from None
+        raise ConfigError(f"{path} needs the package {error.name}, which is not installed") from None
+    except Exception as error:  # noqa: BLE001 - a file of the user's may raise anything
+        raise ConfigError(f"{path} cannot be imported: {_place(error)}: {type(error).__name__}: {error}") from None
+
+
+def _place(error: Exception) -> str:
+    """File and line of an error: those of the text that cannot be read, or those that raised it."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}"
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{last.filename}:{last.lineno}"
+
+
+def _now(module: str) -> str:
+    """Where the classes of a module of ours are that moved; otherwise the modules next to it."""
+    moved = [f"{old} is {new} now" for old, new in NEW.items() if _within(old, (module,))]
+    return "; ".join(moved) or _siblings(module)
 
 
 def _siblings(path: str) -> str:
@@ -48,7 +67,8 @@ def _siblings(path: str) -> str:
     parent, _, name = path.rpartition(".")
     if not parent:
         return "it must be importable from here (the current folder is searched last)"
-    return nearest(name, [m.name for m in pkgutil.iter_modules(importlib.import_module(parent).__path__)])
+    folders = getattr(importlib.import_module(parent), "__path__", ())  # none: a module, with nothing below it
+    return nearest(name, [m.name for m in pkgutil.iter_modules(folders)])
 
 
 def _within(name: str, packages: Iterable[str]) -> bool:
