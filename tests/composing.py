@@ -25,6 +25,8 @@ from omegaconf import DictConfig
 
 from runner.config.catalogue import CONF
 from runner.config.hydra_patches import Kept
+from runner.experiment.experiment import study
+from runner.job.prepare import check
 from runner.sweep.plugins import register
 
 KEPT: dict[Any, bytes] = {}
@@ -100,3 +102,10 @@ def _files(repo: IConfigRepository) -> Iterator[tuple[str, bytes]]:
     for source in repo.get_sources():
         if source.scheme() == "file" and (folder := Path(source.path)) != CONF:
             yield from ((str(path.relative_to(folder)), path.read_bytes()) for path in sorted(folder.rglob("*.yaml")))
+
+
+def build(cfg):
+    """An experiment whose models have studied its samples."""
+    experiment = check(cfg)
+    study(experiment)
+    return experiment

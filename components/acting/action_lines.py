@@ -63,7 +63,7 @@ def parameter_of(spec: ToolSpec) -> str:
     return names[0]
 
 
-def described(tools: Mapping[str, Tool]) -> list[dict[str, str]]:
+def describe_tools(tools: Mapping[str, Tool]) -> list[dict[str, str]]:
     """What prompts say of each tool: ``name``, the name of its ``argument`` and what it is ``about``.
 
     Raises ConfigError for a tool with other parameters than one text.

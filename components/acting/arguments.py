@@ -41,7 +41,7 @@ def _is_writable(text: str) -> bool:
     return True
 
 
-def given_text(spec: ToolSpec, value: object) -> str:
+def only_text(spec: ToolSpec, value: object) -> str:
     """The tool's one text argument. Raises ToolError when it is not a text, empty, or too long (100,000)."""
     return text_argument(spec, next(iter(spec.parameters["properties"])), value, LONGEST_ALONE)
 

@@ -141,7 +141,7 @@ class Acting:
 
     async def conclude(self) -> Answer:
         """Answer after the last call, for grammars whose last action is not the answer."""
-        held = await held_by(self.episode, "final")
+        held = await read_control(self.episode, "final")
         prompts = load(self.settings.prompts)
         ask = prompts.user("conclude", problem=self.episode.problem, held=held, **self.values)
         return Answer((await self.episode.ask(continued(self.messages, ask), "conclude")).text)
@@ -155,7 +155,9 @@ class Acting:
 
     async def _task(self) -> Message:
         episode, problem = self.episode, self.episode.problem
-        held = await held_by(episode, "look") + (await held_by(episode, "inputs") if self.settings.preload else "")
+        held = await read_control(episode, "look") + (
+            await read_control(episode, "inputs") if self.settings.preload else ""
+        )
         shown = {"problem": problem, "task": task_text(problem), "held": held, **self.values}
         return load(self.settings.prompts).user("problem", shown_images(episode), **shown)
 
@@ -192,12 +194,12 @@ def _saw(episode: Episode, action: Action, messages: Sequence[Message]) -> str:
     return "\n".join(one.observation.text for one in episode.last.observed if not one.control)
 
 
-def stated(action: Action) -> Answer | Refusal | None:
+def stated_outcome(action: Action) -> Answer | Refusal | None:
     """The outcome that an action states."""
     return action.refusal if action.answer is None else Answer(action.answer)
 
 
-async def held_by(episode: Episode, name: str) -> str:
+async def read_control(episode: Episode, name: str) -> str:
     """What a control of the toolset shows, where there is one."""
     return (await episode.control(name)).text if name in episode.offer.controls else ""
 

@@ -33,7 +33,6 @@ REFERENCE = re.compile(r"#(\d+)")
 _SAW = "Observation:"
 _TASKS = "tasks"  # the file of a prompt set that holds solved tasks
 _ACTION = re.compile(r"[^\[\]\n]*\w\[.*\]\s*", re.DOTALL)
-_ENDS = ("Finish", "Refuse")  # actions that no tool stands behind
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def shown_tasks(episode: Episode, shots: int) -> Sequence[Demonstration]:
 
 def _usable(steps: Chain, offer: Offer) -> Chain:
     """The steps without actions that are not offered: what the same demonstration shows to whom has fewer tools."""
-    names = {*lasting_names(tool.spec for tool in offer.tools.values()).values(), *_ENDS}
+    names = {*lasting_names(tool.spec for tool in offer.tools.values()).values(), FINISH, REFUSE}
     return [(did, saw) for did, saw in steps if did.partition("[")[0] in names]
 
 
@@ -163,7 +162,7 @@ FAILED = "plan_failed"
 
 @dataclass
 class PlanRun:
-    """What was done of a plan so far: each action as it was run, and its result (None: too long to be handed on)."""
+    """What was done of a plan so far: each action as it was run, and its result (None: too long to be passed on)."""
 
     episode: Episode
     done: list[tuple[str, str]] = field(default_factory=list)

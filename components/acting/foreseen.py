@@ -14,13 +14,13 @@ from components.core.types import Action
 
 @runtime_checkable
 class ForeseesErrors(Protocol):
-    """A tool that can say that a call would be refused, without running it and without telling what it would give."""
+    """A tool that can say that a call would be refused, without running it and without revealing its result."""
 
     def foresee(self, state: State, **arguments: Any) -> None:
         """Raises ToolError, as the call would."""
 
 
-def foreseen(offer: Offer, action: Action) -> ToolError | None:
+def foresee_error(offer: Offer, action: Action) -> ToolError | None:
     """Why the first call that would be refused would be so; None where nothing is known to be wrong.
 
     Tools are asked about the first call alone: those after it meet what it leaves behind.

@@ -120,12 +120,12 @@ def seeds_of(episode: Episode, database: str, form: Form) -> Sequence[Demonstrat
 
 async def learn(episode: Episode, outcome: Answer, entry: Mapping[str, Any]) -> None:
     """Remark what an answered question teaches, where the memory takes it in; the runner hands it on."""
-    update = getattr(episode.memory, "update", "none")
+    update = episode.memory.update if isinstance(episode.memory, SolvedQuestions) else "none"
     if update == "executed" or (update == "gold" and await episode.correct(outcome)):
         episode.remark(learnt=dict(entry))
 
 
-def learnt_in(trajectory: Trajectory) -> list[Mapping[str, Any]]:
+def lessons_in(trajectory: Trajectory) -> list[Mapping[str, Any]]:
     """What was remarked as learnt."""
     return [step.remarks["learnt"] for step in trajectory.steps if "learnt" in step.remarks]
 

@@ -33,7 +33,7 @@ _STATEMENT = re.compile(
 _NULL = re.compile(r"(?:sql(?:ite)?\s+|[a-z][\w -]{0,30}:\s*)?null(?:[\s`*]*[:,.;-]\s*(?P<reason>.+))?", re.IGNORECASE)
 
 
-async def known(episode: Episode) -> Mapping[str, Any]:
+async def database_facts(episode: Episode) -> Mapping[str, Any]:
     """What is known of the sample's database. Raises ConfigError where nothing that is offered runs SQL."""
     if TOOL not in episode.offer.tools:
         have = ", ".join(episode.offer.tools) or "none"
@@ -63,7 +63,7 @@ def refused_in(text: str, offer: Offer) -> Refusal | None:
     return None
 
 
-async def answered(episode: Episode, reply: Message, sql: str) -> Answer | Failure:
+async def answer_with_rows(episode: Episode, reply: Message, sql: str) -> Answer | Failure:
     """Run a statement as a call of the step that was asked last, and answer with its rows as Python writes them."""
     if not sql:
         return NONE_GIVEN

@@ -34,7 +34,7 @@ def known_names(tools: Mapping[str, Tool], offer: Offer) -> list[str]:
     return list(dict.fromkeys([*tools, *absent, *filter(None, map(category_of, tools.values()))]))
 
 
-def named(asked: Sequence[str], known: Sequence[str], what: str) -> list[str]:
+def resolve_names(asked: Sequence[str], known: Sequence[str], what: str) -> list[str]:
     """Known names for names in whatever case. Raises ConfigError, beginning with ``what``, for any other."""
     spelled = {name.casefold(): name for name in reversed(known)} | {name: name for name in known}
     if unknown := [name for name in asked if name not in spelled and name.casefold() not in spelled]:

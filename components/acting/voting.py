@@ -42,7 +42,7 @@ class Vote:
 
 @dataclass(frozen=True)
 class Wrapping:
-    """An agent that plays another one, ``inner``, and offers what that one offers."""
+    """An agent that runs another one, ``inner``, and offers what that one offers."""
 
     inner: Agent
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from components.acting.solved import ShowsSolved, seeds_of
-from components.acting.sql_replies import NONE_GIVEN, answered, known, refused_in, statement_in
+from components.acting.sql_replies import NONE_GIVEN, answer_with_rows, database_facts, refused_in, statement_in
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName
 from components.core.types import Answer, Failure, Refusal
@@ -37,7 +37,7 @@ class DinSql(ShowsSolved):
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Link, classify, write, correct, run."""
-        prompts, metadata, offer = load(self.prompts), await known(episode), episode.offer
+        prompts, metadata, offer = load(self.prompts), await database_facts(episode), episode.offer
         system = prompts.system("system", metadata=metadata, refusal_fields=offer.refusal_fields)
         shown = seeds_of(episode, metadata["database"], "sql")[: self.shots]
         values: dict[str, Any] = {"question": episode.problem.question.strip(), "demonstrations": shown}
@@ -55,7 +55,7 @@ class DinSql(ShowsSolved):
         checked = await episode.ask([system, prompts.user("correction", sql=sql, **values)], "reflect")
         if (refusal := refused_in(checked.text, offer)) is not None:
             return refusal
-        return await answered(episode, checked, statement_in(checked.text) or sql)
+        return await answer_with_rows(episode, checked, statement_in(checked.text) or sql)
 
 
 def kind_in(text: str) -> Kind:

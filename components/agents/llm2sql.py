@@ -8,7 +8,7 @@ published.
 from dataclasses import dataclass
 
 from components.acting.solved import ShowsSolved, seeds_of
-from components.acting.sql_replies import answered, known, refused_in, statement_in
+from components.acting.sql_replies import answer_with_rows, database_facts, refused_in, statement_in
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName
 from components.core.types import Answer, Failure, Refusal
@@ -23,7 +23,7 @@ class Llm2Sql(ShowsSolved):
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Write, then run."""
-        prompts, metadata = load(self.prompts), await known(episode)
+        prompts, metadata = load(self.prompts), await database_facts(episode)
         system = prompts.system(
             "system",
             metadata=metadata,
@@ -31,4 +31,4 @@ class Llm2Sql(ShowsSolved):
             refusal_fields=episode.offer.refusal_fields,
         )
         reply = await episode.ask([system, prompts.user("problem", question=episode.problem.question.strip())], "act")
-        return refused_in(reply.text, episode.offer) or await answered(episode, reply, statement_in(reply.text))
+        return refused_in(reply.text, episode.offer) or await answer_with_rows(episode, reply, statement_in(reply.text))

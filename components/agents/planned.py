@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from components.acting.action_lines import FINISH, REFUSE, ActionLine, action_lines, described
+from components.acting.action_lines import FINISH, REFUSE, ActionLine, action_lines, describe_tools
 from components.acting.demonstrations import PlanRun, shown_plans
 from components.acting.solved import ShowsSolved
 from components.core.errors import ActionError
@@ -39,7 +39,7 @@ class Planned(ShowsSolved):
         """What prompts are given."""
         metadata = (await episode.control("metadata")).data
         return {
-            "metadata": metadata, "actions": described(episode.offer.tools), "max_steps": self.max_steps,
+            "metadata": metadata, "actions": describe_tools(episode.offer.tools), "max_steps": self.max_steps,
             "demonstrations": shown_plans(episode, metadata["database"], self.shots),
             "question": episode.problem.question, "refusal_fields": episode.offer.refusal_fields,
         }  # fmt: skip

@@ -8,7 +8,7 @@ that failed does not end the episode; a refusal may have a tool built, with whic
 from dataclasses import dataclass, replace
 from itertools import count
 
-from components.acting.attempt import Acting, ActsInSteps, Shown, Trial, blind, stated
+from components.acting.attempt import Acting, ActsInSteps, Shown, Trial, blind, stated_outcome
 from components.building import BuildsTools
 from components.core.errors import ModelError
 from components.core.protocols import Episode
@@ -52,7 +52,7 @@ class ReAct(ActsInSteps, BuildsTools):
                 action = await acting.act(closing=self.force_finish and is_last)
             except ModelError as error:
                 return Trial(as_failure(error), acting.chain)
-            if (outcome := stated(action)) is not None:
+            if (outcome := stated_outcome(action)) is not None:
                 resumed = None if is_last else await self.resumed(episode, acting.messages, action)
                 if resumed is None:
                     acting.add(action, action.answer or "OK", acting.messages)

@@ -16,7 +16,7 @@ from annotated_types import Ge
 from components.acting.attempt import Shown, Trial
 from components.agents.react import ReAct
 from components.core.protocols import Episode
-from components.core.task_text import Chain, chain_text, task_text, written
+from components.core.task_text import Chain, chain_text, response_text, task_text
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
@@ -51,7 +51,7 @@ class Reflexion(ReAct):
             if number == self.trials or await self._ends(line, trial):
                 break
             thoughts.append(await reflection(line, self.prompts, trial.chain))
-            previous.append((*trial.chain, (written("Reflection", thoughts[-1]), "OK")))
+            previous.append((*trial.chain, (response_text("Reflection", thoughts[-1]), "OK")))
         return trial.outcome
 
     async def _ends(self, episode: Episode, trial: Trial) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from components.building.specification import written
+from components.building.specification import read_reply
 from components.building.tools import FIELDS, NAME, Building, BuildTool, Mode
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Message, continued
@@ -83,7 +83,7 @@ async def _asked(episode: Episode, text: str, simulated: bool) -> Observation:
     if simulated:
         return await episode.control(CONTROL, request=text)
     try:
-        fields = written(text)
+        fields = read_reply(text)
     except ToolError:
         fields = {}
     return await episode.control(NAME, **{name: value for name, value in fields.items() if name in FIELDS})

@@ -87,7 +87,7 @@ def read(given: Mapping[str, Any]) -> Specification:
     return Specification(name, description.strip(), parameters, examples)
 
 
-def written(text: str) -> Mapping[str, Any]:
+def read_reply(text: str) -> Mapping[str, Any]:
     """The fields of a specification in a text that holds it as one JSON object. Raises ToolError."""
     decoder = json.JSONDecoder(strict=False)
     for found in islice(_OBJECT.finditer(text), _TRIED):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from components.acting.tool_names import known_names, named
+from components.acting.tool_names import known_names, resolve_names
 from components.core.errors import ConfigError
 from components.core.protocols import Condition
 from components.core.tools import Offer
@@ -24,7 +24,7 @@ class Withhold:
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
         """Leave tools out. Raises ConfigError when there is no such tool, or none is named."""
-        names = named(self.tools, known_names(offer.tools, offer), "condition withhold")
+        names = resolve_names(self.tools, known_names(offer.tools, offer), "condition withhold")
         if not names:
             raise ConfigError("condition withhold takes nothing away: name tools, as in condition.tools=[Calculator]")
         left = {name: tool for name, tool in offer.tools.items() if not {name, *names_of_tool(tool)} & {*names}}

@@ -64,26 +64,10 @@ class Source(Protocol):
     def samples(self) -> int | None: ...
 
     def open(self, folder: Path | None, digest: str) -> Memory:
-        """What was learnt, as it is shown; ``digest`` is that of the folder's files. None: nothing was.
+        """The memory with what was learnt; ``folder`` None: nothing was. ``digest`` is that of the folder's files.
 
         Raises ConfigError.
         """
-
-
-@runtime_checkable
-class Parted(Protocol):
-    """A source whose training samples are counted for each task (``per`` task), or for all of them together."""
-
-    @property
-    def per(self) -> str: ...
-
-
-@runtime_checkable
-class Teaching(Protocol):
-    """A source that may hold lessons on tools, which verifiers are shown where ``experience`` is set."""
-
-    @property
-    def experience(self) -> bool: ...
 
 
 class StageContext(Protocol):
@@ -125,7 +109,7 @@ class StageContext(Protocol):
         """Give models with a private answer key that of these samples."""
 
     async def play(self, sample: Sample, agent: Agent, epoch: int = 0) -> t.Played:
-        """An agent on a sample, as an evaluation would play it, but without memory. Raises ModelError."""
+        """An agent on a sample, as an evaluation would run it, but without memory. Raises ModelError."""
 
     async def talk(self, name: str, solve: Solve) -> t.Trajectory:
         """An episode that is about no sample, and offers nothing; ``name`` is its place in the journal.
@@ -165,8 +149,8 @@ class StandaloneStage(Protocol):
     def place(self) -> Path:
         """Its folder."""
 
-    def check(self, bench: StageContext) -> None:
+    def check(self, context: StageContext) -> None:
         """Whether it can be made, before anything is. Raises ConfigError."""
 
-    async def make(self, bench: StageContext) -> Made:
+    async def make(self, context: StageContext) -> Made:
         """Make it, or resume. Raises ConfigError, ModelError, RunLimitReached."""

@@ -20,7 +20,7 @@ def renewed(node: Any) -> Any:
 
 
 def as_first_named(node: Any) -> Any:
-    """A config with the names that its classes had first: what is told apart by a digest stays what it was."""
+    """A config with the names that its classes had first: what a digest identifies keeps its digest."""
     return _renamed(node, _FIRST)
 
 

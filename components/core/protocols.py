@@ -1,7 +1,7 @@
 """The verbs: structural, nothing to inherit; ``_target_`` is the registry.
 
-What a part declares besides its verb is in ``components.core.traits``. Verbs for learning are in
-``components.core.learning``, those of scorers that ask models in ``components.core.protocols``.
+What a part declares besides its verb is in ``components.core.traits``, verbs for learning in
+``components.core.learning``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

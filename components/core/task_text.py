@@ -42,7 +42,7 @@ def action_text(action: Action) -> str:
     if action.error is not None:
         return action.message.text.strip()
     if action.answer is not None:
-        return written("Finish", action.answer)
+        return response_text("Finish", action.answer)
     if action.refusal is not None:
         return f"Refuse[{_json(dict(action.refusal.grounds))}]"
     return "; ".join(call_text(call) for call in action.calls)
@@ -77,7 +77,7 @@ def call_text(call: ToolCall) -> str:
         return f"{call.name}[{call.arguments}]"
 
 
-def written(name: str, response: str) -> str:
+def response_text(name: str, response: str) -> str:
     """An inner action with its response."""
     return f"{name}[{_json({'response': response})}]"
 

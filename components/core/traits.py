@@ -145,10 +145,13 @@ class VerifierTraits:
 @dataclass(frozen=True, kw_only=True)
 class SourceTraits:
     """``holds``: the kinds of content that agents find in the memory (None: any). ``grows``: it learns while it is
-    evaluated, so that samples run one after the other."""
+    evaluated, so that samples run one after the other. ``per_task``: its training samples are counted for each task,
+    not for all together. ``teaches``: it may hold lessons on tools, which verifiers can read."""
 
     holds: Sequence[str] | None = None
     grows: bool = False
+    per_task: bool = False
+    teaches: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

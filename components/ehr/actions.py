@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from components.acting.arguments import given_text, text_spec
+from components.acting.arguments import only_text, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
@@ -43,7 +43,7 @@ class Action(ABC):
     def __call__(self, context: Context, **arguments: Any) -> Observation:
         """Act. Raises ToolError, with the kind of what went wrong with a table, a statement or an expression."""
         (parameter,) = self.spec.parameters["properties"]
-        argument = given_text(self.spec, arguments.get(parameter, ""))
+        argument = only_text(self.spec, arguments.get(parameter, ""))
         try:
             return _observation(self.run(context, argument))
         except EhrError as error:

@@ -35,7 +35,6 @@ NAMES = (
 )  # fmt: skip
 _NO_RESULT = re.compile(r"\bno results?\b", re.IGNORECASE)
 _DIGITS = 6
-Values = Mapping[str, float | None]
 UNITS = {
     "ehr/executions": "executions", "ehr/failed_executions": "executions", "ehr/calls": "calls",
     **{f"ehr/failures/{kind}": "failures" for kind in FAILURES},

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 from annotated_types import Ge, Le
 
-from components.acting.tool_names import category_of, named
+from components.acting.tool_names import category_of, resolve_names
 from components.core.errors import ConfigError
 from components.core.messages import ToolCall, ToolSpec
 from components.core.tools import Context, Effect, Offer, Tool, own_name
@@ -149,7 +149,7 @@ def fallible(fault: OnTools, offer: Offer) -> list[str]:
     known = _known(offer, tools)
     if not known:
         raise ConfigError(f"condition {fault.kind}: the toolset has no tool that could fail: choose another toolset")
-    wanted = named(fault.tools, known, f"condition {fault.kind}")
+    wanted = resolve_names(fault.tools, known, f"condition {fault.kind}")
     return [name for name, tool in tools.items() if not wanted or names_of_tool(tool) & {*wanted}]
 
 

@@ -42,12 +42,21 @@ class Call:
 
 
 class TextGrammar:
-    """A grammar whose tools stand in the text; an observation is the next user message, in the form ``observed``."""
+    """A grammar whose tools are listed in the text; an observation is the next user message, in the form ``observed``.
 
+    The template ``instructions`` of a prompt set gets one JSON card per tool and the fields of a refusal.
+    """
+
+    prompts: PromptSetName
     observed: ClassVar[str] = "Observation: {}"
 
+    def instructions(self, offer: Offer) -> str:
+        """The form of an action, the tools as one line of JSON each, and the refusal where the task may be refused."""
+        cards = [tool.spec.card_text for tool in offer.tools.values()]
+        return load(self.prompts).render("instructions", cards=cards, refusal_fields=offer.refusal_fields)
+
     def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
-        """Nothing: the tools stand in the text."""
+        """Nothing: the tools are listed in the text."""
         return ()
 
     def render(self, call: ToolCall, observation: Observation) -> Message:
@@ -61,11 +70,6 @@ class BracketJson(TextGrammar):
     """Actions in the text of the reply; one per reply, what follows the first is ignored."""
 
     prompts: PromptSetName = "bracket_json"
-
-    def instructions(self, offer: Offer) -> str:
-        """The form of an action, the tools as one line of JSON each, how to finish and, where it is open, to refuse."""
-        cards = [tool.spec.card_text for tool in offer.tools.values()]
-        return load(self.prompts).render("instructions", cards=cards, refusal_fields=offer.refusal_fields)
 
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the reply's first action. Raises ActionError when there is none that can be read."""

@@ -6,7 +6,7 @@ Departures: ``Action:``, bullets and numbers may stand before the name; ``Refuse
 
 from dataclasses import dataclass, replace
 
-from components.acting.action_lines import FINISH, FORM, REFUSE, ActionLine, action_lines, call_of, described
+from components.acting.action_lines import FINISH, FORM, REFUSE, ActionLine, action_lines, call_of, describe_tools
 from components.core.errors import ActionError
 from components.core.messages import Message
 from components.core.tools import Offer
@@ -27,7 +27,7 @@ class BracketText(TextGrammar):
 
     def instructions(self, offer: Offer) -> str:
         """The form of an action, the tools, and how to end. Raises ConfigError for a tool with other parameters."""
-        actions = described(offer.tools)
+        actions = describe_tools(offer.tools)
         return load(self.prompts).render("instructions", actions=actions, refusal_fields=offer.refusal_fields)
 
     def parse(self, message: Message, offer: Offer) -> Action:

@@ -17,7 +17,6 @@ from components.core.tools import Offer
 from components.core.traits import GrammarTraits, PromptSetName
 from components.core.types import Action, Refusal
 from components.grammars.bracket_json import TextGrammar
-from components.prompts import load
 
 _OPENING = re.compile(r"<(Call|EndCall|NoCall)>")
 
@@ -63,11 +62,6 @@ class XmlCall(TextGrammar):
     observed: ClassVar[str] = "<Observation>\n{}\n</Observation>"
     prompts: PromptSetName = "xml_call"
     traits: ClassVar[GrammarTraits] = GrammarTraits(needs_tools=True)  # there is no tag for an answer without a call
-
-    def instructions(self, offer: Offer) -> str:
-        """The protocol, the tools as one line of JSON each, and the refusal where it is open."""
-        cards = [tool.spec.card_text for tool in offer.tools.values()]
-        return load(self.prompts).render("instructions", cards=cards, refusal_fields=offer.refusal_fields)
 
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the first complete element. Raises ActionError when there is none or a field is missing."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.acting.arguments import given_text, text_spec
+from components.acting.arguments import only_text, text_spec
 from components.arithmetic import functions, units
 from components.arithmetic.evaluate import as_text, evaluate
 from components.arithmetic.functions import Function
@@ -54,7 +54,7 @@ class Calculator:
 
     async def __call__(self, context: Context, expression: Any) -> Observation:
         """Evaluate. Raises ToolError."""
-        plain = units.as_call(given_text(self.spec, expression))
+        plain = units.as_call(only_text(self.spec, expression))
         value = evaluate(plain, _ALL if self.clinical else _PLAIN)
         text = as_text(value)
         return Observation(text, {"value": value if isinstance(value, int | float) else text})

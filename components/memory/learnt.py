@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import unquote
 
 import orjson
@@ -37,7 +37,6 @@ class Learnt:
     ``prompts`` are shown. ``experience``: show the lessons of ``step`` (null = the last).
     """
 
-    traits: ClassVar[SourceTraits] = SourceTraits(holds=(TASKS,))
     prefers = ("train",)
 
     stage: Stage
@@ -51,6 +50,11 @@ class Learnt:
     max_items: Annotated[int, Ge(0)] | None = None
     step: Annotated[int, Ge(0)] | None = None
     prompts: str | None = None
+
+    @property
+    def traits(self) -> SourceTraits:
+        """It holds solved tasks, and lessons on tools where ``experience`` is set."""
+        return SourceTraits(holds=(TASKS,), per_task=self.per == "task", teaches=self.experience)
 
     @property
     def needed(self) -> bool:

@@ -16,7 +16,7 @@ from components.core.types import Privacy
 from components.models.endpoints import NOT_EXTRA, OPENAI, Endpoint, Retired, key_in_environment
 from components.models.faults import Fault
 from components.models.limits import Deadlines, Limiter, Minute, Retries, estimate
-from components.models.prices import PriceRow, look_up, stated
+from components.models.prices import PriceRow, configured_price, look_up
 
 if TYPE_CHECKING:
     from components.models.litellm_chat import LitellmChat
@@ -92,7 +92,7 @@ class Gateway:
         self._endpoint.check()
         self._key = key_in_environment(self.name, self.api_key_env, self.key_optional)
         if self.price is not None:
-            stated(self.price, PriceRow(None, None, None, "model.price"))
+            configured_price(self.price, PriceRow(None, None, None, "model.price"))
         requests, tokens = (Minute(n) if n else None for n in (self.requests_per_minute, self.tokens_per_minute))
         self._limiter = Limiter(self.max_connections, requests, tokens)
         self._retries = Retries(self.retries, f"{self.name} at {self.endpoint}")
@@ -111,7 +111,7 @@ class Gateway:
     def price_row(self) -> PriceRow:
         """The price used and where it is from, or why there is none."""
         row = look_up(self.name, self._endpoint.price_provider)
-        return row if self.price is None else stated(self.price, row)
+        return row if self.price is None else configured_price(self.price, row)
 
     @property
     def traits(self) -> ModelTraits:

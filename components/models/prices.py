@@ -81,7 +81,7 @@ def row_in(table: Mapping[str, Any], name: str, provider: str, source: str) -> P
     return PriceRow(None, None, None, source, f"price unknown: {where}; set model.price={{input: ..., output: ...}}")
 
 
-def stated(price: Mapping[str, Any], row: PriceRow) -> PriceRow:
+def configured_price(price: Mapping[str, Any], row: PriceRow) -> PriceRow:
     """The row with a price from the configuration in place of the table's. Raises ConfigError."""
     allowed = ("input", "output", "cached_input")
     if not {"input", "output"} <= set(price) <= set(allowed):

@@ -102,7 +102,7 @@ def _calls(calls: object) -> list[ToolCall]:
     if not calls:
         return read
     if not isinstance(calls, list):
-        raise Fault("unreadable", f"the reply's tool_calls are no list but {type(calls).__name__}")
+        raise Fault("unreadable", f"the reply's tool_calls are not a list but {type(calls).__name__}")
     if len(calls) > _MOST_CALLS:
         raise Fault("unreadable", f"the reply holds {len(calls)} tool calls; {_MOST_CALLS} are the most that are read")
     for index, call in enumerate(calls):

@@ -14,7 +14,7 @@ from unicodedata import category
 
 from annotated_types import Ge
 
-from components.acting.attempt import Acting, ActsInSteps, Shown, blind, held_by, shown_images, stated
+from components.acting.attempt import Acting, ActsInSteps, Shown, blind, read_control, shown_images, stated_outcome
 from components.core.concurrency import together
 from components.core.errors import AttemptOver, ModelError
 from components.core.messages import Message, Sampling
@@ -256,7 +256,7 @@ def _line(number: int, expert: Expert) -> str:
 async def _asked(episode: Episode, prompts: str) -> dict[str, str]:
     """The question and its options as all prompts show them."""
     problem = episode.problem
-    shown = [await held_by(episode, name) for name in ("look", "inputs")]
+    shown = [await read_control(episode, name) for name in ("look", "inputs")]
     held = "\n\n".join(filter(None, shown))
     texts = load(prompts)
     question, plain = (texts.render("question", problem=problem, held=h, question=_closed(problem)) for h in (held, ""))
@@ -278,7 +278,7 @@ async def _act(line: Episode, settings: ActsInSteps, shown: Shown) -> Answer | R
             action = await acting.act(closing=step == settings.max_steps)
         except ModelError as error:
             return as_failure(error)
-        if (outcome := stated(action)) is not None:
+        if (outcome := stated_outcome(action)) is not None:
             return outcome
         await acting.observe(action)
         if acting.is_over(action):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Literal, get_args
 
-from components.acting.foreseen import foreseen, reflection_in
+from components.acting.foreseen import foresee_error, reflection_in
 from components.building import BuildsTools, beside_memory
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Message, continued
@@ -164,7 +164,7 @@ class Radagent(BuildsTools):
                     return action.refusal
                 messages = resumed
                 continue
-            ends = self.on_failure == "end" or foreseen(executor.offer, action) is not None
+            ends = self.on_failure == "end" or foresee_error(executor.offer, action) is not None
             observations = await executor.observe(action)
             failed = next((one for one in executor.last.observed if one.error is not None), None)
             if failed is not None and ends:

@@ -127,7 +127,7 @@ class Card:
 
 
 def bounds(lower: float, upper: float, n_listed: int) -> tuple[float, float]:
-    """The bounds of a tool restricted to so many entries; fewer entries bring it closer to 0.95."""
+    """The bounds of a tool restricted to so many entries; with fewer entries it is closer to 0.95."""
     gap = 0.95 - upper
     if n_listed == 1:
         return round(lower + gap, 6), 0.95

@@ -93,26 +93,29 @@ class EmbedRecords:
         """The folder of the picture."""
         return Path("outputs/embedding") / self.name if self.folder is None else Path(self.folder)
 
-    def check(self, bench: StageContext) -> None:
+    def check(self, context: StageContext) -> None:
         """Raises ConfigError where there are too few records."""
-        if (n := len(_records(bench.evaluated))) < _LEAST:
+        if (n := len(_records(context.evaluated))) < _LEAST:
             raise ConfigError(
                 f"it needs at least {_LEAST} records of RadABench, the dataset has {n} (dataset=radabench_mini has 66)"
             )
         if self.place.is_dir():
-            MadeFolder(self.place).notes(bench.begun, "stage.name")
+            MadeFolder(self.place).notes(context.begun, "stage.name")
 
-    async def make(self, bench: StageContext) -> Made:
+    async def make(self, context: StageContext) -> Made:
         """Embed, reduce to two dimensions, draw; or report what is missing. Raises ConfigError."""
-        home, notes = MadeFolder(self.place), {**bench.facts, "begun": bench.begun, "embedding": self.embedding.name}
+        home, notes = (
+            MadeFolder(self.place),
+            {**context.facts, "begun": context.begun, "embedding": self.embedding.name},
+        )
         with home.held():
-            home.notes(bench.begun, "stage.name")
+            home.notes(context.begun, "stage.name")
             if why := self.embedding.missing or missing_extra("t-SNE", "sklearn", "embedding"):
                 home.note({**notes, "status": NEW, "skipped": why})
                 return Made(self.place, [f"skipped:    {why}"])
-            samples = _records(bench.evaluated)
+            samples = _records(context.evaluated)
             perplexity = min(self.perplexity, (len(samples) - 1) / 3)  # it must be below the number of records
-            points = self._points([self._text(one.metadata["record"]) for one in samples], perplexity, bench.seed)
+            points = self._points([self._text(one.metadata["record"]) for one in samples], perplexity, context.seed)
             home.write(POINTS, _table(samples, points))
             home.write(PICTURE, _picture(samples, points, self.by))
             home.note({**notes, "status": "complete", "records": len(samples), "perplexity": perplexity})

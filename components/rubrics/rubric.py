@@ -70,7 +70,7 @@ class Field:
             raise ValueError(f"has {len(named)} values, where one is asked for; valid: {valid}")
         if NONE in named and self.pick == "several":
             if len(named) > 1:
-                raise ValueError(f"has {NONE!r} beside others; it stands alone")
+                raise ValueError(f"has {NONE!r} with others; it must be the only one")
             return ()
         return tuple(one for one in self.categories if one in named)
 
@@ -193,7 +193,7 @@ def _part(part: str, sample: Sample, trajectory: Trajectory | None) -> str:
     if part == "reference":
         return _reference(problem, sample.target)
     if part.startswith("metadata."):
-        return written(sample.metadata.get(part.partition(".")[2]))
+        return as_text(sample.metadata.get(part.partition(".")[2]))
     if trajectory is None:
         return ""
     return _answer(problem, trajectory) if part == "answer" else "\n\n".join(_steps(trajectory))
@@ -210,7 +210,7 @@ def _reference(problem: Problem, target: object) -> str:
     """What is right; a letter with the text of its option, and an answer without its name where it is all there is."""
     if isinstance(target, Mapping) and list(target) == ["answer"]:
         target = target["answer"]
-    return _with_option(problem, target) if isinstance(target, str) else written(target)
+    return _with_option(problem, target) if isinstance(target, str) else as_text(target)
 
 
 def _with_option(problem: Problem, text: str) -> str:
@@ -219,19 +219,19 @@ def _with_option(problem: Problem, text: str) -> str:
     return f"{letter}. {problem.choices[letter]}" if letter in problem.choices else text
 
 
-def written(value: object, depth: int = 0) -> str:
+def as_text(value: object, depth: int = 0) -> str:
     """A value of the data as lines to read: names before values, lists as items."""
     indent = "  " * depth
     if isinstance(value, Mapping):
         return "\n".join(_named(str(name), one, depth) for name, one in value.items())
     if isinstance(value, list | tuple):
-        return "\n".join(f"{indent}- {written(one).strip()}" for one in value)
+        return "\n".join(f"{indent}- {as_text(one).strip()}" for one in value)
     return "" if value is None else f"{indent}{value}"
 
 
 def _named(name: str, value: Any, depth: int) -> str:
     nested = isinstance(value, Mapping | list | tuple) and value
-    return f"{'  ' * depth}{name}:" + (f"\n{written(value, depth + 1)}" if nested else f" {written(value)}".rstrip())
+    return f"{'  ' * depth}{name}:" + (f"\n{as_text(value, depth + 1)}" if nested else f" {as_text(value)}".rstrip())
 
 
 def _answer(problem: Problem, trajectory: Trajectory) -> str:
@@ -239,7 +239,7 @@ def _answer(problem: Problem, trajectory: Trajectory) -> str:
     if trajectory.answer is not None:
         return _with_option(problem, trajectory.answer)
     if trajectory.refusal is not None:
-        return "\n".join(["The task was refused.", written(dict(trajectory.refusal.grounds))]).strip()
+        return "\n".join(["The task was refused.", as_text(dict(trajectory.refusal.grounds))]).strip()
     return f"No answer was given ({trajectory.failure or trajectory.stop})."
 
 

@@ -24,7 +24,7 @@ _open: "weakref.WeakSet[Episode]" = weakref.WeakSet()
 
 
 class Episode:
-    """One supervisor: its channel and its leash, and the pipes of the worker that it handed over."""
+    """One supervisor: its channel and its leash, and the pipes of the worker that it passed on."""
 
     def __init__(self, zygote: ZygoteProcess, library: Library, limits: Limits, keep: bool) -> None:
         self.zygote = zygote

@@ -17,7 +17,7 @@ from annotated_types import Ge
 
 from components.acting.examples import FILE, Example, rationale_of, rationales
 from components.acting.solved import FILE as SOLVED_FILE
-from components.acting.solved import SolvedQuestions, learnt_in, own_seeds
+from components.acting.solved import SolvedQuestions, lessons_in, own_seeds
 from components.core.learning import Practice
 from components.core.traits import PromptSetName
 from components.core.types import Sample
@@ -83,6 +83,6 @@ class Solve:
         for sample in samples:
             memory.hold(learnt)
             played = await practice.play(sample, practice.agent.solve, memory)
-            learnt += learnt_in(played.trajectory)
+            learnt += lessons_in(played.trajectory)
         memory.hold(learnt)
         return {SOLVED_FILE: [asdict(one) for one in memory.grown]}

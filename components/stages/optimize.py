@@ -19,7 +19,7 @@ from components.core.concurrency import together
 from components.core.errors import ConfigError
 from components.core.learning import LEARNT, Practice, task_of
 from components.core.protocols import Episode
-from components.core.task_text import Chain, chain_text, task_text, written
+from components.core.task_text import Chain, chain_text, response_text, task_text
 from components.core.traits import PromptSetName, StageTraits
 from components.core.types import Answer, Failure, Refusal, Sample
 from components.prompts import load
@@ -116,7 +116,7 @@ class Optimize:
         """An attempt with the model's reflection on it, which knows the gold answer, as its last step."""
         values = {"task": task_text(sample.problem), "chain": chain_text(chain), "gold": gold_text(sample)}
         thought = await episode.ask([load(self.prompts).user("reflect", (), **values)], "reflect")
-        return (*chain, (written("Reflection", thought.text), "OK"))
+        return (*chain, (response_text("Reflection", thought.text), "OK"))
 
     async def _suggest(self, practice: Practice, one: Success) -> dict[str, list[str]]:
         """Lessons on each action from comparing the attempts; empty when no draw could be read."""

@@ -50,7 +50,7 @@ class _Rewriting:
 class Critic:
     """Asks the role ``critic``. ``draws``: how often a template is asked for that cannot be read or is refused."""
 
-    bench: StageContext
+    context: StageContext
     rules: Rules
     prompts: str
     draws: int
@@ -107,7 +107,7 @@ class Critic:
 
     async def _talk(self, name: str, solve: Solve) -> Purposes:
         """What it took. Raises ConfigError when the budget of a sample does not reach."""
-        ended = await self.bench.talk(name, solve)
+        ended = await self.context.talk(name, solve)
         if ended.stop != "answered":
             overflow = ended.failure == CONTEXT_LENGTH
             wanted = "a lower stage.failures_shown" if overflow else "a larger budget.sample"

@@ -44,11 +44,11 @@ class Parts:
         return {name: list(dict.fromkeys(map(record_of, part))) for name, part in parts.items()}
 
 
-def parts_of(bench: StageContext, split: str | None, train: int, validation: int, compare: int) -> Parts:
+def parts_of(context: StageContext, split: str | None, train: int, validation: int, compare: int) -> Parts:
     """Draw the parts by whole records. Raises ConfigError when there are too few, one is evaluated too, or two parts
     hold the same task."""
-    seed = f"{bench.seed}/refine_prompts"
-    name, samples = bench.training(split)
+    seed = f"{context.seed}/refine_prompts"
+    name, samples = context.training(split)
     records = list(dict.fromkeys(map(record_of, samples)))
     asked = train + validation
     if asked > len(records):
@@ -58,7 +58,7 @@ def parts_of(bench: StageContext, split: str | None, train: int, validation: int
         )
     chosen = draw(records, asked, seed)
     training = set(draw(chosen, train, f"{seed}/train"))
-    evaluated = list(dict.fromkeys(map(record_of, bench.evaluated)))
+    evaluated = list(dict.fromkeys(map(record_of, context.evaluated)))
     if both := sorted(set(chosen) & set(evaluated)):
         raise ConfigError(f"record {both[0]!r} is evaluated and in the split {name!r}; nothing is learnt from it")
     learnt = [one for one in samples if record_of(one) in training]
@@ -74,7 +74,7 @@ def parts_of(bench: StageContext, split: str | None, train: int, validation: int
         name,
         learnt,
         tested,
-        [one for one in bench.evaluated if record_of(one) in compared],
+        [one for one in context.evaluated if record_of(one) in compared],
     )
 
 
@@ -125,11 +125,11 @@ class Tried:
         raise ConfigError(f"{key}: {what} scores no episode here; these do: {', '.join(sorted(have)) or 'none'}")
 
 
-async def tried(bench: StageContext, prompts: Path, samples: Sequence[Sample], trials: int = 1) -> Tried:
+async def tried(context: StageContext, prompts: Path, samples: Sequence[Sample], trials: int = 1) -> Tried:
     """The agent of the config with the prompts of a folder on samples, each so many times."""
-    agent = with_prompts(bench.agent, str(prompts))
+    agent = with_prompts(context.agent, str(prompts))
     rounds = [(sample, epoch) for epoch in range(trials) for sample in samples]
-    played = await together(bench.play(sample, agent, epoch) for sample, epoch in rounds)
+    played = await together(context.play(sample, agent, epoch) for sample, epoch in rounds)
     records = [
         {
             "sample_id": sample.problem.id,
@@ -210,11 +210,11 @@ class Gate:
         shared = f" ({self.alpha} over {self.rounds} rounds)" if self.rounds > 1 else ""
         return f"{number(self.level)}{shared}"
 
-    def decision(self, bench: StageContext, before: Tried | None, after: Tried | None) -> dict[str, Any]:
+    def decision(self, context: StageContext, before: Tried | None, after: Tried | None) -> dict[str, Any]:
         """Whether the new set is kept, by which numbers, and why."""
         if before is None or after is None:
             return {"kept": True, "why": _OPEN}
-        gain = dict(bench.gain(after.records, before.records, self.metric))
+        gain = dict(context.gain(after.records, before.records, self.metric))
         reached = after.mean(self.metric) if after.count(self.metric) else None  # a set may break all there is
         scores = {"before": before.mean(self.metric), "after": reached, "gain": gain}
         if self.level is None:

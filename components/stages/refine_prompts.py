@@ -73,34 +73,34 @@ class RefinePrompts:
         """Where the set is written: among one's own, or in ``folder``."""
         return own_folder() / self.name if self.folder is None else Path(self.folder)
 
-    def check(self, bench: StageContext) -> None:
+    def check(self, context: StageContext) -> None:
         """Whether there are prompts to refine and records to learn from. Raises ConfigError."""
-        if not self._rules(bench).of:
+        if not self._rules(context).of:
             raise ConfigError("stage.templates: found [], which leaves nothing to refine")
         if self.folder is None and place_of(self.name) != self.place:
             raise ConfigError(
                 f"stage.name={self.name!r} is the name of a set of ours, which agent.prompts={self.name} chooses first;"
                 " choose another stage.name"
             )
-        self.parts(bench)
+        self.parts(context)
         if self.place.is_dir():
-            MadeFolder(self.place).notes(bench.begun, "stage.name")
+            MadeFolder(self.place).notes(context.begun, "stage.name")
 
-    def parts(self, bench: StageContext) -> Parts:
+    def parts(self, context: StageContext) -> Parts:
         """The samples of the rounds. Raises ConfigError."""
-        return parts_of(bench, self.split, self.train_records, self.validation_records, self.compare_records)
+        return parts_of(context, self.split, self.train_records, self.validation_records, self.compare_records)
 
-    def _rules(self, bench: StageContext) -> Rules:
-        with_prompts(bench.agent, self.name)
-        return Rules(bench.agent.prompts, self.templates)  # type: ignore[attr-defined]  # with_prompts has seen to it
+    def _rules(self, context: StageContext) -> Rules:
+        with_prompts(context.agent, self.name)
+        return Rules(context.agent.prompts, self.templates)  # type: ignore[attr-defined]  # with_prompts has seen to it
 
-    async def make(self, bench: StageContext) -> Made:
+    async def make(self, context: StageContext) -> Made:
         """Run the rounds that are left. Raises ConfigError, ModelError, RunLimitReached."""
-        rules, home = self._rules(bench), MadeFolder(self.place)
+        rules, home = self._rules(context), MadeFolder(self.place)
         with home.held():
-            notes = home.notes(bench.begun, "stage.name")
+            notes = home.notes(context.begun, "stage.name")
             if notes.get("status") != COMPLETE:
-                notes = await _Refining(self, bench, rules, PromptHome(home, notes)).resume()
+                notes = await _Refining(self, context, rules, PromptHome(home, notes)).resume()
         digest = PromptSet(self.name, self.place).digest  # which an edit after the last round changes
         said = page(notes, self.name if self.folder is None else str(self.place), digest)
         return Made(self.place, said, figures=figures(notes))
@@ -111,7 +111,7 @@ class _Refining:
     """The work on one set, from what its manifest says is done."""
 
     setting: RefinePrompts
-    bench: StageContext
+    context: StageContext
     rules: Rules
     home: PromptHome
 
@@ -122,14 +122,14 @@ class _Refining:
 
     async def resume(self) -> dict[str, Any]:
         """Run the rounds that are left, up to a pause. Returns the manifest."""
-        setting, bench = self.setting, self.bench
-        parts = setting.parts(bench)
-        bench.study([*parts.train, *parts.validation, *bench.evaluated])
+        setting, context = self.setting, self.context
+        parts = setting.parts(context)
+        context.study([*parts.train, *parts.validation, *context.evaluated])
         if self.notes and self.home.settle():
             return self.notes
         if not self.notes:
             self.home.begin(self._facts(parts))
-            first = await tried(bench, self.home.save(self.rules.first), parts.train[:1])
+            first = await tried(context, self.home.save(self.rules.first), parts.train[:1])
             first.check(setting.metric, setting.solved_by)  # before all others are paid for
         version = self.home.version(self.rules) if self.notes["rounds"] else self.rules.first
         before: Tried | None = None
@@ -145,12 +145,12 @@ class _Refining:
     def _facts(self, parts: Parts) -> dict[str, Any]:
         """What the manifest says of the stage from its beginning."""
         return {
-            **self.bench.facts,
-            "begun": self.bench.begun,
+            **self.context.facts,
+            "begun": self.context.begun,
             "base": self.rules.base,
             "split": parts.split,
             "records": parts.records,
-            "texts": self.bench.known([*parts.train, *parts.validation]),
+            "texts": self.context.known([*parts.train, *parts.validation]),
         }
 
     async def _round(
@@ -160,7 +160,7 @@ class _Refining:
         setting, folder = self.setting, self.home.save(version)
         played = await self._tried("train", version, parts.train)
         failed = played.failed(setting.solved_by)
-        shown = draw(failed, setting.failures_shown, f"{self.bench.seed}/refine_prompts/{number}")
+        shown = draw(failed, setting.failures_shown, f"{self.context.seed}/refine_prompts/{number}")
         failures = [failure_text(sample, one) for sample, one in shown]
         notes: dict[str, Any] = {
             "round": number, "begins": folder.name, "played": len(played.records), "failed": len(failed),
@@ -168,7 +168,7 @@ class _Refining:
         }  # fmt: skip
         critique, refused, kept = "", dict[str, str](), version
         if failures:
-            critic = Critic(self.bench, self.rules, setting.prompts, setting.draws)
+            critic = Critic(self.context, self.rules, setting.prompts, setting.draws)
             place = f"refine_prompts/round-{number}"
             wanted = await critic.propose(place, version, failures, len(failed), len(played.records))
             self.notes["spent"][place] = wanted.usage
@@ -176,7 +176,7 @@ class _Refining:
             if fresh != version:
                 before = before or await self._validated(version, parts.validation)
                 after = await self._validated(fresh, parts.validation)
-                notes |= {"candidate": self.home.save(fresh).name, **setting.gate.decision(self.bench, before, after)}
+                notes |= {"candidate": self.home.save(fresh).name, **setting.gate.decision(self.context, before, after)}
                 kept, before = (fresh, after) if notes["kept"] else (version, before)
                 changes = diff(self.rules.texts(version), self.rules.texts(fresh))
                 self.home.home.write(f"history/round-{number}.diff", changes)
@@ -193,18 +193,18 @@ class _Refining:
     async def _tried(self, part: str, version: Version, samples: Sequence[Sample], trials: int = 1) -> Tried:
         """The version on samples. What it took is kept under what it was: tried again, it comes from the journal."""
         folder = self.home.save(version)
-        played = await tried(self.bench, folder, samples, trials)
+        played = await tried(self.context, folder, samples, trials)
         self.notes["spent"][f"{part}/{folder.name}"] = played.usage
         return played
 
     async def _compare(self, version: Version, samples: Sequence[Sample]) -> None:
         """The plain against the refined set on evaluated records: numbers, and a plot of them."""
-        setting, bench = self.setting, self.bench
+        setting, context = self.setting, self.context
         plain, refined = [
             await self._tried("compared", one, samples, setting.compare_trials) for one in (self.rules.first, version)
         ]
         points = per_record(plain, refined, setting.metric)
-        gain: Mapping[str, Any] = bench.gain(refined.records, plain.records, setting.metric)
+        gain: Mapping[str, Any] = context.gain(refined.records, plain.records, setting.metric)
         notes = {"metric": setting.metric, "trials": setting.compare_trials, "gain": dict(gain), "records": points}
         self.notes["compared"] = notes
         self.home.home.write("history/comparison.svg", scatter(points, setting.metric, gain["better"]))

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
-from components.acting.arguments import given_text
+from components.acting.arguments import only_text
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
@@ -84,7 +84,7 @@ class TextTool(ABC):
 
     async def __call__(self, context: Context, **arguments: Any) -> Observation:
         """Check the text and answer. Raises ToolError."""
-        text = given_text(self.spec, next(iter(arguments.values()), None))
+        text = only_text(self.spec, next(iter(arguments.values()), None))
         if missing := self.missing:
             raise ToolError(f"{self.spec.name} is unavailable: {missing}.", "unavailable")
         return await self.answer(text)

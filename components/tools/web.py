@@ -140,12 +140,10 @@ class Web:
         """Get a page: status 2xx or one in ``accept``. Raises ToolError."""
         return await self._ask("GET", url.update_query(parameters or {}), headers or {}, None, accept)
 
-    async def post(
-        self, url: URL, body: object, headers: Mapping[str, str] | None = None, accept: Collection[int] = ()
-    ) -> Reply:
-        """Send JSON and read the answer: status 2xx or one in ``accept``. Raises ToolError."""
+    async def post(self, url: URL, body: object, headers: Mapping[str, str] | None = None) -> Reply:
+        """Send JSON and read the answer: status 2xx. Raises ToolError."""
         sent = {"Content-Type": "application/json", **(headers or {})}
-        return await self._ask("POST", url, sent, orjson.dumps(body), accept)
+        return await self._ask("POST", url, sent, orjson.dumps(body), ())
 
     async def _ask(
         self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None, accept: Collection[int]

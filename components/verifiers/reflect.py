@@ -11,7 +11,7 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from components.acting.foreseen import foreseen, reflection_in
+from components.acting.foreseen import foresee_error, reflection_in
 from components.core.messages import Message, continued
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text
@@ -50,7 +50,7 @@ def found(action: Action, episode: Episode) -> tuple[str, str]:
         return action.error, f"Your reply could not be read: {action.error_text}."
     if action.answer is None and not reflection_in(action.message.text):
         return "no_reflection", "There is no reflection in your reply, or nothing in it."
-    if (error := foreseen(episode.offer, action)) is not None:
+    if (error := foresee_error(episode.offer, action)) is not None:
         return error.label, f"The call would be refused: {error}."
     return "nothing found", ""
 

@@ -64,7 +64,7 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         place = f"{near(Path(mark.name))}:{mark.line + 1}" if mark else "a YAML file"
-        return Finding("", f"no valid YAML: {error.problem or error.context}", place)
+        return Finding("", f"not valid YAML: {error.problem or error.context}", place)
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         return _no_choice(error.missing_cfg_file, overrides, catalogue)
     if isinstance(error, OverrideParseException):
@@ -82,7 +82,7 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
         nulls = [(o, catalogue.choices(o.lstrip("+").partition("=")[0])) for o in overrides if o.endswith("=null")]
         word, choices = next((one for one in nulls if one[1]), ("", {}))
         group = word.lstrip("+").partition("=")[0]
-        text = f"null is no choice; ~{group} leaves the group out where nothing needs it; {nearest('', choices)}"
+        text = f"null is not a choice; ~{group} leaves the group out where nothing needs it; {nearest('', choices)}"
         return Finding("", text, f"{COMMAND}: {word}")
     if isinstance(cause, ConfigError):  # of a launcher or sweeper that Hydra makes
         return Finding("", str(cause), _written(re.escape(str(cause).partition(":")[0]) + "=", overrides))

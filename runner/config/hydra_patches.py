@@ -86,7 +86,7 @@ def _choices(overrides: Any, defaults: Sequence[Any], self_added: bool) -> Any:
 def _mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
     """``hydra.mode`` of the config; composed only where a word or an experiment's file can have set it.
 
-    A job that is to be played in parts is a sweep of them, and so is a search.
+    A job that is to be run in parts is a sweep of them, and so is a search.
     """
     if any(map(_PARTS.match, overrides)):
         overrides.append("hydra.mode=MULTIRUN")

@@ -70,7 +70,7 @@ class Run:
         if self.shard is not None:
             read_shard(self.shard)
             if self.shards is not None:
-                raise ConfigError("run.shard plays one part of a job, run.shards all of them: leave one out")
+                raise ConfigError("run.shard runs one part of a job, run.shards all of them: set only one of them")
         if self.preflight and self.journal is None:
             raise ConfigError("run.preflight keeps the pilot's calls in run.journal, which is null; name a journal")
         if self.replay is True and self.journal is None:
@@ -149,6 +149,6 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.stage is not None and self.run.preflight:
-            raise ConfigError("run.preflight says what an evaluation takes; a stage has none: leave one of them out")
+            raise ConfigError("run.preflight says what an evaluation takes; a stage has none: set only one of them")
         if self.stage == "memory" and self.memory is None:
             raise ConfigError("a stage makes the memory that the config names, and it names none; choose memory=learnt")

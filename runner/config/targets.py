@@ -98,7 +98,7 @@ _DECLARED: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
     "Tool": ("traits", "ToolTraits", {"identity": "identity", "untried": "triable", "wraps": "wrapped"}),
     "Dataset": ("traits", "DatasetTraits", {"base": "base"}),
     "Grammar": ("traits", "GrammarTraits", {"needs_tools": "needs_tools"}),
-    "Source": ("traits", "SourceTraits", {"holds": "holds", "grows": "grows"}),
+    "Source": ("traits", "SourceTraits", {"holds": "holds", "grows": "grows", "per": "per_task"}),
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What is known of a run before its first sample: for the manifest, and to tell whether a folder is this run's."""
+"""What is known of a run before its first sample: for the manifest, and to recognise the folder of this run."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ class PartsBuilder:
     only: Collection[str] | None
     made: dict[str, Any] = field(default_factory=dict)
 
-    def everything(self) -> tuple[dict[str, Any], dict[str, Model], Any]:
-        """What an episode plays with by the names of ``Parts``, the models, the dataset."""
+    def everything(self) -> tuple[dict[str, Any], dict[str, Model], Dataset]:
+        """The parts of an episode by the names of ``Parts``, the models, the dataset; None for each that is broken."""
         agent = {} if "agent" in self.broken else self.cfg["agent"]
         pieces = {"grammar": self._grammar(agent), "agent": self.one("agent", Agent, _without_grammars(agent))}
         kinds = {"verifier": Verifier, "toolset": Toolset, "condition": Condition}
@@ -34,12 +34,12 @@ class PartsBuilder:
         pieces["scorers"] = {k: self.one(f"scorer.{k}", Scorer, node) for k, node in self._nodes("scorer")}
         return pieces, self._models(), self.one("dataset", Dataset)
 
-    def source(self) -> Any:
+    def source(self) -> Source | None:
         """The memory's source, where the config names one."""
         return None if self.cfg.get("memory") is None else self.one("memory", Source)
 
-    def stage(self) -> Any:
-        """The stage of its own, where the config names one."""
+    def stage(self) -> StandaloneStage | None:
+        """The standalone stage, where the config names one."""
         return self.one("stage", StandaloneStage) if isinstance(self.cfg.get("stage"), Mapping) else None
 
     def one(self, key: str, protocol: Any, node: object = None) -> Any:
@@ -62,8 +62,8 @@ class PartsBuilder:
         grammars, named = dict(self._nodes("grammars")), grammars_of(agent)
         name = next(iter(named.values()), next(iter(grammars), None))
         if any(other != name for other in named.values()):
-            told = ", ".join(f"{key}={value}" for key, value in named.items())
-            self.findings.append(Finding("agent.grammar", f"the agents of a run share one grammar, found {told}"))
+            names = ", ".join(f"{key}={value}" for key, value in named.items())
+            self.findings.append(Finding("agent.grammar", f"the agents of a run share one grammar, found {names}"))
             return None
         if name in grammars:
             return self.one(f"grammars.{name}", Grammar, grammars[name])

@@ -1,4 +1,4 @@
-"""Which samples a run plays: a seeded draw, epochs, and one part of them per shard."""
+"""Which samples a run takes: a seeded draw, epochs, and one part of them per shard."""
 
 from collections import Counter
 from dataclasses import replace

@@ -26,7 +26,7 @@ from runner.terminal.progress import Board, Progress
 @dataclass
 class Outcome:
     """What came of a run. ``records`` are slim: without steps; ``stopped`` says which budget ended it,
-    ``halted`` why it could not go on."""
+    ``halted`` why it could not continue."""
 
     records: list[Record] = field(default_factory=list)
     stopped: str | None = None
@@ -35,7 +35,7 @@ class Outcome:
     errored: int = 0
 
     def add(self, record: Record) -> None:
-        """One more sample was played."""
+        """One more sample was run."""
         self.records.append(slim(record))
         self.played += 1
         self.errored += record["stop"] == "error"
@@ -60,7 +60,7 @@ async def execute(
     board: Board | None = None,
     stop_rule: StopRule | None = None,
 ) -> None:
-    """Play what is owed and fill ``outcome``; finished records are kept whatever happens.
+    """Run what is owed and fill ``outcome``; finished records are kept whatever happens.
 
     ``beat`` is called after every sample; ``lease``: on slots that jobs share; ``stop_rule``: when to stop.
     """
@@ -117,7 +117,7 @@ def _cancel(workers: Sequence[asyncio.Task[None]]) -> None:
 
 
 def _order(samples: Sequence[Sample], epochs: int, growth: Growth | None) -> Iterator[tuple[Sample, int]]:
-    """All that is wanted, in the order in which it is played."""
+    """All that is wanted, in the order in which it is run."""
     if growth is None:
         return ((sample, epoch) for sample in samples for epoch in range(epochs))
     return ((sample, epoch) for epoch in range(epochs) for sample in growth.samples)
@@ -133,7 +133,7 @@ async def _work(
     growth: Growth | None,
     lease: Lease | None,
 ) -> None:
-    """Take samples until none is owed, the run's budget is spent or it cannot go on."""
+    """Take samples until none is owed, the run's budget is spent or it cannot continue."""
     for sample, epoch in owed:
         if growth is not None:
             growth.before(sample, epoch)

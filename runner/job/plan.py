@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.override_parser.types import Override
+from omegaconf import DictConfig
 
 from components.core.errors import ConfigError
 from runner.config.errors import ConfigErrors, Finding
+from runner.experiment.experiment import Experiment, Launch
 
 _LONGEST = 80
 
@@ -20,9 +22,9 @@ _LONGEST = 80
 @dataclass
 class Cell:
     """One job. ``varied``: the swept fields with their values; ``code`` None: not run; ``error``: why it broke off;
-    ``experiment``: what was built to check it, until it is played.
+    ``experiment``: what was built to check it, until it is run.
 
-    ``parts``: the jobs that play it in parts, and of such a job ``facts`` and ``ids``, those of its samples in order.
+    ``parts``: the jobs that run it in parts, and of such a job ``facts`` and ``ids``, those of its samples in order.
     """
 
     overrides: tuple[str, ...]
@@ -30,9 +32,9 @@ class Cell:
     label: str
     folder: Path = Path()
     cfg: Mapping[str, Any] = field(default_factory=dict)
-    launch: Any = None
-    config: Any = None
-    experiment: Any = None
+    launch: Launch = field(default_factory=Launch)
+    config: DictConfig = field(default_factory=lambda: DictConfig({}))
+    experiment: Experiment | None = None
     complete: bool = False
     code: int | None = None
     error: str = ""

@@ -1,6 +1,6 @@
-"""What a sweep will take, from a few of its samples: calls, tokens, money and time, before the rest is played.
+"""What a sweep will take, from a few of its samples: calls, tokens, money and time, before the rest is run.
 
-The pilot's replies are in the journal, so playing the sweep pays them no second time.
+The pilot's replies are in the journal, so that the sweep does not pay for them again.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from runner.storage.records import read
 
 if TYPE_CHECKING:
     from runner.episode.budget import Spent
+    from runner.episode.door import Door
     from runner.experiment.experiment import Experiment
     from runner.job.prepare import Job
     from runner.job.shared_resources import Lease, SharedResources
@@ -43,9 +44,9 @@ async def is_approved(jobs: Sequence[Job], spent: Spent) -> bool:
         pilots = await asyncio.gather(*(_pilot(job, resources, k) for job in jobs))
     present(pilots, k)
     asked = time.monotonic()
-    go_on = ask_to_continue(highest_cost(pilots), first.cfg["budget"]["ask_above_usd"])
+    approved = ask_to_continue(highest_cost(pilots), first.cfg["budget"]["ask_above_usd"])
     spent.started += time.monotonic() - asked  # time at the question does not count for budget.run.seconds
-    return go_on
+    return approved
 
 
 async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
@@ -76,7 +77,7 @@ async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
     return pilot
 
 
-async def _play(experiment: Experiment, door: Any, place: int, lease: Lease, pilot: Pilot) -> None:
+async def _play(experiment: Experiment, door: Door, place: int, lease: Lease, pilot: Pilot) -> None:
     from runner.episode.episode import play
 
     loop = asyncio.get_running_loop()
@@ -142,7 +143,7 @@ def ask_to_continue(usd: float | None, above: float | None) -> bool:
     if above is None or (usd is not None and usd <= above) or not sys.stdin.isatty():
         return True
     what = "an unknown amount" if usd is None else f"up to ${usd:,.2f}"
-    print(f"this may cost {what} (budget.ask_above_usd={above:g}); go on? [y/N] ", end="", flush=True)  # noqa: T201
+    print(f"this may cost {what} (budget.ask_above_usd={above:g}); continue? [y/N] ", end="", flush=True)  # noqa: T201
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -159,7 +160,7 @@ COUNTED = ("calls", "input_tokens", "output_tokens", "cost_usd")
 
 @dataclass
 class Pilot:
-    """A job's pilot samples. ``owed``: samples it has to play, ``per_minute``: its model's limits of requests and of
+    """A job's pilot samples. ``owed``: samples it has to run, ``per_minute``: its model's limits of requests and of
     tokens, ``lane``: what the jobs of its model have in common, ``taken``: per sample what is ``COUNTED``,
     ``longest``: tokens of the longest call and its reply, ``seconds`` per sample, ``asked``: seconds of every call that
     was sent, ``found``: how many were answered by the journal; ``errors``: kind -> number of samples that errored;
@@ -181,7 +182,7 @@ class Pilot:
     stopped: str = ""
 
     def add(self, trajectory: Trajectory, seconds: float) -> None:
-        """Count a sample that was played."""
+        """Count a sample that was run."""
         if trajectory.stop == "error":
             kind = str(trajectory.error).partition(":")[0]
             self.errors[kind] = self.errors.get(kind, 0) + 1
@@ -236,11 +237,11 @@ def _wall_time(lane: Sequence[Pilot]) -> float | None:
     known = [seconds for seconds in each if seconds is not None]
     if len(known) < len(each):
         return None
-    played = sum(one.owed * seconds for one, seconds in zip(lane, known, strict=True))
+    worked = sum(one.owed * seconds for one, seconds in zip(lane, known, strict=True))
     calls, tokens_in, tokens_out = (sum(_total(one, name) for one in lane) for name in COUNTED[:3])
     limits = zip((calls, tokens_in + tokens_out), lane[0].per_minute, strict=True)
     paced = [60 * amount / limit for amount, limit in limits if limit]
-    return max(max(known), played / lane[0].connections, *paced)
+    return max(max(known), worked / lane[0].connections, *paced)
 
 
 def _tokens(step: Step) -> int:

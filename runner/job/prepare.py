@@ -34,7 +34,7 @@ from runner.experiment.checks import (
     prompt_digests,
     with_provided_verifier,
 )
-from runner.experiment.experiment import Experiment, Launch, study
+from runner.experiment.experiment import Experiment, Launch
 from runner.experiment.parts import PartsBuilder, grammars_of
 from runner.experiment.select import select
 from runner.storage import manifest
@@ -120,13 +120,6 @@ def job(config: DictConfig, prepared: Experiment | None, swept: Sequence[str] = 
         prepared = check(cfg, replace(launch_of(hydra, cfg), swept=swept))
         refuse_changes(folder, cfg)
     return Job(prepared, folder)
-
-
-def build(cfg: Mapping[str, Any], launch: Launch | None = None) -> Experiment:
-    """Build, check and make ready. Raises ConfigError."""
-    experiment = check(cfg, launch)
-    study(experiment)
-    return experiment
 
 
 def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collection[str] = ()) -> Experiment:

@@ -39,7 +39,7 @@ _STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
 
 
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
-    """Play what is owed, write the folder, print the table, track. Returns the exit code.
+    """Run what is owed, write the folder, print the table, track. Returns the exit code.
 
     When cancelled, what is finished is kept, the manifest says ``interrupted`` and the cancellation continues.
     """
@@ -67,7 +67,7 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
             raise
         except (ModelError, RunLimitReached) as error:  # of making the memory; those of samples are their records
             _finish(experiment, folder, door, Outcome(stopped=f"no memory: {error}"), notes, "interrupted")
-            print(f"the memory was not made: {error}\nto go on:   {resume_command(folder)}")  # noqa: T201
+            print(f"the memory was not made: {error}\nto resume:  {resume_command(folder)}")  # noqa: T201
             return ERRORS if isinstance(error, ModelError) else BUDGET
 
 
@@ -192,7 +192,7 @@ def _print_summary(folder: Path, notes: Manifest, summary: Summary, url: str | N
     if notes["counts"]["errored"]:
         text, n = next(iter(notes["errors"].items()))
         lines.append(f"errors:     {times(n)}: {text}")
-        lines.append(f"to go on:   {resume_command(folder)}")
+        lines.append(f"to resume:  {resume_command(folder)}")
     if url:
         lines.append(f"MLflow:     {url}   (make ui or python -m runner.ui starts it)")
     for line in lines:
@@ -216,7 +216,7 @@ async def run_stage(experiment: Experiment, resources: SharedResources) -> int:
                 lines, code = [*made.said, f"folder:     {made.folder}"], ERRORS if made.empty else COMPLETE
         except (ModelError, RunLimitReached) as error:
             verb = "made" if experiment.stage is None else "finished"
-            print(f"{name} was not {verb}: {error}\nto go on, give the same command again")  # noqa: T201
+            print(f"{name} was not {verb}: {error}\nto resume, give the same command again")  # noqa: T201
             return ERRORS if isinstance(error, ModelError) else BUDGET
     print(*lines, sep="\n")  # noqa: T201
     print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201

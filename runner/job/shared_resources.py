@@ -243,5 +243,5 @@ class StopRule:
             return None
         return (
             f"{long[0]} samples errored one after the other, more than run.max_error_rate permits; the rest is left "
-            "(run.max_error_rate=1 plays all)"
+            "(run.max_error_rate=1 runs all)"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.job.exit_codes import CONFIG, ERRORS, INTERRUPTED
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from runner.experiment.experiment import Experiment
     from runner.job.shared_resources import Lease, SharedResources
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -27,7 +29,7 @@ class Task:
     swept: tuple[str, ...] = ()
 
     def __call__(self, config: DictConfig) -> int:
-        """Play one job: a single run, or one that a launcher of another kind took to another process."""
+        """Run one job: a single run, or one that a launcher of another kind took to another process."""
         from components.core.errors import ConfigError
         from runner.config.errors import complain
         from runner.job.prepare import PREPARED, job
@@ -90,14 +92,14 @@ class Task:
             return await run_stage(experiment, resources)
         return await run_job(experiment, folder, resources, lease)
 
-    def run(self, work: Coroutine[Any, Any, Any], ours: bool = True) -> Any:
+    def run(self, work: Coroutine[Any, Any, T], ours: bool = True) -> T:
         """Run a coroutine on the fastest loop there is; ``ours``: whether we have the terminal."""
         import asyncio
         from contextlib import nullcontext, suppress
 
         from runner.terminal.interrupts import Stopping
 
-        async def exit_code() -> Any:
+        async def stoppable() -> T:
             with Stopping() if ours else nullcontext():
                 return await work
 
@@ -107,4 +109,4 @@ class Task:
 
             make_loop = uvloop.new_event_loop
         with asyncio.Runner(loop_factory=make_loop) as loop:
-            return loop.run(exit_code())
+            return loop.run(stoppable())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from components.acting.demonstrations import FixedTasks
 from components.acting.solved import SEEDS, TASKS, SolvedQuestions
 from components.core.errors import ConfigError
-from components.core.learning import Source, Teaching
+from components.core.learning import Source
 from components.core.task_text import inputs_in, task_text
 from components.core.traits import MemoryTraits, Requirements, SourceTraits, VerifierTraits, agents_in, declared
 from components.core.types import Problem, Sample
@@ -32,7 +32,7 @@ def refuse_unread(experiment: Experiment, source: Source) -> None:
     """Raises ConfigError for a memory that neither the agent nor the verifier reads."""
     agents, verifier = [*agents_in(experiment.parts.agent)], experiment.parts.verifier
     shown = any(declared(one, Requirements).memory is not None for one in agents)
-    taught = declared(verifier, VerifierTraits).reads_lessons and isinstance(source, Teaching) and source.experience
+    taught = declared(verifier, VerifierTraits).reads_lessons and declared(source, SourceTraits).teaches
     if shown or taught or experiment.cfg.get("stage") == "memory":
         return
     kind, choice = type(agents[0]).__name__, experiment.launch.choices.get("memory") or type(source).__name__

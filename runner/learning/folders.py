@@ -44,7 +44,7 @@ def check_writable(root: Path) -> None:
     """Whether ``run.memory`` can hold memories. Raises ConfigError."""
     there = next(folder for folder in (root, *root.resolve().parents) if folder.exists())
     if not there.is_dir():
-        raise ConfigError(f"run.memory: {root} is no folder: {there} is a file")
+        raise ConfigError(f"run.memory: {root} is not a folder: {there} is a file")
     if not root.exists() and not os.access(there, os.W_OK):
         raise ConfigError(f"run.memory: {root} cannot be made: {there} is read-only")
 

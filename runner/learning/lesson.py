@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from components.core.errors import ConfigError
-from components.core.learning import Parted, Source, task_of
+from components.core.learning import Source, task_of
 from components.core.moved import as_first_named
 from components.core.plain import Accept, Intact
 from components.core.protocols import Dataset
 from components.core.redaction import redact
 from components.core.task_text import task_text
-from components.core.traits import StageTraits, declared
+from components.core.traits import SourceTraits, StageTraits, declared
 from components.core.types import Privacy, Sample
 from components.files.samples import draw
 from components.prompts import place_of
@@ -53,7 +53,7 @@ def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
     if found is None:
         return None
     split, samples = found
-    per_task = isinstance(source, Parted) and source.per == "task"
+    per_task = declared(source, SourceTraits).per_task
     places: dict[str, list[int]] = {}
     for n, sample in enumerate(samples):
         places.setdefault(task_of(sample) if per_task else "", []).append(n)

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from components.acting.solved import learnt_in
+from components.acting.solved import lessons_in
 from components.core.errors import ConfigError
 from components.core.learning import Source, task_of
 from components.core.plain import Accept
@@ -166,6 +166,6 @@ class Growth:
 
     def after(self, sample: Sample, epoch: int, trajectory: Trajectory) -> None:
         """Store what a sample taught, and note its rank in the order."""
-        self._learnt[sample.problem.id, epoch] = learnt_in(trajectory)
+        self._learnt[sample.problem.id, epoch] = lessons_in(trajectory)
         if steps := before_judging(trajectory).steps:
             steps[-1].remarks["order"] = self._rank[sample.problem.id]

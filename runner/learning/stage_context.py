@@ -1,4 +1,4 @@
-"""What stages work with: their training samples played, and ``components.core.learning.StageContext``."""
+"""What stages work with: their training samples run, and ``components.core.learning.StageContext``."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ _NOT_COMPARED = ("name", "limit", "epochs", "memory")  # of a config, when a sta
 class Solver:
     """An agent that is one function of its episode."""
 
-    plays: Solve
+    function: Solve
     requirements: Requirements = field(default_factory=Requirements)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
-        """Play it."""
-        return await self.plays(episode)
+        """Call it."""
+        return await self.function(episode)
 
 
 @dataclass
@@ -133,7 +133,7 @@ class StageContext:
         """A split to learn from, without what is evaluated. Raises ConfigError."""
         found = training(self.experiment, split, ("train",), "stage")
         if found is None:
-            raise ConfigError("the dataset has no split to learn from, beside the one that is evaluated")
+            raise ConfigError("the dataset has no split to learn from besides the one that is evaluated")
         return found
 
     def known(self, samples: Sequence[Sample]) -> list[str]:

@@ -92,7 +92,9 @@ def _check(cell: Cell, loader: Any) -> None:
         raise ConfigError("hydra.job.chdir and hydra.job.env_set would change all jobs of the process: leave them out")
     experiment = prepare(cell.config, loader)
     if experiment.cfg["run"]["resume"] is not None:
-        raise ConfigError("run.resume is for a single run; a sweep goes on when hydra.sweep.dir is the same again")
+        raise ConfigError(
+            "run.resume is for a single run; a sweep resumes when hydra.sweep.dir is that of the earlier one"
+        )
     cell.cfg, cell.launch = experiment.cfg, replace(experiment.launch, swept=tuple(cell.varied))
     experiment = replace(experiment, launch=cell.launch)
     refuse_changes(cell.folder, cell.cfg)

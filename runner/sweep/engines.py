@@ -23,7 +23,7 @@ from runner.storage import manifest
 from runner.storage.resume import written
 from runner.sweep.remote_job import JobResult, ProcessDied, RemoteJob, play
 
-_TOGETHER = 2  # deaths after which jobs are played one by one
+_TOGETHER = 2  # deaths after which jobs are run one by one
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class Ray(Launcher):
             raise ConfigError("hydra.launcher.processors is for a Ray that is started here, and address names another")
 
     def engine(self) -> "RayEngine":
-        """How it plays jobs."""
+        """How it runs jobs."""
         memory = None if self.memory_gb is None else int(self.memory_gb * 2**30)
         started = {"address": self.address or "local", "num_cpus": self.processors}
         return RayEngine({"num_cpus": self.cpus, "memory": memory}, started)
@@ -236,5 +236,5 @@ def _start(started: Mapping[str, Any]) -> Any:
     except OSError as error:
         raise ConfigError(f"hydra.launcher.address: there is no Ray at {started['address']!r} ({error})") from None
     finally:
-        signal.signal(signal.SIGTERM, ours)  # Ray's own would leave without a word of how to go on
+        signal.signal(signal.SIGTERM, ours)  # Ray's own would leave without printing how to resume
     return ray

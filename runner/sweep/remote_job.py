@@ -18,6 +18,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.episode.budget import Spent
+from runner.experiment.experiment import Launch
 from runner.job.plan import Cell
 from runner.storage import records
 
@@ -36,7 +37,7 @@ class RemoteJob:
     label: str
     folder: Path
     cfg: Mapping[str, Any]
-    launch: Any
+    launch: Launch
     jobs: int
     before: Spent | None
     until: float | None
@@ -111,7 +112,7 @@ def _share(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[
 def play(order: RemoteJob) -> JobResult:
     """Play a job to its end, whatever that is: nothing that it raises may stop the others.
 
-    Told by a signal to leave, the process leaves.
+    The process ends when a signal asks it to.
     """
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.chdir(order.cwd)

@@ -85,8 +85,8 @@ def watch(engine: Engine, orders: Sequence[RemoteJob]) -> list[JobResult]:
             else:
                 ended[order.label] = JobResult(1, f"{end.why}, and so it did {RESTARTS} times before")
     if deaths:
-        told = ", ".join(f"{label} {min(n, RESTARTS)} x" for label, n in deaths.items())
-        print_note(f"begun again since their processes died: {told}")
+        counts = ", ".join(f"{label} {min(n, RESTARTS)} x" for label, n in deaths.items())
+        print_note(f"begun again since their processes died: {counts}")
     return [ended[order.label] for order in orders]
 
 

@@ -55,7 +55,7 @@ class _SearchRun:
 
 class Searcher(Sweeper):
     """Trials instead of all combinations. The same folder resumes: what was interrupted, broke off or met the budget
-    is played to its end with the same values before new trials are asked for."""
+    is run to its end with the same values before new trials are asked for."""
 
     def sweep(self, arguments: list[str]) -> None:
         """Check the search, then ask, run and report until all trials are there or the budget is spent."""
@@ -115,7 +115,7 @@ class Searcher(Sweeper):
                 "run.preflight prices jobs, and those of a search are not known yet; give it a budget.run"
             )
         if run.pruner is not None and any(parts_of(cell.cfg) for cell in cells):
-            raise ConfigError("search.prune_after looks at whole trials, which run.shards parts: leave one of them out")
+            raise ConfigError("search.prune_after looks at whole trials, which run.shards parts: set only one of them")
         if any(cell.cfg.get("stage") is not None for cell in cells):
             raise ConfigError("a stage leaves no metrics to search by: leave it out")
 
@@ -137,7 +137,7 @@ class Searcher(Sweeper):
             try:
                 self._check([cell], run)
                 good.append(cell)
-            except SystemExit:  # it was said; the others go on
+            except SystemExit:  # it was reported; the others continue
                 cell.code, cell.error = 2, "its config was refused"
         budget = Budget(**good[0].cfg["budget"]["run"]) if good else Budget()
         if run.pruner is not None and (best := study.best):
@@ -164,7 +164,7 @@ class Searcher(Sweeper):
 
 
 def _next_batch(study: Study, at_once: int) -> list[Trial]:
-    """The trials to play now: those that are owed, else new ones. A batch that was not wholly asked for is filled."""
+    """The trials to run now: those that are owed, else new ones. A batch that was not wholly asked for is filled."""
     trials = study.trials
     batch = [one for one in trials if one.state == "running"][:at_once]
     lacking = -len(trials) % at_once if batch else at_once
@@ -172,7 +172,7 @@ def _next_batch(study: Study, at_once: int) -> list[Trial]:
 
 
 def _report(study: Study, run: _SearchRun, number: int, cell: Cell) -> bool:
-    """Tell what came of a trial. Returns whether it met the budget."""
+    """Report what came of a trial. Returns whether it met the budget."""
     if cell.code == BUDGET:
         stopped_early = run.pruner.stopped_early.get(cell.label) if run.pruner else None
         study.prune(number, stopped_early)

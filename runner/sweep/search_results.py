@@ -49,7 +49,7 @@ def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell
         print(f"importance for {name}: {', '.join(f'{key} {share:.2f}' for key, share in shares.items())}")  # noqa: T201
     few = "; few: take it as a hint" if complete < _FEW else ""
     source = f"(PED-ANOVA over {complete} complete trials{few})"
-    print(source if importance else f"importance: {complete} complete trials tell nothing yet")  # noqa: T201
+    print(source if importance else f"importance: {complete} complete trials are too few for an estimate")  # noqa: T201
     document = {
         "objectives": {name: "maximise" if high else "minimise" for name, high in search.maximised.items()},
         "sampler": search.sampler, "seed": search.seed, "best": best, "importance": importance,
@@ -119,7 +119,7 @@ class Pruner:
     stopped_early: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def __call__(self, experiment: Experiment, records: Sequence[Mapping[str, Any]]) -> str | None:
-        """Why to stop; None: go on."""
+        """Why to stop; None: continue."""
         n, wanted = len(records), len(experiment.samples) * experiment.epochs
         if self.best is None or n % self.every or n >= wanted:
             return None

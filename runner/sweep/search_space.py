@@ -49,7 +49,7 @@ class Dimension:
         if self.log and low <= 0:
             raise ConfigError(f"log needs ends above 0, found low={low:g}")
         if self.log and self.step is not None:
-            raise ConfigError("log and step do not go together: leave one of them out")
+            raise ConfigError("log and step do not go together: set only one of them")
         if self.step is not None and not 0 < self.step <= high - low:
             raise ConfigError(f"step={self.step:g} should be above 0 and at most high - low = {high - low:g}")
         if self.int and not self.whole:

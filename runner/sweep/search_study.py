@@ -189,10 +189,10 @@ class Study:
 
     def _settings(self) -> dict[str, Any]:
         """What makes it the same search."""
-        told = self._search
+        search = self._search
         space = {key: asdict(dimension) for key, dimension in self._space.items()}
-        objectives = {name: "maximise" if high else "minimise" for name, high in told.maximised.items()}
-        return {"objectives": objectives, "sampler": told.sampler, "seed": told.seed, "space": space}
+        objectives = {name: "maximise" if high else "minimise" for name, high in search.maximised.items()}
+        return {"objectives": objectives, "sampler": search.sampler, "seed": search.seed, "space": space}
 
     def _made(self, path: Path) -> tuple[Any, Any]:
         storage = self._optuna.storages.RDBStorage(f"sqlite:///{path}")

@@ -1,4 +1,4 @@
-"""``run.shards=n``: a job played as n parts, which any launcher spreads, and made one run folder again.
+"""``run.shards=n``: a job run as n parts, which any launcher spreads, and made one run folder again.
 
 The parts lie below the job's folder, where reports do not look, and are not sent to MLflow; the merged run is.
 """
@@ -30,7 +30,7 @@ _OF_THE_PARTS = ("memory", "notes", "sandbox", "counts", "identities")  # what t
 
 
 def split(cell: Cell, experiment: Experiment) -> None:
-    """Give a job that is to be played in parts its parts; a finished one needs none. Raises ConfigError."""
+    """Give a job that is to be run in parts its parts; a finished one needs none. Raises ConfigError."""
     n = parts_of(cell.cfg)
     _refuse_other_parts(cell.folder, n)
     if n is None or cell.complete:
@@ -49,9 +49,9 @@ def _refuse_other_parts(folder: Path, n: int | None) -> None:
     """Raises ConfigError for a folder that was begun whole, or in another number of parts."""
     begun = {int(path.name.rpartition("-of-")[2]) for path in folder.glob(f"{PARTS}/*-of-*")}
     if n is not None and not begun and (folder / records.FILE).exists() and not is_complete(folder):
-        raise ConfigError(f"{folder} was begun whole; go on without run.shards")
+        raise ConfigError(f"{folder} was begun whole; resume without run.shards")
     if begun and n not in begun and not is_complete(folder):
-        raise ConfigError(f"{folder} was begun in {max(begun)} parts; go on with run.shards={max(begun)}")
+        raise ConfigError(f"{folder} was begun in {max(begun)} parts; resume with run.shards={max(begun)}")
 
 
 def _part(cell: Cell, experiment: Experiment, i: int, n: int) -> Cell:

@@ -106,7 +106,7 @@ def together(commands: Mapping[str, Callable[[], Any]], at_once: int = 3) -> dic
 
 
 def go_on(cwd: Path, told: str) -> Done:
-    """Run the command that a run printed to go on, in this process."""
+    """Run the command that a run printed to resume it, in this process."""
     line = next(line for line in told.splitlines() if " -m runner " in line and "run.resume=" in line)
     words = shlex.split(line)
     return here(cwd, *words[words.index("-m") + 2 :], own=False)

@@ -20,8 +20,7 @@ from components.faults.wrapping import Faulty
 from components.radiology.imperfect import Imperfect
 from runner.episode.episode import play
 from runner.experiment.experiment import Experiment
-from runner.job.prepare import build
-from tests.composing import composing
+from tests.composing import build, composing
 from tests.failing import kinds
 from tests.parts import door
 from tests.slow import slow

@@ -6,7 +6,7 @@ from dataclasses import replace
 from components.core.messages import Message
 from components.core.types import Sample
 from components.radiology.simulated import stages
-from components.radiology.simulated.moves import Move, concluded, decide, missing_tool, planned, validated, written
+from components.radiology.simulated.moves import Move, concluded, decide, missing_tool, planned, validated, write_move
 from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Situation, read
 from components.simulation.asked import CONCLUDES, Asked, Responder
 from components.simulation.draws import Rates
@@ -101,7 +101,7 @@ class _Turn:
     def _act(self, rates: Rates, forgets: float = 0.0) -> Message:
         """A move; ``forgets``: how often a reflection that is asked for is left out."""
         move = decide(self.situation, self.sample, self._may_refuse(), rates, self.draws)
-        message = written(move, self.style, "" if move.acts else self._answer())
+        message = write_move(move, self.style, "" if move.acts else self._answer())
         if not move.acts or REFLECTS not in self.situation.marks or self.draws.happens("forgets", forgets):
             return message
         return _reflected(message, move, self.style)

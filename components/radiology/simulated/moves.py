@@ -154,7 +154,7 @@ def _grounds(category: str, fitting: Sequence[Card], sample: Sample | None) -> d
     return {"purpose": purpose, **named}
 
 
-def written(move: Move, style: Style, answer: str) -> Message:
+def write_move(move: Move, style: Style, answer: str) -> Message:
     """The move in a grammar; ``answer`` where nothing is left to do."""
     if move.grounds is not None:
         return refused(style, move.grounds, move.grounds["purpose"])

@@ -106,7 +106,7 @@ class Draft:
 class Author:
     """Asks the role ``author``, which is the model itself where the config names no other."""
 
-    bench: StageContext
+    context: StageContext
     prompts: str
 
     async def draft(self, cell: Cell, attempt: int, last: Draft | None) -> Draft:
@@ -118,7 +118,7 @@ class Author:
             found.append(await self._write(episode, cell, kept, last.flaws if last is not None else ()))
             return Answer("")
 
-        ended = await self.bench.talk(f"synthesize/{cell.id}/{attempt}", write)
+        ended = await self.context.talk(f"synthesize/{cell.id}/{attempt}", write)
         draft = found[0] if found else Draft(flaws=[f"it broke off: {ended.error or ended.stop}"])
         return replace(draft, usage=usage_of(ended)["purposes"])
 

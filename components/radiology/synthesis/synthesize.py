@@ -71,22 +71,22 @@ class Synthesize:
         """The folder of the records."""
         return Path("outputs/synthetic") / self.name if self.folder is None else Path(self.folder)
 
-    def check(self, bench: StageContext) -> None:
+    def check(self, context: StageContext) -> None:
         """Raises ConfigError where there is nothing to write."""
-        self._cells(bench)
+        self._cells(context)
         if self.place.is_dir():
-            MadeFolder(self.place).notes(bench.begun, "stage.name")
+            MadeFolder(self.place).notes(context.begun, "stage.name")
 
-    async def make(self, bench: StageContext) -> Made:
+    async def make(self, context: StageContext) -> Made:
         """Write the records; earlier replies come from the journal. Raises ModelError, RunLimitReached."""
-        home, cells = MadeFolder(self.place), self._cells(bench)
+        home, cells = MadeFolder(self.place), self._cells(context)
         with home.held():
-            notes = home.notes(bench.begun, "stage.name")
+            notes = home.notes(context.begun, "stage.name")
             written = "counts" in notes and (self.place / f"{self.split}.json").is_file()
             if notes.get("status") != "complete" or not written:  # lost files come from the journal again
                 if not notes:
-                    home.note({"begun": bench.begun, "status": NEW})  # the folder is ours from here on
-                work = _Writing(self, bench, home, cells)
+                    home.note({"begun": context.begun, "status": NEW})  # the folder is ours from here on
+                work = _Writing(self, context, home, cells)
                 try:
                     await work.write()
                 except (ModelError, RunLimitReached):
@@ -96,9 +96,9 @@ class Synthesize:
         figures = {f"records/{name}": [(0, float(n))] for name, n in notes["counts"].items()}
         return Made(self.place, _said(notes, self.place), not notes["counts"]["accepted"], figures)
 
-    def _cells(self, bench: StageContext) -> list[Cell]:
+    def _cells(self, context: StageContext) -> list[Cell]:
         return cells_of(
-            self.prompts, self.diseases, self.anatomies, self.modalities, self.per_pair, self.per_disease, bench.seed
+            self.prompts, self.diseases, self.anatomies, self.modalities, self.per_pair, self.per_disease, context.seed
         )
 
 
@@ -107,7 +107,7 @@ class _Writing:
     """The records that are accepted and rejected so far."""
 
     setting: Synthesize
-    bench: StageContext
+    context: StageContext
     home: MadeFolder
     cells: Sequence[Cell]
     accepted: dict[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -117,9 +117,9 @@ class _Writing:
 
     async def write(self) -> None:
         """Request all missing records, attempt by attempt; an attempt's are accepted in the order of the plan."""
-        for sample in self.bench.samples:
+        for sample in self.context.samples:
             self.taken |= {*_texts(sample.metadata.get("record"), {}), _alike(sample.problem.question)}
-        author, missing = Author(self.bench, self.setting.prompts), [*self.cells]
+        author, missing = Author(self.context, self.setting.prompts), [*self.cells]
         why: dict[str, Draft] = {}
         for attempt in range(1, self.setting.attempts + 1):
             drafts = await together(author.draft(cell, attempt, why.get(cell.id)) for cell in missing)
@@ -153,8 +153,8 @@ class _Writing:
         self.home.write(REJECTED, "".join(json.dumps(one) + "\n" for one in self.rejected))
         counts = {"planned": len(self.cells), "accepted": len(cases), "rejected": len(self.rejected)}
         notes = {
-            **self.bench.facts,
-            "begun": self.bench.begun,
+            **self.context.facts,
+            "begun": self.context.begun,
             "status": status if cases else NEW,  # where nothing was accepted other settings may try
             "split": self.setting.split,
             "counts": counts,

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from components.acting.action_lines import action_lines, call_of, described, line_text, parameter_of
+from components.acting.action_lines import action_lines, call_of, describe_tools, line_text, parameter_of
 from components.core.errors import ActionError, ConfigError
 from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.types import Action
@@ -71,7 +71,7 @@ def test_tools_with_other_parameters_are_refused(properties):
 
 
 def test_tools_are_described_by_name_argument_and_what_they_do():
-    assert described(TOOLS) == [{"name": "echo", "argument": "query", "about": "repeats"}]
+    assert describe_tools(TOOLS) == [{"name": "echo", "argument": "query", "about": "repeats"}]
 
 
 def calls(*arguments):

@@ -1,6 +1,6 @@
 import pytest
 
-from components.acting.arguments import LONGEST_ALONE, given_text, missing_model, text_argument, text_spec
+from components.acting.arguments import LONGEST_ALONE, missing_model, only_text, text_argument, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 
@@ -19,7 +19,7 @@ def test_arguments_are_texts(value, says):
 
 
 def test_a_text_is_taken_as_it_is():
-    assert given_text(SPEC, " a b ") == " a b "
+    assert only_text(SPEC, " a b ") == " a b "
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_text_is_taken_as_it_is():
 )
 def test_what_is_no_text_is_told_to_the_model(value, says):
     with pytest.raises(ToolError, match=says) as caught:
-        given_text(SPEC, value)
+        only_text(SPEC, value)
     assert caught.value.label == "bad_arguments" and "Reader" in str(caught.value)
 
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from components.acting.foreseen import ForeseesErrors, foreseen, reflection_in
+from components.acting.foreseen import ForeseesErrors, foresee_error, reflection_in
 from components.core.errors import ToolError
 from components.core.messages import Message, ToolCall
 from components.core.tools import Offer
@@ -22,7 +22,7 @@ class Wary(Echo):
 
 def why(tool: Any, *calls: tuple[str, str]) -> str | None:
     made = tuple(ToolCall(str(n), name, arguments) for n, (name, arguments) in enumerate(calls))
-    error = foreseen(Offer({"echo": tool}), Action(Message("assistant"), made))
+    error = foresee_error(Offer({"echo": tool}), Action(Message("assistant"), made))
     return None if error is None else error.label
 
 

@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from components.acting.solved import Entry, SolvedQuestions, learn, learnt_in, own_seeds, seeds_of, solved_like
+from components.acting.solved import Entry, SolvedQuestions, learn, lessons_in, own_seeds, seeds_of, solved_like
 from components.core.errors import ConfigError
 from components.core.types import Answer, Problem
 
@@ -51,7 +51,7 @@ async def test_an_outcome_teaches_what_the_memory_takes_in(update, right, learns
     await learn(desk, Answer("4"), {"database": "eicu", "question": "why?", "code": "answer = 4"})
     assert ("learnt" in desk.remarks) is learns
     step = SimpleNamespace(remarks=desk.remarks)
-    assert len(learnt_in(SimpleNamespace(steps=[step, SimpleNamespace(remarks={})]))) == learns
+    assert len(lessons_in(SimpleNamespace(steps=[step, SimpleNamespace(remarks={})]))) == learns
 
 
 async def test_an_episode_without_memory_learns_nothing():

@@ -2,7 +2,7 @@ from time import monotonic
 
 import pytest
 
-from components.acting.sql_replies import answered, known, refused_in, statement_in
+from components.acting.sql_replies import answer_with_rows, database_facts, refused_in, statement_in
 from components.agents.llm2sql import Llm2Sql
 from components.core.errors import ConfigError
 from components.core.messages import Message
@@ -77,7 +77,7 @@ async def run(sql):
     """The outcome of a statement, and the step that it is recorded with."""
     episode, _, _ = Records().episode([sql])
     reply = await episode.ask([Message("user", "write")], "act")
-    return await answered(episode, reply, sql), episode.last
+    return await answer_with_rows(episode, reply, sql), episode.last
 
 
 async def test_the_rows_are_the_answer_and_stand_in_the_record():
@@ -112,7 +112,7 @@ async def test_what_cannot_be_run_is_a_failure(sql, label):
 async def test_a_toolset_that_runs_no_sql_is_refused_before_anything_is_asked():
     episode, model, _ = Attempt().episode(["select 1"])
     with pytest.raises(ConfigError, match="SQLInterpreter; offered are count: choose toolset=ehr"):
-        await known(episode)
+        await database_facts(episode)
     with pytest.raises(ConfigError):
         await Llm2Sql().solve(episode)
     assert not model.requests

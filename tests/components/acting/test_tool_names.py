@@ -8,7 +8,7 @@ from components.acting.tool_names import (
     is_misuse,
     known_names,
     lasting_names,
-    named,
+    resolve_names,
     to_lasting,
     to_local,
 )
@@ -29,12 +29,16 @@ def test_tools_are_named_in_whatever_case_by_name_or_category():
     known = known_names(tools, Offer(tools, facts={"toolset": ["TOOL1", "Camera"]}))
     assert known == ["TOOL1", "TOOL12", "Medrag", "Camera", "Organ Segmentor", "Report Generator"]
     asked = ["medrag", "report generator", "Medrag", "camera"]
-    assert named(asked, known, "x") == ["Medrag", "Report Generator", "Camera"]
-    assert [named([one], ["plan", "Plan"], "x") for one in ("Plan", "plan", "PLAN")] == [["Plan"], ["plan"], ["plan"]]
+    assert resolve_names(asked, known, "x") == ["Medrag", "Report Generator", "Camera"]
+    assert [resolve_names([one], ["plan", "Plan"], "x") for one in ("Plan", "plan", "PLAN")] == [
+        ["Plan"],
+        ["plan"],
+        ["plan"],
+    ]
     with pytest.raises(ConfigError, match="x: there is no tool 'Plan'; there are TOOL1, TOOL12"):
-        named(["camera", "Plan"], known, "x")
+        resolve_names(["camera", "Plan"], known, "x")
     with pytest.raises(ConfigError, match=r"no tool 'medrga'; did you mean Medrag or Camera[?] there are TOOL1"):
-        named(["medrga"], known, "x")
+        resolve_names(["medrga"], known, "x")
 
 
 def test_numbered_tools_are_known_by_their_category_and_others_by_their_name():

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from components.building.specification import fault, is_finite, kind, read, written
+from components.building.specification import fault, is_finite, kind, read, read_reply
 from components.core.errors import ToolError
 from tests.components.building.formulas import CLEARANCE
 
@@ -111,10 +111,10 @@ def test_items_of_a_list_and_open_upper_ends_are_looked_at():
 
 def test_a_text_may_hold_a_specification():
     text = f"A tool is needed {{really}}.\n```json\n{json.dumps(CLEARANCE)}\n```"
-    assert written(text) == CLEARANCE
+    assert read_reply(text) == CLEARANCE
     for text in ('{"name": "x"} and {}', "{" * 10**5, '{"a":' * 10**5, '{"a":"' * 10**5):
         with pytest.raises(ToolError, match="holds no JSON object"):
-            written(text)
+            read_reply(text)
 
 
 def test_kinds_are_those_of_json():

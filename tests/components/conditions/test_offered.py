@@ -25,15 +25,6 @@ from tests.golden.vectors import PAPER, dev
 SAMPLE = dev().sample("dev_chest_ct", "012")
 
 
-def test_the_tools_stay_as_they_are():
-    assert isinstance(Intact(), Condition)
-    offer = Radiology().open(SAMPLE)
-    found = Intact().offer(offer, SAMPLE, Random(1))
-    assert found.tools is offer.tools and found.state is offer.state and found.controls is offer.controls
-    assert found.facts == {"condition": "intact", "kind": "baseline"}
-    assert Intact().offer(Offer({}), SAMPLE, Random(1)).facts == {"condition": "intact", "kind": "intact"}
-
-
 def test_withheld_tools_are_not_offered():
     assert isinstance(Withhold(), Condition)
     offer = Radiology().open(SAMPLE)

@@ -1,5 +1,13 @@
 from components.core.messages import Message, ToolCall
-from components.core.task_text import action_text, call_text, chain_text, names_of, task_text, written, written_out
+from components.core.task_text import (
+    action_text,
+    call_text,
+    chain_text,
+    names_of,
+    response_text,
+    task_text,
+    written_out,
+)
 from components.core.types import Action, Problem, Refusal
 
 SAID = Message("assistant", " said ")
@@ -17,7 +25,7 @@ def test_a_task_shows_its_parts_in_order_and_the_question_on_a_line_of_its_own()
 def test_actions_read_alike_whatever_grammar_they_were_written_in():
     calls = (ToolCall("1", "Medrag", '{"query":  "gicht und ä"}'), ToolCall("2", "Broken", "{no"))
     assert action_text(Action(SAID, calls)) == 'Medrag[{"query":"gicht und ä"}]; Broken[{no]'
-    assert action_text(Action(SAID, answer="B")) == 'Finish[{"response":"B"}]' == written("Finish", "B")
+    assert action_text(Action(SAID, answer="B")) == 'Finish[{"response":"B"}]' == response_text("Finish", "B")
     assert action_text(Action(SAID, refusal=Refusal({"why": "x"}))) == 'Refuse[{"why":"x"}]'
     assert action_text(Action(SAID, error="unreadable")) == "said"
     assert call_text(calls[0]).startswith("Medrag[")

@@ -87,8 +87,7 @@ def test_a_missing_file_is_named_with_how_to_get_it(tmp_path, name):
 SLAKE, VQA, OMNI = test_slake.ROW, test_vqa_rad.ROW, test_omnimedvqa.ROW
 MEDHALT, NOTA = test_medhalt.FAKE, test_medhalt.NOTA
 MEDQA, MEDMCQA, BENCH = test_medqa.ROWS[1], test_medmcqa.ROW, test_medagentsbench.ROW
-CLOSED = test_cab_pubmedqa.ROWS
-CASE, CASES = test_longhealth.QUESTION, test_longhealth.written
+CASE = test_longhealth.QUESTION
 
 
 def nota(folder, **fields):

@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.errors import ConfigError
-from components.models.prices import Price, PriceRow, look_up, row_in, stated
+from components.models.prices import Price, PriceRow, configured_price, look_up, row_in
 
 TABLE = {
     "sample_spec": {"input_cost_per_token": 0.0, "litellm_provider": "one of"},
@@ -78,20 +78,20 @@ def test_cached_tokens_and_long_prompts_have_their_price():
 
 
 def test_a_stated_price_overrides_and_may_be_0():
-    row = stated({"input": 0, "output": 0}, found("own"))
+    row = configured_price({"input": 0, "output": 0}, found("own"))
     assert (row.price, row.price.cost(10, 10), row.source, row.reason) == (Price(0, 0), 0.0, "model.price", "")
 
 
 @pytest.mark.parametrize("price", [{}, {"input": 1}, {"input": 1, "output": 2, "x": 3}])
 def test_a_stated_price_has_its_two_parts(price):
     with pytest.raises(ConfigError, match=r"model\.price must hold input and output"):
-        stated(price, PriceRow(None, None, None, ""))
+        configured_price(price, PriceRow(None, None, None, ""))
 
 
 @pytest.mark.parametrize("value", [-1, "1", True, float("nan")])
 def test_a_stated_price_is_a_number(value):
     with pytest.raises(ConfigError, match=r"model\.price\.output must be a number of at least 0"):
-        stated({"input": 1, "output": value}, PriceRow(None, None, None, ""))
+        configured_price({"input": 1, "output": value}, PriceRow(None, None, None, ""))
 
 
 def test_the_table_that_litellm_ships_is_read_once_per_model():

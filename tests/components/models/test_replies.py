@@ -135,7 +135,7 @@ def test_more_calls_than_anyone_offers_tools_are_a_fault(reply):
 
 
 def test_tool_calls_that_are_no_list_are_a_fault(reply):
-    with pytest.raises(Fault, match="tool_calls are no list but dict"):
+    with pytest.raises(Fault, match="tool_calls are not a list but dict"):
         read_reply(reply({"content": "a", "tool_calls": {"function": {"name": "f", "arguments": "{}"}}}), None)
 
 

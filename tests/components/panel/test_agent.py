@@ -167,9 +167,6 @@ async def test_a_mark_of_any_script_ends_a_question(asked, ends):
     assert model.requests[0].messages[-1].text.split("\n")[0].endswith(ends)
 
 
-NO_TOOLS = {"tool": None}
-
-
 def purposes(model):
     return Counter(request.purpose for request in model.requests)
 

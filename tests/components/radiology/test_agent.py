@@ -27,6 +27,7 @@ from runner.episode.door import Door
 from runner.episode.episode import play
 from runner.episode.shared import Parts
 from tests.golden.vectors import CODE, PAPER, dev
+from tests.parts import Intact
 
 PLAN = (
     "Known Info: []\nTool Chain: [*Disease Diagnosis Tool* -> *Anatomy Classification Tool*"
@@ -309,15 +310,10 @@ async def test_each_part_may_have_a_model_of_its_own(study):
     models = {"main": Scripted(WORK), "big": Scripted([PLAN_OBJECT]), "concluder": Scripted(["It is a lung cancer."])}
     agent = with_strategies("multi_agent", roles=Roles(planner=Role("big")))
     assert agent.requirements.models == ["big"]
-    parts = Parts(agent, Accept(), XmlCall(), Room(PAPER), _AsItIs())
+    parts = Parts(agent, Accept(), XmlCall(), Room(PAPER), Intact())
     trajectory, _ = await play(parts, Door(models, None, run_seed=0), study, 0)
     assert (trajectory.stop, trajectory.answer) == ("answered", "It is a lung cancer.")
     assert [step.role for step in trajectory.steps] == ["big", "main", "main", "main", "concluder"]
-
-
-class _AsItIs:
-    def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
-        return offer
 
 
 def test_prompts_that_a_model_wrote_are_not_added_to(tmp_path, study):

@@ -6,7 +6,7 @@ import pytest
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
-from components.rubrics.rubric import LONGEST, Draw, Field, Rubric, shortened, texts_of, written
+from components.rubrics.rubric import LONGEST, Draw, Field, Rubric, as_text, shortened, texts_of
 
 CATEGORIES = {"facts": "A fact is wrong.", "logic": "A step is wrong."}
 ONE, SEVERAL = Field("Why?", CATEGORIES), Field("Why?", CATEGORIES, "several")
@@ -39,7 +39,7 @@ def test_a_value_is_read(field, text, picked):
         (ONE, "fact", "has 'fact', which is not allowed; valid: facts, logic"),
         (ONE, "facts; logic", "has 2 values, where one is asked for"),
         (ONE, "none", "has 'none', which is not allowed"),
-        (SEVERAL, "none; facts", "has 'none' beside others"),
+        (SEVERAL, "none; facts", "has 'none' with others"),
     ],
 )
 def test_a_value_that_is_not_allowed_is_refused_with_those_that_are(field, text, wrong):
@@ -130,7 +130,7 @@ def test_a_question_comes_with_options_and_names_of_inputs_and_a_letter_with_its
 def test_metadata_are_written_out_by_name():
     assert texts_of(["metadata.record"], SAMPLE) == {"Record": "Age: 40\nFindings:\n  - a node\n  - a cyst"}
     assert texts_of(["metadata.nothing"], SAMPLE) == {"Nothing": "(nothing)"}
-    assert written({"answer": ["x"]}) == "answer:\n  - x"
+    assert as_text({"answer": ["x"]}) == "answer:\n  - x"
 
 
 @pytest.mark.parametrize(

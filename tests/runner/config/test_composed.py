@@ -156,7 +156,7 @@ def test_a_missing_argument_names_the_file(home):
 
 @pytest.mark.parametrize(
     ("text", "line", "said"),
-    [("times: 1\ntimes: 2", 2, "times"), ("_target_: a: b", 1, "mapping values"), ("a: [1", 2, "no valid YAML")],
+    [("times: 1\ntimes: 2", 2, "times"), ("_target_: a: b", 1, "mapping values"), ("a: [1", 2, "not valid YAML")],
 )
 def test_yaml_that_cannot_be_read(home, text, line, said):
     home.write("agent/torn", text)

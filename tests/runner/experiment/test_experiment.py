@@ -6,7 +6,8 @@ from components.core.errors import ConfigError
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from runner.experiment.checks import PrivacyRefused
-from runner.job.prepare import build, check
+from runner.job.prepare import check
+from tests.composing import build
 
 
 @pytest.fixture

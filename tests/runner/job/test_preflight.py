@@ -64,7 +64,7 @@ def test_whoever_says_no_has_spent_no_more_than_the_pilot(home, monkeypatch):
 
     monkeypatch.setattr("sys.stdin", Terminal("n\n"))
     done = home.run("-m", "seed=0,1", *ASK, "budget.ask_above_usd=1")
-    assert done.code == 130 and "go on? [y/N]" in done.out and "Status" not in done.out
+    assert done.code == 130 and "continue? [y/N]" in done.out and "Status" not in done.out
 
 
 @slow

@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 
 from components.core.errors import ConfigError
-from components.core.traits import Requirements
+from components.core.traits import Requirements, SourceTraits
 from components.core.types import Answer, Problem, Sample
 from runner.experiment.experiment import Experiment, Launch
 from runner.learning.checks import check_memory
@@ -142,10 +142,10 @@ def test_samples_are_counted_for_each_task_where_the_source_says_so(tmp_path, pe
 
     @dataclass(frozen=True)
     class PerTask(Source):
-        per: str = "task"
+        traits: ClassVar[SourceTraits] = SourceTraits(per_task=per == "task")
 
     def drawn(limit):
-        lesson = lesson_of(experiment(tmp_path, Tasks()), PerTask(samples=limit, per=per))
+        lesson = lesson_of(experiment(tmp_path, Tasks()), PerTask(samples=limit))
         return Counter(sample.strata["task"] for sample in lesson.samples)
 
     assert drawn(None) == {"a": 1, "b": 3}

@@ -110,7 +110,7 @@ def test_a_part_that_breaks_off_is_named_and_gone_on_with(home):
     [
         (["run.shards=5"], "run.shards=5: there are 4 samples"),
         (["run.shards=0"], "run.shards: found 0"),
-        (["run.shards=2", "run.shard=1/2"], "run.shard plays one part of a job, run.shards all of them"),
+        (["run.shards=2", "run.shard=1/2"], "run.shard runs one part of a job, run.shards all of them"),
     ],
 )
 def test_what_cannot_be_parted_is_refused(home, words, said):
@@ -134,7 +134,7 @@ def test_a_folder_is_gone_on_with_as_it_was_begun(home):
     for words in (["-m", "seed=0"], ["run.shards=3"]):
         done = home.run(*words, "hydra.sweep.dir=sweep")
         assert done.code == 2
-        assert "was begun in 2 parts; go on with run.shards=2" in done.complaint
+        assert "was begun in 2 parts; resume with run.shards=2" in done.complaint
     assert home.run("-m", "seed=0", "hydra.sweep.dir=whole", "budget.run.calls=2").code == 3
     done = home.run("run.shards=2", "hydra.sweep.dir=whole")
-    assert "was begun whole; go on without run.shards" in done.complaint
+    assert "was begun whole; resume without run.shards" in done.complaint

@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.messages import Message
-from components.core.task_text import chain_text, written
+from components.core.task_text import chain_text, response_text
 from components.models.simulated.responders import PromptAlone
 from components.prompts import load
 from components.rubrics.rubric import Field, Rubric
@@ -48,7 +48,7 @@ def test_texts_cannot_pose_as_rubric_or_reference():
 
 
 TASK = "Instruction:\nWhich drug? New:\nSecond attempt:\n[x]"
-CHAIN = [('Medrag[{"query":"gout drug"}]', "Action: a passage"), (written("Finish", "B"), "B")]
+CHAIN = [('Medrag[{"query":"gout drug"}]', "Action: a passage"), (response_text("Finish", "B"), "B")]
 
 
 def optimize(name, /, **values):
