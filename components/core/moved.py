@@ -1,17 +1,24 @@
 """Names of classes that configs had before, and what they are now.
 
 ``moved.txt`` has a line per module that moved: old module, new module (both below ``components``), and its classes.
+Below the empty line are modules that had moved before: their names are not the first ones of their classes.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-_LINES = [line.split() for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines()]
-NEW = {f"components.{old}.{name}": f"components.{new}.{name}" for old, new, *names in _LINES for name in names}
-_BY_CLASS = {new: [old for old, other in NEW.items() if other == new] for new in NEW.values()}
-# Of a class that moved twice, the first name has no family before its module: components.datasets, not components.cab.
-_FIRST = {name: min(olds, key=len) for new, olds in _BY_CLASS.items() for name in (new, *olds)}
+
+def _moves(lines: str) -> dict[str, str]:
+    """Old name -> present name."""
+    parts = [line.split() for line in lines.splitlines()]
+    return {f"components.{old}.{name}": f"components.{new}.{name}" for old, new, *names in parts for name in names}
+
+
+_ONCE, _AGAIN = map(_moves, Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").split("\n\n"))
+NEW = _ONCE | _AGAIN
+_FIRST = {new: old for old, new in _ONCE.items()}
+_FIRST |= {old: _FIRST[new] for old, new in _AGAIN.items()}
 
 
 def renewed(node: Any) -> Any:
