@@ -68,7 +68,7 @@ def _guarded(task: Task, words: list[str]) -> int:
 
     from runner.config.catalogue import CONF, catalogue_of
     from runner.config.errors import ConfigErrors, unreachable
-    from runner.config.explain import explain, invalid_list, refuse_dashes, refuse_flags, too_deep
+    from runner.config.explain import explain, invalid_list, refuse_flags, refuse_misspelled, too_deep
     from runner.config.hydra_patches import apply_patches
     from runner.job.exit_codes import BUDGET
     from runner.sweep.plugins import register
@@ -78,7 +78,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     apply_patches()
     register()
     try:
-        refuse_dashes(words, WITH_VALUE)
+        refuse_misspelled(words, WITH_VALUE)
         refuse_flags(words)
         hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(task)()
         sys.stdout.flush()

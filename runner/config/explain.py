@@ -13,7 +13,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseError, OmegaConfBaseException
 
 from components.core.errors import ConfigError
-from runner.config.catalogue import Catalogue
+from runner.config.catalogue import CONF, Catalogue
 from runner.config.errors import Finding, near, nearest, shown
 from runner.config.origins import COMMAND
 
@@ -26,11 +26,14 @@ _RETIRED = {  # key -> what replaces it
 _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?)'", re.DOTALL)
 
 
-def refuse_dashes(words: Iterable[str], flags: Collection[str]) -> None:
-    """Raise ConfigError for ``--limit=5``, which Hydra's own message would not explain."""
+def refuse_misspelled(words: Iterable[str], flags: Collection[str]) -> None:
+    """Raise ConfigError for ``--limit=5``, which Hydra would not explain, and ``agent=x.yaml``, which it would accept."""
     for word in words:
-        if word.startswith("--") and "=" in word and word.partition("=")[0] not in flags:
+        key, equals, value = word.partition("=")
+        if word.startswith("--") and equals and key not in flags:
             raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
+        if value.endswith((".yaml", ".yml")) and (CONF / key.lstrip("+")).is_dir():
+            raise ConfigError(f"command line: {word}: a choice has no suffix: {word.removesuffix(Path(value).suffix)}")
 
 
 def refuse_flags(words: Sequence[str]) -> None:

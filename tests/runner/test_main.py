@@ -46,6 +46,11 @@ def test_dashes_before_a_key_are_refused_with_what_is_meant(home):
 
 
 @slow
+def test_a_choice_with_a_suffix_is_refused_with_its_name(home):
+    done = home.run("agent=asks.yaml")
+    assert done.code == 2 and "agent=asks.yaml: a choice has no suffix: agent=asks" in done.complaint
+
+
 def test_whoever_reads_the_help_may_leave_early():
     line = [sys.executable, "-m", "runner", "--help"]
     with subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as shown:
