@@ -27,7 +27,7 @@ _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?
 
 
 def refuse_misspelled(words: Iterable[str], flags: Collection[str]) -> None:
-    """Raise ConfigError for ``--limit=5``, which Hydra would not explain, and ``agent=x.yaml``, which it would accept."""
+    """Raise ConfigError for ``--limit=5``, which Hydra would not explain, and ``agent=x.yaml``, which it would take."""
     for word in words:
         key, equals, value = word.partition("=")
         if word.startswith("--") and equals and key not in flags:
