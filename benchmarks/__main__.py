@@ -58,8 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         started = time.perf_counter()
         found = ROWS[name](Settings(given.scale, given.repeat))
         figures += found
-        result = "" if found else ": not there yet"
-        print(f"{name}: {time.perf_counter() - started:.0f} s{result}", file=sys.stderr, flush=True)
+        note = "" if found else ": not there yet"
+        print(f"{name}: {time.perf_counter() - started:.0f} s{note}", file=sys.stderr, flush=True)
     print(shown(figures))
     if given.write:
         write(figures)
