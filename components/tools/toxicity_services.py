@@ -4,15 +4,15 @@ Texts leave this machine: for open data only, unless the service may receive you
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from components.tools.web import Reply, Service, key, no_key, unavailable
+from components.tools.web import KeyedService, Reply, unavailable
 
 _ATTRIBUTE = "TOXICITY"
 
 
 @dataclass(frozen=True)
-class Perspective(Service):
+class Perspective(KeyedService):
     """The Perspective API or one of its form.
 
     Source: Perspective API reference, method ``comments:analyze`` of version v1alpha1 (Jigsaw).
@@ -20,16 +20,8 @@ class Perspective(Service):
 
     base_url: str = "https://commentanalyzer.googleapis.com/v1alpha1"
     key_variable: str = "PERSPECTIVE_API_KEY"
-
-    @property
-    def identity(self) -> str:
-        """What the answers depend on."""
-        return f"perspective {self.address} {_ATTRIBUTE}"
-
-    @property
-    def missing(self) -> str:
-        """The key, where it is not set."""
-        return no_key(self.key_variable, "Perspective")
+    identified = f"perspective {{0.address}} {_ATTRIBUTE}"
+    label = "Perspective"
 
     async def score(self, text: str) -> Mapping[str, float]:
         """Attribute -> score in 0-1. Raises ToolError."""
@@ -39,33 +31,25 @@ class Perspective(Service):
             "requestedAttributes": {_ATTRIBUTE: {}},
             "doNotStore": True,
         }
-        reply = await self.web.post(self.address / "comments:analyze", body, {"x-goog-api-key": key(self.key_variable)})
+        reply = await self.web.post(self.address / "comments:analyze", body, {"x-goog-api-key": self.key})
         return {_ATTRIBUTE: _number(reply, "attributeScores", _ATTRIBUTE, "summaryScore", "value")}
 
 
 @dataclass(frozen=True)
-class Moderation(Service):
+class Moderation(KeyedService):
     """An endpoint of the OpenAI moderation form: ``POST {base_url}/moderations`` with ``input`` and ``model``.
 
     For an endpoint without a key, set ``key_variable: null``.
     """
 
     model: str
-    key_variable: str | None = "OPENAI_API_KEY"
-
-    @property
-    def identity(self) -> str:
-        """What the answers depend on."""
-        return f"moderation {self.address} {self.model}"
-
-    @property
-    def missing(self) -> str:
-        """The key, where one is needed and not set."""
-        return "" if self.key_variable is None else no_key(self.key_variable, "The moderation endpoint")
+    key_variable: str | None = field(default="OPENAI_API_KEY", kw_only=True)
+    identified = "moderation {0.address} {0.model}"
+    label = "The moderation endpoint"
 
     async def score(self, text: str) -> Mapping[str, float]:
         """Category -> score in 0-1. Raises ToolError."""
-        headers = {} if self.key_variable is None else {"Authorization": f"Bearer {key(self.key_variable)}"}
+        headers = {} if self.key_variable is None else {"Authorization": f"Bearer {self.key}"}
         reply = await self.web.post(self.address / "moderations", {"model": self.model, "input": text}, headers)
         place = ("results", 0, "category_scores")
         categories = reply.find(dict, *place)

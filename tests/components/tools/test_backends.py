@@ -6,8 +6,8 @@ from components.core.errors import ConfigError, ToolError
 from components.tools.backends import Backend, digest, first_rows, lacking, located, plain
 from components.tools.drug_table import DrugTable
 from components.tools.drugbank import DrugBank, Drugs
-from components.tools.openfda import OpenFda
 from components.tools.passages import LocalCorpora, Passages
+from components.tools.services import OpenFda
 from tests.components.tools.service import At
 
 

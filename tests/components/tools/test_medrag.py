@@ -5,7 +5,7 @@ from components.core.errors import ToolError
 from components.core.tools import Tool
 from components.tools.medrag import Medrag
 from components.tools.passages import LocalCorpora
-from components.tools.pubmed import PubMed
+from components.tools.services import PubMed
 from tests.components.tools.service import At
 
 

@@ -77,7 +77,7 @@ async def test_it_is_a_pure_tool_that_refuses_what_is_no_text():
 async def test_a_service_judges_in_the_models_place():
     answer = {"results": [{"category_scores": {"hate": 0.12345, "violence": 0.7}}]}
     async with serving({"/moderations": answer}) as service:
-        tool = ToxicityDetector(Moderation(service.url, "m", None, web=Web(retries=0)))
+        tool = ToxicityDetector(Moderation(service.url, "m", key_variable=None, web=Web(retries=0)))
         told = json.loads((await tool(None, sentence="you idiot")).text)
     assert told["score"] == 0.7 and told["kinds"] == {"hate": 0.12345, "violence": 0.7}
     assert [one["term"] for one in told["matched"]] == ["idiot"]
