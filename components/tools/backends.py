@@ -2,12 +2,13 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from threading import Lock
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from components.acting.arguments import only_text
 from components.core.errors import ConfigError, ToolError
@@ -25,15 +26,14 @@ _FILES: dict[Shipped, str] = {
 DATA = Path(__file__).parent / "data"
 
 
-@lru_cache(maxsize=1)
-def _specs() -> dict[str, Any]:
-    return dict(read_yaml(DATA / "specs.yaml"))
+Index = TypeVar("Index")
+_SPECS = read_yaml(DATA / "specs.yaml")
 
 
 @lru_cache(maxsize=32)
 def spec_of(name: str) -> ToolSpec:
     """The spec of a clinical tool, as ``data/specs.yaml`` describes it to models."""
-    entry = _specs()[name]
+    entry = _SPECS[name]
     texts = {parameter: {"type": "string", "description": about} for parameter, about in entry["parameters"].items()}
     parameters = {"type": "object", "properties": texts, "required": list(texts)}
     facts = {key: entry[key] for key in ("dimension", "needs") if key in entry}
@@ -117,10 +117,10 @@ class LookupTool(TextTool):
 
 
 @dataclass(frozen=True)
-class FileBackend(ABC):
+class FileBackend(ABC, Generic[Index]):
     """A backend over files: ``shipped`` names a sample in this package, ``path`` a custom file or folder.
 
-    A subclass declares how to get the files (``how``) and their ``suffixes``, and checks rows of .jsonl files.
+    A subclass declares how to get the files (``how``) and their ``suffixes``, and reads rows of .jsonl files.
     """
 
     shipped: Shipped | None = None
@@ -132,11 +132,15 @@ class FileBackend(ABC):
 
     def __post_init__(self) -> None:
         for row in first_rows(self.place):
-            self.check(row)
+            self.read(row)
 
     @abstractmethod
-    def check(self, row: Row) -> object:
+    def read(self, row: Row) -> object:
         """Read a row. Raises ConfigError for a row of another form."""
+
+    @abstractmethod
+    def load(self, files: Sequence[Path]) -> Index:
+        """Read the files. Raises ConfigError."""
 
     @cached_property
     def place(self) -> Path:
@@ -146,16 +150,30 @@ class FileBackend(ABC):
     @property
     def missing(self) -> str:
         """What is absent: the place, or any file in it."""
-        if found := lacking(self.place, self.how):
-            return found
-        return "" if self.stamps else f"no {' or '.join(self.suffixes)} file in {self.place}: {self.how}"
+        if absent := lacking(self.place, self.how):
+            return absent
+        return "" if self.files else f"no {' or '.join(self.suffixes)} file in {self.place}: {self.how}"
 
     @property
-    def stamps(self) -> tuple["Stamp", ...]:
-        """The files as they are now, in the order of their names."""
+    def files(self) -> Sequence[Path]:
+        """The files in the order of their names."""
         place = self.place
-        files = [place] if place.is_file() else sorted(path for path in place.iterdir() if path.suffix in self.suffixes)
-        return tuple(map(stamp, files))
+        return [place] if place.is_file() else sorted(path for path in place.iterdir() if path.suffix in self.suffixes)
+
+    @property
+    def loaded(self) -> Index:
+        """What the files hold, read once while they stay as they are. Raises ConfigError."""
+        with _READING:
+            index: Index = _load(self, tuple(map(stamp, self.files)))
+            return index
+
+
+_READING = Lock()
+
+
+@lru_cache(maxsize=16)
+def _load(backend: FileBackend[Any], files: "tuple[Stamp, ...]") -> Any:
+    return backend.load([Path(file.path) for file in files])
 
 
 def plain(name: str) -> str:

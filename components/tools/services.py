@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 from yarl import URL
 
 from components.tools.drugbank import Drug, Found, closest, fitting, not_found
-from components.tools.passages import Passage
+from components.tools.medrag import Passage
 from components.tools.umls import N_RELATIONS, Concept, Relation, no_concept
 from components.tools.web import KeyedService, Service, Texts, unavailable
 
