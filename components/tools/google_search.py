@@ -72,7 +72,7 @@ class Snapshot(NamedTuple):
     """``pages``: address -> page."""
 
     pages: Mapping[str, WebPage]
-    index: Bm25
+    bm25: Bm25
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class WebSnapshot(FileBackend[Snapshot]):
     async def search(self, query: str, k: int) -> Sequence[WebPage]:
         """The best ``k`` pages."""
         snapshot = await asyncio.to_thread(lambda: self.loaded)
-        return [snapshot.pages[hit.id] for hit in snapshot.index.search(query, k)]
+        return [snapshot.pages[hit.id] for hit in snapshot.bm25.search(query, k)]
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ class Web:
 
     async def post(self, url: URL, body: object, headers: Texts) -> Reply:
         """Send JSON and read the answer: status 2xx. Raises ToolError."""
-        return await self._ask("POST", url, {"Content-Type": "application/json"} | headers, orjson.dumps(body), ())
+        return await self._ask("POST", url, {"Content-Type": "application/json", **headers}, orjson.dumps(body), ())
 
     async def _ask(self, method: str, url: URL, headers: Texts, body: bytes | None, accept: Collection[int]) -> Reply:
         """One request with its retries."""
