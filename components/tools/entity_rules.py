@@ -5,14 +5,14 @@ when a word in them has a medical form. Abbreviations: Schwartz & Hearst 2003, d
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 from components.text.structured import read_yaml
+from components.tools.backends import DATA
 
-_WORDS = Path(__file__).parent / "data" / "entity_rules.yaml"
+# The name of a gene or an abbreviation: CFTR, HbA1c, p.Tyr263Cys.
 _CODE = re.compile(r"(?=.*[A-Z].*[A-Z\d])(?=.*[A-Za-z])[A-Za-z\d.]{2,12}")
 _TOKEN = re.compile(
     r"\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|m|re|ve|ll|d)\b|\d+(?:[.,]\d+)+"
@@ -49,31 +49,36 @@ class Word:
 class Rules:
     """The shipped word lists, in lower case; ``breaks`` with the stop words."""
 
-    heads: Collection[str]
+    heads: frozenset[str]
     endings: tuple[str, ...]
     beginnings: tuple[str, ...]
-    breaks: Collection[str]
-    general: Collection[str]
+    breaks: frozenset[str]
+    general: frozenset[str]
 
     def medical(self, words: Sequence[Word]) -> bool:
         """Whether the words, which follow each other, are a medical phrase."""
         texts = [word.text.lower() for word in words]
-        if self._head(texts[-1]) or (len(texts) > 1 and self._head(" ".join(texts[-2:]))):
-            return True
+        for text in (texts[-1], " ".join(texts[-2:])):
+            singular = text[:-3] + "y" if text.endswith("ies") else text.removesuffix("es")
+            if not self.heads.isdisjoint((text, text.removesuffix("s"), singular)):
+                return True
         return any(
-            (len(text) > 5 and text.endswith(self.endings)) or text.startswith(self.beginnings) or _is_code(word.text)
-            for text, word in zip(texts, words, strict=True)
+            (len(text) > 5 and text.endswith(self.endings))
+            or text.startswith(self.beginnings)
+            or _CODE.fullmatch(as_is)
+            for text, as_is in zip(texts, (word.text for word in words), strict=True)
         )
 
-    def _head(self, text: str) -> bool:
-        """Whether a text is a head, or the plural of one."""
-        return text in self.heads or text.removesuffix("s") in self.heads or _singular(text) in self.heads
+    def weak(self, word: Word) -> bool:
+        """Whether a word cannot begin or end a phrase."""
+        text = word.text
+        return text.lower() in self.general or text == "-" or text.isdigit() or len(text) < 2
 
 
 @lru_cache(maxsize=1)
 def rules() -> Rules:
     """The shipped rules."""
-    lists = read_yaml(_WORDS)
+    lists = read_yaml(DATA / "entity_rules.yaml")
     return Rules(
         frozenset(lists["heads"]),
         tuple(lists["endings"]),
@@ -91,11 +96,14 @@ def split(text: str) -> list[Word]:
 
 
 def phrases(words: Sequence[Word], known: Rules) -> Iterator[Span]:
-    """The medical phrases among a text's tokens."""
+    """The medical phrases among a text's tokens, without general words, figures and hyphens at their ends."""
     for run in _runs(words, known):
-        phrase = _trimmed(run, known)
-        if phrase and known.medical(phrase):
-            yield Span(phrase[0].start, phrase[-1].end)
+        while run and known.weak(run[0]):
+            run.pop(0)
+        while run and known.weak(run[-1]) and not (run[-1].text.isdigit() and len(run) > 1):
+            run.pop()
+        if run and known.medical(run):
+            yield Span(run[0].start, run[-1].end)
 
 
 def abbreviations(text: str) -> dict[str, Span]:
@@ -134,9 +142,9 @@ def _runs(words: Sequence[Word], known: Rules) -> Iterator[list[Word]]:
     """Words that no break separates; hyphenated words stay together, small numbers may follow a word."""
     run: list[Word] = []
     for number, word in enumerate(words):
-        joins = word.text == "-" and bool(run) and not word.spaced and not words[number - 1].spaced
-        figure = word.text.isdigit() and len(word.text) < 3 and bool(run) and run[-1].text != "-"
         hyphenated = bool(run) and run[-1].text == "-"
+        joins = word.text == "-" and bool(run) and not word.spaced and not words[number - 1].spaced
+        figure = word.text.isdigit() and len(word.text) < 3 and bool(run) and not hyphenated
         inside = any(map(str.isalpha, word.text)) and (hyphenated or word.text.lower() not in known.breaks)
         if joins or figure or inside:
             run.append(word)
@@ -145,28 +153,3 @@ def _runs(words: Sequence[Word], known: Rules) -> Iterator[list[Word]]:
             run = []
     if run:
         yield run
-
-
-def _trimmed(run: list[Word], known: Rules) -> list[Word]:
-    """The run without general words, figures and hyphens at its ends."""
-    words = list(run)
-    while words and _weak(words[0], known):
-        words.pop(0)
-    while words and (_weak(words[-1], known) and not (words[-1].text.isdigit() and len(words) > 1)):
-        words.pop()
-    return words
-
-
-def _weak(word: Word, known: Rules) -> bool:
-    """Whether a word cannot begin or end a phrase."""
-    return word.text.lower() in known.general or word.text == "-" or word.text.isdigit() or len(word.text) < 2
-
-
-def _is_code(text: str) -> bool:
-    """Whether a word looks like the name of a gene or an abbreviation: CFTR, HbA1c, p.Tyr263Cys."""
-    return _CODE.fullmatch(text) is not None
-
-
-def _singular(text: str) -> str:
-    """The singular of plurals in -ies and -es."""
-    return text[:-3] + "y" if text.endswith("ies") else text.removesuffix("es")

@@ -109,8 +109,11 @@ class WebSnapshot(FileBackend[Snapshot]):
 
     async def search(self, query: str, k: int) -> Sequence[WebPage]:
         """The best ``k`` pages."""
-        snapshot = await asyncio.to_thread(lambda: self.loaded)
-        return [snapshot.pages[hit.id] for hit in snapshot.bm25.search(query, k)]
+        return await asyncio.to_thread(self._search, query, k)
+
+    def _search(self, query: str, k: int) -> Sequence[WebPage]:
+        pages, bm25 = self.loaded
+        return [pages[hit.id] for hit in bm25.search(query, k)]
 
 
 @dataclass(frozen=True)
