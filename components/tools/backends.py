@@ -96,24 +96,24 @@ class TextTool(ABC):
 
 @dataclass(frozen=True)
 class LookupTool(TextTool):
-    """A text tool whose answers come from a backend."""
+    """A text tool whose answers come from a backend where there is one."""
 
-    backend: Backend
+    backend: Backend | None
 
     @property
     def effect(self) -> Effect:
         """The effect of the backend."""
-        return self.backend.effect
+        return self.backend.effect if self.backend is not None else "pure"
 
     @property
     def identity(self) -> str:
         """The identity of the backend."""
-        return self.backend.identity
+        return self.backend.identity if self.backend is not None else ""
 
     @property
     def missing(self) -> str:
         """What the backend lacks."""
-        return self.backend.missing
+        return self.backend.missing if self.backend is not None else ""
 
 
 @dataclass(frozen=True)

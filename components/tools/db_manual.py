@@ -19,13 +19,12 @@ from components.core.tools import Context, Effect
 from components.core.traits import PromptSetName
 from components.core.types import Observation
 from components.prompts import load
-from components.sql import SqlError
 from components.sql.cleaning import CURRENT_TIMES
 from components.sql.schema import Schema, Table
 from components.text.bm25 import Bm25
 from components.text.structured import read_yaml
 from components.tools.backends import DATA, spec_of
-from components.tools.sql_coder import opened
+from components.tools.sql_coder import opened, schema_of
 
 _SENTENCE = re.compile(r"(?<=\.) ")
 SHIPPED = DATA / "manuals"
@@ -40,6 +39,10 @@ class Notes:
     tables: Mapping[str, str] = field(default_factory=dict)
     examples: Sequence[Mapping[str, str]] = ()
 
+    def on(self, table: Table) -> str:
+        """The line on a table; empty without one."""
+        return self.tables.get(table.name.lower(), "")
+
 
 @lru_cache(maxsize=4)
 def notes_of(id: str) -> Notes:
@@ -53,7 +56,7 @@ def fitting_tables(schema: Schema, notes: Notes, query: str, k: int) -> list[Tab
     texts = []
     for table in schema.tables:
         names = " ".join((table.name, *table.columns))
-        texts.append((table.name, f"{names} {names.replace('_', ' ')} {_note(table, notes)}"))
+        texts.append((table.name, f"{names} {names.replace('_', ' ')} {notes.on(table)}"))
     tables = {table.name: table for table in schema.tables}
     return [tables[hit.id] for hit in Bm25.over(texts).search(query, k)]
 
@@ -63,20 +66,12 @@ def described(table: Table, notes: Notes) -> str:
     columns = ", ".join(
         f"{name} {kind}{' key' if name in table.primary_key else ''}" for name, kind in table.columns.items()
     )
-    return _noted(f"{table.name}({columns})".lower(), _note(table, notes))
+    return ": ".join(filter(None, (f"{table.name}({columns})".lower(), notes.on(table))))
 
 
 def mentioned(table: Table, notes: Notes) -> str:
     """The table's name in lower case, and the first sentence of its note."""
-    return _noted(table.name.lower(), _SENTENCE.split(_note(table, notes), maxsplit=1)[0])
-
-
-def _note(table: Table, notes: Notes) -> str:
-    return notes.tables.get(table.name.lower(), "")
-
-
-def _noted(text: str, note: str) -> str:
-    return f"{text}: {note}" if note else text
+    return ": ".join(filter(None, (table.name.lower(), _SENTENCE.split(notes.on(table), maxsplit=1)[0])))
 
 
 _NEXT = re.compile(r"^\W*question\b\W*:", re.I | re.M)
@@ -103,36 +98,24 @@ class DBManual:
         """Find what fits. Raises ToolError."""
         question = text_argument(self.spec, "query", query)
         database = opened(context, text_argument(self.spec, "sql_database", sql_database))
-        try:
-            schema = database.schema()
-        except SqlError as error:
-            raise ToolError(f"{error}.", "unavailable") from None
-        notes = notes_of(database.id)
-        names, text = self._manual(database.id, schema, notes, question)
-        if self.hints:
-            text = await self._hints(context, text, notes, question)
-        return Observation(text, {"database": database.id, "tables": names})
-
-    def _manual(self, id: str, schema: Schema, notes: Notes, question: str) -> tuple[list[str], str]:
-        """The names of the tables that fit, and the text on them; all tables when none does."""
+        schema, notes = schema_of(database), notes_of(database.id)
         chosen = fitting_tables(schema, notes, question, self.n_tables) or list(schema.tables)
         names = [table.name.lower() for table in chosen]
         keys = [(one.lower(), other.lower()) for one, other in schema.foreign_keys]
-        text = load(self.prompts).render(
+        prompts = load(self.prompts)
+        text = prompts.render(
             "manual",
-            database=id,
-            now=CURRENT_TIMES.get(id, ""),
+            database=database.id,
+            now=CURRENT_TIMES.get(database.id, ""),
             general=list(notes.general),
             tables=[described(table, notes) for table in chosen],
             joins=[" = ".join(key) for key in keys if any(end.partition(".")[0] in names for end in key)],
             others=[mentioned(table, notes) for table in schema.tables if table not in chosen],
         )
-        return names, text
-
-    async def _hints(self, context: Context, manual: str, notes: Notes, question: str) -> str:
-        """Hints that the model writes, up to the next question that it makes up."""
-        message = load(self.prompts).user("hints", manual=manual, examples=list(notes.examples), question=question)
-        reply = (await context.ask([message], "tool")).text
-        if not (text := _NEXT.split(_LABEL.sub("", reply))[0].strip()):
+        if self.hints:
+            message = prompts.user("hints", manual=text, examples=list(notes.examples), question=question)
+            reply = (await context.ask([message], "tool")).text
+            text = _NEXT.split(_LABEL.sub("", reply))[0].strip()  # the next question is made up
+        if not text:
             raise ToolError("The model wrote no hints for this query.", "empty")
-        return text
+        return Observation(text, {"database": database.id, "tables": names})

@@ -73,21 +73,21 @@ class PrivacyDetector(TextTool):
     async def answer(self, text: str) -> Observation:
         """Remove what identifies a person. Raises ToolError."""
         findings = await asyncio.to_thread(self._find, text)
-        listed = [{"kind": one.kind, "start": one.start, "end": one.end, "score": one.score} for one in findings]
+        listed = [one._asdict() for one in findings]
         data = {"text": redacted(text, findings), "findings": listed}
         return Observation(orjson.dumps(data).decode(), {"findings": listed})
 
     def _find(self, text: str) -> list[Finding]:
         """The findings in the order of the text, none overlapping."""
         if self.engine == "rules":
-            found = find(text, _THRESHOLD)
+            findings = find(text, _THRESHOLD)
         else:
             with LOADING:
                 from components.tools.privacy_presidio import analyze, engine
 
                 analyzer = engine(self.model, rules("notes"))
-            found = [Finding(*one) for one in analyze(analyzer, text, _THRESHOLD)]
-        return joined([*found, *_repeated(text, found)])
+            findings = [Finding(*one) for one in analyze(analyzer, text, _THRESHOLD)]
+        return joined([*findings, *_repeated(text, findings)])
 
 
 @lru_cache(maxsize=2)
@@ -108,22 +108,13 @@ def rules(group: Literal["notes", "general"]) -> tuple[Rule, ...]:
     )
 
 
-@lru_cache(maxsize=1)
-def _compiled() -> Sequence[tuple[Rule, regex.Pattern[str]]]:
-    """Every rule with its pattern, whose lookbehinds may have any length."""
-    return [
-        (one, regex.compile(one.pattern, regex.MULTILINE | (0 if one.cased else regex.IGNORECASE)))
-        for one in (*rules("notes"), *rules("general"))
-    ]
-
-
 def find(text: str, threshold: float) -> list[Finding]:
-    """What the rules with at least this score find; findings may overlap."""
+    """What the rules with at least this score find, whose lookbehinds may have any length; findings may overlap."""
     return [
         Finding(rule.kind, match.start(), match.end(), rule.score)
-        for rule, pattern in _compiled()
+        for rule in (*rules("notes"), *rules("general"))
         if rule.score >= threshold
-        for match in pattern.finditer(text)
+        for match in regex.finditer(rule.pattern, text, regex.MULTILINE | (0 if rule.cased else regex.IGNORECASE))
     ]
 
 

@@ -10,13 +10,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from annotated_types import Ge, Gt
 
 from components.acting.arguments import text_argument
 from components.core.errors import ToolError
-from components.core.messages import Message, ToolSpec
+from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
 from components.core.traits import PromptSetName
 from components.core.types import Observation
@@ -25,7 +25,7 @@ from components.prompts import load
 from components.sql import SqlError, UnreadableDatabase
 from components.sql.cleaning import CURRENT_TIMES, clean_sql, result_text
 from components.sql.reading import ReadOnly, Row
-from components.sql.schema import Database, database_of
+from components.sql.schema import Database, Schema, database_of
 from components.tools.backends import spec_of
 
 
@@ -45,21 +45,25 @@ def opened(context: Context, name: str) -> Database:
         raise ToolError(f"The input {name!r} is not a database: {error}.", "not_found") from None
 
 
+def schema_of(database: Database) -> Schema:
+    """The schema of a database. Raises ToolError when it cannot be read."""
+    try:
+        return database.schema()
+    except SqlError as error:
+        raise ToolError(f"{error}.", "unavailable") from None
+
+
 _SHOWN_ROWS = 100
 _STATEMENT = re.compile(r"\s*(```(sql\w*)?\s*)?(select|with|values)\b", re.I)
 _NOW = re.compile(r"\bcurrent_time\b", re.I)  # else SQLite would take the machine's clock
 
 
-@dataclass(frozen=True)
-class _Tried:
+class _Tried(NamedTuple):
     """A statement, and its rows or why it has none."""
 
     sql: str
     rows: Sequence[Row] = ()
     error: str = ""
-
-
-_NOTHING = _Tried("", error="the query is no SQL statement, and no model was asked")
 
 
 @dataclass(frozen=True)
@@ -87,20 +91,22 @@ class SQLCoder:
         """Convert, run, repair. Raises ToolError."""
         question = text_argument(self.spec, "query", query)
         database = opened(context, text_argument(self.spec, "sql_database", sql_database))
-        tried = await self._run(database, question) if is_statement(question) else _NOTHING
+        tried = _Tried("", error="the query is no SQL statement, and no model was asked")
+        if _STATEMENT.match(question):
+            tried = await self._run(database, question)
         attempts = 0
         while tried.error and attempts < self.attempts:
             attempts += 1
-            reply = await context.ask([self._prompt(database, question, tried)], "tool")
+            schema, now = schema_of(database).text, CURRENT_TIMES.get(database.id, "")
+            message = load(self.prompts).user(
+                "convert", schema=schema, now=now, question=question, failed=tried.sql, error=tried.error
+            )
+            reply = await context.ask([message], "tool")
             tried = await self._run(database, reply.text)
         data = {"sql": tried.sql, "attempts": attempts, "n_rows": len(tried.rows)}
         if tried.error:
-            raise ToolError(
-                f"The query could not be converted into SQL that runs, after {attempts} attempts; "
-                f"the last error: {tried.error}",
-                "conversion_failed",
-                data,
-            )
+            failed = f"The query could not be converted into SQL that runs, after {attempts} attempts"
+            raise ToolError(f"{failed}; the last error: {tried.error}", "conversion_failed", data)
         return Observation(result_text(tried.rows, _SHOWN_ROWS), data)
 
     async def _run(self, database: Database, text: str) -> _Tried:
@@ -116,19 +122,3 @@ class SQLCoder:
             raise ToolError(f"The database {database.id!r} cannot be read: {error}.", "unavailable") from None
         except SqlError as error:
             return _Tried(sql, error=str(error))
-
-    def _prompt(self, database: Database, question: str, tried: _Tried) -> Message:
-        """What the model is asked. Raises ToolError when the schema cannot be read."""
-        try:
-            schema = database.schema().text
-        except SqlError as error:
-            raise ToolError(f"{error}.", "unavailable") from None
-        now = CURRENT_TIMES.get(database.id, "")
-        return load(self.prompts).user(
-            "convert", schema=schema, now=now, question=question, failed=tried.sql, error=tried.error
-        )
-
-
-def is_statement(query: str) -> bool:
-    """Whether a query begins as a statement that reads does."""
-    return _STATEMENT.match(query) is not None

@@ -18,10 +18,9 @@ import orjson
 from components.acting.arguments import LOADING
 from components.core.errors import ConfigError, missing_extra
 from components.core.messages import ToolSpec
-from components.core.tools import Effect
 from components.core.types import Observation
 from components.text.structured import read_yaml
-from components.tools.backends import DATA, Backend, TextTool, spec_of
+from components.tools.backends import DATA, Backend, LookupTool, spec_of
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
@@ -44,7 +43,7 @@ class Lexicon:
 
 
 @dataclass(frozen=True)
-class ToxicityDetector(TextTool):
+class ToxicityDetector(LookupTool):
     """How abusive a text is.
 
     Output: JSON with ``score`` in 0-1 and ``matched`` terms with kind and offsets. The score is the greatest of the
@@ -62,36 +61,20 @@ class ToxicityDetector(TextTool):
             raise ConfigError("ToxicityDetector: backend and classifier are both set; set only one of them")
 
     @property
-    def effect(self) -> Effect:
-        """A service is outside of this machine."""
-        return "pure" if self.backend is None else self.backend.effect
-
-    @property
-    def identity(self) -> str:
-        """Who judges."""
-        return "" if self.backend is None else self.backend.identity
-
-    @property
     def missing(self) -> str:
         """What the service or the linear model needs first."""
-        if self.backend is not None:
-            return self.backend.missing
         what = f"{self.spec.name} with classifier: true"
-        return missing_extra(what, "profanity_check", "text") if self.classifier else ""
+        return missing_extra(what, "profanity_check", "text") if self.classifier else super().missing
 
     async def answer(self, text: str) -> Observation:
         """Judge a text. Raises ToolError."""
         matched = matches(text)
-        found: dict[str, Any]
-        if self.backend is None:
-            scores = [0.0, *(lexicon().scores[one["kind"]] for one in matched)]
-            scores += [await asyncio.to_thread(model_score, text)] if self.classifier else []
-            found = {"score": round(max(scores), 3)}
-        else:
-            kinds = await self.backend.score(text)
-            found = {"score": round(max(kinds.values()), 3), "kinds": dict(kinds)}
-        found["matched"] = matched
-        return Observation(orjson.dumps(found).decode(), found)
+        kinds = {} if self.backend is None else {"kinds": dict(await self.backend.score(text))}
+        scores = [0.0, *(lexicon().scores[one["kind"]] for one in matched)]
+        scores += [await asyncio.to_thread(_model_score, text)] if self.classifier else []
+        score = max(scores if self.backend is None else kinds["kinds"].values())
+        judged = {"score": round(score, 3), **kinds, "matched": matched}
+        return Observation(orjson.dumps(judged).decode(), judged)
 
 
 @lru_cache(maxsize=1)
@@ -117,7 +100,7 @@ def matches(text: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda one: (one["start"], one["end"], one["kind"]))
 
 
-def model_score(text: str) -> float:
+def _model_score(text: str) -> float:
     """The linear model's probability of abuse of the text's worst sentence, without neutral words, in 0-1."""
     with LOADING:
         from profanity_check import predict_prob  # type: ignore[import-untyped]  # it ships no types

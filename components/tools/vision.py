@@ -144,33 +144,24 @@ class VisionTool:
         """Look at the image. Raises ToolError."""
         name = text_argument(self.spec, "image", image)
         question = text_argument(self.spec, "query", query) if "query" in self.spec.parameters["properties"] else ""
-        _check(context.problem, name)
+        names = [value for kind, value in context.problem.inputs.items() if kind.startswith("image")]
+        if name not in names:
+            have = ", ".join(map(repr, names)) or "none"
+            raise ToolError(f"There is no image {name!r}; this task's images are: {have}.", "not_found")
         if self.backend == "inspector":
             note = await asyncio.to_thread(lambda: image_note(_bytes(context, name)))
             lines = (f"{key}: {value}" for key, value in note.items())
             return Observation("\n".join((_METADATA, *lines)), {"backend": "inspector", "metadata": note})
-        return Observation(await self._ask(context, _shown(context.problem, name), question), {"backend": "model"})
-
-    async def _ask(self, context: Context, image: Image, question: str) -> str:
-        """The model's answer on the image."""
-        prompts = load(self.prompts)
+        prompts, image = load(self.prompts), _image(context.problem, name)
         message = prompts.user("answer", (image,), query=question) if question else prompts.user("caption", (image,))
         sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
         reply = (await context.ask([message], "tool", sampling, self.role)).text.strip()
         if not reply:
             raise ToolError(f"{self.name} said nothing on this image.", "empty")
-        return reply
+        return Observation(reply, {"backend": "model"})
 
 
-def _check(problem: Problem, name: str) -> None:
-    """Raises ToolError when the task has no image that is called so."""
-    names = [value for kind, value in problem.inputs.items() if kind.startswith("image")]
-    if name not in names:
-        have = ", ".join(map(repr, names)) or "none"
-        raise ToolError(f"There is no image {name!r}; this task's images are: {have}.", "not_found")
-
-
-def _shown(problem: Problem, name: str) -> Image:
+def _image(problem: Problem, name: str) -> Image:
     """The image as a model is shown it."""
     image = problem.image(name)
     if image is None:
@@ -186,7 +177,7 @@ def _bytes(context: Context, name: str) -> bytes:
             return path.read_bytes()
         except OSError as error:
             raise ToolError(f"The image {name!r} cannot be read: {error.strerror}.", "unavailable") from None
-    head, _, body = _shown(context.problem, name).url.partition(",")
+    head, _, body = _image(context.problem, name).url.partition(",")
     if not head.startswith("data:") or not head.endswith(";base64"):
         raise ToolError(f"The image {name!r} lies elsewhere; only images at hand can be inspected.", "unavailable")
     try:
