@@ -20,19 +20,17 @@ from components.core.types import Sample, Score, Trajectory
 STRICT, OFFICIAL = "score/strict", "score/official"
 DATABASE = "sql_database"
 UNSUPPORTED = "unsupported_input"
-
-
 Reader = Callable[[Case], Reading]
 # Form of the answer -> its strict and its official reading.
 _FORMS: Mapping[Form, tuple[Reader, Reader]] = {
     "choice": (choices.strict, choices.official),
-    "tolerant_choice": (choices.strict_tolerant, choices.official_tolerant),
-    "contains": (texts.strict_contains, texts.official_contains),
-    "rouge1_recall": (texts.strict_recall, texts.official_recall),
+    "tolerant_choice": (choices.strict, choices.official),
+    "contains": (texts.strict, texts.official),
+    "rouge1_recall": (texts.strict, texts.official),
     "medcalc": (calculations.strict, calculations.official),
-    "rows": (tables.strict_rows, tables.official_rows),
-    "values": (tables.strict_values, tables.official_values),
-    "no_result": (tables.strict_no_result, tables.official_no_result),
+    "rows": (tables.strict, tables.official),
+    "values": (tables.strict, tables.official),
+    "no_result": (tables.strict, tables.official),
     "entities": (entities.strict, entities.official),
 }
 
@@ -49,6 +47,7 @@ class Cab:
     """
 
     seconds: Annotated[float, Gt(0)] = 5.0
+    version: ClassVar[str] = "1"  # changes when a score can
     # Statements of models may take their time, so scoring leaves the event loop.
     traits: ClassVar[ScorerTraits] = ScorerTraits(
         names=(STRICT, OFFICIAL),
@@ -56,11 +55,6 @@ class Cab:
         kinds={STRICT: "share", OFFICIAL: "share"},
         blocking=True,
     )
-
-    @property
-    def version(self) -> str:
-        """Changes when a score can."""
-        return "1"
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Both readings of the answer."""
@@ -71,17 +65,20 @@ class Cab:
             return _unscored("ended in an error")
         if trajectory.failure == UNSUPPORTED:
             return _unscored("the model cannot take what the task gives it")
-        case = self._case(sample, trajectory.answer or "")
+        file = sample.files.get(sample.problem.inputs.get(DATABASE, ""))
+        case = Case(
+            trajectory.answer or "",
+            sample.target,
+            sample.problem.choices,
+            Path(file) if file else None,
+            str(sample.metadata.get("sql_dialect") or ""),
+            self.seconds,
+            task.form,
+        )
         if trajectory.answer is None:
             return _without_answer(task, case, trajectory)
         strict, official = _FORMS[task.form]
         return (_scored(STRICT, strict, case), _scored(OFFICIAL, official, case))
-
-    def _case(self, sample: Sample, answer: str) -> Case:
-        """The answer with its key and database."""
-        file = sample.files.get(sample.problem.inputs.get(DATABASE, ""))
-        dialect = str(sample.metadata.get("sql_dialect") or "")
-        return Case(answer, sample.target, sample.problem.choices, Path(file) if file else None, dialect, self.seconds)
 
 
 def _scored(name: str, reader: Reader, case: Case) -> Score:

@@ -15,6 +15,7 @@ Source: Khandekar et al. 2024, arXiv 2406.12036; rules of the reference BlueZero
 """
 
 import re
+from contextlib import suppress
 from datetime import date, datetime
 from math import isclose
 
@@ -82,22 +83,15 @@ def read_number(text: str) -> float | None:
 
 def read_date(text: str) -> date | None:
     """The last date of a text; None when there is none."""
-    for found in reversed(_DAY.findall(text)):
-        if (day := _date(found)) is not None:
-            return day
-    return None
-
-
-def _date(text: str) -> date | None:
-    """A day as it is commonly written."""
-    if re.fullmatch(r"\d\d?[.-]\d\d?[.-]\d+", text):
-        text = re.sub(r"[.-]", "/", text)
-    text = " ".join(_ORDINAL.sub(" ", text).split())
-    for form in _FORMATS:
-        try:
-            return datetime.strptime(text, form).date()
-        except ValueError:
-            continue
+    for day in reversed(_DAY.findall(text)):
+        if re.fullmatch(r"\d\d?[.-]\d\d?[.-]\d+", day):
+            day = re.sub(r"[.-]", "/", day)
+        day = " ".join(_ORDINAL.sub(" ", day).split())
+        for form in _FORMATS:
+            try:
+                return datetime.strptime(day, form).date()
+            except ValueError:
+                continue
     return None
 
 
@@ -109,17 +103,15 @@ def _days(text: str) -> int | None:
 
 def _official_number(said: str) -> float | None:
     """The whole text as Python reads numbers, else the last bare number between white space."""
-    try:
-        return float(said)
-    except ValueError:
-        last, after_number = None, False
-        for token in said.split()[:-1]:  # white space belongs to one number only, so neighbours hide each other
-            after_number = not after_number and _BARE.fullmatch(token) is not None
-            last = token if after_number else last
-    try:
-        return None if last is None else float(last)
-    except ValueError:
-        return None
+    last: str | None = None
+    after_number = False
+    for token in said.split()[:-1]:  # white space belongs to one number only, so neighbours hide each other
+        after_number = not after_number and _BARE.fullmatch(token) is not None
+        last = token if after_number else last
+    for text in (said, last or ""):
+        with suppress(ValueError):
+            return float(text)
+    return None
 
 
 def _limits(case: Case) -> tuple[float, float]:
