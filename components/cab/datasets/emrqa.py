@@ -50,48 +50,41 @@ class EmrQa(FileDataset[Sample]):
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read all questions of the split and choose some. Raises ConfigError."""
-        notes = self._notes(part.file)
-        names = sorted({note for _, note, _ in notes})
-        train = set(draw(names, len(names) // 5, f"{self.seed}/notes"))
-        samples = [
-            sample
-            for title, note, row in notes
-            if (note in train) == (part.split == "train")
-            for sample in _samples(title, note, row)
+        notes = [
+            (entry.text("title"), paragraph.text("note_id"), paragraph)
+            for entry in json_records(part.file, "data")
+            for paragraph in entry.rows("paragraphs")
         ]
+        titles = list(dict.fromkeys(title for title, _, _ in notes))
+        if unknown := [title for title in self.titles if title not in titles]:
+            raise ConfigError(f"dataset.titles: {part.file} has {', '.join(titles)}; found {', '.join(unknown)}")
+        if self.titles:
+            notes = [note for note in notes if note[0] in self.titles]
+        names = sorted({name for _, name, _ in notes})
+        train = set(draw(names, len(names) // 5, f"{self.seed}/notes"))
+        chosen = [note for note in notes if (note[1] in train) == (part.split == "train")]
+        samples = [sample for note in chosen for sample in _samples(*note)]
         return draw(samples, self.questions, f"{self.seed}/{part.split}")
 
     def sample(self, item: Sample, part: Part) -> Sample:
         """Return it as it is."""
         return item
 
-    def _notes(self, file: Path) -> list[tuple[str, str, Row]]:
-        """Title, note's id and paragraph of each note. Raises ConfigError."""
-        notes = [
-            (entry.text("title"), paragraph.text("note_id"), paragraph)
-            for entry in json_records(file, "data")
-            for paragraph in entry.rows("paragraphs")
-        ]
-        titles = list(dict.fromkeys(title for title, _, _ in notes))
-        if unknown := [title for title in self.titles if title not in titles]:
-            raise ConfigError(f"dataset.titles: {file} has {', '.join(titles)}; found {', '.join(unknown)}")
-        return [note for note in notes if not self.titles or note[0] in self.titles]
-
 
 def _samples(title: str, note: str, row: Row) -> Iterator[Sample]:
     """The questions on a note. Raises ConfigError."""
     context = _text(row, "context", join=True)
-    for number, asked in enumerate(row.rows("qas"), 1):
-        texts = [one.values.get("text") for one in asked.rows("answers")]
+    for number, question in enumerate(row.rows("qas"), 1):
+        texts = [one.values.get("text") for one in question.rows("answers")]
         extracts = [text.strip() for text in texts if isinstance(text, str)]
         if len(extracts) < len(texts):
-            raise asked.error("answers", "every answer must have a text")
+            raise question.error("answers", "every answer must have a text")
         if extracts := [text for text in extracts if text]:
             yield task_sample(
                 "emrqa",
                 "data",
                 f"emrqa-{title}-{note}-{number}",
-                _text(asked, "question"),
+                _text(question, "question"),
                 {"answer": extracts[0]},
                 context=context,
                 metadata={"extracts": extracts},

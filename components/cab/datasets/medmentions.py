@@ -8,6 +8,7 @@ asks for the names of the test documents.
 import gzip
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Literal, TypedDict
 
@@ -74,9 +75,20 @@ class MedMentions(FileDataset[Document]):
         """Add the corpus."""
         return f"{self.corpus}-{digest}"
 
-    def read(self, part: Part) -> Iterable[Document]:
+    def read(self, part: Part) -> Iterator[Document]:
         """Read the documents that the split's list names. Raises ConfigError when one is missing."""
-        return self._documents(part.file, self._list(part.split))
+        corpus, names = part.file, self._list(part.split)
+        missing = set(names.read_text(encoding="utf-8").split())
+        try:
+            with gzip.open(corpus, "rt", encoding="utf-8") as file:
+                for document in documents(file, str(corpus)):
+                    if document.pmid in missing:
+                        missing.discard(document.pmid)
+                        yield document
+        except (OSError, EOFError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{corpus}: not a whole gzip file of UTF-8 text: {error}") from None
+        if missing:
+            raise ConfigError(f"{names}: {min(missing)}: there is no such document in {corpus}")
 
     def sample(self, item: Document, part: Part) -> Sample:
         """Make the question on a document."""
@@ -93,31 +105,12 @@ class MedMentions(FileDataset[Document]):
     def _list(self, split: str) -> Path:
         return existing(Path(self.path) / "full" / "data" / f"corpus_pubtator_pmids_{_LISTS[split]}.txt", self.how)
 
-    def _documents(self, corpus: Path, listed: Path) -> Iterator[Document]:
-        missing = set(listed.read_text(encoding="utf-8").split())
-        try:
-            with gzip.open(corpus, "rt", encoding="utf-8") as file:
-                for document in documents(file, str(corpus)):
-                    if document.pmid in missing:
-                        missing.discard(document.pmid)
-                        yield document
-        except (OSError, EOFError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{corpus}: not a whole gzip file of UTF-8 text: {error}") from None
-        if missing:
-            raise ConfigError(f"{listed}: {min(missing)}: there is no such document in {corpus}")
-
 
 def documents(lines: Iterable[str], place: str) -> Iterator[Document]:
     """Read documents in PubTator format, separated by empty lines. Raises ConfigError with ``place`` and line."""
-    block: list[tuple[int, str]] = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            block.append((number, line.rstrip("\r\n")))
-        elif block:
-            yield _document(block, place)
-            block = []
-    if block:
-        yield _document(block, place)
+    for blank, block in groupby(enumerate(lines, 1), key=lambda numbered: not numbered[1].strip()):
+        if not blank:
+            yield _document([(number, line.rstrip("\r\n")) for number, line in block], place)
 
 
 def _document(block: Sequence[tuple[int, str]], place: str) -> Document:
@@ -130,17 +123,14 @@ def _document(block: Sequence[tuple[int, str]], place: str) -> Document:
         texts.append((pmid, rest[1]))
     if len(texts) < 2 or texts[0][0] != texts[1][0]:
         raise ConfigError(f"{place}:{block[0][0]}: a document must have a title and an abstract of the same PMID")
-    pmid = texts[0][0]
-    mentions = [_mention(line, pmid, f"{place}:{number}") for number, line in block[2:]]
-    return Document(pmid, texts[0][1], texts[1][1], mentions)
-
-
-def _mention(line: str, pmid: str, place: str) -> Mention:
-    """A mention. Raises ConfigError."""
-    cells = line.split("\t")
-    if len(cells) != 6 or cells[0] != pmid or not (cells[1].isdecimal() and cells[2].isdecimal()) or not cells[3]:
-        raise ConfigError(f"{place}: must be 'PMID start end mention types concept' with tabs, found {line!r:.60}")
-    concept = cells[5].removeprefix("UMLS:")
-    return {
-        "entity_name": cells[3], "concept": concept, "types": cells[4], "start": int(cells[1]), "end": int(cells[2]),
-    }  # fmt: skip
+    (pmid, title), (_, abstract) = texts
+    mentions: list[Mention] = []
+    for number, line in block[2:]:
+        cells = line.split("\t")
+        if len(cells) != 6 or cells[0] != pmid or not (cells[1].isdecimal() and cells[2].isdecimal()) or not cells[3]:
+            form = "'PMID start end mention types concept' with tabs"
+            raise ConfigError(f"{place}:{number}: must be {form}, found {line!r:.60}")
+        _, start, end, name, types, concept = cells
+        concept = concept.removeprefix("UMLS:")
+        mentions.append(Mention(entity_name=name, concept=concept, types=types, start=int(start), end=int(end)))
+    return Document(pmid, title, abstract, mentions)

@@ -66,7 +66,7 @@ def official(case: Case) -> Reading:
 
 
 def strict(case: Case) -> Reading:
-    """Whether all gold rows or values are in the executed rows, or in the text; without any, an empty result is right."""
+    """Whether all gold rows or values are in the executed rows or the text; without any, an empty result is right."""
     gold = [] if case.form == "no_result" else _rows(_literal(_answer(case)))
     right: object = gold or "no result"
     if not is_query(case.answer):
