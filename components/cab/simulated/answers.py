@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from components.cab.tasks import TASKS
 from components.core.messages import Message
-from components.core.types import Sample
 from components.prompts.recognition import rendered_from
 from components.simulation.asked import Knowledge
 from components.simulation.draws import Draws, Rates
@@ -43,11 +42,6 @@ _BY_INPUT = (
 _BY_FORM = {"medcalc": ("Calculator", BUILT), "entities": ("EntityRecognizor",)}
 _REFERENCES = ("Medrag", "UMLS", "GoogleSearch", "DrugBank")
 _WRONG_WORDS = ("blurred", "the other side", "several", "unclear")  # none holds yes, no or a digit
-
-
-def is_clinical(sample: Sample | None) -> bool:
-    """Whether a sample is such a task."""
-    return sample is not None and str(sample.metadata.get("task")) in TASKS
 
 
 @dataclass(frozen=True)
@@ -89,7 +83,18 @@ class ClinicalKnowledge(Knowledge):
             return "No result" if known else _wrong_count("", draws)
         if "accepted" in target:
             return str(_first(target["accepted"])) if known else draws.pick("wrong words", _WRONG_WORDS)
-        return _keyed(self.form, self.answer, known, draws)
+        answer = self.answer
+        if self.form == "entities":
+            names = _names(answer)
+            return f"[{', '.join(names if known else names[: max(1, len(names) // 3)])}]"
+        if self.form == "rouge1_recall":
+            words = _first(answer).split()
+            return " ".join(words if known else words[: len(words) // 3])
+        if known:
+            return str(answer)
+        if self.form == "contains":
+            return draws.pick("wrong words", _WRONG_WORDS)
+        return _another_number(str(answer)) if self.form == "medcalc" else _wrong_count(str(answer), draws)
 
     def is_right(self, opinion: str) -> bool:
         """Whether an opinion is the key's, as the model sees it."""
@@ -106,31 +111,16 @@ class ClinicalKnowledge(Knowledge):
         return text == right if self.form in ("medcalc", "no_result") else right in text
 
 
-def _keyed(form: str, answer: Any, right: bool, draws: Draws) -> str:
-    """An answer by the key of its record."""
-    if form == "medcalc":
-        return str(answer) if right else _off(str(answer))
-    if form == "entities":
-        names = _names(answer)
-        return f"[{', '.join(names if right else names[: max(1, len(names) // 3)])}]"
-    if form == "rouge1_recall":
-        words = _first(answer).split()
-        return " ".join(words if right else words[: len(words) // 3])
-    if form == "contains":
-        return str(answer) if right else draws.pick("wrong words", _WRONG_WORDS)
-    return str(answer) if right else _wrong_count(str(answer), draws)
-
-
 def _wrong_count(answer: str, draws: Draws) -> str:
     """A number that is not in the answer."""
     count = draws.pick("wrong count", range(1, 41))
     return str(count if str(count) not in answer else count + 50)
 
 
-def _off(number: str) -> str:
+def _another_number(answer: str) -> str:
     """Another number; a date or a duration is not known."""
     try:
-        return f"{float(number) * 1.37 + 1:.2f}"
+        return f"{float(answer) * 1.37 + 1:.2f}"
     except ValueError:
         return "not known"
 
@@ -202,12 +192,6 @@ def finish(knowledge: ClinicalKnowledge, history: History, rates: Rates, draws: 
     return Step("Finish", {"response": knowledge.opinion(right, draws)})
 
 
-def second_thought(knowledge: ClinicalKnowledge, rates: Rates, draws: Draws) -> Step:
-    """An answer in place of one that was doubted."""
-    right = draws.happens("competence", rates.competence**FACTS_READ)
-    return Step("Finish", {"response": knowledge.opinion(right, draws)})
-
-
 def fitting(knowledge: ClinicalKnowledge, history: History) -> str | None:
     """The offered tool that fits the task's inputs or the form of its answer."""
     return next((name for name in knowledge.tools if name in history.offered), None)
@@ -221,19 +205,19 @@ def misses_calculator(knowledge: ClinicalKnowledge, history: History) -> bool:
 
 def call(knowledge: ClinicalKnowledge, history: History, tool: str, extent: Extent) -> Step:
     """A call with parameters that say all, or with some that are too short to help."""
-    return Step(tool, {name: _value(knowledge, tool, name, extent) for name in history.offered[tool]})
 
+    def value(name: str) -> str:
+        problem = knowledge.sample.problem
+        kind = "upload_files" if name == "path" else name
+        if kind in ("image", "sql_database", "upload_files"):
+            return problem.inputs.get(kind, "none")
+        if name == "expression":
+            return {"few": "the formula", "half": "the formula of the question", "all": _formula(knowledge)}[extent]
+        text = problem.context if tool == "EntityRecognizor" and problem.context else problem.question
+        words = text.split("\n")[0].split()
+        return text if extent == "all" else " ".join(words[: 3 if extent == "few" else max(4, len(words) // 2)])
 
-def _value(knowledge: ClinicalKnowledge, tool: str, name: str, extent: Extent) -> str:
-    problem = knowledge.sample.problem
-    kind = {"path": "upload_files"}.get(name, name)
-    if kind in ("image", "sql_database", "upload_files"):
-        return problem.inputs.get(kind, "none")
-    if name == "expression":
-        return {"few": "the formula", "half": "the formula of the question", "all": _formula(knowledge)}[extent]
-    text = problem.context if tool == "EntityRecognizor" and problem.context else problem.question
-    words = text.split("\n")[0].split()
-    return text if extent == "all" else " ".join(words[: 3 if extent == "few" else max(4, len(words) // 2)])
+    return Step(tool, {name: value(name) for name in history.offered[tool]})
 
 
 def is_full(knowledge: ClinicalKnowledge, done: Done | Step) -> bool:
@@ -247,7 +231,9 @@ def is_full(knowledge: ClinicalKnowledge, done: Done | Step) -> bool:
         wanted = _formula(knowledge)
     if done.name == "EntityRecognizor":
         wanted = knowledge.sample.problem.context.split("\n")[0] or wanted
-    return _plain(wanted) in _plain(" ".join(map(str, done.arguments.values())))
+    texts = (wanted, " ".join(map(str, done.arguments.values())))
+    part, whole = ("".join(c for c in text.lower() if c.isalnum()) for text in texts)  # in whatever spacing and case
+    return part in whole
 
 
 def _formula(knowledge: ClinicalKnowledge) -> str:
@@ -257,8 +243,3 @@ def _formula(knowledge: ClinicalKnowledge) -> str:
         return f"add_days('{found[0]}', 0)"
     numbers = _NUMBER.findall(answer) or ["0"]
     return f"7 * {numbers[0]} + {numbers[1]}" if len(numbers) == 2 else f"{numbers[0]} * 1"
-
-
-def _plain(text: str) -> str:
-    """Letters and digits only, in whatever spacing and case."""
-    return "".join(c for c in text.lower() if c.isalnum())
