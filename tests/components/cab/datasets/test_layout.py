@@ -124,7 +124,7 @@ def test_database_of_another_name_has_its_task_s_dialect_or_none(tmp_path):
         ("medcalc", {"eval": {"answer": "1"}}, "Output Type, Low Limit, Upper Limit missing; it has answer"),
         ("vqarad", {"eval": {"answer": ""}}, "answer must be a text, found ''"),
         ("ehrsql", {"eval": {"answer": [["1"]]}}, "answer must be a text, found [['1']]"),
-        ("eicu", {"eval": {"answer": "1"}}, "answer must be a list, found '1'"),
+        ("eicu", {"eval": {"answer": "1"}}, "answer must be a list of texts, found '1'"),
         ("eicu", {"eval": {"answer": [["1"]]}}, "answer must be a list of texts, found [['1']]"),
         ("medmentions", {"eval": {"answer": ["x"]}}, "must be a list of objects with entity_name"),
         ("vqarad", {"images": [1]}, "images: must be a path or a list of paths, found [1]"),
