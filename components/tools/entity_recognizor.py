@@ -97,30 +97,26 @@ class EntityRecognizor(TextTool):
     spec: ClassVar[ToolSpec] = spec_of("EntityRecognizor")
 
     def __post_init__(self) -> None:
-        if not self._lacking:
-            read_terms(self._stamps)
+        if all(path.exists() for path in self._files):
+            _ = self._terms
 
     @property
     def missing(self) -> str:
         """What must be installed or provided first."""
-        return self._lacking or missing_model(self.spec.name, self.model)
-
-    @property
-    def _lacking(self) -> str:
-        """The first vocabulary that is not there."""
         how = "EntityRecognizor reads a vocabulary there, JSON Lines with cui, name, synonyms, semantic_type"
-        return next((text for path in self._files if (text := lacking(path, how))), "")
+        absent = filter(None, (lacking(path, how) for path in self._files))
+        return next(absent, "") or missing_model(self.spec.name, self.model)
 
     @property
     def _files(self) -> list[Path]:
         """The vocabularies, the shipped one last: of two entries for a term the user's counts."""
-        own = [Path(path).expanduser() for path in self.vocabulary]
-        return own if self.shipped is None else [*own, located(self.shipped, None, self.spec.name)]
+        custom = [Path(path).expanduser() for path in self.vocabulary]
+        return custom if self.shipped is None else [*custom, located(self.shipped, None, self.spec.name)]
 
     @property
-    def _stamps(self) -> tuple[Stamp, ...]:
-        """The vocabularies as they are now."""
-        return tuple(map(stamp, self._files))
+    def _terms(self) -> Terms:
+        """The terms of the vocabularies as they are now."""
+        return read_terms(tuple(map(stamp, self._files)))
 
     async def answer(self, text: str) -> Observation:
         """Find the mentions. Raises ToolError."""
@@ -131,7 +127,7 @@ class EntityRecognizor(TextTool):
 
     def _find(self, text: str) -> list[Mention]:
         """The mentions in the order of the text."""
-        words, terms = split(text), read_terms(self._stamps)
+        words, terms = split(text), self._terms
         mentions = [*_known(words, terms), *_abbreviated(text, terms)]
         if self.model is None:
             mentions += _phrases(text, words, mentions)

@@ -116,6 +116,9 @@ class WebSnapshot(FileBackend[Snapshot]):
         return [pages[hit.id] for hit in bm25.search(query, k)]
 
 
+_WRITING = Lock()
+
+
 @dataclass(frozen=True)
 class QueryRecord:
     """A JSON Lines file that grows with each query that a service answers; the last answer to a query counts.
@@ -140,10 +143,6 @@ class QueryRecord:
         return lacking(self.place, "record queries with a search service first (source and record together)")
 
     @cached_property
-    def _lock(self) -> Lock:
-        return Lock()
-
-    @cached_property
     def _known(self) -> dict[str, Sequence[WebPage]]:
         rows = json_lines(self.place) if self.place.exists() else ()
         return {plain(row.text("query")): self._pages(row) for row in rows}
@@ -159,7 +158,7 @@ class QueryRecord:
         """Record a query with its pages, in one whole line."""
         known = self._known
         line = orjson.dumps({"query": plain(query), "pages": [asdict(page) for page in pages]}) + b"\n"
-        with self._lock:
+        with _WRITING:
             self.place.parent.mkdir(parents=True, exist_ok=True)
             with self.place.open("ab") as file:
                 file.write(line)

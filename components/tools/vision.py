@@ -45,15 +45,12 @@ _SIDE = 512  # pixels of the reduced copy that statistics are taken of
 
 
 def image_note(raw: bytes) -> dict[str, Any]:
-    """Name -> value, for a DICOM file or whatever Pillow opens.
+    """Name -> value: the tags of a DICOM file without its pixels, else what Pillow reads.
 
     Raises ToolError: unavailable (not an image that can be read, too many pixels, DICOM without pydicom).
     """
-    return _dicom(raw) if raw[_DICOM_MARK] == b"DICM" else _picture(raw)
-
-
-def _dicom(raw: bytes) -> dict[str, Any]:
-    """The tags of a DICOM file, without its pixels."""
+    if raw[_DICOM_MARK] != b"DICM":
+        return _picture(raw)
     if lacking := missing_extra("a DICOM file", "pydicom", "dicom"):
         raise ToolError(lacking, "unavailable")
     import pydicom
@@ -101,10 +98,8 @@ def _statistics(picture: Any) -> dict[str, Any]:
     coloured = values.ndim > 2 and float(np.ptp(values, axis=2).mean()) > 1
     grey = values.mean(axis=2) if values.ndim > 2 else values
     numbers = {"mean": grey.mean(), "standard deviation": grey.std(), "lowest": grey.min(), "highest": grey.max()}
-    return {
-        "colours": "coloured" if coloured else "grey",
-        **{f"{name} of the grey values": round(float(number), 1) for name, number in numbers.items()},
-    }
+    rounded = {f"{name} of the grey values": round(float(number), 1) for name, number in numbers.items()}
+    return {"colours": "coloured" if coloured else "grey", **rounded}
 
 
 VisionName = Literal["HuatuoGPT", "MedCaptioner", "MiniCPM"]
