@@ -106,7 +106,9 @@ async def test_what_is_not_json_is_told():
     assert caught.value.label == "unavailable"
 
 
-@pytest.mark.parametrize("url", ["", "example.org", "ftp://example.org", "https://u:p@example.org", "https://a?key=1"])
+@pytest.mark.parametrize(
+    "url", ["", "example.org", "http://[", "ftp://example.org", "https://u:p@example.org", "https://a?key=1"]
+)
 def test_a_base_url_is_checked(url):
     with pytest.raises(ConfigError, match="base_url"):
         base(url)

@@ -122,6 +122,8 @@ def test_database_of_another_name_has_its_task_s_dialect_or_none(tmp_path):
         ("medqa", {"dataset": "medmcqa"}, "dataset: must be one of medqa, mmlu"),
         ("medhalt_rht", {"eval": {"answer": []}}, "answer must be a list of texts, found []"),
         ("medcalc", {"eval": {"answer": "1"}}, "Output Type, Low Limit, Upper Limit missing; it has answer"),
+        ("medcalc", {"eval": {**MEDCALC, "Output Type": "text"}}, "must be decimal, integer or date, found 'text'"),
+        ("medcalc", {"eval": {**MEDCALC, "Low Limit": "x"}}, "must be numbers, the lower first, found 'x' and '22.6'"),
         ("vqarad", {"eval": {"answer": ""}}, "answer must be a text, found ''"),
         ("ehrsql", {"eval": {"answer": [["1"]]}}, "answer must be a text, found [['1']]"),
         ("eicu", {"eval": {"answer": "1"}}, "answer must be a list of texts, found '1'"),
