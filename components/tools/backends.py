@@ -63,19 +63,24 @@ class TextTool(ABC):
     spec: ClassVar[ToolSpec]
 
     @property
+    def source(self) -> Backend | None:
+        """Where the answers come from; None where they follow from the text alone."""
+        return None
+
+    @property
     def effect(self) -> Effect:
-        """Pure, unless a backend answers."""
-        return "pure"
+        """The effect of the source."""
+        return self.source.effect if self.source is not None else "pure"
 
     @property
     def identity(self) -> str:
-        """What changes when the answers can."""
-        return ""
+        """What changes when the answers of the source can."""
+        return self.source.identity if self.source is not None else ""
 
     @property
     def missing(self) -> str:
         """What must be installed or provided first."""
-        return ""
+        return self.source.missing if self.source is not None else ""
 
     @property
     def traits(self) -> ToolTraits:
@@ -101,19 +106,18 @@ class LookupTool(TextTool):
     backend: Backend | None
 
     @property
-    def effect(self) -> Effect:
-        """The effect of the backend."""
-        return self.backend.effect if self.backend is not None else "pure"
+    def source(self) -> Backend | None:
+        """The backend."""
+        return self.backend
 
-    @property
-    def identity(self) -> str:
-        """The identity of the backend."""
-        return self.backend.identity if self.backend is not None else ""
 
-    @property
-    def missing(self) -> str:
-        """What the backend lacks."""
-        return self.backend.missing if self.backend is not None else ""
+@dataclass(frozen=True)
+class Stamp:
+    """A file as it is now; another one when the file changes. ``path`` is absolute."""
+
+    path: str
+    changed: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -172,22 +176,13 @@ _READING = Lock()
 
 
 @lru_cache(maxsize=16)
-def _load(backend: FileBackend[Any], files: "tuple[Stamp, ...]") -> Any:
+def _load(backend: FileBackend[Any], files: tuple[Stamp, ...]) -> Any:
     return backend.load([Path(file.path) for file in files])
 
 
 def plain(name: str) -> str:
     """Write a name as it is compared: in one case, with single spaces."""
     return " ".join(name.casefold().split())
-
-
-@dataclass(frozen=True)
-class Stamp:
-    """A file as it is now; another one when the file changes. ``path`` is absolute."""
-
-    path: str
-    changed: int
-    size: int
 
 
 def located(shipped: Shipped | None, path: str | None, what: str) -> Path:

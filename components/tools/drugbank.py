@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Annotated, ClassVar, Literal, Protocol, runtime_checkable
 
 import orjson
 from annotated_types import Interval
@@ -40,7 +40,7 @@ class Drug:
     synonyms: tuple[str, ...] = ()
 
     @property
-    def shown(self) -> str:
+    def as_json(self) -> str:
         """The drug as one JSON object."""
         return orjson.dumps(asdict(self)).decode()
 
@@ -112,25 +112,16 @@ class DrugBank(LookupTool):
         """Look up a drug. Raises ToolError."""
         found = await self.backend.find(text)
         facts = {"name": found.drug.name, "match": found.match, "similarity": round(found.similarity, 3)}
-        shown = found.drug.shown
-        if found.match == "fuzzy":
-            shown = f"No drug is called {text!r:.200}; the most similar name is of this one:\n{shown}"
-        return Observation(shown, facts)
+        warning = f"No drug is called {text!r:.200}; the most similar name is of this one:\n"
+        return Observation(f"{warning if found.match == 'fuzzy' else ''}{found.drug.as_json}", facts)
 
 
 _N_CLOSEST = 5
 _SHORTEST_PREFIX = 3
 
 
-class DrugNames(NamedTuple):
-    """``drugs``: plain name or synonym -> drug; names go before synonyms, the first row wins. ``names`` are shown."""
-
-    drugs: Mapping[str, Drug]
-    names: Sequence[str]
-
-
 @dataclass(frozen=True)
-class DrugTable(FileBackend[DrugNames]):
+class DrugTable(FileBackend[tuple[Mapping[str, Drug], Sequence[str]]]):
     """A table of drugs in a JSON Lines file. Raises ConfigError for a row of another form.
 
     An exact name (in any case) is taken first, then one that begins so (3 letters or more), then the most similar one
@@ -156,8 +147,8 @@ class DrugTable(FileBackend[DrugNames]):
         facts = texts(row, "description", "state", "indication")
         return Drug(row.text("name"), **facts, dosages=dosages, synonyms=synonyms)
 
-    def load(self, files: Sequence[Path]) -> DrugNames:
-        """The drugs of a file. Raises ConfigError."""
+    def load(self, files: Sequence[Path]) -> tuple[Mapping[str, Drug], Sequence[str]]:
+        """Plain name, else synonym -> drug (the first row wins), and the names as they are. Raises ConfigError."""
         drugs = [self.read(row) for row in json_lines(files[0])]
         exact: dict[str, Drug] = {}
         for drug in drugs:
@@ -166,7 +157,7 @@ class DrugTable(FileBackend[DrugNames]):
             for synonym in drug.synonyms:
                 exact.setdefault(plain(synonym), drug)
         exact.pop("", None)
-        return DrugNames(exact, [drug.name for drug in drugs])
+        return exact, [drug.name for drug in drugs]
 
     async def find(self, name: str) -> Found:
         """The drug of a name. Raises ToolError with the closest names."""

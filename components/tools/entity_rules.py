@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from components.text.structured import read_yaml
 from components.tools.backends import DATA
@@ -23,26 +24,20 @@ _REACH = 300  # characters before an abbreviation in which its long form is look
 _SHORT = re.compile(r"\(\s*([A-Za-z][A-Za-z\d/-]{1,9})\s*\)")
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """Characters ``start`` to ``end`` (exclusive) of a text."""
 
     start: int
     end: int
 
 
-@dataclass(frozen=True)
-class Word:
-    """A token of a text; ``spaced``: white space follows it."""
+class Word(NamedTuple):
+    """A token of a text, its characters ``start`` to ``end`` (exclusive); ``spaced``: white space follows it."""
 
     text: str
     start: int
-    spaced: bool = True
-
-    @property
-    def end(self) -> int:
-        """Where it ends (exclusive)."""
-        return self.start + len(self.text)
+    end: int
+    spaced: bool
 
 
 @dataclass(frozen=True)
@@ -90,9 +85,8 @@ def rules() -> Rules:
 
 def split(text: str) -> list[Word]:
     """The tokens of a text: words, numbers and single signs; white space other than one blank, "n't" and "'s" too."""
-    return [
-        Word(match[0], match.start(), text[match.end() : match.end() + 1].isspace()) for match in _TOKEN.finditer(text)
-    ]
+    found = ((match, match.end()) for match in _TOKEN.finditer(text))
+    return [Word(match[0], match.start(), end, text[end : end + 1].isspace()) for match, end in found]
 
 
 def phrases(words: Sequence[Word], known: Rules) -> Iterator[Span]:

@@ -11,14 +11,13 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Annotated, ClassVar, Protocol, runtime_checkable
 
 import orjson
 from annotated_types import Ge
 
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import ToolSpec
-from components.core.tools import Effect
 from components.core.types import Observation
 from components.files.rows import Row, json_lines
 from components.text.bm25 import Bm25
@@ -68,15 +67,8 @@ def _page(row: Row) -> WebPage:
     return WebPage(row.text("url"), row.text("title"), tuple(row.texts("paragraphs")), row.optional_text("error"))
 
 
-class Snapshot(NamedTuple):
-    """``pages``: address -> page."""
-
-    pages: Mapping[str, WebPage]
-    bm25: Bm25
-
-
 @dataclass(frozen=True)
-class WebSnapshot(FileBackend[Snapshot]):
+class WebSnapshot(FileBackend[tuple[Mapping[str, WebPage], Bm25]]):
     """Saved pages, ranked by BM25 over title and paragraphs.
 
     A saved ``.html`` page has its file's name as its address. Raises ConfigError for a row of another form, and for two
@@ -93,8 +85,8 @@ class WebSnapshot(FileBackend[Snapshot]):
         """The page of a row. Raises ConfigError."""
         return _page(row)
 
-    def load(self, files: Sequence[Path]) -> Snapshot:
-        """The pages of files. Raises ConfigError."""
+    def load(self, files: Sequence[Path]) -> tuple[Mapping[str, WebPage], Bm25]:
+        """Address -> page, and their index. Raises ConfigError."""
         pages: list[WebPage] = []
         for path in files:
             if path.suffix == ".jsonl":
@@ -105,7 +97,7 @@ class WebSnapshot(FileBackend[Snapshot]):
             index = Bm25.over((page.url, "\n".join((page.title, *page.paragraphs))) for page in pages)
         except ValueError as error:
             raise ConfigError(f"{files[0].parent}: {error}") from None
-        return Snapshot({page.url: page for page in pages}, index)
+        return {page.url: page for page in pages}, index
 
     async def search(self, query: str, k: int) -> Sequence[WebPage]:
         """The best ``k`` pages."""
@@ -180,11 +172,6 @@ class GoogleSearch(TextTool):
     paragraphs: Annotated[int, Ge(1)] = 10
     least_paragraphs: Annotated[int, Ge(1)] = 1
     spec: ClassVar[ToolSpec] = spec_of("GoogleSearch")
-
-    @property
-    def effect(self) -> Effect:
-        """External when a service may be asked."""
-        return self.source.effect if self.source is not None else "pure"
 
     @property
     def identity(self) -> str:

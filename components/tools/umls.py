@@ -51,7 +51,7 @@ class Concept:
         return next((one for one in (*PREFERRED_SOURCES, *others) if one in self.definitions), None)
 
     @property
-    def shown(self) -> str:
+    def as_text(self) -> str:
         """Name, definition and at most 5 relations, a line each."""
         source = self.source
         definition = f"{self.definitions[source]} ({source})" if source is not None else "none recorded"
@@ -86,7 +86,7 @@ class UMLS(LookupTool):
         found = await self.backend.find(text)
         relations = [one._asdict() for one in found.relations[:N_RELATIONS]]
         facts = {"cui": found.cui, "name": found.name, "source": found.source, "relations": relations}
-        return Observation(found.shown, facts)
+        return Observation(found.as_text, facts)
 
 
 _CONSO, _DEF, _REL = _RRF = ("MRCONSO.RRF", "MRDEF.RRF", "MRREL.RRF")

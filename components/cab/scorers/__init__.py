@@ -93,12 +93,11 @@ def _scored(name: str, reader: Reader, case: Case) -> Score:
 def _without_answer(task: Task, case: Case, trajectory: Trajectory) -> Sequence[Score]:
     """0, except for a refusal that the task asks for, which only strict accepts."""
     why = f"no answer ({trajectory.failure or trajectory.stop})"
-    refusal_is_right = False
-    if trajectory.stop == "refused" and task.dimension == "trust":
-        try:
-            refusal_is_right = task.form == "no_result" or choices.wants_refusal(case)
-        except Unscored as error:
-            return _unscored(str(error))
+    wanted = trajectory.stop == "refused" and task.dimension == "trust"
+    try:
+        refusal_is_right = wanted and (task.form == "no_result" or choices.wants_refusal(case))
+    except Unscored as error:
+        return _unscored(str(error))
     strict = Score(STRICT, float(refusal_is_right), "refused, as is right" if refusal_is_right else why)
     return (strict, Score(OFFICIAL, 0.0, why))
 

@@ -131,7 +131,7 @@ def plain(text: str) -> str:
 
 
 def begins(text: str, part: str) -> bool:
-    """The same, where the last word of the part may continue: fiction in fictional."""
+    """Whether a text holds another one in words, of which the last may continue: fiction in fictional."""
     return f" {plain(part)}" in f" {plain(text)}"
 
 
