@@ -1,4 +1,4 @@
-"""Scores of ClinicalAgent Bench: by the reference's rules, and by repaired ones.
+"""Scores of ClinicalAgent Bench: answers by the reference's rules and by repaired ones, and how tools were used.
 
 Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657; the reference is BlueZeros/ReflecTool at e89ef65.
 The other modules here hold both readings of every form of answer and document where they differ.
@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Gt
 
+from components.acting.tool_names import INNER, MIXED, action_names, distribution, is_misuse
 from components.cab.scorers import calculations, choices, entities, tables, texts
 from components.cab.scorers.case import Case, Reading, Unscored
 from components.cab.tasks import TASKS, Form, Task
@@ -105,3 +106,54 @@ def _without_answer(task: Task, case: Case, trajectory: Trajectory) -> Sequence[
 def _unscored(why: str) -> Sequence[Score]:
     """Neither score."""
     return (Score(STRICT, None, why), Score(OFFICIAL, None, why))
+
+
+NAMES = ("tools/actions", "tools/share", "tools/malformed", "tools/matching", "tools/misuse")
+ACTIONS, SHARE, MALFORMED, MATCHING, MISUSE = NAMES
+
+
+@dataclass(frozen=True)
+class ToolUse:
+    """How an episode used its tools: ``tools/actions`` (a count) and four shares, 0 to 1, of its committed actions.
+
+    ``tools/share``: tools among all actions, the rest being inner ones and the end. ``tools/malformed``:
+    unreadable or unknown actions among all attempted ones. Among the tool actions: ``tools/matching``, tools of the
+    task's own dimension (unscored in trust tasks, whose dimension the others overlap), and ``tools/misuse``, tools
+    whose input the task does not have. Without tool actions both are unscored; so is all after an error.
+    ``lower``: those that are better low; ``neither``: those that say how, and not how well, tools were used.
+    Source: figure 5 and its discussion; ``components.acting.tool_names`` pools many episodes. Departure: misuse and the
+    fit to the task, which the article only describes, are numbers here.
+    """
+
+    version: str = "1"
+    traits: ClassVar[ScorerTraits] = ScorerTraits(
+        lower=(MALFORMED, MISUSE),
+        neither=(ACTIONS, SHARE),
+        units={ACTIONS: "actions"},
+        kinds={**dict.fromkeys(NAMES, "share"), ACTIONS: "count"},
+    )
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+        """Count the committed actions."""
+        if trajectory.stop == "error":
+            return [Score(name, None, "ended in an error") for name in NAMES]
+        names = action_names(trajectory)
+        tools = {spec.name: spec for spec in trajectory.offered if spec.facts.get("dimension") != "inner"}
+        pooled = distribution([names], tools)
+        used = [tools[name] for name in names if name in tools and name not in INNER]
+        task, kinds = TASKS.get(str(sample.metadata.get("task"))), sample.problem.input_kinds
+        fits = [spec.facts.get("dimension") == task.dimension for spec in used] if task else []
+        values: Mapping[str, float | None] = {
+            ACTIONS: float(pooled.total_actions),
+            SHARE: pooled.height if pooled.total_actions else None,
+            MALFORMED: pooled.malformed_rate if names else None,
+            MATCHING: _share(fits) if task and task.dimension != MIXED else None,
+            MISUSE: _share([is_misuse(spec.facts, kinds) for spec in used]),
+        }
+        said = ", ".join(names) or "no action"
+        return [Score(name, value, said if name == ACTIONS else "") for name, value in values.items()]
+
+
+def _share(flags: Sequence[bool]) -> float | None:
+    """How many are true; None without any."""
+    return sum(flags) / len(flags) if flags else None

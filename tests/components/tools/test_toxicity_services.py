@@ -4,7 +4,7 @@ import pytest
 
 from components.core.errors import ConfigError, ToolError
 from components.tools.services import Moderation, Perspective
-from components.tools.toxicity_detector import ToxicityService
+from components.tools.trust import ToxicityService
 from components.tools.web import Web
 from tests.components.tools.service import serving
 
