@@ -199,8 +199,8 @@ def lacking(place: Path, how: str) -> str:
 
 def stamp(path: Path) -> Stamp:
     """The file's stamp."""
-    found = path.stat()
-    return Stamp(str(path.absolute()), found.st_mtime_ns, found.st_size)
+    status = path.stat()
+    return Stamp(str(path.absolute()), status.st_mtime_ns, status.st_size)
 
 
 def digest(salt: str, *files: Path) -> str:

@@ -92,10 +92,10 @@ def closest(name: str, names: Iterable[str], n: int) -> list[str]:
     """The ``n`` names that have most letters in common with a name, best first, ties by name."""
     from rapidfuzz import fuzz, process
 
-    found = process.extract(
+    hits = process.extract(
         plain(name), sorted(set(names)), scorer=fuzz.ratio, processor=plain, limit=n, score_cutoff=_FAR
     )
-    return [other for other, _, _ in found]
+    return [other for other, _, _ in hits]
 
 
 @dataclass(frozen=True)
@@ -110,10 +110,10 @@ class DrugBank(LookupTool):
 
     async def answer(self, text: str) -> Observation:
         """Look up a drug. Raises ToolError."""
-        found = await self.backend.find(text)
-        facts = {"name": found.drug.name, "match": found.match, "similarity": round(found.similarity, 3)}
+        hit = await self.backend.find(text)
+        facts = {"name": hit.drug.name, "match": hit.match, "similarity": round(hit.similarity, 3)}
         warning = f"No drug is called {text!r:.200}; the most similar name is of this one:\n"
-        return Observation(f"{warning if found.match == 'fuzzy' else ''}{found.drug.as_json}", facts)
+        return Observation(f"{warning if hit.match == 'fuzzy' else ''}{hit.drug.as_json}", facts)
 
 
 _N_CLOSEST = 5

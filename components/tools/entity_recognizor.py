@@ -75,10 +75,10 @@ class Mention:
 
     def as_dict(self, text: str) -> dict[str, Any]:
         """What the model sees."""
-        found: dict[str, Any] = {"entity": text[self.start : self.end], "start": self.start, "end": self.end}
+        fields: dict[str, Any] = {"entity": text[self.start : self.end], "start": self.start, "end": self.end}
         if self.entry is not None:
-            found |= {"cui": self.entry.cui, "name": self.entry.name, "type": self.entry.semantic_type}
-        return found | ({"long_form": self.long_form} if self.long_form else {})
+            fields |= {"cui": self.entry.cui, "name": self.entry.name, "type": self.entry.semantic_type}
+        return fields | ({"long_form": self.long_form} if self.long_form else {})
 
 
 @dataclass(frozen=True)

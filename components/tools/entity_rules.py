@@ -85,8 +85,8 @@ def rules() -> Rules:
 
 def split(text: str) -> list[Word]:
     """The tokens of a text: words, numbers and single signs; white space other than one blank, "n't" and "'s" too."""
-    found = ((match, match.end()) for match in _TOKEN.finditer(text))
-    return [Word(match[0], match.start(), end, text[end : end + 1].isspace()) for match, end in found]
+    matches = ((match, match.end()) for match in _TOKEN.finditer(text))
+    return [Word(match[0], match.start(), end, text[end : end + 1].isspace()) for match, end in matches]
 
 
 def phrases(words: Sequence[Word], known: Rules) -> Iterator[Span]:
@@ -102,7 +102,7 @@ def phrases(words: Sequence[Word], known: Rules) -> Iterator[Span]:
 
 def abbreviations(text: str) -> dict[str, Span]:
     """Abbreviation -> where its long form is before ``(abbreviation)``; the first one counts."""
-    found: dict[str, Span] = {}
+    spans: dict[str, Span] = {}
     for match in _SHORT.finditer(text):
         short = match[1]
         most = min(len(short) + 5, 2 * len(short))
@@ -110,9 +110,9 @@ def abbreviations(text: str) -> dict[str, Span]:
         before = text[first : match.start()].rstrip()
         sentence = max(before.rfind(mark) for mark in (". ", "; ", "\n", "(")) + 1
         starts = [place.start() for place in re.finditer(r"\S+", before[sentence:])][-most:]
-        if short not in found and starts and (long := _long_form(short, before, sentence + starts[0])) is not None:
-            found[short] = Span(first + long.start, first + long.end)
-    return found
+        if short not in spans and starts and (long := _long_form(short, before, sentence + starts[0])) is not None:
+            spans[short] = Span(first + long.start, first + long.end)
+    return spans
 
 
 def _long_form(short: str, before: str, least: int) -> Span | None:

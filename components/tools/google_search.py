@@ -55,11 +55,11 @@ def read_page(url: str, html: str, title: str = "") -> WebPage:
     except etree.ParserError:  # nothing is left of it
         return WebPage(url, title or url)
     etree.strip_elements(root, *_SILENT, with_tail=False)
-    own = " ".join((root.findtext(".//title") or "").split())
+    page_title = " ".join((root.findtext(".//title") or "").split())
     for line_break in root.iter("br"):
         line_break.tail = f" {line_break.tail or ''}"
     texts = (" ".join(paragraph.text_content().split()) for paragraph in root.iter("p"))
-    return WebPage(url, title or own or url, tuple(text for text in texts if text))
+    return WebPage(url, title or page_title or url, tuple(text for text in texts if text))
 
 
 def _page(row: Row) -> WebPage:

@@ -42,7 +42,7 @@ class SearchApi(KeyedService):
 
     @property
     def identity(self) -> str:
-        """The service and what it is asked."""
+        """The service and the settings of its requests."""
         return f"{self.base_url} {sorted(self.parameters.items())} {sorted(self.domains)}"
 
     async def search(self, query: str, k: int) -> Sequence[WebPage]:

@@ -229,12 +229,12 @@ def lexicon() -> Lexicon:
 def matches(text: str) -> list[dict[str, Any]]:
     """The lexicon's terms in a text, in its order: term, kind, start and end (exclusive)."""
     plain = text.replace("’", "'")
-    found = [
+    terms = [
         {"term": text[match.start() : match.end()], "kind": kind, "start": match.start(), "end": match.end()}
         for kind, pattern in lexicon().terms.items()
         for match in pattern.finditer(plain)
     ]
-    return sorted(found, key=lambda one: (one["start"], one["end"], one["kind"]))
+    return sorted(terms, key=lambda one: (one["start"], one["end"], one["kind"]))
 
 
 def _model_score(text: str) -> float:

@@ -83,10 +83,10 @@ class UMLS(LookupTool):
 
     async def answer(self, text: str) -> Observation:
         """Look up a term. Raises ToolError."""
-        found = await self.backend.find(text)
-        relations = [one._asdict() for one in found.relations[:N_RELATIONS]]
-        facts = {"cui": found.cui, "name": found.name, "source": found.source, "relations": relations}
-        return Observation(found.as_text, facts)
+        concept = await self.backend.find(text)
+        relations = [one._asdict() for one in concept.relations[:N_RELATIONS]]
+        facts = {"cui": concept.cui, "name": concept.name, "source": concept.source, "relations": relations}
+        return Observation(concept.as_text, facts)
 
 
 _CONSO, _DEF, _REL = _RRF = ("MRCONSO.RRF", "MRDEF.RRF", "MRREL.RRF")

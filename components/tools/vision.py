@@ -57,8 +57,8 @@ def image_note(raw: bytes) -> dict[str, Any]:
     from pydicom.errors import InvalidDicomError
 
     try:
-        found = pydicom.dcmread(io.BytesIO(raw), stop_before_pixels=True, specific_tags=list(TAGS))
-        values = {name: text for keyword, name in TAGS.items() if (text := str(found.get(keyword, "")))}
+        tags = pydicom.dcmread(io.BytesIO(raw), stop_before_pixels=True, specific_tags=list(TAGS))
+        values = {name: text for keyword, name in TAGS.items() if (text := str(tags.get(keyword, "")))}
     except (InvalidDicomError, OSError, ValueError, AttributeError, NotImplementedError) as error:
         raise ToolError(f"The DICOM file cannot be read: {error}.", "unavailable") from None
     if not values:

@@ -31,12 +31,12 @@ _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 
 def is_public(address: str) -> bool:
     """Whether an address is one of the public network; those that carry an old address inside are judged by it."""
-    found = ipaddress.ip_address(address)
-    if isinstance(found, ipaddress.IPv6Address):
-        if found in _TRANSLATED:
-            return ipaddress.ip_address(int(found) & 0xFFFFFFFF).is_global
-        return (found.ipv4_mapped or found).is_global
-    return found.is_global
+    ip = ipaddress.ip_address(address)
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip in _TRANSLATED:
+            return ipaddress.ip_address(int(ip) & 0xFFFFFFFF).is_global
+        return (ip.ipv4_mapped or ip).is_global
+    return ip.is_global
 
 
 class _PublicResolver(aiohttp.ThreadedResolver):
@@ -44,10 +44,10 @@ class _PublicResolver(aiohttp.ThreadedResolver):
 
     async def resolve(self, *args: Any, **kwargs: Any) -> Any:
         """The public addresses of a name. Raises OSError when there is none."""
-        found = [one for one in await super().resolve(*args, **kwargs) if is_public(one["host"])]
-        if not found:
+        addresses = [one for one in await super().resolve(*args, **kwargs) if is_public(one["host"])]
+        if not addresses:
             raise OSError("no public address")
-        return found
+        return addresses
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,12 @@ def unavailable(host: str | None, why: str) -> ToolError:
 def base(url: str) -> URL:
     """The address of a service, without a slash at its end. Raises ConfigError for another text."""
     try:
-        found = URL(url.rstrip("/"))
+        parsed = URL(url.rstrip("/"))
     except ValueError:
-        found = URL()
-    if found.scheme not in ("http", "https") or not found.host or found.user or found.query_string:
+        parsed = URL()
+    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.user or parsed.query_string:
         raise ConfigError(f"base_url must be like https://host/path, without user and parameters; found {url!r}")
-    return found
+    return parsed
 
 
 @dataclass(frozen=True)

@@ -119,8 +119,8 @@ def _check_key(row: Row, task: str, gold: Mapping[str, Any]) -> None:
     except (TypeError, ValueError):
         low = high = math.nan
     if kind == "decimal" and not -math.inf < low <= high < math.inf:
-        found = f"{limits[0]!r:.40} and {limits[1]!r:.40}"
-        raise row.error("eval", f"Low Limit and Upper Limit must be numbers, the lower first, found {found}")
+        pair = f"{limits[0]!r:.40} and {limits[1]!r:.40}"
+        raise row.error("eval", f"Low Limit and Upper Limit must be numbers, the lower first, found {pair}")
 
 
 def _choice(row: Row, task: str, choices: Mapping[str, str], gold: Mapping[str, Any]) -> str | dict[str, Any]:

@@ -150,8 +150,8 @@ class ToolUse:
             MATCHING: _share(fits) if task and task.dimension != MIXED else None,
             MISUSE: _share([is_misuse(spec.facts, kinds) for spec in used]),
         }
-        said = ", ".join(names) or "no action"
-        return [Score(name, value, said if name == ACTIONS else "") for name, value in values.items()]
+        actions = ", ".join(names) or "no action"
+        return [Score(name, value, actions if name == ACTIONS else "") for name, value in values.items()]
 
 
 def _share(flags: Sequence[bool]) -> float | None:

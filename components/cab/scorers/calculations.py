@@ -42,13 +42,13 @@ _FORMATS = ("%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y", "%d/%m/%Y", "%B %d %Y", "%b %d %
 
 def official(case: Case) -> Reading:
     """The reference's accuracy, by the type of the output."""
-    said, right, kind = case.answer.strip(), str(case.value("answer")), _kind(case)
+    reply, right, kind = case.answer.strip(), str(case.value("answer")), _kind(case)
     if kind == "decimal":
         low, high = _limits(case)
-        value = _official_number(said)
+        value = _official_number(reply)
         return Reading(float(value is not None and low <= value <= high), value, f"{low:g} to {high:g}")
     wanted = right.replace("'", "") if kind == "integer" else right
-    return Reading(float(wanted.strip().lower() in said.lower()), said, wanted)
+    return Reading(float(wanted.strip().lower() in reply.lower()), reply, wanted)
 
 
 def strict(case: Case) -> Reading:
@@ -62,8 +62,8 @@ def strict(case: Case) -> Reading:
         read = _days(conclusion(case.answer))
         return Reading(float(read == days), f"{read} days", f"{days} days")
     if (day := read_date(right)) is not None:
-        found = read_date(conclusion(case.answer)) or read_date(case.answer)
-        return Reading(float(found == day), found, day)
+        answered = read_date(conclusion(case.answer)) or read_date(case.answer)
+        return Reading(float(answered == day), answered, day)
     if (wanted := number(right)) is None:
         raise Unscored(f"the right answer is neither a number nor a date: {right!r:.80}")
     value = read_number(_OUT_OF.sub("", case.answer))
@@ -74,11 +74,11 @@ def read_number(text: str) -> float | None:
     """The number that an answer gives; None when there is none."""
     if (whole := number(conclusion(text))) is not None:
         return whole
-    if said := announced(text):
-        found = numbers(said.rpartition("=")[2]) or numbers(said)
-        return found[0] if found else None
-    found = numbers(text)
-    return found[-1] if found else None
+    if reply := announced(text):
+        values = numbers(reply.rpartition("=")[2]) or numbers(reply)
+        return values[0] if values else None
+    values = numbers(text)
+    return values[-1] if values else None
 
 
 def read_date(text: str) -> date | None:
@@ -97,18 +97,18 @@ def read_date(text: str) -> date | None:
 
 def _days(text: str) -> int | None:
     """A duration in weeks and days, the last one of a text, in days; None when there is none."""
-    found = _AGE.findall(text)
-    return 7 * int(found[-1][0]) + int(found[-1][1] or 0) if found else None
+    ages = _AGE.findall(text)
+    return 7 * int(ages[-1][0]) + int(ages[-1][1] or 0) if ages else None
 
 
-def _official_number(said: str) -> float | None:
+def _official_number(reply: str) -> float | None:
     """The whole text as Python reads numbers, else the last bare number between white space."""
     last: str | None = None
     after_number = False
-    for token in said.split()[:-1]:  # white space belongs to one number only, so neighbours hide each other
+    for token in reply.split()[:-1]:  # white space belongs to one number only, so neighbours hide each other
         after_number = not after_number and _BARE.fullmatch(token) is not None
         last = token if after_number else last
-    for text in (said, last or ""):
+    for text in (reply, last or ""):
         with suppress(ValueError):
             return float(text)
     return None

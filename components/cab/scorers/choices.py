@@ -30,21 +30,21 @@ _UNKNOWABLE = re.compile(
 
 def official(case: Case) -> Reading:
     """The reference's accuracy, in any case of letters where not knowing may be right."""
-    said = marked(case.answer)
+    reply = marked(case.answer)
     tolerant = case.form == "tolerant_choice"
     if tolerant and (accepted := _accepted(case)) is not None:
-        return Reading(float(any(text.lower() in said.lower() for text in accepted)), said, accepted)
+        return Reading(float(any(text.lower() in reply.lower() for text in accepted)), reply, accepted)
     letter, text = _gold(case)
-    place, part = (said.lower(), text.lower()) if tolerant else (said, text)
-    return Reading(float(part in place or f"{letter}." in place or said == letter), said, f"{letter}. {text}")
+    place, part = (reply.lower(), text.lower()) if tolerant else (reply, text)
+    return Reading(float(part in place or f"{letter}." in place or reply == letter), reply, f"{letter}. {text}")
 
 
 def strict(case: Case) -> Reading:
     """Accuracy on the letter that can be read, or an accepted refusal in words where not knowing may be right."""
     if case.form == "tolerant_choice" and (accepted := _accepted(case)) is not None:
         chosen = read_letter(case.answer, case.choices)
-        said = conclusion(case.answer) if chosen is None else case.choices[chosen]
-        return Reading(float(any(begins(said, text) for text in accepted)), said, accepted)
+        reply = conclusion(case.answer) if chosen is None else case.choices[chosen]
+        return Reading(float(any(begins(reply, text) for text in accepted)), reply, accepted)
     letter, text = _gold(case)
     read = read_letter(case.answer, case.choices or {**dict.fromkeys(_UNREAD, ""), letter: text})
     return Reading(float(read == letter), read, letter)

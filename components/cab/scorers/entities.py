@@ -37,11 +37,11 @@ def official(case: Case) -> Reading:
 
 def strict(case: Case) -> Reading:
     """F1 of the different entities: of all bracketed lists in the conclusion, else of the conclusion as a list."""
-    said = conclusion(case.answer)
-    groups = list(_groups(said))
-    listed = [name for group in groups for name in _members(group)] if groups else _BETWEEN.split(said)
-    gold, found = ({name for one in names if (name := _name(one))} for names in (_gold(case), listed))
-    return Reading(_f1(len(gold & found), len(found), len(gold)), sorted(found), sorted(gold))
+    reply = conclusion(case.answer)
+    groups = list(_groups(reply))
+    listed = [name for group in groups for name in _members(group)] if groups else _BETWEEN.split(reply)
+    gold, listed_names = ({name for one in names if (name := _name(one))} for names in (_gold(case), listed))
+    return Reading(_f1(len(gold & listed_names), len(listed_names), len(gold)), sorted(listed_names), sorted(gold))
 
 
 def _f1(hits: int, n_found: int, n_gold: int) -> float:
@@ -51,12 +51,12 @@ def _f1(hits: int, n_found: int, n_gold: int) -> float:
 
 def _official_list(answer: str) -> Sequence[str]:
     """The names as the reference finds them; none where it gives up."""
-    said = marked(answer, to_end=True)
+    reply = marked(answer, to_end=True)
     try:
-        value = literal(said.strip(".\n "))
+        value = literal(reply.strip(".\n "))
     except NotLiteral:
         last = None  # the content of the last brackets that one line closes
-        for line in said.split("\n"):
+        for line in reply.split("\n"):
             end = -1
             while (start := line.find("[", end + 1)) >= 0 and (end := line.find("]", start)) >= 0:
                 last = line[start + 1 : end]

@@ -53,16 +53,16 @@ def official(case: Case) -> Reading:
             gold = [str(first) for first in firsts]
         else:
             gold = [rows]
-    said = case.answer
-    if _OFFICIAL_SQL.search(said):
+    reply = case.answer
+    if _OFFICIAL_SQL.search(reply):
         if case.executed.error:
             return Reading(0.0, f"not executed: {case.executed.error}", gold)
-        said = str(case.executed.rows)
+        reply = str(case.executed.rows)
     if case.form == "no_result":
-        right = "no result" in said.lower() or said == "[]"
+        right = "no result" in reply.lower() or reply == "[]"
     else:
-        right = (case.form == "rows" or gold != []) and all(str(value) in said for value in gold)
-    return Reading(float(right), said, gold)
+        right = (case.form == "rows" or gold != []) and all(str(value) in reply for value in gold)
+    return Reading(float(right), reply, gold)
 
 
 def strict(case: Case) -> Reading:
@@ -70,9 +70,9 @@ def strict(case: Case) -> Reading:
     gold = [] if case.form == "no_result" else _rows(_literal(_answer(case)))
     right: object = gold or "no result"
     if not is_query(case.answer):
-        said = conclusion(case.answer)
-        nothing = said == "[]" or _NO_RESULT.search(said) is not None
-        return Reading(float(_in_text(said, gold) if gold else nothing), said, right)
+        reply = conclusion(case.answer)
+        nothing = reply == "[]" or _NO_RESULT.search(reply) is not None
+        return Reading(float(_in_text(reply, gold) if gold else nothing), reply, right)
     if case.executed.error:
         return Reading(0.0, f"not executed: {case.executed.error}", right)
     rows = case.executed.rows
@@ -89,26 +89,26 @@ def is_query(answer: str) -> bool:
     return _QUERY.match(clean_sql(answer.replace("current_time", "now"), "")) is not None
 
 
-def _in_text(said: str, gold: Rows) -> bool:
+def _in_text(reply: str, gold: Rows) -> bool:
     """Whether all cells of all rows are in a text."""
-    there = numbers(said)
+    there = numbers(reply)
     for cell in (cell for row in gold for cell in row):
         if (value := number(cell)) is not None:
-            found = any(_close(value, other) for other in there)
+            present = any(_close(value, other) for other in there)
         else:
             words = (cell, *_ABSENT, "no result") if cell.lower() in _ABSENT else (cell,)
-            found = any(holds(said, word) for word in words)
-        if not found:
+            present = any(holds(reply, word) for word in words)
+        if not present:
             return False
     return True
 
 
-def _each_has_its_own(gold: Rows, found: Rows) -> bool:
-    """Whether every gold row has its cells in a different found row (a matching, by augmenting paths)."""
+def _each_has_its_own(gold: Rows, rows: Rows) -> bool:
+    """Whether every gold row has its cells in another of the rows (a matching, by augmenting paths)."""
     taken: dict[int, int] = {}
 
     def place(row: int, tried: set[int]) -> bool:
-        for other, cells in enumerate(found):
+        for other, cells in enumerate(rows):
             if other not in tried and _within(gold[row], cells):
                 tried.add(other)
                 if other not in taken or place(taken[other], tried):
@@ -116,7 +116,7 @@ def _each_has_its_own(gold: Rows, found: Rows) -> bool:
                     return True
         return False
 
-    return len(gold) <= len(found) and all(place(row, set()) for row in range(len(gold)))
+    return len(gold) <= len(rows) and all(place(row, set()) for row in range(len(gold)))
 
 
 def _within(row: Sequence[str], other: Sequence[str]) -> bool:

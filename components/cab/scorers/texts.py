@@ -33,13 +33,12 @@ _NUMBER = re.compile(
 def number(text: str) -> float | None:
     """The number that a whole text is; None for any other text."""
     text = text.strip()
-    found = _NUMBER.fullmatch(text)
-    return _value(text) if found else None
+    return _value(text) if _NUMBER.fullmatch(text) else None
 
 
 def numbers(text: str) -> list[float]:
     """All numbers in a text in their order; dates and times do not count."""
-    return [_value(found[0]) for found in _NUMBER.finditer(_DATE.sub(" ", text))]
+    return [_value(match[0]) for match in _NUMBER.finditer(_DATE.sub(" ", text))]
 
 
 def _value(text: str) -> float:
@@ -94,31 +93,31 @@ _YES_NO = ("yes", "no")
 
 def official(case: Case) -> Reading:
     """Whether the marked answer holds the right one, in any case; or the recall of its words."""
-    said, right = marked(case.answer), str(case.value("answer"))
+    reply, right = marked(case.answer), str(case.value("answer"))
     recall = case.form == "rouge1_recall"
-    return Reading(rouge1_recall(right, said) if recall else float(right.lower() in said.lower()), said, right)
+    return Reading(rouge1_recall(right, reply) if recall else float(right.lower() in reply.lower()), reply, right)
 
 
 def strict(case: Case) -> Reading:
     """Whether the concluding sentence holds the right answer in whole words; or the recall of the conclusion."""
     right = str(case.value("answer"))
     if case.form == "rouge1_recall":
-        said = conclusion(case.answer)
-        return Reading(rouge1_recall(right, said), said, right)
-    said = sentence(case.answer)
-    if plain(right) in _YES_NO and (read := parse_decision(said, _YES_NO)) is not None:
+        reply = conclusion(case.answer)
+        return Reading(rouge1_recall(right, reply), reply, right)
+    reply = sentence(case.answer)
+    if plain(right) in _YES_NO and (read := parse_decision(reply, _YES_NO)) is not None:
         return Reading(float(read == plain(right)), read, right)
     parts = [part for part in right.split(",") if part.strip()] or [right]
-    return Reading(float(all(holds(said, part) for part in parts)), said, right)
+    return Reading(float(all(holds(reply, part) for part in parts)), reply, right)
 
 
 def rouge1_recall(reference: str, response: str) -> float:
     """Share of the reference's words, stemmed above 3 letters, that the response has as often as it; 0 without any."""
-    expected, found = (
+    expected, present = (
         Counter(_stem(token) if len(token) > 3 else token for token in _TOKEN.findall(text.lower()))
         for text in (reference, response)
     )
-    return (expected & found).total() / max(1, expected.total())
+    return (expected & present).total() / max(1, expected.total())
 
 
 _stem = lru_cache(maxsize=1 << 15)(stem)

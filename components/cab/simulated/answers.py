@@ -181,14 +181,14 @@ def next_step(knowledge: ClinicalKnowledge, history: History, rates: Rates, draw
 
 def finish(knowledge: ClinicalKnowledge, history: History, rates: Rates, draws: Draws) -> Step:
     """The answer, right as often as what was found allows."""
-    found = [one.saw or "" for one in history.done if is_full(knowledge, one)]
+    observations = [one.saw or "" for one in history.done if is_full(knowledge, one)]
     if knowledge.form in _READ_OFF:
-        rows = [saw.strip() for saw in found if saw.strip() == "null" or saw.lstrip().startswith("[")]
+        rows = [saw.strip() for saw in observations if saw.strip() == "null" or saw.lstrip().startswith("[")]
         if rows:
             return Step("Finish", {"response": "No result" if rows[-1] in ("[]", "null") else rows[-1]})
-        found = []
-    found = [saw for saw in found if not saw.startswith(_UNSEEN)]
-    right = draws.happens("competence", rates.competence if found else knowledge.by_heart(rates))
+        observations = []
+    observations = [saw for saw in observations if not saw.startswith(_UNSEEN)]
+    right = draws.happens("competence", rates.competence if observations else knowledge.by_heart(rates))
     return Step("Finish", {"response": knowledge.opinion(right, draws)})
 
 
@@ -239,7 +239,7 @@ def is_full(knowledge: ClinicalKnowledge, done: Done | Step) -> bool:
 def _formula(knowledge: ClinicalKnowledge) -> str:
     """An expression whose value is the answer: a number, a date, or weeks and days in days."""
     answer = str(knowledge.answer)
-    if found := _DATE.search(answer):
-        return f"add_days('{found[0]}', 0)"
+    if day := _DATE.search(answer):
+        return f"add_days('{day[0]}', 0)"
     numbers = _NUMBER.findall(answer) or ["0"]
     return f"7 * {numbers[0]} + {numbers[1]}" if len(numbers) == 2 else f"{numbers[0]} * 1"
