@@ -20,12 +20,7 @@ from components.files.rows import Row, json_lines
 from components.text.structured import read_yaml
 
 Shipped = Literal["corpus", "drugs", "vocabulary", "web"]
-_FILES: dict[Shipped, str] = {
-    "corpus": "corpus", "drugs": "drugs.jsonl", "vocabulary": "vocabulary.jsonl", "web": "web.jsonl",
-}  # fmt: skip
 DATA = Path(__file__).parent / "data"
-
-
 Index = TypeVar("Index")
 _SPECS = read_yaml(DATA / "specs.yaml")
 
@@ -189,7 +184,9 @@ def located(shipped: Shipped | None, path: str | None, what: str) -> Path:
     """The place of what is shipped, or of custom data. Raises ConfigError unless exactly one is named."""
     if (shipped is None) == (path is None):
         raise ConfigError(f"{what}: name either shipped or path, found shipped {shipped!r} and path {path!r}")
-    return DATA / _FILES[shipped] if shipped is not None else Path(str(path)).expanduser()
+    if shipped is None:
+        return Path(str(path)).expanduser()
+    return DATA / (shipped if shipped == "corpus" else f"{shipped}.jsonl")
 
 
 def lacking(place: Path, how: str) -> str:

@@ -3,14 +3,14 @@
 import re
 
 from components.cab.simulated import answers
-from components.cab.simulated.answers import BUILD, FACTS_READ, ClinicalKnowledge, Step, code
+from components.cab.simulated.answers import BUILD, FACTS_READ, ClinicalKnowledge, code
 from components.cab.tasks import TASKS
 from components.core.messages import Message
 from components.core.types import Sample
 from components.prompts.recognition import rendered_from
 from components.simulation.asked import Asked, Responder
 from components.simulation.grammar import Style, called, finished, said
-from components.simulation.history import call_in, guided, review
+from components.simulation.history import Done, call_in, guided, review
 
 MENDS = 0.85  # a failed statement is corrected when the error is shown
 _TABLE = re.compile(r"^(\w+)\(", re.MULTILINE)
@@ -114,13 +114,13 @@ def _review(asked: Asked, knowledge: ClinicalKnowledge, style: Style) -> Message
             step = answers.call(knowledge, history, call.name, extent)
         else:  # a second thought on the answer
             right = asked.draws.happens("competence", asked.rates.competence**FACTS_READ)
-            step = Step("Finish", {"response": knowledge.opinion(right, asked.draws)})
+            step = Done("Finish", {"response": knowledge.opinion(right, asked.draws)})
         return _step(step, style, asked, knowledge)
 
     return review(history, good, better, style, asked.draws)
 
 
-def _step(step: Step, style: Style, asked: Asked, knowledge: ClinicalKnowledge) -> Message:
+def _step(step: Done, style: Style, asked: Asked, knowledge: ClinicalKnowledge) -> Message:
     """A step in the grammar that the prompt asks for; in tags, which know no answer, the last call ends the work."""
     if style == "xml":
         if step.name == "Finish" and "Think" in asked.history.offered:

@@ -149,25 +149,17 @@ _DATE = re.compile(r"\d\d?/\d\d?/\d{4}")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-@dataclass(frozen=True)
-class Step:
-    """A call, or the final answer."""
-
-    name: str
-    arguments: Mapping[str, Any]
-
-
-def next_step(knowledge: ClinicalKnowledge, history: History, rates: Rates, draws: Draws) -> Step:
+def next_step(knowledge: ClinicalKnowledge, history: History, rates: Rates, draws: Draws) -> Done:
     """A call of the fitting tool until it was asked in full, then the answer."""
     tool = fitting(knowledge, history)
     if tool is None and misses_calculator(knowledge, history) and draws.happens("uses a tool", USES):
-        return Step(BUILD, SPECIFICATION)
+        return Done(BUILD, SPECIFICATION)
     calls = sum(one.name not in (*INNER, BUILD) for one in history.done)
     if tool is None or calls >= MAX_CALLS or any(is_full(knowledge, one) for one in history.done):
         return finish(knowledge, history, rates, draws)
     taught = tool in history.shown or "Reflection" in history.shown
     if not history.done and not taught and "Plan" in history.offered and draws.happens("plan", PLANS):
-        return Step("Plan", {"response": f"Ask {tool}, then answer."})
+        return Done("Plan", {"response": f"Ask {tool}, then answer."})
     uses = USES_TAUGHT if taught else USES
     asked_for = tool == BUILT and calls == 0
     if not asked_for and not draws.happens("uses a tool", uses if calls == 0 else uses / 2):
@@ -179,17 +171,17 @@ def next_step(knowledge: ClinicalKnowledge, history: History, rates: Rates, draw
     return call(knowledge, history, tool, "all" if in_full else "few")
 
 
-def finish(knowledge: ClinicalKnowledge, history: History, rates: Rates, draws: Draws) -> Step:
+def finish(knowledge: ClinicalKnowledge, history: History, rates: Rates, draws: Draws) -> Done:
     """The answer, right as often as what was found allows."""
     observations = [one.saw or "" for one in history.done if is_full(knowledge, one)]
     if knowledge.form in _READ_OFF:
         rows = [saw.strip() for saw in observations if saw.strip() == "null" or saw.lstrip().startswith("[")]
         if rows:
-            return Step("Finish", {"response": "No result" if rows[-1] in ("[]", "null") else rows[-1]})
+            return Done("Finish", {"response": "No result" if rows[-1] in ("[]", "null") else rows[-1]})
         observations = []
     observations = [saw for saw in observations if not saw.startswith(_UNSEEN)]
     right = draws.happens("competence", rates.competence if observations else knowledge.by_heart(rates))
-    return Step("Finish", {"response": knowledge.opinion(right, draws)})
+    return Done("Finish", {"response": knowledge.opinion(right, draws)})
 
 
 def fitting(knowledge: ClinicalKnowledge, history: History) -> str | None:
@@ -203,7 +195,7 @@ def misses_calculator(knowledge: ClinicalKnowledge, history: History) -> bool:
     return able and "Calculator" in knowledge.tools and not _DATE.search(str(knowledge.answer))
 
 
-def call(knowledge: ClinicalKnowledge, history: History, tool: str, extent: Extent) -> Step:
+def call(knowledge: ClinicalKnowledge, history: History, tool: str, extent: Extent) -> Done:
     """A call with parameters that say all, or with some that are too short to help."""
 
     def value(name: str) -> str:
@@ -217,10 +209,10 @@ def call(knowledge: ClinicalKnowledge, history: History, tool: str, extent: Exte
         words = text.split("\n")[0].split()
         return text if extent == "all" else " ".join(words[: 3 if extent == "few" else max(4, len(words) // 2)])
 
-    return Step(tool, {name: value(name) for name in history.offered[tool]})
+    return Done(tool, {name: value(name) for name in history.offered[tool]})
 
 
-def is_full(knowledge: ClinicalKnowledge, done: Done | Step) -> bool:
+def is_full(knowledge: ClinicalKnowledge, done: Done) -> bool:
     """Whether a call is of a tool that serves the task and passes all that the task holds."""
     if done.name not in knowledge.tools:
         return False
