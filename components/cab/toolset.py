@@ -64,7 +64,9 @@ class Clinical:
     def open(self, sample: Sample) -> Offer:
         """Open the tools over the sample's files."""
         has_image = any(kind.startswith("image") for kind in sample.problem.inputs)
-        tools = self._imageless if self.use == "auto" and not has_image else self._whole
+        tools = self._whole
+        if self.use == "auto" and not has_image:
+            tools = {name: tool for name, tool in tools.items() if tool.spec.facts.get("needs") != "image"}
         files = SampleFiles({name: Path(path) for name, path in sample.files.items()})
         facts = {
             "tools": {name: tool.spec.facts["dimension"] for name, tool in tools.items()},
@@ -92,8 +94,3 @@ class Clinical:
     def _whole(self) -> Mapping[str, Tool]:
         """What is offered; the tools hold no state and are shared by all samples."""
         return {tool.spec.name: tool for tool in (*INNER, *self._chosen.values())}
-
-    @cached_property
-    def _imageless(self) -> Mapping[str, Tool]:
-        """What is offered where there is no image."""
-        return {name: tool for name, tool in self._whole.items() if tool.spec.facts.get("needs") != "image"}

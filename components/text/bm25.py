@@ -13,7 +13,7 @@ import re
 import unicodedata
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Self
@@ -182,10 +182,10 @@ def stem(word: str) -> str:
     """The stem of a word in lower case; words of one or two characters stay as they are."""
     if len(word) <= 2:
         return word
-    word = _past(plural(word))
+    word = past(plural(word), short)
     if word.endswith("y") and "v" in shape(word[:-1]):
         word = word[:-1] + "i"
-    return _final(removed(replaced(replaced(word, STEP_2), STEP_3)))
+    return final(removed(replaced(replaced(word, STEP_2), STEP_3)), short)
 
 
 def shape(word: str) -> str:
@@ -206,7 +206,7 @@ def doubled(word: str) -> bool:
     return len(word) > 1 and word[-1] == word[-2] and shape(word).endswith("c")
 
 
-def _short(word: str) -> bool:
+def short(word: str) -> bool:
     """Whether it ends with consonant, vowel, consonant, the last of them not w, x or y."""
     return shape(word).endswith("cvc") and word[-1] not in "wxy"
 
@@ -218,7 +218,7 @@ def plural(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
-def _past(word: str) -> str:
+def past(word: str, short: Callable[[str], bool]) -> str:
     """Step 1b."""
     if word.endswith("eed"):
         return word[:-1] if measure(word[:-3]) > 0 else word
@@ -230,7 +230,7 @@ def _past(word: str) -> str:
         return rest + "e"
     if doubled(rest):
         return rest if rest[-1] in "lsz" else rest[:-1]
-    return rest + "e" if measure(rest) == 1 and _short(rest) else rest
+    return rest + "e" if measure(rest) == 1 and short(rest) else rest
 
 
 def replaced(word: str, rules: Sequence[tuple[str, str]]) -> str:
@@ -251,10 +251,10 @@ def removed(word: str) -> str:
     return word
 
 
-def _final(word: str) -> str:
+def final(word: str, short: Callable[[str], bool]) -> str:
     """Step 5."""
     if word.endswith("e"):
         m = measure(word[:-1])
-        if m > 1 or (m == 1 and not _short(word[:-1])):
+        if m > 1 or (m == 1 and not short(word[:-1])):
             word = word[:-1]
     return word[:-1] if word.endswith("ll") and measure(word) > 1 else word

@@ -2,12 +2,13 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from threading import Lock
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from components.acting.arguments import only_text
 from components.core.errors import ConfigError, ToolError
@@ -19,21 +20,15 @@ from components.files.rows import Row, json_lines
 from components.text.structured import read_yaml
 
 Shipped = Literal["corpus", "drugs", "vocabulary", "web"]
-_FILES: dict[Shipped, str] = {
-    "corpus": "corpus", "drugs": "drugs.jsonl", "vocabulary": "vocabulary.jsonl", "web": "web.jsonl",
-}  # fmt: skip
 DATA = Path(__file__).parent / "data"
-
-
-@lru_cache(maxsize=1)
-def _specs() -> dict[str, Any]:
-    return dict(read_yaml(DATA / "specs.yaml"))
+Index = TypeVar("Index")
+_SPECS = read_yaml(DATA / "specs.yaml")
 
 
 @lru_cache(maxsize=32)
 def spec_of(name: str) -> ToolSpec:
     """The spec of a clinical tool, as ``data/specs.yaml`` describes it to models."""
-    entry = _specs()[name]
+    entry = _SPECS[name]
     texts = {parameter: {"type": "string", "description": about} for parameter, about in entry["parameters"].items()}
     parameters = {"type": "object", "properties": texts, "required": list(texts)}
     facts = {key: entry[key] for key in ("dimension", "needs") if key in entry}
@@ -63,19 +58,24 @@ class TextTool(ABC):
     spec: ClassVar[ToolSpec]
 
     @property
+    def source(self) -> Backend | None:
+        """Where the answers come from; None where they follow from the text alone."""
+        return None
+
+    @property
     def effect(self) -> Effect:
-        """Pure, unless a backend answers."""
-        return "pure"
+        """The effect of the source."""
+        return self.source.effect if self.source is not None else "pure"
 
     @property
     def identity(self) -> str:
-        """What changes when the answers can."""
-        return ""
+        """What changes when the answers of the source can."""
+        return self.source.identity if self.source is not None else ""
 
     @property
     def missing(self) -> str:
         """What must be installed or provided first."""
-        return ""
+        return self.source.missing if self.source is not None else ""
 
     @property
     def traits(self) -> ToolTraits:
@@ -96,71 +96,14 @@ class TextTool(ABC):
 
 @dataclass(frozen=True)
 class LookupTool(TextTool):
-    """A text tool whose answers come from a backend."""
+    """A text tool whose answers come from a backend where there is one."""
 
-    backend: Backend
-
-    @property
-    def effect(self) -> Effect:
-        """The effect of the backend."""
-        return self.backend.effect
+    backend: Backend | None
 
     @property
-    def identity(self) -> str:
-        """The identity of the backend."""
-        return self.backend.identity
-
-    @property
-    def missing(self) -> str:
-        """What the backend lacks."""
-        return self.backend.missing
-
-
-@dataclass(frozen=True)
-class FileBackend(ABC):
-    """A backend over files: ``shipped`` names a sample in this package, ``path`` a custom file or folder.
-
-    A subclass declares how to get the files (``how``) and their ``suffixes``, and checks rows of .jsonl files.
-    """
-
-    shipped: Shipped | None = None
-    path: str | None = None
-    how: ClassVar[str]
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
-    effect: ClassVar[Effect] = "pure"
-    identity: ClassVar[str] = "files"
-
-    def __post_init__(self) -> None:
-        for row in first_rows(self.place):
-            self.check(row)
-
-    @abstractmethod
-    def check(self, row: Row) -> object:
-        """Read a row. Raises ConfigError for a row of another form."""
-
-    @cached_property
-    def place(self) -> Path:
-        """The file or folder."""
-        return located(self.shipped, self.path, type(self).__name__)
-
-    @property
-    def missing(self) -> str:
-        """What is absent: the place, or any file in it."""
-        if found := lacking(self.place, self.how):
-            return found
-        return "" if self.stamps else f"no {' or '.join(self.suffixes)} file in {self.place}: {self.how}"
-
-    @property
-    def stamps(self) -> tuple["Stamp", ...]:
-        """The files as they are now, in the order of their names."""
-        place = self.place
-        files = [place] if place.is_file() else sorted(path for path in place.iterdir() if path.suffix in self.suffixes)
-        return tuple(map(stamp, files))
-
-
-def plain(name: str) -> str:
-    """Write a name as it is compared: in one case, with single spaces."""
-    return " ".join(name.casefold().split())
+    def source(self) -> Backend | None:
+        """The backend."""
+        return self.backend
 
 
 @dataclass(frozen=True)
@@ -172,11 +115,78 @@ class Stamp:
     size: int
 
 
+@dataclass(frozen=True)
+class FileBackend(ABC, Generic[Index]):
+    """A backend over files: ``shipped`` names a sample in this package, ``path`` a custom file or folder.
+
+    A subclass declares how to get the files (``how``) and their ``suffixes``, and reads rows of .jsonl files.
+    """
+
+    shipped: Shipped | None = None
+    path: str | None = None
+    how: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+    effect: ClassVar[Effect] = "pure"
+    identity: ClassVar[str] = "files"
+
+    def __post_init__(self) -> None:
+        for row in first_rows(self.place):
+            self.read(row)
+
+    @abstractmethod
+    def read(self, row: Row) -> object:
+        """Read a row. Raises ConfigError for a row of another form."""
+
+    @abstractmethod
+    def load(self, files: Sequence[Path]) -> Index:
+        """Read the files. Raises ConfigError."""
+
+    @cached_property
+    def place(self) -> Path:
+        """The file or folder."""
+        return located(self.shipped, self.path, type(self).__name__)
+
+    @property
+    def missing(self) -> str:
+        """What is absent: the place, or any file in it."""
+        if absent := lacking(self.place, self.how):
+            return absent
+        return "" if self.files else f"no {' or '.join(self.suffixes)} file in {self.place}: {self.how}"
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The files in the order of their names."""
+        place = self.place
+        return [place] if place.is_file() else sorted(path for path in place.iterdir() if path.suffix in self.suffixes)
+
+    @property
+    def loaded(self) -> Index:
+        """What the files hold, read once while they stay as they are. Raises ConfigError."""
+        with _READING:
+            index: Index = _load(self, tuple(map(stamp, self.files)))
+            return index
+
+
+_READING = Lock()
+
+
+@lru_cache(maxsize=16)
+def _load(backend: FileBackend[Any], files: tuple[Stamp, ...]) -> Any:
+    return backend.load([Path(file.path) for file in files])
+
+
+def plain(name: str) -> str:
+    """Write a name as it is compared: in one case, with single spaces."""
+    return " ".join(name.casefold().split())
+
+
 def located(shipped: Shipped | None, path: str | None, what: str) -> Path:
     """The place of what is shipped, or of custom data. Raises ConfigError unless exactly one is named."""
     if (shipped is None) == (path is None):
         raise ConfigError(f"{what}: name either shipped or path, found shipped {shipped!r} and path {path!r}")
-    return DATA / _FILES[shipped] if shipped is not None else Path(str(path)).expanduser()
+    if shipped is None:
+        return Path(str(path)).expanduser()
+    return DATA / (shipped if shipped == "corpus" else f"{shipped}.jsonl")
 
 
 def lacking(place: Path, how: str) -> str:
@@ -186,8 +196,8 @@ def lacking(place: Path, how: str) -> str:
 
 def stamp(path: Path) -> Stamp:
     """The file's stamp."""
-    found = path.stat()
-    return Stamp(str(path.absolute()), found.st_mtime_ns, found.st_size)
+    status = path.stat()
+    return Stamp(str(path.absolute()), status.st_mtime_ns, status.st_size)
 
 
 def digest(salt: str, *files: Path) -> str:

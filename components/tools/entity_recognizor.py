@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
 import orjson
 from annotated_types import MinLen
@@ -33,26 +33,34 @@ class Entry:
     semantic_type: str
 
 
+class Terms(NamedTuple):
+    """``entries``: lower-cased term -> its entry; ``by_tokens``: the same by tokens, of which ``n_longest`` at most."""
+
+    entries: Mapping[str, Entry]
+    by_tokens: Mapping[tuple[str, ...], Entry]
+    n_longest: int
+
+
 @lru_cache(maxsize=4)
-def entries(files: tuple[Stamp, ...]) -> Mapping[str, Entry]:
-    """Lower-cased term -> its entry, from JSON Lines with cui, name, synonyms and semantic_type.
+def read_terms(files: tuple[Stamp, ...]) -> Terms:
+    """The terms of vocabularies in JSON Lines with cui, name, synonyms and semantic_type.
 
     Plurals in -s are added; the first entry of a term counts. Raises ConfigError, naming line and key, for a row that
     is not as it should be.
     """
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for file in files:
         for row in json_lines(Path(file.path)):
             entry = Entry(row.text("cui"), row.text("name"), row.text("semantic_type"))
             for term in (entry.name, *row.texts("synonyms")):
-                found.setdefault(term.strip().lower(), entry)
-    for term in [term for term in found if not term.endswith("s")]:
-        found.setdefault(f"{term}s", found[term])
-    return found
+                entries.setdefault(term.strip().lower(), entry)
+    for term in [term for term in entries if not term.endswith("s")]:
+        entries.setdefault(f"{term}s", entries[term])
+    by_tokens = {tuple(word.text for word in split(term)): entry for term, entry in entries.items()}
+    return Terms(entries, by_tokens, max(map(len, by_tokens), default=0))
 
 
-Origin = Literal["vocabulary", "abbreviation", "model", "phrase"]
-_ORDER: Sequence[Origin] = ("vocabulary", "abbreviation", "model", "phrase")
+Origin = Literal["vocabulary", "abbreviation", "model", "phrase"]  # the most certain one first
 
 
 @dataclass(frozen=True)
@@ -67,10 +75,10 @@ class Mention:
 
     def as_dict(self, text: str) -> dict[str, Any]:
         """What the model sees."""
-        found: dict[str, Any] = {"entity": text[self.start : self.end], "start": self.start, "end": self.end}
+        fields: dict[str, Any] = {"entity": text[self.start : self.end], "start": self.start, "end": self.end}
         if self.entry is not None:
-            found |= {"cui": self.entry.cui, "name": self.entry.name, "type": self.entry.semantic_type}
-        return found | ({"long_form": self.long_form} if self.long_form else {})
+            fields |= {"cui": self.entry.cui, "name": self.entry.name, "type": self.entry.semantic_type}
+        return fields | ({"long_form": self.long_form} if self.long_form else {})
 
 
 @dataclass(frozen=True)
@@ -89,103 +97,81 @@ class EntityRecognizor(TextTool):
     spec: ClassVar[ToolSpec] = spec_of("EntityRecognizor")
 
     def __post_init__(self) -> None:
-        if not self._lacking:
-            entries(self._stamps)
+        if all(path.exists() for path in self._files):
+            _ = self._terms
 
     @property
     def missing(self) -> str:
         """What must be installed or provided first."""
-        return self._lacking or missing_model(self.spec.name, self.model)
-
-    @property
-    def _lacking(self) -> str:
-        """The first vocabulary that is not there."""
         how = "EntityRecognizor reads a vocabulary there, JSON Lines with cui, name, synonyms, semantic_type"
-        return next((text for path in self._files if (text := lacking(path, how))), "")
+        absent = filter(None, (lacking(path, how) for path in self._files))
+        return next(absent, "") or missing_model(self.spec.name, self.model)
 
     @property
     def _files(self) -> list[Path]:
         """The vocabularies, the shipped one last: of two entries for a term the user's counts."""
-        own = [Path(path).expanduser() for path in self.vocabulary]
-        return own if self.shipped is None else [*own, located(self.shipped, None, self.spec.name)]
+        custom = [Path(path).expanduser() for path in self.vocabulary]
+        return custom if self.shipped is None else [*custom, located(self.shipped, None, self.spec.name)]
 
     @property
-    def _stamps(self) -> tuple[Stamp, ...]:
-        """The vocabularies as they are now."""
-        return tuple(map(stamp, self._files))
+    def _terms(self) -> Terms:
+        """The terms of the vocabularies as they are now."""
+        return read_terms(tuple(map(stamp, self._files)))
 
     async def answer(self, text: str) -> Observation:
         """Find the mentions. Raises ToolError."""
         mentions = await asyncio.to_thread(self._find, text)
-        shown = [mention.as_dict(text) for mention in mentions]
-        listed = [one | {"origin": mention.origin} for one, mention in zip(shown, mentions, strict=True)]
-        return Observation(orjson.dumps(shown).decode(), {"mentions": listed})
+        entities = [mention.as_dict(text) for mention in mentions]
+        listed = [one | {"origin": mention.origin} for one, mention in zip(entities, mentions, strict=True)]
+        return Observation(orjson.dumps(entities).decode(), {"mentions": listed})
 
     def _find(self, text: str) -> list[Mention]:
         """The mentions in the order of the text."""
-        words, terms = split(text), _terms(self._stamps)
-        found = [*_known(words, terms), *_abbreviated(text, entries(self._stamps))]
-        found += _phrases(text, words, found) if self.model is None else _from_model(text, self.model)
-        return longest(found, len(text))
+        words, terms = split(text), self._terms
+        mentions = [*_known(words, terms), *_abbreviated(text, terms)]
+        if self.model is None:
+            mentions += _phrases(text, words, mentions)
+        else:
+            with LOADING:
+                pipeline = _pipeline(self.model)
+            mentions += [Mention(span.start_char, span.end_char, "model") for span in pipeline(text).ents]
+        return longest(mentions, len(text))
+
+
+@lru_cache(maxsize=4)
+def _pipeline(model: str) -> Any:
+    import spacy
+
+    return spacy.load(model)
 
 
 def longest(mentions: Iterable[Mention], length: int) -> list[Mention]:
     """Mentions without those that overlap a longer one, or an equal one of a more certain origin, in their order."""
     chosen, taken = [], bytearray(length)
-    for one in sorted(mentions, key=lambda m: (m.start - m.end, _ORDER.index(m.origin), m.start)):
+    for one in sorted(mentions, key=lambda m: (m.start - m.end, get_args(Origin).index(m.origin), m.start)):
         if not any(taken[one.start : one.end]):
             taken[one.start : one.end] = b"\1" * (one.end - one.start)
             chosen.append(one)
     return sorted(chosen, key=lambda m: m.start)
 
 
-@dataclass(frozen=True)
-class _Terms:
-    """Terms as their lower-cased tokens, with the number of tokens of the longest one."""
-
-    entries: Mapping[tuple[str, ...], Entry]
-    n_longest: int
-
-
-@lru_cache(maxsize=4)
-def _terms(files: tuple[Stamp, ...]) -> _Terms:
-    """The terms of these files."""
-    found = {tuple(word.text for word in split(term)): entry for term, entry in entries(files).items()}
-    return _Terms(found, max(map(len, found), default=0))
-
-
-def _known(words: Sequence[Word], terms: _Terms) -> Iterable[Mention]:
+def _known(words: Sequence[Word], terms: Terms) -> Iterable[Mention]:
     """Mentions that the vocabulary has."""
     lowered = [word.text.lower() for word in words]
     for first, word in enumerate(words):
         for after in range(first + 1, min(first + terms.n_longest, len(words)) + 1):
-            if (entry := terms.entries.get(tuple(lowered[first:after]))) is not None:
+            if (entry := terms.by_tokens.get(tuple(lowered[first:after]))) is not None:
                 yield Mention(word.start, words[after - 1].end, "vocabulary", entry)
 
 
-def _abbreviated(text: str, known: Mapping[str, Entry]) -> Iterable[Mention]:
+def _abbreviated(text: str, terms: Terms) -> Iterable[Mention]:
     """Abbreviations that the text explains, wherever they occur, and their long forms."""
     for short, span in abbreviations(text).items():
         long_form = text[span.start : span.end]
-        entry = known.get(long_form.lower())
+        entry = terms.entries.get(long_form.lower())
         yield Mention(span.start, span.end, "abbreviation", entry)
         for match in re.finditer(rf"(?<!\w){re.escape(short)}(?!\w)", text):
             yield Mention(match.start(), match.end(), "abbreviation", entry, long_form)
-
-
-def _from_model(text: str, model: str) -> Iterable[Mention]:
-    """Mentions that the pipeline finds."""
-    with LOADING:
-        pipeline = _pipeline(model)
-    return [Mention(span.start_char, span.end_char, "model") for span in pipeline(text).ents]
-
-
-@lru_cache(maxsize=4)
-def _pipeline(model: str) -> Any:
-    """An installed pipeline; spaCy is an extra."""
-    import spacy
-
-    return spacy.load(model)
 
 
 def _phrases(text: str, words: Sequence[Word], surer: Sequence[Mention]) -> Iterable[Mention]:

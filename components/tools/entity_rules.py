@@ -5,14 +5,15 @@ when a word in them has a medical form. Abbreviations: Schwartz & Hearst 2003, d
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
+from typing import NamedTuple
 
 from components.text.structured import read_yaml
+from components.tools.backends import DATA
 
-_WORDS = Path(__file__).parent / "data" / "entity_rules.yaml"
+# The name of a gene or an abbreviation: CFTR, HbA1c, p.Tyr263Cys.
 _CODE = re.compile(r"(?=.*[A-Z].*[A-Z\d])(?=.*[A-Za-z])[A-Za-z\d.]{2,12}")
 _TOKEN = re.compile(
     r"\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|m|re|ve|ll|d)\b|\d+(?:[.,]\d+)+"
@@ -23,57 +24,56 @@ _REACH = 300  # characters before an abbreviation in which its long form is look
 _SHORT = re.compile(r"\(\s*([A-Za-z][A-Za-z\d/-]{1,9})\s*\)")
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """Characters ``start`` to ``end`` (exclusive) of a text."""
 
     start: int
     end: int
 
 
-@dataclass(frozen=True)
-class Word:
-    """A token of a text; ``spaced``: white space follows it."""
+class Word(NamedTuple):
+    """A token of a text, its characters ``start`` to ``end`` (exclusive); ``spaced``: white space follows it."""
 
     text: str
     start: int
-    spaced: bool = True
-
-    @property
-    def end(self) -> int:
-        """Where it ends (exclusive)."""
-        return self.start + len(self.text)
+    end: int
+    spaced: bool
 
 
 @dataclass(frozen=True)
 class Rules:
     """The shipped word lists, in lower case; ``breaks`` with the stop words."""
 
-    heads: Collection[str]
+    heads: frozenset[str]
     endings: tuple[str, ...]
     beginnings: tuple[str, ...]
-    breaks: Collection[str]
-    general: Collection[str]
+    breaks: frozenset[str]
+    general: frozenset[str]
 
     def medical(self, words: Sequence[Word]) -> bool:
         """Whether the words, which follow each other, are a medical phrase."""
         texts = [word.text.lower() for word in words]
-        if self._head(texts[-1]) or (len(texts) > 1 and self._head(" ".join(texts[-2:]))):
-            return True
+        for text in (texts[-1], " ".join(texts[-2:])):
+            singular = text[:-3] + "y" if text.endswith("ies") else text.removesuffix("es")
+            if not self.heads.isdisjoint((text, text.removesuffix("s"), singular)):
+                return True
         return any(
-            (len(text) > 5 and text.endswith(self.endings)) or text.startswith(self.beginnings) or _is_code(word.text)
-            for text, word in zip(texts, words, strict=True)
+            (len(text) > 5 and text.endswith(self.endings))
+            or text.startswith(self.beginnings)
+            or _CODE.fullmatch(as_is)
+            for text, as_is in zip(texts, (word.text for word in words), strict=True)
         )
 
-    def _head(self, text: str) -> bool:
-        """Whether a text is a head, or the plural of one."""
-        return text in self.heads or text.removesuffix("s") in self.heads or _singular(text) in self.heads
+    def weak(self, word: Word) -> bool:
+        """Whether a word cannot begin or end a phrase."""
+        text = word.text
+        return text.lower() in self.general or text == "-" or text.isdigit() or len(text) < 2
 
 
 @lru_cache(maxsize=1)
 def rules() -> Rules:
     """The shipped rules."""
-    lists = read_yaml(_WORDS)
+    lists = read_yaml(DATA / "entity_rules.yaml")
     return Rules(
         frozenset(lists["heads"]),
         tuple(lists["endings"]),
@@ -85,22 +85,24 @@ def rules() -> Rules:
 
 def split(text: str) -> list[Word]:
     """The tokens of a text: words, numbers and single signs; white space other than one blank, "n't" and "'s" too."""
-    return [
-        Word(match[0], match.start(), text[match.end() : match.end() + 1].isspace()) for match in _TOKEN.finditer(text)
-    ]
+    matches = ((match, match.end()) for match in _TOKEN.finditer(text))
+    return [Word(match[0], match.start(), end, text[end : end + 1].isspace()) for match, end in matches]
 
 
 def phrases(words: Sequence[Word], known: Rules) -> Iterator[Span]:
-    """The medical phrases among a text's tokens."""
+    """The medical phrases among a text's tokens, without general words, figures and hyphens at their ends."""
     for run in _runs(words, known):
-        phrase = _trimmed(run, known)
-        if phrase and known.medical(phrase):
-            yield Span(phrase[0].start, phrase[-1].end)
+        while run and known.weak(run[0]):
+            run.pop(0)
+        while run and known.weak(run[-1]) and not (run[-1].text.isdigit() and len(run) > 1):
+            run.pop()
+        if run and known.medical(run):
+            yield Span(run[0].start, run[-1].end)
 
 
 def abbreviations(text: str) -> dict[str, Span]:
     """Abbreviation -> where its long form is before ``(abbreviation)``; the first one counts."""
-    found: dict[str, Span] = {}
+    spans: dict[str, Span] = {}
     for match in _SHORT.finditer(text):
         short = match[1]
         most = min(len(short) + 5, 2 * len(short))
@@ -108,9 +110,9 @@ def abbreviations(text: str) -> dict[str, Span]:
         before = text[first : match.start()].rstrip()
         sentence = max(before.rfind(mark) for mark in (". ", "; ", "\n", "(")) + 1
         starts = [place.start() for place in re.finditer(r"\S+", before[sentence:])][-most:]
-        if short not in found and starts and (long := _long_form(short, before, sentence + starts[0])) is not None:
-            found[short] = Span(first + long.start, first + long.end)
-    return found
+        if short not in spans and starts and (long := _long_form(short, before, sentence + starts[0])) is not None:
+            spans[short] = Span(first + long.start, first + long.end)
+    return spans
 
 
 def _long_form(short: str, before: str, least: int) -> Span | None:
@@ -134,9 +136,9 @@ def _runs(words: Sequence[Word], known: Rules) -> Iterator[list[Word]]:
     """Words that no break separates; hyphenated words stay together, small numbers may follow a word."""
     run: list[Word] = []
     for number, word in enumerate(words):
-        joins = word.text == "-" and bool(run) and not word.spaced and not words[number - 1].spaced
-        figure = word.text.isdigit() and len(word.text) < 3 and bool(run) and run[-1].text != "-"
         hyphenated = bool(run) and run[-1].text == "-"
+        joins = word.text == "-" and bool(run) and not word.spaced and not words[number - 1].spaced
+        figure = word.text.isdigit() and len(word.text) < 3 and bool(run) and not hyphenated
         inside = any(map(str.isalpha, word.text)) and (hyphenated or word.text.lower() not in known.breaks)
         if joins or figure or inside:
             run.append(word)
@@ -145,28 +147,3 @@ def _runs(words: Sequence[Word], known: Rules) -> Iterator[list[Word]]:
             run = []
     if run:
         yield run
-
-
-def _trimmed(run: list[Word], known: Rules) -> list[Word]:
-    """The run without general words, figures and hyphens at its ends."""
-    words = list(run)
-    while words and _weak(words[0], known):
-        words.pop(0)
-    while words and (_weak(words[-1], known) and not (words[-1].text.isdigit() and len(words) > 1)):
-        words.pop()
-    return words
-
-
-def _weak(word: Word, known: Rules) -> bool:
-    """Whether a word cannot begin or end a phrase."""
-    return word.text.lower() in known.general or word.text == "-" or word.text.isdigit() or len(word.text) < 2
-
-
-def _is_code(text: str) -> bool:
-    """Whether a word looks like the name of a gene or an abbreviation: CFTR, HbA1c, p.Tyr263Cys."""
-    return _CODE.fullmatch(text) is not None
-
-
-def _singular(text: str) -> str:
-    """The singular of plurals in -ies and -es."""
-    return text[:-3] + "y" if text.endswith("ies") else text.removesuffix("es")

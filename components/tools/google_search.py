@@ -5,23 +5,110 @@ Departures: address and title precede a page; a page with fewer than 10 paragrap
 ``least_paragraphs`` is set to 10.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Protocol, runtime_checkable
 
 import orjson
 from annotated_types import Ge
 
-from components.core.errors import ToolError
+from components.core.errors import ConfigError, ToolError
 from components.core.messages import ToolSpec
-from components.core.tools import Effect
 from components.core.types import Observation
 from components.files.rows import Row, json_lines
-from components.tools.backends import TextTool, first_rows, lacking, plain, spec_of
-from components.tools.web_snapshot import WebPage, WebSource, page_of
+from components.text.bm25 import Bm25
+from components.tools.backends import Backend, FileBackend, TextTool, first_rows, lacking, plain, spec_of
+
+_SILENT = ("script", "style", "noscript", "template", "svg")
+
+
+@dataclass(frozen=True)
+class WebPage:
+    """A page that was found. ``error`` says why it could not be read; then there are no paragraphs."""
+
+    url: str
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    error: str = ""
+
+
+@runtime_checkable
+class WebSource(Backend, Protocol):
+    """Where pages are found."""
+
+    async def search(self, query: str, k: int) -> Sequence[WebPage]:
+        """The first ``k`` pages for a query; none when nothing is found. Raises ToolError."""
+
+
+def read_page(url: str, html: str, title: str = "") -> WebPage:
+    """The page of an HTML text, however broken; its own title where none is known."""
+    from lxml import etree  # type: ignore[import-untyped]  # it ships no types
+    from lxml import html as parsing
+
+    parser = parsing.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    try:
+        root = parsing.document_fromstring(html.encode("utf-8", "replace"), parser=parser, ensure_head_body=True)
+    except etree.ParserError:  # nothing is left of it
+        return WebPage(url, title or url)
+    etree.strip_elements(root, *_SILENT, with_tail=False)
+    page_title = " ".join((root.findtext(".//title") or "").split())
+    for line_break in root.iter("br"):
+        line_break.tail = f" {line_break.tail or ''}"
+    texts = (" ".join(paragraph.text_content().split()) for paragraph in root.iter("p"))
+    return WebPage(url, title or page_title or url, tuple(text for text in texts if text))
+
+
+def _page(row: Row) -> WebPage:
+    """The page of a row, whose ``error`` may be absent. Raises ConfigError."""
+    return WebPage(row.text("url"), row.text("title"), tuple(row.texts("paragraphs")), row.optional_text("error"))
+
+
+@dataclass(frozen=True)
+class WebSnapshot(FileBackend[tuple[Mapping[str, WebPage], Bm25]]):
+    """Saved pages, ranked by BM25 over title and paragraphs.
+
+    A saved ``.html`` page has its file's name as its address. Raises ConfigError for a row of another form, and for two
+    pages with one address.
+    """
+
+    how: ClassVar[str] = (
+        "give a .jsonl file with url, title and paragraphs in each line, or a folder of such files and saved .html"
+        " pages"
+    )
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".html", ".htm")
+
+    def read(self, row: Row) -> WebPage:
+        """The page of a row. Raises ConfigError."""
+        return _page(row)
+
+    def load(self, files: Sequence[Path]) -> tuple[Mapping[str, WebPage], Bm25]:
+        """Address -> page, and their index. Raises ConfigError."""
+        pages: list[WebPage] = []
+        for path in files:
+            if path.suffix == ".jsonl":
+                pages += map(_page, json_lines(path))
+            else:
+                pages.append(read_page(path.name, path.read_text("utf-8", "replace")))
+        try:
+            index = Bm25.over((page.url, "\n".join((page.title, *page.paragraphs))) for page in pages)
+        except ValueError as error:
+            raise ConfigError(f"{files[0].parent}: {error}") from None
+        return {page.url: page for page in pages}, index
+
+    async def search(self, query: str, k: int) -> Sequence[WebPage]:
+        """The best ``k`` pages."""
+        return await asyncio.to_thread(self._search, query, k)
+
+    def _search(self, query: str, k: int) -> Sequence[WebPage]:
+        pages, bm25 = self.loaded
+        return [pages[hit.id] for hit in bm25.search(query, k)]
+
+
+_WRITING = Lock()
 
 
 @dataclass(frozen=True)
@@ -35,7 +122,7 @@ class QueryRecord:
 
     def __post_init__(self) -> None:
         for row in first_rows(self.place):
-            _pages(row)
+            self._pages(row)
 
     @cached_property
     def place(self) -> Path:
@@ -48,13 +135,12 @@ class QueryRecord:
         return lacking(self.place, "record queries with a search service first (source and record together)")
 
     @cached_property
-    def _lock(self) -> Lock:
-        return Lock()
-
-    @cached_property
     def _known(self) -> dict[str, Sequence[WebPage]]:
         rows = json_lines(self.place) if self.place.exists() else ()
-        return {plain(row.text("query")): _pages(row) for row in rows}
+        return {plain(row.text("query")): self._pages(row) for row in rows}
+
+    def _pages(self, row: Row) -> Sequence[WebPage]:
+        return tuple(map(_page, row.rows("pages")))
 
     def get(self, query: str) -> Sequence[WebPage] | None:
         """The pages of a query; None when it was not recorded."""
@@ -64,16 +150,11 @@ class QueryRecord:
         """Record a query with its pages, in one whole line."""
         known = self._known
         line = orjson.dumps({"query": plain(query), "pages": [asdict(page) for page in pages]}) + b"\n"
-        with self._lock:
+        with _WRITING:
             self.place.parent.mkdir(parents=True, exist_ok=True)
             with self.place.open("ab") as file:
                 file.write(line)
             known[plain(query)] = tuple(pages)
-
-
-def _pages(row: Row) -> Sequence[WebPage]:
-    """The pages of a line. Raises ConfigError."""
-    return tuple(map(page_of, row.rows("pages")))
 
 
 @dataclass(frozen=True)
@@ -93,11 +174,6 @@ class GoogleSearch(TextTool):
     spec: ClassVar[ToolSpec] = spec_of("GoogleSearch")
 
     @property
-    def effect(self) -> Effect:
-        """External when a service may be asked."""
-        return self.source.effect if self.source is not None else "pure"
-
-    @property
     def identity(self) -> str:
         """What changes when the answers of a service can."""
         source = self.source.identity if self.source is not None else ""
@@ -113,16 +189,23 @@ class GoogleSearch(TextTool):
 
     async def answer(self, text: str) -> Observation:
         """Search. Raises ToolError."""
-        pages = [self._checked(page) for page in await self._find(text)]
+        pages, blocks = [], []
+        for page in await self._search(text):
+            n = len(page.paragraphs)
+            if not page.error and n < self.least_paragraphs:
+                few = f"The page has too few paragraphs: {n}, and {self.least_paragraphs} are needed."
+                page = replace(page, error=few)
+            pages.append({"url": page.url, "title": page.title, "error": page.error})
+            content = f"{page.title} ({page.url})\n{' '.join(page.paragraphs[: self.paragraphs])}"
+            blocks.append(f"Error: cannot read {page.url}: {page.error}" if page.error else content)
         if not pages:
             raise ToolError(f"No page was found for {text!r:.200}; try other words.", "empty")
-        shown = "\n\n".join(self._shown(page) for page in pages)
-        facts = {"pages": [{"url": page.url, "title": page.title, "error": page.error} for page in pages]}
-        if all(page.error for page in pages):
-            raise ToolError(shown, "page_failed", facts)
-        return Observation(shown, facts)
+        block = "\n\n".join(blocks)
+        if all(page["error"] for page in pages):
+            raise ToolError(block, "page_failed", {"pages": pages})
+        return Observation(block, {"pages": pages})
 
-    async def _find(self, query: str) -> Sequence[WebPage]:
+    async def _search(self, query: str) -> Sequence[WebPage]:
         """The pages of a query. Raises ToolError."""
         recorded = self.record.get(query) if self.record is not None else None
         if recorded is not None:
@@ -135,16 +218,3 @@ class GoogleSearch(TextTool):
         if self.record is not None and self.source.effect == "external" and readable:
             self.record.put(query, pages)
         return pages
-
-    def _checked(self, page: WebPage) -> WebPage:
-        """The page, failed when it has too few paragraphs."""
-        n = len(page.paragraphs)
-        if page.error or n >= self.least_paragraphs:
-            return page
-        return replace(page, error=f"The page has too few paragraphs: {n}, and {self.least_paragraphs} are needed.")
-
-    def _shown(self, page: WebPage) -> str:
-        """A page's beginning, or why it cannot be read."""
-        if page.error:
-            return f"Error: cannot read {page.url}: {page.error}"
-        return f"{page.title} ({page.url})\n{' '.join(page.paragraphs[: self.paragraphs])}"

@@ -7,6 +7,7 @@ written, and changed files are read again; the experiment's own model answers wh
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -51,51 +52,31 @@ class Window:
     start: int
     end: int
 
-    @property
-    def place(self) -> str:
-        """Its position."""
-        return f"{self.document}, words {self.first}-{self.last} of {self.n_words}"
-
-
-@dataclass(frozen=True, eq=False)
-class DocumentIndex:
-    """Windows and their index, whose ids are the windows' numbers."""
-
-    windows: tuple[Window, ...]
-    index: Bm25
-
-    def search(self, query: str, k: int) -> list[tuple[Window, float]]:
-        """The best ``k`` windows with their scores, best first, ties in the documents' order."""
-        return [(self.windows[int(hit.id)], hit.score) for hit in self.index.search(query, k)]
-
 
 def read_documents(place: Path) -> tuple[Document, ...]:
     """A file, or the ``.txt`` files of a folder in the order of their names, numbers in them as numbers.
 
     Texts are UTF-8, else Windows-1252. Raises ToolError when there is none or they are above 64 MB.
     """
-    files = [place] if place.is_file() else sorted(place.rglob("*.txt"), key=lambda path: _order(place, path))
+
+    def order(path: Path) -> list[tuple[int, str]]:
+        parts = _NUMBER.split(path.relative_to(place).as_posix())
+        return [(int(part), "") if n % 2 else (0, part) for n, part in enumerate(parts)]
+
+    files = [place] if place.is_file() else sorted(place.rglob("*.txt"), key=order)
     if not files:
         raise ToolError(f"There are no text files in the documents {place.name!r}.", "not_found")
     if sum(path.stat().st_size for path in files) > _MOST_BYTES:
         raise ToolError(f"The documents {place.name!r} are larger than {_MOST_BYTES >> 20} MB.", "unavailable")
-    root = place.parent if place.is_file() else place
-    return tuple(Document(path.relative_to(root).as_posix(), _text(path)) for path in files)
-
-
-def _order(place: Path, path: Path) -> list[tuple[int, str]]:
-    """A sorting key: numbers by size before letters."""
-    parts = _NUMBER.split(path.relative_to(place).as_posix())
-    return [(int(part), "") if n % 2 else (0, part) for n, part in enumerate(parts)]
-
-
-def _text(path: Path) -> str:
-    """A file's text."""
-    raw = path.read_bytes()
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return raw.decode("cp1252", "replace")
+    root, documents = place.parent if place.is_file() else place, []
+    for path in files:
+        raw = path.read_bytes()
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = raw.decode("cp1252", "replace")
+        documents.append(Document(path.relative_to(root).as_posix(), text))
+    return tuple(documents)
 
 
 def windows(document: Document, size: int, overlap: int) -> list[Window]:
@@ -104,24 +85,20 @@ def windows(document: Document, size: int, overlap: int) -> list[Window]:
     The last one ends with the document; no window lies within another.
     """
     spans = [(match.start(), match.end()) for match in _WORD.finditer(document.text)]
-    found, first = [], 0
-    while first < len(spans):
+    parts = []
+    for first in range(0, max(len(spans) - overlap, 1) if spans else 0, size - overlap):
         last = min(first + size, len(spans))
         start, end = spans[first][0], spans[last - 1][1]
-        text = document.text[start:end]
-        found.append(Window(document.name, text, first + 1, last, len(spans), start, end))
-        if last == len(spans):
-            break
-        first = last - overlap
-    return found
+        parts.append(Window(document.name, document.text[start:end], first + 1, last, len(spans), start, end))
+    return parts
 
 
 @lru_cache(maxsize=32)
-def index_documents(documents: tuple[Document, ...], size: int, overlap: int) -> DocumentIndex:
-    """The index of these very texts, made once."""
-    found = tuple(window for document in documents for window in windows(document, size, overlap))
-    width = len(str(len(found)))
-    return DocumentIndex(found, Bm25.over((f"{n:0{width}d}", window.text) for n, window in enumerate(found)))
+def index_documents(documents: tuple[Document, ...], size: int, overlap: int) -> tuple[Sequence[Window], Bm25]:
+    """The windows of these very texts, and their index, whose ids are the windows' numbers; made once."""
+    parts = [window for document in documents for window in windows(document, size, overlap)]
+    width = len(str(len(parts)))
+    return parts, Bm25.over((f"{n:0{width}d}", window.text) for n, window in enumerate(parts))
 
 
 @dataclass(frozen=True)
@@ -152,28 +129,24 @@ class LongDocRAG:
 
     async def __call__(self, context: Context, path: Any, query: Any) -> Observation:
         """Search. Raises ToolError."""
-        name = text_argument(self.spec, "path", path)
-        asked = text_argument(self.spec, "query", query)
-        found = await asyncio.to_thread(self._search, input_path(context, name), asked)
-        if not found:
+        name, question = text_argument(self.spec, "path", path), text_argument(self.spec, "query", query)
+        hits = await asyncio.to_thread(self._search, input_path(context, name), question)
+        if not hits:
             raise ToolError(f"No passage of {name!r:.100} shares a word with the query; try other words.", "empty")
-        passages = [f"[{n}] {window.place}:\n{window.text}" for n, (window, _) in enumerate(found, 1)]
-        facts = [
-            {"file": window.document, "first_word": window.first, "last_word": window.last, "start": window.start,
-             "end": window.end, "score": score}
-            for window, score in found
-        ]  # fmt: skip
-        text = await self._answer(context, asked, passages) if self.synthesis else "\n\n".join(passages)
+        passages, facts = [], []
+        for n, (one, score) in enumerate(hits, 1):
+            passages.append(f"[{n}] {one.document}, words {one.first}-{one.last} of {one.n_words}:\n{one.text}")
+            place = {"file": one.document, "first_word": one.first, "last_word": one.last}
+            facts.append({**place, "start": one.start, "end": one.end, "score": score})
+        text = "\n\n".join(passages)
+        if self.synthesis:
+            message = load(self.prompts).user("answer", question=question, passages=passages)
+            text = (await context.ask([message], purpose="tool")).text.strip()
+            if not text:
+                raise ToolError("The passages were found, but the model wrote no answer from them.", "empty")
         return Observation(text, {"passages": facts})
 
     def _search(self, place: Path, query: str) -> list[tuple[Window, float]]:
-        documents = read_documents(place)
-        return index_documents(documents, self.window_words, self.overlap_words).search(query, self.k)
-
-    async def _answer(self, context: Context, question: str, passages: list[str]) -> str:
-        """The model's answer from the passages. Raises ToolError when it is empty."""
-        asked = load(self.prompts).user("answer", question=question, passages=passages)
-        answer = (await context.ask([asked], purpose="tool")).text.strip()
-        if not answer:
-            raise ToolError("The passages were found, but the model wrote no answer from them.", "empty")
-        return answer
+        """The best windows with their scores, best first, ties in the documents' order."""
+        parts, bm25 = index_documents(read_documents(place), self.window_words, self.overlap_words)
+        return [(parts[int(hit.id)], hit.score) for hit in bm25.search(query, self.k)]

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from components.core.errors import ConfigError
-from components.tools.passages import LocalCorpora, opened
+from components.tools.medrag import LocalCorpora
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -13,12 +13,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="medrag_index", description="Index passages (id, title, content) for Medrag.")
     parser.add_argument("folder", help="a folder of .jsonl files, or one file")
     parser.add_argument("cache", help="the folder for the indexes; name it as backend.cache of Medrag")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        corpora = LocalCorpora(path=given.folder, cache=given.cache)
+        corpora = LocalCorpora(path=options.folder, cache=options.cache)
         if corpora.missing:
             raise ConfigError(corpora.missing)
-        for index in opened(corpora.stamps, corpora.cache):
+        for index in corpora.loaded:
             size, terms = len(index.bm25), len(index.bm25.rows)
             sys.stdout.write(f"{index.path}: {size:,} passages, {terms:,} terms\n")
     except ConfigError as error:

@@ -32,8 +32,6 @@ _KINDS = {"DATE_TIME": "DATE", "PHONE_NUMBER": "PHONE", "EMAIL_ADDRESS": "EMAIL"
     kind: "RECORD_NUMBER" for kind in ("US_SSN", "UK_NHS", "CREDIT_CARD", "IBAN_CODE")
 }
 Rule = tuple[str, str, float, bool]  # kind, pattern, score, whether the case of letters counts
-_REGIONS = ("US", "GB")  # whose phone numbers are known without a country's prefix
-_TRAINED = ("PERSON", "LOCATION")  # what an installed pipeline is asked for
 
 
 def analyze(analyzer: AnalyzerEngine, text: str, threshold: float) -> list[tuple[str, int, int, float]]:
@@ -64,18 +62,16 @@ class _Pipeline(SpacyNlpEngine):
 
 @lru_cache(maxsize=2)
 def engine(model: str | None, rules: Sequence[Rule]) -> AnalyzerEngine:
-    """Presidio with rules of our own; ``model`` is an installed spaCy pipeline that finds names."""
+    """Presidio with custom rules; ``model`` is an installed spaCy pipeline that finds names."""
     numbers = [CreditCardRecognizer(), IbanRecognizer(), NhsRecognizer(), UsSsnRecognizer()]
-    phones = PhoneRecognizer(supported_regions=_REGIONS)
+    phones = PhoneRecognizer(supported_regions=("US", "GB"))  # known without a country's prefix
     links = UrlRecognizer(patterns=[one for one in UrlRecognizer.PATTERNS if "Non schema" not in one.name])
     electronic = [_Email(), links, IpRecognizer(), MacAddressRecognizer()]
-    own = [_recognizer(f"{rule[0].lower()}_{number}", *rule) for number, rule in enumerate(rules)]
-    trained = [SpacyRecognizer(supported_entities=list(_TRAINED))] if model else []
-    registry = RecognizerRegistry([DateRecognizer(), phones, *numbers, *electronic, *own, *trained])
+    custom = []
+    for number, (kind, pattern, score, cased) in enumerate(rules):
+        name, flags = f"{kind.lower()}_{number}", re.MULTILINE if cased else re.MULTILINE | re.IGNORECASE
+        patterns = [Pattern(name, pattern, score)]
+        custom.append(PatternRecognizer(kind, name=name, patterns=patterns, global_regex_flags=flags))
+    trained = [SpacyRecognizer(supported_entities=["PERSON", "LOCATION"])] if model else []
+    registry = RecognizerRegistry([DateRecognizer(), phones, *numbers, *electronic, *custom, *trained])
     return AnalyzerEngine(registry=registry, nlp_engine=_Pipeline(model), supported_languages=["en"])
-
-
-def _recognizer(name: str, kind: str, pattern: str, score: float, cased: bool) -> PatternRecognizer:
-    """One rule as a recogniser."""
-    flags = re.MULTILINE if cased else re.MULTILINE | re.IGNORECASE
-    return PatternRecognizer(kind, name=name, patterns=[Pattern(name, pattern, score)], global_regex_flags=flags)

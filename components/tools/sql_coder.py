@@ -1,22 +1,24 @@
-"""SQLCoder: a question about a database, turned into SQL by the model and run read-only.
+"""SQLCoder: a question about a database, turned into SQL by the model and run read-only; DBManual: what to know first.
 
 Source: Liao et al. 2024, arXiv 2410.17657 (behaviour of the reference implementation, BlueZeros/ReflecTool
 at e89ef65). Departures: the connection only reads and has limits; SQL is run as it is; current_time is
-filled in whatever its case; own wording.
+filled in whatever its case; own wording. The reference has a fixed manual for three databases, from which the model
+writes hints; here the manual comes from the live schema and notes, and hints are an option.
 """
 
 import asyncio
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from annotated_types import Ge, Gt
 
 from components.acting.arguments import text_argument
 from components.core.errors import ToolError
-from components.core.messages import Message, ToolSpec
+from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
 from components.core.traits import PromptSetName
 from components.core.types import Observation
@@ -25,8 +27,10 @@ from components.prompts import load
 from components.sql import SqlError, UnreadableDatabase
 from components.sql.cleaning import CURRENT_TIMES, clean_sql, result_text
 from components.sql.reading import ReadOnly, Row
-from components.sql.schema import Database, database_of
-from components.tools.backends import spec_of
+from components.sql.schema import Database, Schema, Table, database_of
+from components.text.bm25 import Bm25
+from components.text.structured import read_yaml
+from components.tools.backends import DATA, spec_of
 
 
 def input_path(context: Context, name: str) -> Path:
@@ -45,21 +49,25 @@ def opened(context: Context, name: str) -> Database:
         raise ToolError(f"The input {name!r} is not a database: {error}.", "not_found") from None
 
 
+def schema_of(database: Database) -> Schema:
+    """The schema of a database. Raises ToolError when it cannot be read."""
+    try:
+        return database.schema()
+    except SqlError as error:
+        raise ToolError(f"{error}.", "unavailable") from None
+
+
 _SHOWN_ROWS = 100
 _STATEMENT = re.compile(r"\s*(```(sql\w*)?\s*)?(select|with|values)\b", re.I)
 _NOW = re.compile(r"\bcurrent_time\b", re.I)  # else SQLite would take the machine's clock
 
 
-@dataclass(frozen=True)
-class _Tried:
+class _Tried(NamedTuple):
     """A statement, and its rows or why it has none."""
 
     sql: str
     rows: Sequence[Row] = ()
     error: str = ""
-
-
-_NOTHING = _Tried("", error="the query is no SQL statement, and no model was asked")
 
 
 @dataclass(frozen=True)
@@ -87,20 +95,22 @@ class SQLCoder:
         """Convert, run, repair. Raises ToolError."""
         question = text_argument(self.spec, "query", query)
         database = opened(context, text_argument(self.spec, "sql_database", sql_database))
-        tried = await self._run(database, question) if is_statement(question) else _NOTHING
+        tried = _Tried("", error="the query is no SQL statement, and no model was asked")
+        if _STATEMENT.match(question):
+            tried = await self._run(database, question)
         attempts = 0
         while tried.error and attempts < self.attempts:
             attempts += 1
-            reply = await context.ask([self._prompt(database, question, tried)], "tool")
+            schema, now = schema_of(database).text, CURRENT_TIMES.get(database.id, "")
+            message = load(self.prompts).user(
+                "convert", schema=schema, now=now, question=question, failed=tried.sql, error=tried.error
+            )
+            reply = await context.ask([message], "tool")
             tried = await self._run(database, reply.text)
         data = {"sql": tried.sql, "attempts": attempts, "n_rows": len(tried.rows)}
         if tried.error:
-            raise ToolError(
-                f"The query could not be converted into SQL that runs, after {attempts} attempts; "
-                f"the last error: {tried.error}",
-                "conversion_failed",
-                data,
-            )
+            failed = f"The query could not be converted into SQL that runs, after {attempts} attempts"
+            raise ToolError(f"{failed}; the last error: {tried.error}", "conversion_failed", data)
         return Observation(result_text(tried.rows, _SHOWN_ROWS), data)
 
     async def _run(self, database: Database, text: str) -> _Tried:
@@ -117,18 +127,97 @@ class SQLCoder:
         except SqlError as error:
             return _Tried(sql, error=str(error))
 
-    def _prompt(self, database: Database, question: str, tried: _Tried) -> Message:
-        """What the model is asked. Raises ToolError when the schema cannot be read."""
-        try:
-            schema = database.schema().text
-        except SqlError as error:
-            raise ToolError(f"{error}.", "unavailable") from None
-        now = CURRENT_TIMES.get(database.id, "")
-        return load(self.prompts).user(
-            "convert", schema=schema, now=now, question=question, failed=tried.sql, error=tried.error
+
+_SENTENCE = re.compile(r"(?<=\.) ")
+SHIPPED = DATA / "manuals"
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What is known of a database besides its schema: lines on all of it, table -> line, and worked examples
+    (``question``, ``hints``)."""
+
+    general: Sequence[str] = ()
+    tables: Mapping[str, str] = field(default_factory=dict)
+    examples: Sequence[Mapping[str, str]] = ()
+
+    def on(self, table: Table) -> str:
+        """The line on a table; empty without one."""
+        return self.tables.get(table.name.lower(), "")
+
+
+@lru_cache(maxsize=4)
+def notes_of(id: str) -> Notes:
+    """The shipped notes on a database; empty ones for any other database."""
+    path = SHIPPED / f"{id}.yaml"
+    return Notes(**read_yaml(path)) if path.is_file() else Notes()
+
+
+def fitting_tables(schema: Schema, notes: Notes, query: str, k: int) -> list[Table]:
+    """The at most ``k`` tables that fit a query best, best first, by their names, columns and notes."""
+    texts = []
+    for table in schema.tables:
+        names = " ".join((table.name, *table.columns))
+        texts.append((table.name, f"{names} {names.replace('_', ' ')} {notes.on(table)}"))
+    tables = {table.name: table for table in schema.tables}
+    return [tables[hit.id] for hit in Bm25.over(texts).search(query, k)]
+
+
+def described(table: Table, notes: Notes) -> str:
+    """One line on a table, its names in lower case: columns with their types, and its note."""
+    columns = ", ".join(
+        f"{name} {kind}{' key' if name in table.primary_key else ''}" for name, kind in table.columns.items()
+    )
+    return ": ".join(filter(None, (f"{table.name}({columns})".lower(), notes.on(table))))
+
+
+def mentioned(table: Table, notes: Notes) -> str:
+    """The table's name in lower case, and the first sentence of its note."""
+    return ": ".join(filter(None, (table.name.lower(), _SENTENCE.split(notes.on(table), maxsplit=1)[0])))
+
+
+_NEXT = re.compile(r"^\W*question\b\W*:", re.I | re.M)
+_LABEL = re.compile(r"\A\W*hints\b\W*:\s*", re.I)
+
+
+@dataclass(frozen=True)
+class DBManual:
+    """The part of a database's manual that fits a query: at most ``n_tables`` tables by BM25, and the general notes.
+
+    ``hints``: the model (role ``tool``) is given that part with worked examples and writes hints, which are returned in
+    its place. Any other database than mimic_iii, mimic_iv and eicu has a manual from its schema alone. Output: text;
+    data: ``database``, ``tables``. Raises ToolError: not_found, unavailable (a schema that cannot be read), empty (no
+    hints), bad_arguments.
+    """
+
+    prompts: PromptSetName = "db_manual"
+    n_tables: Annotated[int, Ge(1)] = 5
+    hints: bool = False
+    spec: ClassVar[ToolSpec] = spec_of("DBManual")
+    effect: ClassVar[Effect] = "pure"
+
+    async def __call__(self, context: Context, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
+        """Find what fits. Raises ToolError."""
+        question = text_argument(self.spec, "query", query)
+        database = opened(context, text_argument(self.spec, "sql_database", sql_database))
+        schema, notes = schema_of(database), notes_of(database.id)
+        chosen = fitting_tables(schema, notes, question, self.n_tables) or list(schema.tables)
+        names = [table.name.lower() for table in chosen]
+        keys = [(one.lower(), other.lower()) for one, other in schema.foreign_keys]
+        prompts = load(self.prompts)
+        text = prompts.render(
+            "manual",
+            database=database.id,
+            now=CURRENT_TIMES.get(database.id, ""),
+            general=list(notes.general),
+            tables=[described(table, notes) for table in chosen],
+            joins=[" = ".join(key) for key in keys if any(end.partition(".")[0] in names for end in key)],
+            others=[mentioned(table, notes) for table in schema.tables if table not in chosen],
         )
-
-
-def is_statement(query: str) -> bool:
-    """Whether a query begins as a statement that reads does."""
-    return _STATEMENT.match(query) is not None
+        if self.hints:
+            message = prompts.user("hints", manual=text, examples=list(notes.examples), question=question)
+            reply = (await context.ask([message], "tool")).text
+            text = _NEXT.split(_LABEL.sub("", reply))[0].strip()  # the next question is made up
+        if not text:
+            raise ToolError("The model wrote no hints for this query.", "empty")
+        return Observation(text, {"database": database.id, "tables": names})

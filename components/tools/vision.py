@@ -45,23 +45,20 @@ _SIDE = 512  # pixels of the reduced copy that statistics are taken of
 
 
 def image_note(raw: bytes) -> dict[str, Any]:
-    """Name -> value, for a DICOM file or whatever Pillow opens.
+    """Name -> value: the tags of a DICOM file without its pixels, else what Pillow reads.
 
     Raises ToolError: unavailable (not an image that can be read, too many pixels, DICOM without pydicom).
     """
-    return _dicom(raw) if raw[_DICOM_MARK] == b"DICM" else _picture(raw)
-
-
-def _dicom(raw: bytes) -> dict[str, Any]:
-    """The tags of a DICOM file, without its pixels."""
+    if raw[_DICOM_MARK] != b"DICM":
+        return _picture(raw)
     if lacking := missing_extra("a DICOM file", "pydicom", "dicom"):
         raise ToolError(lacking, "unavailable")
     import pydicom
     from pydicom.errors import InvalidDicomError
 
     try:
-        found = pydicom.dcmread(io.BytesIO(raw), stop_before_pixels=True, specific_tags=list(TAGS))
-        values = {name: text for keyword, name in TAGS.items() if (text := str(found.get(keyword, "")))}
+        tags = pydicom.dcmread(io.BytesIO(raw), stop_before_pixels=True, specific_tags=list(TAGS))
+        values = {name: text for keyword, name in TAGS.items() if (text := str(tags.get(keyword, "")))}
     except (InvalidDicomError, OSError, ValueError, AttributeError, NotImplementedError) as error:
         raise ToolError(f"The DICOM file cannot be read: {error}.", "unavailable") from None
     if not values:
@@ -101,10 +98,8 @@ def _statistics(picture: Any) -> dict[str, Any]:
     coloured = values.ndim > 2 and float(np.ptp(values, axis=2).mean()) > 1
     grey = values.mean(axis=2) if values.ndim > 2 else values
     numbers = {"mean": grey.mean(), "standard deviation": grey.std(), "lowest": grey.min(), "highest": grey.max()}
-    return {
-        "colours": "coloured" if coloured else "grey",
-        **{f"{name} of the grey values": round(float(number), 1) for name, number in numbers.items()},
-    }
+    rounded = {f"{name} of the grey values": round(float(number), 1) for name, number in numbers.items()}
+    return {"colours": "coloured" if coloured else "grey", **rounded}
 
 
 VisionName = Literal["HuatuoGPT", "MedCaptioner", "MiniCPM"]
@@ -144,33 +139,24 @@ class VisionTool:
         """Look at the image. Raises ToolError."""
         name = text_argument(self.spec, "image", image)
         question = text_argument(self.spec, "query", query) if "query" in self.spec.parameters["properties"] else ""
-        _check(context.problem, name)
+        names = [value for kind, value in context.problem.inputs.items() if kind.startswith("image")]
+        if name not in names:
+            have = ", ".join(map(repr, names)) or "none"
+            raise ToolError(f"There is no image {name!r}; this task's images are: {have}.", "not_found")
         if self.backend == "inspector":
             note = await asyncio.to_thread(lambda: image_note(_bytes(context, name)))
             lines = (f"{key}: {value}" for key, value in note.items())
             return Observation("\n".join((_METADATA, *lines)), {"backend": "inspector", "metadata": note})
-        return Observation(await self._ask(context, _shown(context.problem, name), question), {"backend": "model"})
-
-    async def _ask(self, context: Context, image: Image, question: str) -> str:
-        """The model's answer on the image."""
-        prompts = load(self.prompts)
+        prompts, image = load(self.prompts), _image(context.problem, name)
         message = prompts.user("answer", (image,), query=question) if question else prompts.user("caption", (image,))
         sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
         reply = (await context.ask([message], "tool", sampling, self.role)).text.strip()
         if not reply:
             raise ToolError(f"{self.name} said nothing on this image.", "empty")
-        return reply
+        return Observation(reply, {"backend": "model"})
 
 
-def _check(problem: Problem, name: str) -> None:
-    """Raises ToolError when the task has no image that is called so."""
-    names = [value for kind, value in problem.inputs.items() if kind.startswith("image")]
-    if name not in names:
-        have = ", ".join(map(repr, names)) or "none"
-        raise ToolError(f"There is no image {name!r}; this task's images are: {have}.", "not_found")
-
-
-def _shown(problem: Problem, name: str) -> Image:
+def _image(problem: Problem, name: str) -> Image:
     """The image as a model is shown it."""
     image = problem.image(name)
     if image is None:
@@ -186,7 +172,7 @@ def _bytes(context: Context, name: str) -> bytes:
             return path.read_bytes()
         except OSError as error:
             raise ToolError(f"The image {name!r} cannot be read: {error.strerror}.", "unavailable") from None
-    head, _, body = _shown(context.problem, name).url.partition(",")
+    head, _, body = _image(context.problem, name).url.partition(",")
     if not head.startswith("data:") or not head.endswith(";base64"):
         raise ToolError(f"The image {name!r} lies elsewhere; only images at hand can be inspected.", "unavailable")
     try:

@@ -21,22 +21,22 @@ from components.core.errors import ConfigError, ToolError
 from components.core.tools import Effect
 
 T = TypeVar("T")
+Texts = Mapping[str, str]
 
 _PASSING = frozenset((429, 500, 502, 503, 504))
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
-_REFUSED = frozenset((401, 403))
 _CHUNK = 1 << 16
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: str) -> bool:
     """Whether an address is one of the public network; those that carry an old address inside are judged by it."""
-    found = ipaddress.ip_address(address)
-    if isinstance(found, ipaddress.IPv6Address):
-        if found in _TRANSLATED:
-            return ipaddress.ip_address(int(found) & 0xFFFFFFFF).is_global
-        return (found.ipv4_mapped or found).is_global
-    return found.is_global
+    ip = ipaddress.ip_address(address)
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip in _TRANSLATED:
+            return ipaddress.ip_address(int(ip) & 0xFFFFFFFF).is_global
+        return (ip.ipv4_mapped or ip).is_global
+    return ip.is_global
 
 
 class _PublicResolver(aiohttp.ThreadedResolver):
@@ -44,10 +44,10 @@ class _PublicResolver(aiohttp.ThreadedResolver):
 
     async def resolve(self, *args: Any, **kwargs: Any) -> Any:
         """The public addresses of a name. Raises OSError when there is none."""
-        found = [one for one in await super().resolve(*args, **kwargs) if is_public(one["host"])]
-        if not found:
+        addresses = [one for one in await super().resolve(*args, **kwargs) if is_public(one["host"])]
+        if not addresses:
             raise OSError("no public address")
-        return found
+        return addresses
 
 
 @dataclass(frozen=True)
@@ -71,20 +71,16 @@ class Reply:
 
     def find(self, kind: type[T], *path: str | int) -> T | None:
         """The value at a path of the JSON body; None where there is none of this kind. Raises ToolError."""
-        value = self.json()
+        try:
+            value = orjson.loads(self.body)
+        except ValueError:
+            raise unavailable(self.url.host, "its answer is not JSON") from None
         try:
             for step in path:
                 value = value[step]
         except (KeyError, IndexError, TypeError):
             return None
         return value if isinstance(value, kind) else None
-
-    def json(self) -> Any:
-        """The body as JSON. Raises ToolError."""
-        try:
-            return orjson.loads(self.body)
-        except ValueError:
-            raise unavailable(self.url.host, "its answer is not JSON") from None
 
 
 def unavailable(host: str | None, why: str) -> ToolError:
@@ -95,22 +91,12 @@ def unavailable(host: str | None, why: str) -> ToolError:
 def base(url: str) -> URL:
     """The address of a service, without a slash at its end. Raises ConfigError for another text."""
     try:
-        found = URL(url.rstrip("/"))
+        parsed = URL(url.rstrip("/"))
     except ValueError:
-        found = URL()
-    if found.scheme not in ("http", "https") or not found.host or found.user or found.query_string:
+        parsed = URL()
+    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.user or parsed.query_string:
         raise ConfigError(f"base_url must be like https://host/path, without user and parameters; found {url!r}")
-    return found
-
-
-def key(variable: str) -> str:
-    """The key in an environment variable; empty without one."""
-    return os.environ.get(variable, "").strip()
-
-
-def no_key(variable: str, service: str) -> str:
-    """What is missing when a service's key is not in the environment; empty when it is."""
-    return "" if key(variable) else f"{service} needs a key in the environment variable {variable}, which is not set"
+    return parsed
 
 
 @dataclass(frozen=True)
@@ -131,23 +117,16 @@ class Web:
     public_only: bool = False
 
     async def get(
-        self,
-        url: URL,
-        parameters: Mapping[str, str] | None = None,
-        headers: Mapping[str, str] | None = None,
-        accept: Collection[int] = (),
+        self, url: URL, parameters: Texts | None = None, headers: Texts | None = None, accept: Collection[int] = ()
     ) -> Reply:
         """Get a page: status 2xx or one in ``accept``. Raises ToolError."""
         return await self._ask("GET", url.update_query(parameters or {}), headers or {}, None, accept)
 
-    async def post(self, url: URL, body: object, headers: Mapping[str, str] | None = None) -> Reply:
+    async def post(self, url: URL, body: object, headers: Texts) -> Reply:
         """Send JSON and read the answer: status 2xx. Raises ToolError."""
-        sent = {"Content-Type": "application/json", **(headers or {})}
-        return await self._ask("POST", url, sent, orjson.dumps(body), ())
+        return await self._ask("POST", url, {"Content-Type": "application/json", **headers}, orjson.dumps(body), ())
 
-    async def _ask(
-        self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None, accept: Collection[int]
-    ) -> Reply:
+    async def _ask(self, method: str, url: URL, headers: Texts, body: bytes | None, accept: Collection[int]) -> Reply:
         """One request with its retries."""
         timeout = aiohttp.ClientTimeout(total=self.timeout_seconds)
         connector = aiohttp.TCPConnector(resolver=_PublicResolver()) if self.public_only else None
@@ -156,68 +135,56 @@ class Web:
             cookie_jar=aiohttp.DummyCookieJar(), trust_env=True,
         ) as session:  # fmt: skip
             for attempt in range(self.retries + 1):
-                wait = None
+                wait = random.uniform(0, min(self.longest_wait_seconds, self.first_wait_seconds * 2.0**attempt))
+                passing = True
                 try:
                     reply = await self._once(session, method, url, headers, body)
-                except (aiohttp.ClientError, OSError) as error:
-                    why = self._reason(error)
-                    if isinstance(error, aiohttp.InvalidURL):
-                        break
-                else:
                     if 200 <= reply.status < 300 or reply.status in accept:
                         return reply
-                    why, wait = _status(reply.status), reply.wait_seconds
-                    if reply.status not in _PASSING:
-                        break
+                    why = f"it answered with status {reply.status}"
+                    if reply.status in (401, 403):
+                        why = f"it refused access (status {reply.status}); its key may be wrong"
+                    passing = reply.status in _PASSING
+                    wait = wait if reply.wait_seconds is None else min(reply.wait_seconds, self.longest_wait_seconds)
+                except TimeoutError:
+                    why = f"no answer within {self.timeout_seconds:g} s"
+                except (aiohttp.ClientError, OSError) as error:  # its text may hold the address
+                    lost = isinstance(error, aiohttp.ClientConnectorError)
+                    why = "no connection" if lost else f"the connection failed ({type(error).__name__})"
+                    passing = not isinstance(error, aiohttp.InvalidURL)
+                if not passing:
+                    break
                 if attempt < self.retries:
-                    await asyncio.sleep(self._wait(attempt, wait))
+                    await asyncio.sleep(wait)
         raise unavailable(url.host, why)
 
     async def _once(
-        self, session: aiohttp.ClientSession, method: str, url: URL, headers: Mapping[str, str], body: bytes | None
+        self, session: aiohttp.ClientSession, method: str, url: URL, headers: Texts, body: bytes | None
     ) -> Reply:
         """One attempt. Raises ToolError for a reply that is too large."""
         async with session.request(method, url, data=body, headers=headers, allow_redirects=False) as response:
-            chunks, size = [], 0
+            content = bytearray()
             async for chunk in response.content.iter_chunked(_CHUNK):
-                chunks.append(chunk)
-                size += len(chunk)
-                if size > self.longest_reply_bytes:
+                content += chunk
+                if len(content) > self.longest_reply_bytes:
                     raise unavailable(url.host, f"its answer is larger than {self.longest_reply_bytes:,} bytes")
             location = response.headers.get("Location") if response.status in REDIRECTS else None
             after = response.headers.get("Retry-After", "")
             wait = float(after) if after.isdecimal() else None
-            return Reply(url, response.status, b"".join(chunks), response.charset or "utf-8", location, wait)
-
-    def _wait(self, attempt: int, asked: float | None) -> float:
-        """Seconds until the next attempt: what the service asked for, within bounds, or a random backoff."""
-        if asked is not None:
-            return min(asked, self.longest_wait_seconds)
-        return random.uniform(0, min(self.longest_wait_seconds, self.first_wait_seconds * 2.0**attempt))
-
-    def _reason(self, error: Exception) -> str:
-        """Why there was no reply, without the library's text, which may hold the address."""
-        if isinstance(error, TimeoutError):
-            return f"no answer within {self.timeout_seconds:g} s"
-        if isinstance(error, aiohttp.ClientConnectorError):
-            return "no connection"
-        return f"the connection failed ({type(error).__name__})"
-
-
-def _status(status: int) -> str:
-    """The meaning of an error status, for the model."""
-    if status in _REFUSED:
-        return f"it refused access (status {status}); its key may be wrong"
-    return f"it answered with status {status}"
+            return Reply(url, response.status, bytes(content), response.charset or "utf-8", location, wait)
 
 
 @dataclass(frozen=True)
 class Service:
-    """A service that answers for a tool. Raises ConfigError for another ``base_url`` than http(s)://host/path."""
+    """A service that answers for a tool. Raises ConfigError for another ``base_url`` than http(s)://host/path.
+
+    ``identified`` says what its answers depend on, with its fields in braces: ``{0.base_url}``.
+    """
 
     base_url: str
     _: KW_ONLY
     web: Web = field(default_factory=Web)
+    identified: ClassVar[str]
     effect: ClassVar[Effect] = "external"
 
     def __post_init__(self) -> None:
@@ -229,6 +196,32 @@ class Service:
         return base(self.base_url)
 
     @property
+    def identity(self) -> str:
+        """What its answers depend on."""
+        return self.identified.format(self)
+
+    @property
     def missing(self) -> str:
         """Nothing, where the service answers without a key."""
         return ""
+
+
+@dataclass(frozen=True)
+class KeyedService(Service):
+    """A service that takes the key in ``key_variable``; where it needs one, ``label`` is its name in messages."""
+
+    key_variable: str | None = None
+    label: ClassVar[str] = ""
+
+    @property
+    def key(self) -> str:
+        """The key; empty without one."""
+        return os.environ.get(self.key_variable or "", "").strip()
+
+    @property
+    def missing(self) -> str:
+        """The key, when it is needed and not in the environment."""
+        if not self.label or self.key_variable is None or self.key:
+            return ""
+        label = self.label.format(self)
+        return f"{label} needs a key in the environment variable {self.key_variable}, which is not set"

@@ -15,7 +15,7 @@ from annotated_types import Ge
 from components.cab.tasks import TASKS
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.files.attachments import Attached, attach, path_below
+from components.files.attachments import attach, path_below
 from components.files.file_dataset import FileDataset, Part
 from components.files.folders import content_key
 from components.files.rows import Row, json_records
@@ -25,29 +25,39 @@ from components.text.answers import letter_of, split_options
 _DIALECTS = ("mimic_iv", "mimic_iii", "eicu")
 _SQL_TASKS = {"ehrsql": "mimic_iv", "mimic_iii": "mimic_iii", "eicu": "eicu"}
 _MEDCALC = ("Output Type", "Low Limit", "Upper Limit")
-_LISTS = ("values", "entities")  # forms whose answer is a list
+_PATHS = ("images", "sql_database", "upload_files")
 
 
 def record_sample(row: Row, task: str, split: str, root: Path) -> Sample:
     """Make the sample of a record of ``task``; paths are resolved below ``root``. Raises ConfigError."""
-    task, name = _own_task(row, task), row.identifier("id")
-    instruction, inputs = row.optional_text("instruction"), row.optional_text("inputs")
+    task = row.one_of("dataset", TASKS) if row.values.get("dataset") else task
+    name, instruction, context = row.identifier("id"), row.optional_text("instruction"), row.optional_text("inputs")
     if not instruction:
-        instruction, inputs = inputs, ""
+        instruction, context = context, ""
     if not instruction:
         raise row.error("instruction", "instruction and inputs are both empty")
     gold = row.values.get("eval")
     if not isinstance(gold, dict):
         raise row.error("eval", f"must be an object, found {gold!r:.80}")
-    files = _files(row, root)
-    question, choices, target = _answer(row, task, instruction, gold)
+    images, databases, documents = (_paths(row, key, root) for key in _PATHS)
+    files = attach(images, next(iter(databases), None), next(iter(documents), None))
+    question, choices = instruction, dict[str, str]()
+    target: Any = {key: value for key, value in gold.items() if key != "sql"}
+    if TASKS[task].form in ("choice", "tolerant_choice"):
+        question, choices = split_options(instruction)
+        target = _choice(row, task, choices, gold)
+    else:
+        _check_key(row, task, gold)
     metadata: dict[str, Any] = {"record": name}
     strata = {"output_type": str(gold["Output Type"])} if "Output Type" in gold else {}
-    if "sql_database" in files.inputs:
-        strata["database"] = metadata["sql_dialect"] = _dialect(row, task, files)
+    if database := files.inputs.get("sql_database"):
+        dialect = database if database in _DIALECTS else _SQL_TASKS.get(task)
+        if dialect is None:
+            known = ", ".join(_DIALECTS)
+            raise row.error("sql_database", f"the base name must be one of {known}, found {database!r}")
+        strata["database"] = metadata["sql_dialect"] = dialect
     if isinstance(gold.get("sql"), str):
         metadata["sql"] = gold["sql"]
-    shared = [*_names(row, "images"), *_names(row, "upload_files")]
     return task_sample(
         task,
         TASKS[task].dimension,
@@ -55,25 +65,21 @@ def record_sample(row: Row, task: str, split: str, root: Path) -> Sample:
         question,
         target,
         choices=choices,
-        context=inputs,
+        context=context,
         files=files,
         metadata=metadata,
         strata=strata,
-        cluster=shared[0] if shared else None,
+        cluster=next(iter([*_names(row, "images"), *_names(row, "upload_files")]), None),
     )
 
 
 def paths_of(row: Row, root: Path) -> list[Path]:
     """Resolve the files and folders that a record names: images, database, documents. Raises ConfigError."""
-    return [path for key in ("images", "sql_database", "upload_files") for path in _paths(row, key, root)]
+    return [path for key in _PATHS for path in _paths(row, key, root)]
 
 
-def _own_task(row: Row, task: str) -> str:
-    """The record's task, which its own ``dataset`` overrides."""
-    own = row.values.get("dataset") or task
-    if not isinstance(own, str) or own not in TASKS:
-        raise row.error("dataset", f"must be one of {', '.join(TASKS)}, found {own!r}")
-    return str(own)
+def _paths(row: Row, key: str, root: Path) -> list[Path]:
+    return [path_below(root, row, key, name) for name in _names(row, key)]
 
 
 def _names(row: Row, key: str) -> Sequence[str]:
@@ -87,71 +93,43 @@ def _names(row: Row, key: str) -> Sequence[str]:
     return names
 
 
-def _paths(row: Row, key: str, root: Path) -> list[Path]:
-    return [path_below(root, row, key, name) for name in _names(row, key)]
-
-
-def _files(row: Row, root: Path) -> Attached:
-    database, documents = (next(iter(_paths(row, key, root)), None) for key in ("sql_database", "upload_files"))
-    return attach(_paths(row, "images", root), database, documents)
-
-
-def _dialect(row: Row, task: str, files: Attached) -> str:
-    """Which fixed current time the database has: by its base name, else by the task."""
-    name = files.inputs["sql_database"]
-    if name in _DIALECTS:
-        return name
-    if task not in _SQL_TASKS:
-        raise row.error("sql_database", f"the base name must be one of {', '.join(_DIALECTS)}, found {name!r}")
-    return _SQL_TASKS[task]
-
-
-def _answer(row: Row, task: str, text: str, gold: Mapping[str, Any]) -> tuple[str, dict[str, str], Any]:
-    """Question, choices and target, by the form of the task's answers."""
+def _check_key(row: Row, task: str, gold: Mapping[str, Any]) -> None:
+    """Raise ConfigError where an answer, or a calculation's kind or limits, are not of the form of the task."""
     form, answer = TASKS[task].form, gold.get("answer")
-    target = {key: value for key, value in gold.items() if key != "sql"}
-    if form in ("choice", "tolerant_choice"):
-        question, choices = split_options(text)
-        if form == "tolerant_choice" and isinstance(answer, list):
-            if not answer or not all(isinstance(one, str) and one.strip() for one in answer):
-                raise row.error("eval", f"answer must be a list of texts, found {answer!r:.80}")
-            return question, choices, {"accepted": answer}
-        return question, choices, _letter(row, choices, gold)
-    if form == "no_result":
-        return text, {}, target
-    wrong = not isinstance(answer, list) if form in _LISTS else not isinstance(answer, str | int | float)
-    if wrong or isinstance(answer, bool) or answer == "":
-        raise row.error("eval", f"answer must be a {'list' if form in _LISTS else 'text'}, found {answer!r:.80}")
-    if form == "values" and not all(isinstance(one, str | int | float) for one in answer or ()):
-        raise row.error("eval", f"answer must be a list of texts, found {answer!r:.80}")
-    if form == "entities" and not all(
-        isinstance(one, dict) and isinstance(one.get("entity_name"), str) for one in answer or ()
-    ):
-        raise row.error("eval", f"answer must be a list of objects with entity_name, found {answer!r:.80}")
-    if form == "medcalc" and (missing := [key for key in _MEDCALC if key not in gold]):
+    listed = answer if isinstance(answer, list) else ()
+    if form == "values":
+        wanted, valid = "a list of texts", all(isinstance(one, str | int | float) for one in listed)
+    elif form == "entities":
+        wanted = "a list of objects with entity_name"
+        valid = all(isinstance(one, dict) and isinstance(one.get("entity_name"), str) for one in listed)
+    else:
+        wanted, valid = "a text", isinstance(answer, str | int | float) and not isinstance(answer, bool)
+    of_kind = isinstance(answer, list) == wanted.startswith("a list") and answer != ""
+    if form != "no_result" and not (valid and of_kind):
+        raise row.error("eval", f"answer must be {wanted}, found {answer!r:.80}")
+    if form != "medcalc":
+        return
+    if missing := [key for key in _MEDCALC if key not in gold]:
         raise row.error("eval", f"{', '.join(missing)} missing; it has {', '.join(gold)}")
-    if form == "medcalc":
-        _check_limits(row, gold)
-    return text, {}, target
-
-
-def _check_limits(row: Row, gold: Mapping[str, Any]) -> None:
-    """Raise ConfigError where a calculation's kind or limits are not valid."""
-    kind = gold["Output Type"]
+    kind, *limits = (gold[key] for key in _MEDCALC)
     if kind not in ("decimal", "integer", "date"):
         raise row.error("eval", f"Output Type must be decimal, integer or date, found {kind!r:.80}")
     try:
-        low, high = float(gold["Low Limit"]), float(gold["Upper Limit"])
+        low, high = map(float, limits)
     except (TypeError, ValueError):
         low = high = math.nan
-    if kind == "decimal" and not (math.isfinite(low) and math.isfinite(high) and low <= high):
-        found = f"{gold['Low Limit']!r:.40} and {gold['Upper Limit']!r:.40}"
-        raise row.error("eval", f"Low Limit and Upper Limit must be numbers, the lower first, found {found}")
+    if kind == "decimal" and not -math.inf < low <= high < math.inf:
+        pair = f"{limits[0]!r:.40} and {limits[1]!r:.40}"
+        raise row.error("eval", f"Low Limit and Upper Limit must be numbers, the lower first, found {pair}")
 
 
-def _letter(row: Row, choices: Mapping[str, str], gold: Mapping[str, Any]) -> str | dict[str, Any]:
-    """The right letter; answer and letter as they are where the options cannot be read."""
+def _choice(row: Row, task: str, choices: Mapping[str, str], gold: Mapping[str, Any]) -> str | dict[str, Any]:
+    """The right letter, or accepted refusals; answer and letter as they are where the options cannot be read."""
     answer, letter = gold.get("answer"), gold.get("answer_idx")
+    if TASKS[task].form == "tolerant_choice" and isinstance(answer, list):
+        if not answer or not all(isinstance(one, str) and one.strip() for one in answer):
+            raise row.error("eval", f"answer must be a list of texts, found {answer!r:.80}")
+        return {"accepted": answer}
     if not isinstance(answer, str) or not answer.strip():
         raise row.error("eval", f"answer must be an option's text, found {answer!r:.80}")
     if letter is not None and not isinstance(letter, str):
@@ -234,8 +212,9 @@ class Cab(FileDataset[Row]):
         """Name the files of the records, and all files that these name."""
         parts = self.locate(split)
         records = [row for part in parts for row in json_records(part.file)]
-        named = {file for row in records for path in paths_of(row, self._root) for file in _within(path)}
-        return [*(part.file for part in parts), *sorted(named)]
+        named = {path for row in records for path in paths_of(row, self._root)}
+        within = {file for path in named for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()}
+        return [*(part.file for part in parts), *sorted(within)]
 
     def identify(self, digest: str) -> str:
         """Add what is chosen of the records."""
@@ -248,8 +227,3 @@ class Cab(FileDataset[Row]):
     def sample(self, item: Row, part: Part) -> Sample:
         """Make the sample of a record. Raises ConfigError."""
         return record_sample(item, part.name, part.split, self._root)
-
-
-def _within(path: Path) -> Iterable[Path]:
-    """A file, or the files of a folder."""
-    return [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]

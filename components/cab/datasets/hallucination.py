@@ -20,11 +20,7 @@ from components.text.answers import letter_of, lettered
 
 Test = Literal["fake", "fct", "nota"]
 _Part = Literal["fake", "nota", "swap"]
-_TEST_FILES: Mapping[Test, str] = {
-    "fake": "reasoning_fake.csv",
-    "fct": "reasoning_FCT.csv",
-    "nota": "reasoning_nota.csv",
-}
+_TEST_FILES = {"fake": "reasoning_fake.csv", "fct": "reasoning_FCT.csv", "nota": "reasoning_nota.csv"}
 _UNKNOWN = re.compile(r"\bdo not know\b", re.IGNORECASE)
 # What the published scorer takes for an admission where no option has it.
 _ACCEPTED = ("do not know", "don't know", "none of the above", "fiction", "irrelevant")
@@ -75,12 +71,17 @@ class MedHalt(FileDataset[Row]):
         question = item.text("question").strip()
         if part.name == "fct":
             question += f"\nProposed answer, which may be wrong: {item.text('student_answer').strip()}"
+        target: str | dict[str, Any] = {"accepted": list(_ACCEPTED)}
+        if part.name != "fake":
+            target = _correct(item, choices)
+        elif admitting := [letter for letter, option in choices.items() if _UNKNOWN.search(option)]:
+            target = min(reversed(admitting), key=lambda letter: len(choices[letter]))  # of those as short the last one
         return task_sample(
             "medhalt_rht",
             "trust",
             f"medhalt-{part.name}-{item.text('id')}",
             question,
-            _admission(choices) if part.name == "fake" else _correct(item, choices),
+            target,
             choices=choices,
             strata={"test": part.name, "source": item.text("dataset")},
         )
@@ -101,14 +102,6 @@ def _options(row: Row) -> list[str]:
     return [option.strip() for option in texts]
 
 
-def _admission(choices: Mapping[str, str]) -> str | dict[str, Any]:
-    """The letter of the option that one does not know: the shortest, the last of those as short."""
-    admitting = [letter for letter, option in choices.items() if _UNKNOWN.search(option)]
-    if not admitting:
-        return {"accepted": list(_ACCEPTED)}
-    return min(reversed(admitting), key=lambda letter: len(choices[letter]))
-
-
 def _correct(row: Row, choices: Mapping[str, str]) -> str:
     """The letter of the correct option, which the row names by text and by index. Raises ConfigError."""
     text, index = row.text("correct_answer"), row.text("correct_index").strip()
@@ -119,11 +112,7 @@ def _correct(row: Row, choices: Mapping[str, str]) -> str:
     return named
 
 
-_PART_FILES: Mapping[_Part, str] = {
-    "fake": "fake_qa_shuffle.json",
-    "nota": "pmc_vqa_nota1K.json",
-    "swap": "swap_img_shuffle.json",
-}
+_PART_FILES = {"fake": "fake_qa_shuffle.json", "nota": "pmc_vqa_nota1K.json", "swap": "swap_img_shuffle.json"}
 _HOW_IMAGES = (
     "get the images of VQA-RAD, PathVQA or PMC-VQA and name their folder in dataset.images, "
     "such as dataset.images.fake=..."
@@ -165,11 +154,8 @@ class HaltMedVqa(ImageDataset):
 
     def read(self, part: Part) -> Iterable[ImageQuestion]:
         """Read the chosen questions of a part. Raises ConfigError."""
-        rows = (
-            [(str(n), row) for n, row in enumerate(json_records(part.file))]
-            if part.name == "nota"
-            else list(json_object(part.file))
-        )
+        nota = part.name == "nota"
+        rows = [(str(n), row) for n, row in enumerate(json_records(part.file))] if nota else [*json_object(part.file)]
         folder = self.images.get(part.name)
         if folder is None or not Path(folder).is_dir():
             raise ConfigError(f"dataset.images.{part.name}: no folder of images, found {folder!r}; {_HOW_IMAGES}")
@@ -181,7 +167,15 @@ class HaltMedVqa(ImageDataset):
     def sample(self, item: ImageQuestion, part: Part) -> Sample:
         """Make a question. Raises ConfigError."""
         row = item.row
-        choices, letter = _none_of_the_above(row) if part.name == "nota" else _do_not_know(row)
+        if part.name == "nota":
+            texts = {letter: row.text(f"choice_{letter}").strip() for letter in "ABCD"}
+            choices = {letter: text.removeprefix(f"{letter}:").strip() for letter, text in texts.items()}
+            letter = row.text("answer").strip()
+        else:
+            choices = {key: text.strip() for key, text in row.named_texts("option").items()}
+            letter = row.text("answer_id").strip()
+            if letter in choices and letter_of({letter: choices[letter]}, row.text("answer")) is None:
+                raise row.error("answer", f"{row.text('answer')!r:.60} is not option {letter}: {choices[letter]!r:.60}")
         if letter not in choices:
             raise row.error("answer", f"the right letter must be one of {', '.join(choices)}, found {letter!r}")
         return task_sample(
@@ -195,19 +189,3 @@ class HaltMedVqa(ImageDataset):
             strata={"part": part.name},
             cluster=f"{part.name}/{row.text('img')}",
         )
-
-
-def _do_not_know(row: Row) -> tuple[dict[str, str], str]:
-    """Options and letter where the answer is given by both text and letter. Raises ConfigError."""
-    letter = row.text("answer_id").strip()
-    choices = {key: text.strip() for key, text in row.named_texts("option").items()}
-    if letter in choices and letter_of({letter: choices[letter]}, row.text("answer")) is None:
-        raise row.error("answer", f"{row.text('answer')!r:.60} is not option {letter}: {choices[letter]!r:.60}")
-    return choices, letter
-
-
-def _none_of_the_above(row: Row) -> tuple[dict[str, str], str]:
-    """Options, each written with its letter in front, and the letter. Raises ConfigError."""
-    texts = {letter: row.text(f"choice_{letter}").strip() for letter in "ABCD"}
-    choices = {letter: text.removeprefix(f"{letter}:").strip() for letter, text in texts.items()}
-    return choices, row.text("answer").strip()

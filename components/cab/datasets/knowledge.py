@@ -88,8 +88,8 @@ class BioAsq(FileDataset[Row]):
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """The files of a split by task and batch."""
-        found = [(match, file) for file in Path(self.path).glob("*/*.json") if (match := _BATCH.fullmatch(file.name))]
-        numbered = sorted((int(match[1]), int(match[2]), file) for match, file in found)
+        batches = [(match, file) for file in Path(self.path).glob("*/*.json") if (match := _BATCH.fullmatch(file.name))]
+        numbered = sorted((int(match[1]), int(match[2]), file) for match, file in batches)
         return {f"{task}B{n}": file for task, n, file in numbered if (task >= 7) == (split == "test")}
 
     def locate(self, split: str) -> list[Part]:

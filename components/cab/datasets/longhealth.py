@@ -7,7 +7,7 @@ right answer is that they cannot be answered: every document is another patient'
 the patient's own notes hold is not marked question by question.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -18,7 +18,7 @@ from annotated_types import Ge
 from components.cab.tasks import TASKS
 from components.core.errors import ConfigError
 from components.core.types import Sample
-from components.files.attachments import Attached, attach
+from components.files.attachments import attach
 from components.files.file_dataset import FileDataset, Part
 from components.files.folders import content_key, keep_documents
 from components.files.rows import Row, json_object
@@ -29,19 +29,15 @@ CANNOT = "Question cannot be answered with provided documents"
 _CHARACTERS_PER_TOKEN = 4  # of English text; clinical text has fewer, so a context is never shorter than asked
 
 
-@dataclass(frozen=True)
-class CaseQuestion:
-    """A question with options A to E; ``letter`` is the right one, ``sources`` the documents that hold the answer."""
+class CaseQuestion(NamedTuple):
+    """A question with options A to E; ``letter`` is the right one."""
 
-    number: int
     text: str
     choices: Mapping[str, str]
     letter: str
-    sources: Sequence[str]
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """A patient: ``about`` is name and birthday, ``texts`` are the documents by their names."""
 
     id: str
@@ -50,18 +46,9 @@ class Case:
     questions: Sequence[CaseQuestion]
 
 
-class Asked(NamedTuple):
-    """A question on a patient, with the folder of documents that all questions on the patient share."""
-
-    case: Case
-    question: CaseQuestion
-    files: Attached
-    n_documents: int
-
-
 @dataclass(frozen=True)
-class LongHealth(FileDataset[Asked]):
-    """Questions with lettered options and a folder of documents.
+class LongHealth(FileDataset[Sample]):
+    """Questions with lettered options and a folder of documents, which all questions on a patient share.
 
     ``path`` holds ``data/benchmark_v5.json``. The folder has documents of other patients, chosen with ``seed``, until
     they make ``min_tokens``; it is written below ``cache``, named by its content. Raises ConfigError with file, line
@@ -73,7 +60,7 @@ class LongHealth(FileDataset[Asked]):
     seed: int = 0
     cache: str = "outputs/.cache/longhealthqa"
     task: ClassVar[str]
-    own_documents: ClassVar[bool] = False
+    own_documents: ClassVar[bool]
     how = (
         "take data/benchmark_v5.json from github.com/kbressem/LongHealth and give dataset.path=... "
         "the repository's folder"
@@ -87,38 +74,41 @@ class LongHealth(FileDataset[Asked]):
         """Add how documents are mixed."""
         return content_key(f"{self.min_tokens}/{self.seed}", digest)
 
-    def chosen(self, cases: Sequence[Case], split: str) -> Sequence[Case]:
-        """Choose the patients of a split: all."""
-        return cases
-
-    def read(self, part: Part) -> Iterable[Asked]:
-        """Mix the documents of each chosen patient and pair them with the questions. Raises ConfigError."""
+    def read(self, part: Part) -> Iterable[Sample]:
+        """Mix the documents of each patient of the split and ask about them. Raises ConfigError."""
         cases = read_cases(part.file)
-        for case in self.chosen(cases, part.split):
-            texts = mix_documents(case, cases, self.own_documents, self.min_tokens, f"{self.seed}/{part.name}")
-            folder = keep_documents(Path(self.cache), {f"document_{n:02}.txt": text for n, text in enumerate(texts, 1)})
-            files = attach(documents=folder, folder=case.id)
-            yield from (Asked(case, question, files, len(texts)) for question in case.questions)
+        test = {case.id for case in cases}
+        if "train" in self.split_names:
+            test = {case.id for case in draw(cases, (len(cases) + 1) // 2, f"{self.seed}/test")}
+        for case in cases:
+            if (case.id in test) == (part.split == "test"):
+                yield from self._samples(case, cases, f"{self.seed}/{part.name}")
 
-    def answerable(self, question: CaseQuestion) -> tuple[Mapping[str, str], str, Mapping[str, str]]:
-        """Options, right letter and further metadata of a question."""
-        return question.choices, question.letter, {}
+    def _samples(self, case: Case, cases: Sequence[Case], seed: str) -> Iterator[Sample]:
+        texts = mix_documents(case, cases, self.own_documents, self.min_tokens, seed)
+        folder = keep_documents(Path(self.cache), {f"document_{n:02}.txt": text for n, text in enumerate(texts, 1)})
+        files = attach(documents=folder, folder=case.id)
+        for number, (question, choices, letter) in enumerate(case.questions):
+            metadata: dict[str, object] = {"documents": len(texts)}
+            if not self.own_documents:
+                metadata["unanswerable"] = letter
+                choices, letter = {**choices, "F": CANNOT}, "F"
+            yield task_sample(
+                self.task,
+                TASKS[self.task].dimension,
+                f"{self.task}-{case.id}-{number}",
+                question,
+                letter,
+                choices=choices,
+                context=case.about,
+                files=files,
+                metadata=metadata,
+                cluster=case.id,
+            )
 
-    def sample(self, item: Asked, part: Part) -> Sample:
-        """Make a question."""
-        choices, letter, metadata = self.answerable(item.question)
-        return task_sample(
-            self.task,
-            TASKS[self.task].dimension,
-            f"{self.task}-{item.case.id}-{item.question.number}",
-            item.question.text,
-            letter,
-            choices=choices,
-            context=item.case.about,
-            files=item.files,
-            metadata={"documents": item.n_documents, **metadata},
-            cluster=item.case.id,
-        )
+    def sample(self, item: Sample, part: Part) -> Sample:
+        """Return it as it is."""
+        return item
 
 
 @dataclass(frozen=True)
@@ -129,15 +119,10 @@ class LongHealthQa(LongHealth):
     too, so the splits share none.
     """
 
-    own_documents: ClassVar[bool] = True
+    own_documents = True
     title = "LongHealthQA"
     task = "longhealthqa"
     split_names = ("test", "train")
-
-    def chosen(self, cases: Sequence[Case], split: str) -> Sequence[Case]:
-        """Choose half of the patients."""
-        test = {case.id for case in draw(cases, (len(cases) + 1) // 2, f"{self.seed}/test")}
-        return [case for case in cases if (case.id in test) == (split == "test")]
 
 
 @dataclass(frozen=True)
@@ -146,43 +131,37 @@ class LongHalt(LongHealth):
 
     min_tokens: Annotated[int, Ge(1)] = 22_000
     cache: str = "outputs/.cache/longhalt"
+    own_documents = False
     title = "LongHalt"
     task = "longhalt"
     split_names = ("test",)
 
-    def answerable(self, question: CaseQuestion) -> tuple[Mapping[str, str], str, Mapping[str, str]]:
-        """Add the option that is right here."""
-        return {**question.choices, "F": CANNOT}, "F", {"unanswerable": question.letter}
-
 
 def read_cases(file: Path) -> list[Case]:
     """Read all patients in the file's order. Raises ConfigError with file, line and key."""
-    cases = [_case(name, row) for name, row in json_object(file)]
+    cases = []
+    for name, row in json_object(file):
+        texts = row.named_texts("texts")
+        if not texts:
+            raise row.error("texts", "must not be empty")
+        about = f"Patient: {row.text('name').strip()}, born {row.text('birthday').strip()}"
+        rows = Row(f"{row.place}: {name}", row.values).rows("questions")
+        cases.append(Case(name, about, texts, [_question(one, texts) for one in rows]))
     if len(cases) < 2:
         raise ConfigError(f"{file}: at least two patients are needed to mix their documents, found {len(cases)}")
     return cases
 
 
-def _case(name: str, row: Row) -> Case:
-    texts = row.named_texts("texts")
-    if not texts:
-        raise row.error("texts", "must not be empty")
-    about = f"Patient: {row.text('name').strip()}, born {row.text('birthday').strip()}"
-    rows = Row(f"{row.place}: {name}", row.values).rows("questions")
-    return Case(name, about, texts, [_question(one, texts, number) for number, one in enumerate(rows)])
-
-
-def _question(row: Row, texts: Mapping[str, str], number: int) -> CaseQuestion:
+def _question(row: Row, texts: Mapping[str, str]) -> CaseQuestion:
     choices = {letter: row.text(f"answer_{letter.lower()}").strip() for letter in "ABCDE"}
     correct, sources = row.text("correct"), row.values.get("answer_location")
     letter = letter_of(choices, correct)
     if letter is None:
         raise row.error("correct", f"must be the text of one of answer_a to answer_e, found {correct!r:.80}")
     if not isinstance(sources, dict) or not set(sources) <= set(texts):
-        raise row.error(
-            "answer_location", f"its keys must be names of texts ({', '.join(texts)}), found {sources!r:.80}"
-        )
-    return CaseQuestion(number, row.text("question").strip(), choices, letter, tuple(sources))
+        names = ", ".join(texts)
+        raise row.error("answer_location", f"its keys must be names of texts ({names}), found {sources!r:.80}")
+    return CaseQuestion(row.text("question").strip(), choices, letter)
 
 
 def mix_documents(case: Case, cases: Sequence[Case], own: bool, min_tokens: int, seed: str) -> list[str]:

@@ -15,6 +15,7 @@ Source: Khandekar et al. 2024, arXiv 2406.12036; rules of the reference BlueZero
 """
 
 import re
+from contextlib import suppress
 from datetime import date, datetime
 from math import isclose
 
@@ -41,13 +42,13 @@ _FORMATS = ("%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y", "%d/%m/%Y", "%B %d %Y", "%b %d %
 
 def official(case: Case) -> Reading:
     """The reference's accuracy, by the type of the output."""
-    said, right, kind = case.answer.strip(), str(case.value("answer")), _kind(case)
+    reply, right, kind = case.answer.strip(), str(case.value("answer")), _kind(case)
     if kind == "decimal":
         low, high = _limits(case)
-        value = _official_number(said)
+        value = _official_number(reply)
         return Reading(float(value is not None and low <= value <= high), value, f"{low:g} to {high:g}")
     wanted = right.replace("'", "") if kind == "integer" else right
-    return Reading(float(wanted.strip().lower() in said.lower()), said, wanted)
+    return Reading(float(wanted.strip().lower() in reply.lower()), reply, wanted)
 
 
 def strict(case: Case) -> Reading:
@@ -61,8 +62,8 @@ def strict(case: Case) -> Reading:
         read = _days(conclusion(case.answer))
         return Reading(float(read == days), f"{read} days", f"{days} days")
     if (day := read_date(right)) is not None:
-        found = read_date(conclusion(case.answer)) or read_date(case.answer)
-        return Reading(float(found == day), found, day)
+        answered = read_date(conclusion(case.answer)) or read_date(case.answer)
+        return Reading(float(answered == day), answered, day)
     if (wanted := number(right)) is None:
         raise Unscored(f"the right answer is neither a number nor a date: {right!r:.80}")
     value = read_number(_OUT_OF.sub("", case.answer))
@@ -73,53 +74,44 @@ def read_number(text: str) -> float | None:
     """The number that an answer gives; None when there is none."""
     if (whole := number(conclusion(text))) is not None:
         return whole
-    if said := announced(text):
-        found = numbers(said.rpartition("=")[2]) or numbers(said)
-        return found[0] if found else None
-    found = numbers(text)
-    return found[-1] if found else None
+    if reply := announced(text):
+        values = numbers(reply.rpartition("=")[2]) or numbers(reply)
+        return values[0] if values else None
+    values = numbers(text)
+    return values[-1] if values else None
 
 
 def read_date(text: str) -> date | None:
     """The last date of a text; None when there is none."""
-    for found in reversed(_DAY.findall(text)):
-        if (day := _date(found)) is not None:
-            return day
-    return None
-
-
-def _date(text: str) -> date | None:
-    """A day as it is commonly written."""
-    if re.fullmatch(r"\d\d?[.-]\d\d?[.-]\d+", text):
-        text = re.sub(r"[.-]", "/", text)
-    text = " ".join(_ORDINAL.sub(" ", text).split())
-    for form in _FORMATS:
-        try:
-            return datetime.strptime(text, form).date()
-        except ValueError:
-            continue
+    for day in reversed(_DAY.findall(text)):
+        if re.fullmatch(r"\d\d?[.-]\d\d?[.-]\d+", day):
+            day = re.sub(r"[.-]", "/", day)
+        day = " ".join(_ORDINAL.sub(" ", day).split())
+        for form in _FORMATS:
+            try:
+                return datetime.strptime(day, form).date()
+            except ValueError:
+                continue
     return None
 
 
 def _days(text: str) -> int | None:
     """A duration in weeks and days, the last one of a text, in days; None when there is none."""
-    found = _AGE.findall(text)
-    return 7 * int(found[-1][0]) + int(found[-1][1] or 0) if found else None
+    ages = _AGE.findall(text)
+    return 7 * int(ages[-1][0]) + int(ages[-1][1] or 0) if ages else None
 
 
-def _official_number(said: str) -> float | None:
+def _official_number(reply: str) -> float | None:
     """The whole text as Python reads numbers, else the last bare number between white space."""
-    try:
-        return float(said)
-    except ValueError:
-        last, after_number = None, False
-        for token in said.split()[:-1]:  # white space belongs to one number only, so neighbours hide each other
-            after_number = not after_number and _BARE.fullmatch(token) is not None
-            last = token if after_number else last
-    try:
-        return None if last is None else float(last)
-    except ValueError:
-        return None
+    last: str | None = None
+    after_number = False
+    for token in reply.split()[:-1]:  # white space belongs to one number only, so neighbours hide each other
+        after_number = not after_number and _BARE.fullmatch(token) is not None
+        last = token if after_number else last
+    for text in (reply, last or ""):
+        with suppress(ValueError):
+            return float(text)
+    return None
 
 
 def _limits(case: Case) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from components.cab.tasks import Form
 from components.core.messages import cached
 from components.sql import SqlError
 from components.sql.cleaning import clean_sql, text_rows
@@ -48,6 +49,7 @@ class Case:
     database: Path | None = None
     dialect: str = ""
     seconds: float = 5.0
+    form: Form = "choice"
 
     @cached
     def statement(self) -> str:

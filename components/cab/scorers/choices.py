@@ -29,37 +29,25 @@ _UNKNOWABLE = re.compile(
 
 
 def official(case: Case) -> Reading:
-    """The reference's accuracy."""
+    """The reference's accuracy, in any case of letters where not knowing may be right."""
+    reply = marked(case.answer)
+    tolerant = case.form == "tolerant_choice"
+    if tolerant and (accepted := _accepted(case)) is not None:
+        return Reading(float(any(text.lower() in reply.lower() for text in accepted)), reply, accepted)
     letter, text = _gold(case)
-    said = marked(case.answer)
-    right = text in said or f"{letter}." in said or said == letter
-    return Reading(float(right), said, f"{letter}. {text}")
-
-
-def official_tolerant(case: Case) -> Reading:
-    """The reference's accuracy where not knowing may be right."""
-    said = marked(case.answer)
-    if (accepted := _accepted(case)) is not None:
-        return Reading(float(any(text.lower() in said.lower() for text in accepted)), said, accepted)
-    letter, text = _gold(case)
-    right = text.lower() in said.lower() or f"{letter}." in said.lower() or said == letter
-    return Reading(float(right), said, f"{letter}. {text}")
+    place, part = (reply.lower(), text.lower()) if tolerant else (reply, text)
+    return Reading(float(part in place or f"{letter}." in place or reply == letter), reply, f"{letter}. {text}")
 
 
 def strict(case: Case) -> Reading:
-    """Accuracy on the letter that can be read."""
+    """Accuracy on the letter that can be read, or an accepted refusal in words where not knowing may be right."""
+    if case.form == "tolerant_choice" and (accepted := _accepted(case)) is not None:
+        chosen = read_letter(case.answer, case.choices)
+        reply = conclusion(case.answer) if chosen is None else case.choices[chosen]
+        return Reading(float(any(begins(reply, text) for text in accepted)), reply, accepted)
     letter, text = _gold(case)
     read = read_letter(case.answer, case.choices or {**dict.fromkeys(_UNREAD, ""), letter: text})
     return Reading(float(read == letter), read, letter)
-
-
-def strict_tolerant(case: Case) -> Reading:
-    """The same, or an accepted refusal in words."""
-    if (accepted := _accepted(case)) is None:
-        return strict(case)
-    chosen = read_letter(case.answer, case.choices)
-    said = conclusion(case.answer) if chosen is None else case.choices[chosen]
-    return Reading(float(any(begins(said, text) for text in accepted)), said, accepted)
 
 
 def wants_refusal(case: Case) -> bool:

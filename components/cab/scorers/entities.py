@@ -28,16 +28,20 @@ _AROUND = " \t\r\n\"'“”‘’`*•.-"
 
 def official(case: Case) -> Reading:
     """The reference's F1; more than 1 where it counts spellings twice."""
-    gold = [name.lower() for name in _gold(case)]
-    found = [_official_name(one) for one in sorted(set(_official_list(case.answer)))]
-    return Reading(_f1(sum(one in gold for one in found), len(found), len(gold)), found, gold)
+    gold, names = [name.lower() for name in _gold(case)], []
+    for one in sorted(set(_official_list(case.answer))):
+        name = one.strip('"').lower()
+        names.append(name.rsplit("(", 1)[0] if name.endswith(")") else name)
+    return Reading(_f1(sum(one in gold for one in names), len(names), len(gold)), names, gold)
 
 
 def strict(case: Case) -> Reading:
-    """F1 of the different entities."""
-    gold = {name for one in _gold(case) if (name := _name(one))}
-    found = {name for one in _list(conclusion(case.answer)) if (name := _name(one))}
-    return Reading(_f1(len(gold & found), len(found), len(gold)), sorted(found), sorted(gold))
+    """F1 of the different entities: of all bracketed lists in the conclusion, else of the conclusion as a list."""
+    reply = conclusion(case.answer)
+    groups = list(_groups(reply))
+    listed = [name for group in groups for name in _members(group)] if groups else _BETWEEN.split(reply)
+    gold, listed_names = ({name for one in names if (name := _name(one))} for names in (_gold(case), listed))
+    return Reading(_f1(len(gold & listed_names), len(listed_names), len(gold)), sorted(listed_names), sorted(gold))
 
 
 def _f1(hits: int, n_found: int, n_gold: int) -> float:
@@ -47,38 +51,18 @@ def _f1(hits: int, n_found: int, n_gold: int) -> float:
 
 def _official_list(answer: str) -> Sequence[str]:
     """The names as the reference finds them; none where it gives up."""
-    said = marked(answer, to_end=True)
+    reply = marked(answer, to_end=True)
     try:
-        value = literal(said.strip(".\n "))
+        value = literal(reply.strip(".\n "))
     except NotLiteral:
-        group = _last_group(said)
-        return [] if group is None else group.split(", ")
+        last = None  # the content of the last brackets that one line closes
+        for line in reply.split("\n"):
+            end = -1
+            while (start := line.find("[", end + 1)) >= 0 and (end := line.find("]", start)) >= 0:
+                last = line[start + 1 : end]
+        return [] if last is None else last.split(", ")
     names = list(value) if isinstance(value, list | tuple | set | dict | str) else []
     return names if all(isinstance(name, str) for name in names) else []
-
-
-def _official_name(name: str) -> str:
-    """A name as the reference compares it."""
-    name = name.strip('"').lower()
-    return name.rsplit("(", 1)[0] if name.endswith(")") else name
-
-
-def _last_group(text: str) -> str | None:
-    """The content of the last brackets that one line closes."""
-    last = None
-    for line in text.split("\n"):
-        end = -1
-        while (start := line.find("[", end + 1)) >= 0 and (end := line.find("]", start)) >= 0:
-            last = line[start + 1 : end]
-    return last
-
-
-def _list(text: str) -> Iterable[str]:
-    """The names in all bracketed lists of a text, else in the text as a list."""
-    groups = list(_groups(text))
-    if not groups:
-        return _BETWEEN.split(text)
-    return [name for group in groups for name in _members(group)]
 
 
 def _groups(text: str) -> Iterable[str]:

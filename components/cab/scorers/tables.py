@@ -19,7 +19,7 @@ Source: Liao et al. 2024, arXiv 2410.17657; rules of the reference BlueZeros/Ref
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import isclose
 from typing import Any
@@ -43,37 +43,45 @@ _ABSENT = ("none", "null")
 Rows = list[list[str]]
 
 
-def official_rows(case: Case) -> Reading:
-    """The reference's row containment: the first cell of every row in the text, or the gold text in it."""
-    gold = _literal(_answer(case))
-    firsts = [_first(row) for row in gold if row != []] if isinstance(gold, list) else [gold]
-    return _official(case, lambda said: all(first in said for first in firsts), firsts)
+def official(case: Case) -> Reading:
+    """The reference's containment: of the first cell of every row, of every value, or of the words for no result."""
+    gold: Any = "no result" if case.form == "no_result" else _answer(case)
+    if case.form == "rows":
+        rows = _literal(gold)
+        if isinstance(rows, list):  # of a text in a row's place the first letter
+            firsts = (row[0] if isinstance(row, list | tuple | str) and row else row for row in rows if row != [])
+            gold = [str(first) for first in firsts]
+        else:
+            gold = [rows]
+    reply = case.answer
+    if _OFFICIAL_SQL.search(reply):
+        if case.executed.error:
+            return Reading(0.0, f"not executed: {case.executed.error}", gold)
+        reply = str(case.executed.rows)
+    if case.form == "no_result":
+        right = "no result" in reply.lower() or reply == "[]"
+    else:
+        right = (case.form == "rows" or gold != []) and all(str(value) in reply for value in gold)
+    return Reading(float(right), reply, gold)
 
 
-def official_values(case: Case) -> Reading:
-    """The reference's containment of all values; none are never right."""
-    gold = _answer(case)
-    return _official(case, lambda said: gold != [] and all(str(value) in said for value in gold), gold)
-
-
-def official_no_result(case: Case) -> Reading:
-    """The reference's test for a refusal or an empty result."""
-    return _official(case, lambda said: "no result" in said.lower() or said == "[]", "no result")
-
-
-def strict_rows(case: Case) -> Reading:
-    """Every gold row in the executed rows or in the text."""
-    return _strict(case, _rows(_literal(_answer(case))), whole_rows=True)
-
-
-def strict_values(case: Case) -> Reading:
-    """Every gold value in the executed cells or in the text."""
-    return _strict(case, _rows(_literal(_answer(case))), whole_rows=False)
-
-
-def strict_no_result(case: Case) -> Reading:
-    """Whether the answer, or its result when executed, is that there is no result."""
-    return _strict(case, [], whole_rows=False)
+def strict(case: Case) -> Reading:
+    """Whether all gold rows or values are in the executed rows or the text; without any, an empty result is right."""
+    gold = [] if case.form == "no_result" else _rows(_literal(_answer(case)))
+    right: object = gold or "no result"
+    if not is_query(case.answer):
+        reply = conclusion(case.answer)
+        nothing = reply == "[]" or _NO_RESULT.search(reply) is not None
+        return Reading(float(_in_text(reply, gold) if gold else nothing), reply, right)
+    if case.executed.error:
+        return Reading(0.0, f"not executed: {case.executed.error}", right)
+    rows = case.executed.rows
+    if not gold:
+        return Reading(float(not rows), rows, right)
+    if case.form == "rows":
+        return Reading(float(_each_has_its_own(gold, rows)), rows, right)
+    cells = [cell for row in rows for cell in row]
+    return Reading(float(all(_within(row, cells) for row in gold)), rows, right)
 
 
 def is_query(answer: str) -> bool:
@@ -81,54 +89,26 @@ def is_query(answer: str) -> bool:
     return _QUERY.match(clean_sql(answer.replace("current_time", "now"), "")) is not None
 
 
-def _official(case: Case, accepts: Callable[[str], bool], right: object) -> Reading:
-    """Apply a test to the answer, or to the result text of what it gives when executed."""
-    said = case.answer
-    if _OFFICIAL_SQL.search(said):
-        if case.executed.error:
-            return Reading(0.0, f"not executed: {case.executed.error}", right)
-        said = str(case.executed.rows)
-    return Reading(float(accepts(said)), said, right)
+def _in_text(reply: str, gold: Rows) -> bool:
+    """Whether all cells of all rows are in a text."""
+    there = numbers(reply)
+    for cell in (cell for row in gold for cell in row):
+        if (value := number(cell)) is not None:
+            present = any(_close(value, other) for other in there)
+        else:
+            words = (cell, *_ABSENT, "no result") if cell.lower() in _ABSENT else (cell,)
+            present = any(holds(reply, word) for word in words)
+        if not present:
+            return False
+    return True
 
 
-def _strict(case: Case, gold: Rows, whole_rows: bool) -> Reading:
-    """Compare with executed rows, or with a text; without gold rows an empty result is right."""
-    right: object = gold or "no result"
-    if not is_query(case.answer):
-        said = conclusion(case.answer)
-        return Reading(float(_in_text(said, gold)), said, right)
-    if case.executed.error:
-        return Reading(0.0, f"not executed: {case.executed.error}", right)
-    rows = case.executed.rows
-    if not gold:
-        return Reading(float(not rows), rows, right)
-    if whole_rows:
-        return Reading(float(_each_has_its_own(gold, rows)), rows, right)
-    cells = [cell for row in rows for cell in row]
-    return Reading(float(all(_within(row, cells) for row in gold)), rows, right)
-
-
-def _in_text(said: str, gold: Rows) -> bool:
-    """Whether all cells of all rows are in a text; without rows, whether it says that there is no result."""
-    if not gold:
-        return said == "[]" or _NO_RESULT.search(said) is not None
-    there = numbers(said)
-    return all(_cell_in_text(cell, said, there) for row in gold for cell in row)
-
-
-def _cell_in_text(cell: str, said: str, there: Sequence[float]) -> bool:
-    value = _number(cell)
-    if value is not None:
-        return any(_same_number(value, other) for other in there)
-    return holds(said, cell) or (cell.lower() in _ABSENT and any(holds(said, word) for word in (*_ABSENT, "no result")))
-
-
-def _each_has_its_own(gold: Rows, found: Rows) -> bool:
-    """Whether every gold row has its cells in a different found row (a matching, by augmenting paths)."""
+def _each_has_its_own(gold: Rows, rows: Rows) -> bool:
+    """Whether every gold row has its cells in another of the rows (a matching, by augmenting paths)."""
     taken: dict[int, int] = {}
 
     def place(row: int, tried: set[int]) -> bool:
-        for other, cells in enumerate(found):
+        for other, cells in enumerate(rows):
             if other not in tried and _within(gold[row], cells):
                 tried.add(other)
                 if other not in taken or place(taken[other], tried):
@@ -136,7 +116,7 @@ def _each_has_its_own(gold: Rows, found: Rows) -> bool:
                     return True
         return False
 
-    return len(gold) <= len(found) and all(place(row, set()) for row in range(len(gold)))
+    return len(gold) <= len(rows) and all(place(row, set()) for row in range(len(gold)))
 
 
 def _within(row: Sequence[str], other: Sequence[str]) -> bool:
@@ -148,17 +128,15 @@ def _same(cell: str, other: str) -> bool:
     """Whether two cells are the same value."""
     one, two = _number(cell), _number(other)
     if one is not None and two is not None:
-        return _same_number(one, two)
+        return _close(one, two)
     return cell.strip() == other.strip() or (plain(cell) == plain(other) != "")
 
 
-def _same_number(one: float, two: float) -> bool:
+def _close(one: float, two: float) -> bool:
     return isclose(one, two, rel_tol=1e-6, abs_tol=1e-3)
 
 
-@lru_cache(maxsize=1 << 12)
-def _number(cell: str) -> float | None:
-    return number(cell)
+_number = lru_cache(maxsize=1 << 12)(number)  # of a cell, which is compared with many others
 
 
 def _rows(gold: str | list[Any]) -> Rows:
@@ -166,11 +144,6 @@ def _rows(gold: str | list[Any]) -> Rows:
     if isinstance(gold, str):
         return [[gold]]
     return [[str(cell) for cell in row] if isinstance(row, list | tuple) else [str(row)] for row in gold]
-
-
-def _first(row: Any) -> str:
-    """The first cell of a row, or the first letter of a text in its place."""
-    return str(row[0]) if isinstance(row, list | tuple | str) and row else str(row)
 
 
 def _answer(case: Case) -> str | list[Any]:

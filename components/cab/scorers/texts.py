@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from components.cab.scorers.case import Case, Reading
 from components.text.answers import conclusion, marked, parse_decision, sentence
-from components.text.bm25 import STEP_2, STEP_3, doubled, measure, plural, removed, replaced, shape
+from components.text.bm25 import STEP_2, STEP_3, final, measure, past, plural, removed, replaced, shape, short
 
 _DATE = re.compile(r"\d{1,4}[-/]\d{1,2}[-/]\d{1,4}(?:[ T]\d\d?:\d\d(?::\d\d)?)?|\d\d?:\d\d(?::\d\d)?")
 # Not part of a word (kg/m2, CHA2DS2), an exponent (m^2), a unit (min/1.73 m2) or another number; a unit may follow
@@ -33,13 +33,12 @@ _NUMBER = re.compile(
 def number(text: str) -> float | None:
     """The number that a whole text is; None for any other text."""
     text = text.strip()
-    found = _NUMBER.fullmatch(text)
-    return _value(text) if found else None
+    return _value(text) if _NUMBER.fullmatch(text) else None
 
 
 def numbers(text: str) -> list[float]:
     """All numbers in a text in their order; dates and times do not count."""
-    return [_value(found[0]) for found in _NUMBER.finditer(_DATE.sub(" ", text))]
+    return [_value(match[0]) for match in _NUMBER.finditer(_DATE.sub(" ", text))]
 
 
 def _value(text: str) -> float:
@@ -66,33 +65,15 @@ def stem(word: str) -> str:
     if len(word) <= 2:
         return word
     word = word[:-1] if len(word) == 4 and word.endswith("ies") else plural(word)
-    word = _past(word)
+    word = (word[:-1] if len(word) == 4 else word[:-2]) if word.endswith("ied") else past(word, _short)
     if word.endswith("y") and len(word) > 2 and shape(word[:-1]).endswith("c"):
         word = word[:-1] + "i"
-    return _final(removed(replaced(_second(word), STEP_3)))
+    return final(removed(replaced(_second(word), STEP_3)), _short)
 
 
 def _short(word: str) -> bool:
     """Porter's condition *o, which two letters meet too: a vowel and a consonant."""
-    form = shape(word)
-    return (form.endswith("cvc") and word[-1] not in "wxy") or form == "vc"
-
-
-def _past(word: str) -> str:
-    """Step 1b."""
-    if word.endswith("ied"):
-        return word[:-1] if len(word) == 4 else word[:-2]
-    if word.endswith("eed"):
-        return word[:-1] if measure(word[:-3]) > 0 else word
-    ends = (end for end in ("ed", "ing") if word.endswith(end) and "v" in shape(word[: -len(end)]))
-    if (suffix := next(ends, None)) is None:
-        return word
-    rest = word[: -len(suffix)]
-    if rest.endswith(("at", "bl", "iz")):
-        return rest + "e"
-    if doubled(rest):
-        return rest if rest[-1] in "lsz" else rest[:-1]
-    return rest + "e" if measure(rest) == 1 and _short(rest) else rest
+    return short(word) or shape(word) == "vc"
 
 
 def _second(word: str) -> str:
@@ -104,80 +85,56 @@ def _second(word: str) -> str:
     return replaced(word, _STEP_2_MORE)
 
 
-def _final(word: str) -> str:
-    """Step 5."""
-    if word.endswith("e"):
-        m = measure(word[:-1])
-        if m > 1 or (m == 1 and not _short(word[:-1])):
-            word = word[:-1]
-    return word[:-1] if word.endswith("ll") and measure(word[:-1]) > 1 else word
-
-
 _WORD = re.compile(r"[^\W_]+")
 _NOT = re.compile(r"\bcan(?:not|['’]t)\b|n['’]t\b")
 _TOKEN = re.compile(r"[a-z0-9]+")
 _YES_NO = ("yes", "no")
 
 
-def official_contains(case: Case) -> Reading:
-    """Whether the marked answer holds the right one, in any case."""
-    said, right = marked(case.answer), str(case.value("answer"))
-    return Reading(float(right.lower() in said.lower()), said, right)
+def official(case: Case) -> Reading:
+    """Whether the marked answer holds the right one, in any case; or the recall of its words."""
+    reply, right = marked(case.answer), str(case.value("answer"))
+    recall = case.form == "rouge1_recall"
+    return Reading(rouge1_recall(right, reply) if recall else float(right.lower() in reply.lower()), reply, right)
 
 
-def strict_contains(case: Case) -> Reading:
-    """Whether the concluding sentence holds the right answer in whole words."""
-    said, right = sentence(case.answer), str(case.value("answer"))
-    if plain(right) in _YES_NO and (read := parse_decision(said, _YES_NO)) is not None:
+def strict(case: Case) -> Reading:
+    """Whether the concluding sentence holds the right answer in whole words; or the recall of the conclusion."""
+    right = str(case.value("answer"))
+    if case.form == "rouge1_recall":
+        reply = conclusion(case.answer)
+        return Reading(rouge1_recall(right, reply), reply, right)
+    reply = sentence(case.answer)
+    if plain(right) in _YES_NO and (read := parse_decision(reply, _YES_NO)) is not None:
         return Reading(float(read == plain(right)), read, right)
     parts = [part for part in right.split(",") if part.strip()] or [right]
-    return Reading(float(all(holds(said, part) for part in parts)), said, right)
-
-
-def official_recall(case: Case) -> Reading:
-    """ROUGE-1 recall of the marked answer."""
-    said, right = marked(case.answer), str(case.value("answer"))
-    return Reading(rouge1_recall(right, said), said, right)
-
-
-def strict_recall(case: Case) -> Reading:
-    """ROUGE-1 recall of the conclusion."""
-    said, right = conclusion(case.answer), str(case.value("answer"))
-    return Reading(rouge1_recall(right, said), said, right)
+    return Reading(float(all(holds(reply, part) for part in parts)), reply, right)
 
 
 def rouge1_recall(reference: str, response: str) -> float:
-    """Share of the reference's stemmed words that the response has, each as often as there; 0 without words."""
-    expected, found = Counter(_tokens(reference)), Counter(_tokens(response))
-    return (expected & found).total() / max(1, expected.total())
+    """Share of the reference's words, stemmed above 3 letters, that the response has as often as it; 0 without any."""
+    expected, present = (
+        Counter(_stem(token) if len(token) > 3 else token for token in _TOKEN.findall(text.lower()))
+        for text in (reference, response)
+    )
+    return (expected & present).total() / max(1, expected.total())
+
+
+_stem = lru_cache(maxsize=1 << 15)(stem)
 
 
 def plain(text: str) -> str:
     """The words of a text in lower case, between single blanks; "don't" is "do not"."""
-    return " ".join(_WORD.findall(_NOT.sub(_full, text.casefold())))
+    in_full = _NOT.sub(lambda short: "can not" if short[0].startswith("can") else " not", text.casefold())
+    return " ".join(_WORD.findall(in_full))
 
 
 def begins(text: str, part: str) -> bool:
-    """The same, where the last word of the part may continue: fiction in fictional."""
+    """Whether a text holds another one in words, of which the last may continue: fiction in fictional."""
     return f" {plain(part)}" in f" {plain(text)}"
-
-
-def _full(found: re.Match[str]) -> str:
-    """A contraction in full."""
-    return "can not" if found[0].startswith("can") else " not"
 
 
 def holds(text: str, part: str) -> bool:
     """Whether a text holds another one in whole words; signs alone must occur as they are."""
     words = plain(part)
     return f" {words} " in f" {plain(text)} " if words else part.strip() in text
-
-
-def _tokens(text: str) -> list[str]:
-    """Runs of ASCII letters and digits; those of more than three characters stemmed."""
-    return [_stemmed(token) if len(token) > 3 else token for token in _TOKEN.findall(text.lower())]
-
-
-@lru_cache(maxsize=1 << 15)
-def _stemmed(word: str) -> str:
-    return stem(word)

@@ -3,13 +3,14 @@
 import re
 
 from components.cab.simulated import answers
-from components.cab.simulated.answers import BUILD, ClinicalKnowledge, Step, code, is_clinical
+from components.cab.simulated.answers import BUILD, FACTS_READ, ClinicalKnowledge, code
+from components.cab.tasks import TASKS
 from components.core.messages import Message
 from components.core.types import Sample
 from components.prompts.recognition import rendered_from
 from components.simulation.asked import Asked, Responder
 from components.simulation.grammar import Style, called, finished, said
-from components.simulation.history import Good, call_in, guided, review
+from components.simulation.history import Done, call_in, guided, review
 
 MENDS = 0.85  # a failed statement is corrected when the error is shown
 _TABLE = re.compile(r"^(\w+)\(", re.MULTILINE)
@@ -20,7 +21,7 @@ class Clinical(Responder):
 
     def knowledge(self, sample: Sample) -> ClinicalKnowledge | None:
         """What is known of a task of the benchmark."""
-        return ClinicalKnowledge(sample) if is_clinical(sample) else None
+        return ClinicalKnowledge(sample) if str(sample.metadata.get("task")) in TASKS else None
 
     def reply(self, asked: Asked) -> Message | None:
         """What a tool or the builder is asked; the next step or the answer of a task."""
@@ -88,43 +89,38 @@ def _on_task(asked: Asked, knowledge: ClinicalKnowledge) -> Message:
 
 def _review(asked: Asked, knowledge: ClinicalKnowledge, style: Style) -> Message:
     """The reply to a verifier's question."""
+    history, current = asked.history, asked.history.current or ""
 
     def good(text: str) -> bool:
-        return _is_good(text, asked, knowledge)
+        """Whether an action serves: a fitting tool asked in full, or the right answer."""
+        call = call_in(text)
+        if call is None:
+            return False
+        if call.name == "Finish":
+            return asked.voice.serves(knowledge, str(call.arguments.get("response", "")))
+        if call.name == BUILD:
+            return answers.misses_calculator(knowledge, history)
+        return call.name == answers.fitting(knowledge, history) and answers.is_full(knowledge, call)
 
     def better() -> Message:
-        return _step(_rewritten(asked, knowledge, good), style, asked, knowledge)
+        """The same kind of action with more of what it lacks, all of it where lessons say so or on the second time; a
+        good one, rewritten once too often, loses something."""
+        call = call_in(current)
+        if call is None:
+            step = answers.next_step(knowledge, history, asked.rates, asked.draws)
+        elif call.name in history.offered and call.name not in answers.INNER:
+            whole = history.earlier > 0 or guided(history, [current])
+            extent: answers.Extent = "few" if good(current) else "all" if whole else "half"
+            step = answers.call(knowledge, history, call.name, extent)
+        else:  # a second thought on the answer
+            right = asked.draws.happens("competence", asked.rates.competence**FACTS_READ)
+            step = Done("Finish", {"response": knowledge.opinion(right, asked.draws)})
+        return _step(step, style, asked, knowledge)
 
-    return review(asked.history, good, better, style, asked.draws)
-
-
-def _is_good(text: str, asked: Asked, knowledge: ClinicalKnowledge) -> bool:
-    """Whether an action serves: a fitting tool asked in full, or the right answer."""
-    found = call_in(text)
-    if found is None:
-        return False
-    if found.name == "Finish":
-        return asked.voice.serves(knowledge, str(found.arguments.get("response", "")))
-    if found.name == BUILD:
-        return answers.misses_calculator(knowledge, asked.history)
-    return found.name == answers.fitting(knowledge, asked.history) and answers.is_full(knowledge, found)
-
-
-def _rewritten(asked: Asked, knowledge: ClinicalKnowledge, good: Good) -> Step:
-    """The same kind of action with more of what it lacks, all of it where lessons say so or on the second time; a good
-    one, rewritten once too often, loses something."""
-    history, current = asked.history, asked.history.current or ""
-    found = call_in(current)
-    if found is not None and found.name in history.offered and found.name not in answers.INNER:
-        whole = history.earlier > 0 or guided(history, [current])
-        extent: answers.Extent = "few" if good(current) else "all" if whole else "half"
-        return answers.call(knowledge, history, found.name, extent)
-    if found is None:
-        return answers.next_step(knowledge, history, asked.rates, asked.draws)
-    return answers.second_thought(knowledge, asked.rates, asked.draws)
+    return review(history, good, better, style, asked.draws)
 
 
-def _step(step: Step, style: Style, asked: Asked, knowledge: ClinicalKnowledge) -> Message:
+def _step(step: Done, style: Style, asked: Asked, knowledge: ClinicalKnowledge) -> Message:
     """A step in the grammar that the prompt asks for; in tags, which know no answer, the last call ends the work."""
     if style == "xml":
         if step.name == "Finish" and "Think" in asked.history.offered:

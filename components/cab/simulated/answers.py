@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from components.cab.tasks import TASKS
 from components.core.messages import Message
-from components.core.types import Sample
 from components.prompts.recognition import rendered_from
 from components.simulation.asked import Knowledge
 from components.simulation.draws import Draws, Rates
@@ -43,11 +42,6 @@ _BY_INPUT = (
 _BY_FORM = {"medcalc": ("Calculator", BUILT), "entities": ("EntityRecognizor",)}
 _REFERENCES = ("Medrag", "UMLS", "GoogleSearch", "DrugBank")
 _WRONG_WORDS = ("blurred", "the other side", "several", "unclear")  # none holds yes, no or a digit
-
-
-def is_clinical(sample: Sample | None) -> bool:
-    """Whether a sample is such a task."""
-    return sample is not None and str(sample.metadata.get("task")) in TASKS
 
 
 @dataclass(frozen=True)
@@ -89,7 +83,18 @@ class ClinicalKnowledge(Knowledge):
             return "No result" if known else _wrong_count("", draws)
         if "accepted" in target:
             return str(_first(target["accepted"])) if known else draws.pick("wrong words", _WRONG_WORDS)
-        return _keyed(self.form, self.answer, known, draws)
+        answer = self.answer
+        if self.form == "entities":
+            names = _names(answer)
+            return f"[{', '.join(names if known else names[: max(1, len(names) // 3)])}]"
+        if self.form == "rouge1_recall":
+            words = _first(answer).split()
+            return " ".join(words if known else words[: len(words) // 3])
+        if known:
+            return str(answer)
+        if self.form == "contains":
+            return draws.pick("wrong words", _WRONG_WORDS)
+        return _another_number(str(answer)) if self.form == "medcalc" else _wrong_count(str(answer), draws)
 
     def is_right(self, opinion: str) -> bool:
         """Whether an opinion is the key's, as the model sees it."""
@@ -106,31 +111,16 @@ class ClinicalKnowledge(Knowledge):
         return text == right if self.form in ("medcalc", "no_result") else right in text
 
 
-def _keyed(form: str, answer: Any, right: bool, draws: Draws) -> str:
-    """An answer by the key of its record."""
-    if form == "medcalc":
-        return str(answer) if right else _off(str(answer))
-    if form == "entities":
-        names = _names(answer)
-        return f"[{', '.join(names if right else names[: max(1, len(names) // 3)])}]"
-    if form == "rouge1_recall":
-        words = _first(answer).split()
-        return " ".join(words if right else words[: len(words) // 3])
-    if form == "contains":
-        return str(answer) if right else draws.pick("wrong words", _WRONG_WORDS)
-    return str(answer) if right else _wrong_count(str(answer), draws)
-
-
 def _wrong_count(answer: str, draws: Draws) -> str:
     """A number that is not in the answer."""
     count = draws.pick("wrong count", range(1, 41))
     return str(count if str(count) not in answer else count + 50)
 
 
-def _off(number: str) -> str:
+def _another_number(answer: str) -> str:
     """Another number; a date or a duration is not known."""
     try:
-        return f"{float(number) * 1.37 + 1:.2f}"
+        return f"{float(answer) * 1.37 + 1:.2f}"
     except ValueError:
         return "not known"
 
@@ -159,25 +149,17 @@ _DATE = re.compile(r"\d\d?/\d\d?/\d{4}")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-@dataclass(frozen=True)
-class Step:
-    """A call, or the final answer."""
-
-    name: str
-    arguments: Mapping[str, Any]
-
-
-def next_step(knowledge: ClinicalKnowledge, history: History, rates: Rates, draws: Draws) -> Step:
+def next_step(knowledge: ClinicalKnowledge, history: History, rates: Rates, draws: Draws) -> Done:
     """A call of the fitting tool until it was asked in full, then the answer."""
     tool = fitting(knowledge, history)
     if tool is None and misses_calculator(knowledge, history) and draws.happens("uses a tool", USES):
-        return Step(BUILD, SPECIFICATION)
+        return Done(BUILD, SPECIFICATION)
     calls = sum(one.name not in (*INNER, BUILD) for one in history.done)
     if tool is None or calls >= MAX_CALLS or any(is_full(knowledge, one) for one in history.done):
         return finish(knowledge, history, rates, draws)
     taught = tool in history.shown or "Reflection" in history.shown
     if not history.done and not taught and "Plan" in history.offered and draws.happens("plan", PLANS):
-        return Step("Plan", {"response": f"Ask {tool}, then answer."})
+        return Done("Plan", {"response": f"Ask {tool}, then answer."})
     uses = USES_TAUGHT if taught else USES
     asked_for = tool == BUILT and calls == 0
     if not asked_for and not draws.happens("uses a tool", uses if calls == 0 else uses / 2):
@@ -189,23 +171,17 @@ def next_step(knowledge: ClinicalKnowledge, history: History, rates: Rates, draw
     return call(knowledge, history, tool, "all" if in_full else "few")
 
 
-def finish(knowledge: ClinicalKnowledge, history: History, rates: Rates, draws: Draws) -> Step:
+def finish(knowledge: ClinicalKnowledge, history: History, rates: Rates, draws: Draws) -> Done:
     """The answer, right as often as what was found allows."""
-    found = [one.saw or "" for one in history.done if is_full(knowledge, one)]
+    observations = [one.saw or "" for one in history.done if is_full(knowledge, one)]
     if knowledge.form in _READ_OFF:
-        rows = [saw.strip() for saw in found if saw.strip() == "null" or saw.lstrip().startswith("[")]
+        rows = [saw.strip() for saw in observations if saw.strip() == "null" or saw.lstrip().startswith("[")]
         if rows:
-            return Step("Finish", {"response": "No result" if rows[-1] in ("[]", "null") else rows[-1]})
-        found = []
-    found = [saw for saw in found if not saw.startswith(_UNSEEN)]
-    right = draws.happens("competence", rates.competence if found else knowledge.by_heart(rates))
-    return Step("Finish", {"response": knowledge.opinion(right, draws)})
-
-
-def second_thought(knowledge: ClinicalKnowledge, rates: Rates, draws: Draws) -> Step:
-    """An answer in place of one that was doubted."""
-    right = draws.happens("competence", rates.competence**FACTS_READ)
-    return Step("Finish", {"response": knowledge.opinion(right, draws)})
+            return Done("Finish", {"response": "No result" if rows[-1] in ("[]", "null") else rows[-1]})
+        observations = []
+    observations = [saw for saw in observations if not saw.startswith(_UNSEEN)]
+    right = draws.happens("competence", rates.competence if observations else knowledge.by_heart(rates))
+    return Done("Finish", {"response": knowledge.opinion(right, draws)})
 
 
 def fitting(knowledge: ClinicalKnowledge, history: History) -> str | None:
@@ -219,24 +195,24 @@ def misses_calculator(knowledge: ClinicalKnowledge, history: History) -> bool:
     return able and "Calculator" in knowledge.tools and not _DATE.search(str(knowledge.answer))
 
 
-def call(knowledge: ClinicalKnowledge, history: History, tool: str, extent: Extent) -> Step:
+def call(knowledge: ClinicalKnowledge, history: History, tool: str, extent: Extent) -> Done:
     """A call with parameters that say all, or with some that are too short to help."""
-    return Step(tool, {name: _value(knowledge, tool, name, extent) for name in history.offered[tool]})
+
+    def value(name: str) -> str:
+        problem = knowledge.sample.problem
+        kind = "upload_files" if name == "path" else name
+        if kind in ("image", "sql_database", "upload_files"):
+            return problem.inputs.get(kind, "none")
+        if name == "expression":
+            return {"few": "the formula", "half": "the formula of the question", "all": _formula(knowledge)}[extent]
+        text = problem.context if tool == "EntityRecognizor" and problem.context else problem.question
+        words = text.split("\n")[0].split()
+        return text if extent == "all" else " ".join(words[: 3 if extent == "few" else max(4, len(words) // 2)])
+
+    return Done(tool, {name: value(name) for name in history.offered[tool]})
 
 
-def _value(knowledge: ClinicalKnowledge, tool: str, name: str, extent: Extent) -> str:
-    problem = knowledge.sample.problem
-    kind = {"path": "upload_files"}.get(name, name)
-    if kind in ("image", "sql_database", "upload_files"):
-        return problem.inputs.get(kind, "none")
-    if name == "expression":
-        return {"few": "the formula", "half": "the formula of the question", "all": _formula(knowledge)}[extent]
-    text = problem.context if tool == "EntityRecognizor" and problem.context else problem.question
-    words = text.split("\n")[0].split()
-    return text if extent == "all" else " ".join(words[: 3 if extent == "few" else max(4, len(words) // 2)])
-
-
-def is_full(knowledge: ClinicalKnowledge, done: Done | Step) -> bool:
+def is_full(knowledge: ClinicalKnowledge, done: Done) -> bool:
     """Whether a call is of a tool that serves the task and passes all that the task holds."""
     if done.name not in knowledge.tools:
         return False
@@ -247,18 +223,15 @@ def is_full(knowledge: ClinicalKnowledge, done: Done | Step) -> bool:
         wanted = _formula(knowledge)
     if done.name == "EntityRecognizor":
         wanted = knowledge.sample.problem.context.split("\n")[0] or wanted
-    return _plain(wanted) in _plain(" ".join(map(str, done.arguments.values())))
+    texts = (wanted, " ".join(map(str, done.arguments.values())))
+    part, whole = ("".join(c for c in text.lower() if c.isalnum()) for text in texts)  # in whatever spacing and case
+    return part in whole
 
 
 def _formula(knowledge: ClinicalKnowledge) -> str:
     """An expression whose value is the answer: a number, a date, or weeks and days in days."""
     answer = str(knowledge.answer)
-    if found := _DATE.search(answer):
-        return f"add_days('{found[0]}', 0)"
+    if day := _DATE.search(answer):
+        return f"add_days('{day[0]}', 0)"
     numbers = _NUMBER.findall(answer) or ["0"]
     return f"7 * {numbers[0]} + {numbers[1]}" if len(numbers) == 2 else f"{numbers[0]} * 1"
-
-
-def _plain(text: str) -> str:
-    """Letters and digits only, in whatever spacing and case."""
-    return "".join(c for c in text.lower() if c.isalnum())

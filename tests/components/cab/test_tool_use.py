@@ -1,6 +1,6 @@
 import pytest
 
-from components.cab.tool_use import ToolUse
+from components.cab.scorers import ToolUse
 from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
 from components.core.protocols import Scorer
 from components.core.types import Action, Problem, Refusal, Sample, Step, Trajectory

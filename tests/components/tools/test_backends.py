@@ -4,10 +4,9 @@ import pytest
 
 from components.core.errors import ConfigError, ToolError
 from components.tools.backends import Backend, digest, first_rows, lacking, located, plain
-from components.tools.drug_table import DrugTable
-from components.tools.drugbank import DrugBank, Drugs
-from components.tools.openfda import OpenFda
-from components.tools.passages import LocalCorpora, Passages
+from components.tools.drugbank import DrugBank, Drugs, DrugTable
+from components.tools.medrag import LocalCorpora, Passages
+from components.tools.services import OpenFda
 from tests.components.tools.service import At
 
 
@@ -39,16 +38,16 @@ def test_what_is_absent_is_said_with_how_to_get_it(tmp_path):
     assert lacking(tmp_path / "x", "make it") == f"there is no {tmp_path / 'x'}: make it"
 
 
-def test_stamps_change_with_the_files(tmp_path):
+def test_files_are_read_again_when_they_change(tmp_path):
     for name in ("b.jsonl", "a.jsonl"):
         (tmp_path / name).write_text('{"id": "1", "title": "t", "content": "c"}')
     (tmp_path / "c.txt").write_text("1")
     corpora = LocalCorpora(path=str(tmp_path))
-    before = corpora.stamps
-    assert [one.path for one in before] == [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
-    assert LocalCorpora(path=str(tmp_path / "c.txt")).stamps[0].path == str(tmp_path / "c.txt")
+    before = corpora.loaded
+    assert corpora.files == [tmp_path / "a.jsonl", tmp_path / "b.jsonl"] and corpora.loaded is before
+    assert LocalCorpora(path=str(tmp_path / "c.txt")).files == [tmp_path / "c.txt"]
     (tmp_path / "a.jsonl").write_text("")
-    assert corpora.stamps != before
+    assert corpora.loaded is not before
 
 
 def test_a_digest_is_of_the_contents_in_their_order(tmp_path):

@@ -4,7 +4,7 @@ MANY = tuple(Relation("Asthma", "is_treated_by", f"Drug {n}") for n in range(7))
 
 
 def test_a_concept_is_shown_with_its_preferred_definition_and_five_relations():
-    shown = Concept("C1", "Asthma", {"ABC": "a", "NCI": "n", "MSH": "m"}, MANY).shown
+    shown = Concept("C1", "Asthma", {"ABC": "a", "NCI": "n", "MSH": "m"}, MANY).as_text
     assert shown.splitlines() == [
         "Name: Asthma (C1)",
         "Definition: m (MSH)",
@@ -25,7 +25,7 @@ def test_sources_are_preferred_in_their_order_and_others_come_last():
 def test_what_is_not_recorded_is_said():
     concept = Concept("C1", "Asthma", {})
     assert concept.source is None
-    assert concept.shown == "Name: Asthma (C1)\nDefinition: none recorded\nRelations: none recorded"
+    assert concept.as_text == "Name: Asthma (C1)\nDefinition: none recorded\nRelations: none recorded"
 
 
 def test_no_concept_is_empty():

@@ -2,7 +2,7 @@ import orjson
 import pytest
 
 from components.core.errors import ConfigError, ToolError
-from components.tools.drug_table import DrugTable
+from components.tools.drugbank import DrugTable
 
 ROWS = [
     {
@@ -52,14 +52,14 @@ async def test_below_the_threshold_the_closest_names_are_told(tmp_path):
 
 async def test_a_table_is_not_changed_by_a_search(tmp_path):
     backend = table(tmp_path)
-    before = (await backend.find("aspirin")).drug.shown
+    before = (await backend.find("aspirin")).drug.as_json
     await backend.find("asprin")
-    assert (await backend.find("aspirin")).drug.shown == before
+    assert (await backend.find("aspirin")).drug.as_json == before
     assert orjson.loads(before)["dosages"] == [
         {"from": "Tablet", "route": "Oral", "strength": "100 mg"},
         {"from": "Powder", "route": None, "strength": None},
     ]
-    assert orjson.loads((await backend.find("metformin")).drug.shown)["description"] is None
+    assert orjson.loads((await backend.find("metformin")).drug.as_json)["description"] is None
 
 
 async def test_an_empty_table_has_no_drug(tmp_path):

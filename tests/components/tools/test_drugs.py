@@ -3,7 +3,7 @@ from components.tools.drugbank import Drug, alike, closest, not_found, similarit
 
 def test_a_drug_is_shown_as_one_object_with_the_tables_keys():
     drug = Drug("Paracétamol", state="solid", dosages=({"from": "Tablet", "route": "Oral", "strength": "500 mg"},))
-    assert drug.shown == (
+    assert drug.as_json == (
         '{"name":"Paracétamol","description":null,"state":"solid","indication":null,'
         '"dosages":[{"from":"Tablet","route":"Oral","strength":"500 mg"}],"synonyms":[]}'
     )

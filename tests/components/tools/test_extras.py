@@ -6,8 +6,7 @@ from importlib.machinery import PathFinder
 import pytest
 
 from components.tools.entity_recognizor import EntityRecognizor
-from components.tools.privacy_detector import PrivacyDetector
-from components.tools.toxicity_detector import ToxicityDetector
+from components.tools.trust import PrivacyDetector, ToxicityDetector
 
 HIDDEN = {"presidio_analyzer", "profanity_check", "spacy", "tldextract"}
 

@@ -2,12 +2,17 @@ import orjson
 import pytest
 
 from components.core.errors import ConfigError
-from components.tools.passages import indexed
+from components.tools.medrag import LocalCorpora
 
 ROWS = [
     {"id": "p1", "title": "Ménière disease", "content": "Vertigo, tinnitus\nand hearing loss."},
     {"id": "p2", "title": "Asthma", "content": "Wheeze that β-agonists relieve."},
 ]
+
+
+def indexed(path, cache):
+    (index,) = LocalCorpora(path=str(path), cache=cache and str(cache)).load([path])
+    return index
 
 
 def write(path, rows, between=b"\n"):

@@ -8,7 +8,7 @@ import pytest
 from components.core.errors import ToolError
 from components.files.attachments import SampleFiles
 from components.sql.cleaning import text_rows
-from components.tools.sql_coder import SQLCoder, is_statement
+from components.tools.sql_coder import SQLCoder
 from tests.components.tools.ward import SCRIPT, Speaking, ward
 from tests.slow import slow
 
@@ -153,9 +153,10 @@ async def test_arguments_are_checked(tmp_path, arguments):
     assert caught.value.label == "bad_arguments"
 
 
-def test_questions_are_told_from_statements():
-    assert is_statement(" select 1") and is_statement("WITH a AS (SELECT 1) SELECT * FROM a")
-    assert not is_statement("Selected drugs?") and not is_statement("How many? select")
+@pytest.mark.parametrize("query", ["Selected drugs?", "How many? select"])
+async def test_a_question_is_no_statement(tmp_path, query):
+    with pytest.raises(ToolError, match="no SQL statement"):
+        await SQLCoder(attempts=0)(speaking(tmp_path), sql_database="mimic_iv", query=query)
 
 
 MIMIC_IV = Path(DATA or ".", "ehrsql2024", "data", "mimic_iv")

@@ -4,8 +4,8 @@ import pytest
 
 from components.core.errors import ConfigError, ToolError
 from components.core.tools import Tool
-from components.tools.toxicity_detector import ToxicityDetector, lexicon, matches
-from components.tools.toxicity_services import Moderation
+from components.tools.services import Moderation
+from components.tools.trust import ToxicityDetector, lexicon, matches
 from components.tools.web import Web
 from tests.components.tools.service import serving
 from tests.slow import slow
@@ -77,7 +77,7 @@ async def test_it_is_a_pure_tool_that_refuses_what_is_no_text():
 async def test_a_service_judges_in_the_models_place():
     answer = {"results": [{"category_scores": {"hate": 0.12345, "violence": 0.7}}]}
     async with serving({"/moderations": answer}) as service:
-        tool = ToxicityDetector(Moderation(service.url, "m", None, web=Web(retries=0)))
+        tool = ToxicityDetector(Moderation(service.url, "m", key_variable=None, web=Web(retries=0)))
         told = json.loads((await tool(None, sentence="you idiot")).text)
     assert told["score"] == 0.7 and told["kinds"] == {"hate": 0.12345, "violence": 0.7}
     assert [one["term"] for one in told["matched"]] == ["idiot"]

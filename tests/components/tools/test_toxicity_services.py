@@ -3,8 +3,8 @@ import json
 import pytest
 
 from components.core.errors import ConfigError, ToolError
-from components.tools.toxicity_detector import ToxicityService
-from components.tools.toxicity_services import Moderation, Perspective
+from components.tools.services import Moderation, Perspective
+from components.tools.trust import ToxicityService
 from components.tools.web import Web
 from tests.components.tools.service import serving
 
@@ -37,7 +37,7 @@ async def test_a_moderation_endpoint_gives_its_categories():
     async with serving({"/v1/moderations": answer}) as service:
         judge = Moderation(f"{service.url}/v1", "mod-1", web=QUICK)
         assert await judge.score("x") == {"hate": 0.1, "violence": 0.7}
-        assert await Moderation(f"{service.url}/v1", "mod-1", None, web=QUICK).score("x")
+        assert await Moderation(f"{service.url}/v1", "mod-1", key_variable=None, web=QUICK).score("x")
     assert json.loads(service.bodies[0]) == {"model": "mod-1", "input": "x"}
     assert service.headers[0]["Authorization"] == "Bearer k2" and "Authorization" not in service.headers[1]
 

@@ -1,22 +1,23 @@
 import pytest
 
-from components.tools.vocabulary import VocabularyStore
+from components.tools.umls import VocabularyStore
 
 
 @pytest.fixture
 def store():
     made = VocabularyStore()
-    made.begin()
-    made.add("concept", [("C1", "Myocardial infarction"), ("C2", "Old myocardial infarction"), ("C3", "Infarction")])
-    made.add_names(
+    names = [
+        ("C1", "Myocardial infarction"), ("C1", "Heart attack"), ("C2", "Old myocardial infarction"),
+        ("C3", "Infarction"), ("C4", 'The "quoted" 1,25-dihydroxy α-thing'),
+    ]  # fmt: skip
+    made.fill(
         [
-            ("C1", "Myocardial infarction"), ("C1", "Heart attack"), ("C2", "Old myocardial infarction"),
-            ("C3", "Infarction"), ("C4", 'The "quoted" 1,25-dihydroxy α-thing'),
+            ("concept", [("C1", "Myocardial infarction"), ("C2", "Old myocardial infarction"), ("C3", "Infarction")]),
+            ("name", names),
+            ("definition", [("C1", "MSH", "first"), ("C1", "MSH", "second"), ("C1", "NCI", "other")]),
+            ("relation", [("C1", "Myocardial infarction", "affects", f"Part {n}") for n in range(7)]),
         ]
-    )  # fmt: skip
-    made.add("definition", [("C1", "MSH", "first"), ("C1", "MSH", "second"), ("C1", "NCI", "other")])
-    made.add("relation", [("C1", "Myocardial infarction", "affects", f"Part {n}") for n in range(7)])
-    made.finish()
+    )
     yield made
     made.close()
 

@@ -5,7 +5,8 @@ from aiohttp import web
 from yarl import URL
 
 from components.core.errors import ConfigError, ToolError
-from components.tools.web import Web, base, is_public, key, no_key
+from components.tools.services import Uts
+from components.tools.web import Web, base, is_public
 from tests.components.tools.service import serving
 
 QUICK = Web(timeout_seconds=2, retries=2, first_wait_seconds=0.01)
@@ -24,13 +25,13 @@ def failing(times, status, then="fine", **headers):
 async def test_gets_text_and_json_with_parameters_and_headers():
     async with serving({"/a": {"n": 1}}) as service:
         reply = await QUICK.get(base(service.url) / "a", {"q": "ä b&c"}, {"X-Key": "k"})
-    assert reply.json() == {"n": 1} and reply.status == 200
+    assert reply.find(dict) == {"n": 1} and reply.status == 200
     assert service.asked == [("/a", {"q": "ä b&c"})] and service.headers[0]["X-Key"] == "k"
 
 
 async def test_posts_json():
     async with serving({"/a": lambda request: web.Response(text="ok", status=201)}) as service:
-        reply = await QUICK.post(base(service.url) / "a", {"text": "x"})
+        reply = await QUICK.post(base(service.url) / "a", {"text": "x"}, {})
     assert reply.text == "ok" and service.bodies == [b'{"text":"x"}']
 
 
@@ -101,20 +102,23 @@ async def test_what_is_not_json_is_told():
     async with serving({"/a": "<html>"}) as service:
         reply = await QUICK.get(base(service.url) / "a")
     with pytest.raises(ToolError, match="not JSON") as caught:
-        reply.json()
+        reply.find(dict)
     assert caught.value.label == "unavailable"
 
 
-@pytest.mark.parametrize("url", ["", "example.org", "ftp://example.org", "https://u:p@example.org", "https://a?key=1"])
+@pytest.mark.parametrize(
+    "url", ["", "example.org", "http://[", "ftp://example.org", "https://u:p@example.org", "https://a?key=1"]
+)
 def test_a_base_url_is_checked(url):
     with pytest.raises(ConfigError, match="base_url"):
         base(url)
 
 
 def test_keys_come_from_the_environment(monkeypatch):
-    assert "NCBI_API_KEY" in no_key("NCBI_API_KEY", "PubMed")
-    monkeypatch.setenv("NCBI_API_KEY", " k ")
-    assert key("NCBI_API_KEY") == "k" and no_key("NCBI_API_KEY", "PubMed") == ""
+    monkeypatch.delenv("UMLS_API_KEY", raising=False)
+    assert Uts().missing.endswith("needs a key in the environment variable UMLS_API_KEY, which is not set")
+    monkeypatch.setenv("UMLS_API_KEY", " k ")
+    assert Uts().key == "k" and Uts().missing == ""
 
 
 @pytest.mark.parametrize(

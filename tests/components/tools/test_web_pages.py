@@ -1,6 +1,6 @@
 import pytest
 
-from components.tools.web_snapshot import read_page
+from components.tools.google_search import read_page
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.cab.tool_use import ToolUse
+from components.cab.scorers import ToolUse
 from components.ehr.scorer import Ehr
 from components.panel.scorer import Panel
 from components.radiology.scorers.planning import Chain

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.cab import tool_use
+from components.cab import scorers as cab_scorers
 from components.ehr import scorer as ehr
 from components.ehr.scorer import Ehr
 from components.radiology.scorers import planning, refusal, response
@@ -154,7 +154,7 @@ def test_scorers_declare_what_their_values_can_be():
         for module, scorer in (
             (building, building.Building()), (planning, planning.Chain), (choice, choice.Choice),
             (ehr, Ehr()), (faults, faults.Faults), (refusal, refusal.Refusals), (response, response.Response),
-            (tool_use, tool_use.ToolUse),
+            (cab_scorers, cab_scorers.ToolUse),
         )
     ],
 )  # fmt: skip

@@ -39,3 +39,8 @@ def test_missing_files_images_or_splits_are_named(tmp_path):
     assert "fake_qa_shuffle.json; take data/*.json" in refused(HaltMedVqa(str(tmp_path)))
     assert "dataset.images.fake: no folder of images, found None; get the images" in refused(halt(tmp_path, images={}))
     assert "HALT-MedVQA has test, train; found 'dev'" in refused(halt(tmp_path), "dev")
+
+
+def test_answers_that_do_not_fit_the_options_are_refused(tmp_path):
+    assert "is not option B: 'I do not know'" in refused(halt(tmp_path, fake=[{**FAKE, "answer": "Sirius"}]))
+    assert "must be one of A, B, found 'C'" in refused(halt(tmp_path, fake=[{**FAKE, "answer_id": "C"}]))

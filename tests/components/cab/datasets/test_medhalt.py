@@ -1,6 +1,8 @@
 import csv
 import io
 
+import pytest
+
 from components.cab.datasets.hallucination import MedHalt
 from tests.components.cab_files import DATA, needs, refused, write
 
@@ -56,6 +58,18 @@ def test_missing_files_splits_or_tests_are_named(tmp_path):
     complaint = refused(halt(tmp_path, tests=("fake", "fct")))
     assert "reasoning_FCT.csv; set CLINICAL_DATA_DIR" in complaint and "dataset.tests=[fake]" in complaint
     assert "Med-HALT has test; found 'train'" in refused(halt(tmp_path), "train")
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"options": "{'0': "}, "options: must be a dict with the keys '0', '1'"),
+        ({"options": "{'0': 'Rib'}"}, "options: must be 2 to 26 texts"),
+        ({"correct_index": "0"}, "correct_index: must be the number of the option 'None of the above' (option B)"),
+    ],
+)
+def test_malformed_rows_are_refused(tmp_path, changes, complaint):
+    assert complaint in refused(halt(tmp_path, [{**NOTA, **changes}], "reasoning_nota.csv", tests=("nota",)))
 
 
 @needs("medhalt")

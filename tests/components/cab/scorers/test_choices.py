@@ -1,14 +1,7 @@
 import pytest
 
 from components.cab.scorers.case import Case, Unscored
-from components.cab.scorers.choices import (
-    official,
-    official_tolerant,
-    read_letter,
-    strict,
-    strict_tolerant,
-    wants_refusal,
-)
+from components.cab.scorers.choices import official, read_letter, strict, wants_refusal
 
 DRUGS = {"A": "Aspirin", "B": "Biotin", "C": "Vitamin D", "D": "None of the above"}
 YES_NO = {"A": "yes", "B": "no", "C": "maybe"}
@@ -50,6 +43,10 @@ def test_reading_says_what_was_read_and_what_is_right():
     assert strict(Case("Answer: A", "B", DRUGS)).explanation == "read 'A', right is 'B'"
 
 
+def tolerant(text, target, choices=None):
+    return Case(text, target, choices or {}, form="tolerant_choice")
+
+
 ACCEPTED = {"accepted": ["I do not know", "Wrong"]}
 
 
@@ -65,27 +62,27 @@ ACCEPTED = {"accepted": ["I do not know", "Wrong"]}
     ],
 )
 def test_accepted_refusals_are_found_in_words(text, by_reference, repaired):
-    case = Case(text, ACCEPTED)
-    assert (official_tolerant(case).value, strict_tolerant(case).value) == (by_reference, repaired)
+    case = tolerant(text, ACCEPTED)
+    assert (official(case).value, strict(case).value) == (by_reference, repaired)
 
 
 def test_accepted_refusal_may_be_the_option_that_is_chosen():
-    case = Case("The answer is D.", {"accepted": ["none of the above"]}, DRUGS)
-    assert (official_tolerant(case).value, strict_tolerant(case).value) == (0, 1)
-    assert strict_tolerant(Case("A", {"accepted": ["none of the above"]}, DRUGS)).value == 0
+    case = tolerant("The answer is D.", {"accepted": ["none of the above"]}, DRUGS)
+    assert (official(case).value, strict(case).value) == (0, 1)
+    assert strict(tolerant("A", {"accepted": ["none of the above"]}, DRUGS)).value == 0
 
 
 def test_options_may_stand_in_the_question_only():
     key = {"answer": "Biotin", "answer_idx": "B"}
     for answer, value in (("B", 1), ("biotin", 1), ("(C) Cysteine", 0), ("Answer: B", 1)):
-        assert strict(Case(answer, key)).value == strict_tolerant(Case(answer, key)).value == value
+        assert strict(Case(answer, key)).value == strict(tolerant(answer, key)).value == value
     assert official(Case("B. Biotin", key)).value == 1 and not wants_refusal(Case("", key))
 
 
 def test_tolerant_choice_ignores_case_and_the_letter_with_a_full_stop_is_found_in_strict_only():
-    assert official_tolerant(Case("biotin", "B", DRUGS)).value == 1
-    assert official_tolerant(Case("B. something", "B", DRUGS)).value == 0
-    assert strict_tolerant(Case("B. something", "B", DRUGS)).value == 1
+    assert official(tolerant("biotin", "B", DRUGS)).value == 1
+    assert official(tolerant("B. something", "B", DRUGS)).value == 0
+    assert strict(tolerant("B. something", "B", DRUGS)).value == 1
 
 
 def test_refusal_is_wanted_where_not_knowing_is_right():
@@ -102,4 +99,4 @@ def test_target_that_is_no_choice_cannot_be_scored(target, says):
 
 def test_accepted_must_be_a_list():
     with pytest.raises(Unscored, match="must be a list"):
-        official_tolerant(Case("A", {"accepted": "I do not know"}))
+        official(tolerant("A", {"accepted": "I do not know"}))

@@ -8,15 +8,7 @@ import orjson
 import pytest
 
 from components.cab.scorers.case import Case, Unscored
-from components.cab.scorers.tables import (
-    is_query,
-    official_no_result,
-    official_rows,
-    official_values,
-    strict_no_result,
-    strict_rows,
-    strict_values,
-)
+from components.cab.scorers.tables import is_query, official, strict
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +22,11 @@ def ward(tmp_path_factory):
     return folder
 
 
-def both(readers, answer, gold, database=None, dialect="mimic_iii"):
-    case = Case(answer, {"answer": gold}, database=database, dialect=dialect)
-    return tuple(reader(case).value for reader in readers)
+def both(form, answer, gold, database=None, dialect="mimic_iii"):
+    case = Case(answer, {"answer": gold}, database=database, dialect=dialect, form=form)
+    return (official(case).value, strict(case).value)
 
 
-ROWS, VALUES = (official_rows, strict_rows), (official_values, strict_values)
 TWO = "[['heparin', '5.0'], ['aspirin', '1.457']]"
 
 
@@ -67,7 +58,7 @@ TWO = "[['heparin', '5.0'], ['aspirin', '1.457']]"
     ],
 )
 def test_rows(ward, answer, gold, by_reference, repaired):
-    assert both(ROWS, answer, gold, ward) == (by_reference, repaired)
+    assert both("rows", answer, gold, ward) == (by_reference, repaired)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +77,7 @@ def test_rows(ward, answer, gold, by_reference, repaired):
     ],
 )
 def test_values(ward, answer, gold, by_reference, repaired):
-    assert both(VALUES, answer, gold, ward) == (by_reference, repaired)
+    assert both("values", answer, gold, ward) == (by_reference, repaired)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +94,7 @@ def test_values(ward, answer, gold, by_reference, repaired):
     ],
 )
 def test_no_result(ward, answer, by_reference, repaired):
-    assert both((official_no_result, strict_no_result), answer, None, ward) == (by_reference, repaired)
+    assert both("no_result", answer, None, ward) == (by_reference, repaired)
 
 
 @pytest.mark.parametrize(
@@ -124,23 +115,21 @@ def test_sql_is_what_begins_as_a_query(answer, is_one):
 
 
 def test_failed_statement_is_told():
-    explanation = strict_rows(
-        Case("SELECT 1 FROM x", {"answer": "[]"}, database=Path(__file__), dialect="eicu")
-    ).explanation
-    assert "not executed: " in explanation
+    case = Case("SELECT 1 FROM x", {"answer": "[]"}, database=Path(__file__), dialect="eicu", form="rows")
+    assert "not executed: " in strict(case).explanation
 
 
 def test_sql_without_a_database_cannot_be_scored_but_words_can():
     with pytest.raises(Unscored, match="no database"):
-        both(ROWS, "SELECT 1", TWO)
+        both("rows", "SELECT 1", TWO)
     with pytest.raises(Unscored, match="no database"):
-        official_rows(Case("You can use heparin", {"answer": "[['heparin']]"}))
-    assert strict_rows(Case("You can use heparin", {"answer": "[['heparin']]"})).value == 1
+        official(Case("You can use heparin", {"answer": "[['heparin']]"}, form="rows"))
+    assert strict(Case("You can use heparin", {"answer": "[['heparin']]"}, form="rows")).value == 1
 
 
 def test_broken_key_cannot_be_scored():
     with pytest.raises(Unscored, match="a table or a text"):
-        official_values(Case("5", {"answer": None}))
+        official(Case("5", {"answer": None}, form="values"))
 
 
 FOLDER = os.environ.get("CLINICAL_DATA_DIR")
@@ -156,6 +145,6 @@ def test_every_gold_query_and_every_gold_table_in_words_is_right():
             continue
         n_scored += 1
         words = "; ".join(" ".join(row) for row in ast.literal_eval(gold)) or "no result"
-        assert both(ROWS, queries[name], gold, folder, "mimic_iv") == (1, 1)
-        assert strict_rows(Case(words, {"answer": gold}, database=folder)).value == 1
+        assert both("rows", queries[name], gold, folder, "mimic_iv") == (1, 1)
+        assert strict(Case(words, {"answer": gold}, database=folder, form="rows")).value == 1
     assert n_scored > 30

@@ -1,7 +1,8 @@
 import pytest
 
 from components.cab.scorers import Cab
-from components.cab.simulated.answers import ClinicalKnowledge, is_clinical
+from components.cab.simulated import Clinical
+from components.cab.simulated.answers import ClinicalKnowledge
 from components.cab.tasks import TASKS
 from components.core.messages import Message
 from components.core.types import Problem, Sample, Trajectory
@@ -74,8 +75,9 @@ def test_a_number_is_not_right_because_it_holds_the_right_one():
 
 
 def test_only_tasks_of_the_benchmark_are_clinical():
-    assert is_clinical(odd("A")) and not is_clinical(None)
-    assert not any(is_clinical(Sample(Problem("x", "y"), "z", {"task": task})) for task in ("none", None, ["medqa"]))
+    assert Clinical().knowledge(odd("A"))
+    for task in ("none", None, ["medqa"]):
+        assert Clinical().knowledge(Sample(Problem("x", "y"), "z", {"task": task})) is None
 
 
 def test_a_wrong_option_is_another_than_the_one_that_is_named():
