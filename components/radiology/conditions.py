@@ -19,7 +19,7 @@ from components.radiology.cards import Card
 from components.radiology.perfect import solvable
 from components.radiology.study import Study
 from components.radiology.switches import Switches
-from components.radiology.tasks import DI, REFUSAL_FIELDS
+from components.radiology.tasks import REFUSAL_FIELDS
 from components.radiology.toolset import rebuild, study_behind
 
 
@@ -50,13 +50,9 @@ class ToolSet:
         if switches.enforce_restriction == "error" and solvable(cards, study, switches):
             text = "solvable: the vocabulary has no entries but the record's own"
             raise ConfigError(f"{row.name} leaves sample {sample.problem.id!r} {text}")
-        new = rebuild(offer, cards, rng, switches, facts, self._forgotten)
+        new = rebuild(offer, cards, rng, switches, facts)
         controls = {**new.controls, "build": builder(study, facts, len(cards), switches)}
         return replace(new, refusal_fields=REFUSAL_FIELDS, controls=controls, validates=row.validates)
-
-    def _forgotten(self, card: Card) -> bool:
-        """Whether the reference describes the tool but forgets to make it callable."""
-        return not self.switches.register_inferencer and card.category == DI and card.supported is not None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ the same way. The effects of the log's patterns on the numbers (a refusal counts
 holds a closing brace is lost) are reproduced where switch ``error_detection`` is ``substring``.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -75,14 +74,6 @@ def task_of(sample: Sample) -> Task | None:
 def kind_of(trajectory: Trajectory) -> str:
     """The kind of condition: baseline, redundant, insufficient, differentiated, ...; by default ``intact``."""
     return str(trajectory.facts.get("kind", "intact"))
-
-
-def is_scored(switches: Switches, kind: str, published: Sequence[str]) -> bool:
-    """Whether a metric of solvable tasks is scored in a condition of this kind.
-
-    The reference's scripts score it where it was ``published``, otherwise it is scored wherever the task can be solved.
-    """
-    return kind in published if switches.planning_scope == "success_only" else kind != "insufficient"
 
 
 @lru_cache(maxsize=64)

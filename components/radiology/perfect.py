@@ -9,16 +9,17 @@ Source: Zheng et al. 2024, arXiv 2412.09529, who leave open which tool suits. Ou
 higher upper bound is better.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, ClassVar
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.cards import Card
-from components.radiology.execution import Called, Execution, read, task_of
+from components.radiology.execution import Called, Execution, kind_of, read, task_of
 from components.radiology.memory import RadiologyMemory, open_memory
 from components.radiology.plan import known_mode, plan_text, read_known
 from components.radiology.study import Study
@@ -36,34 +37,31 @@ class Suitable:
 
     def tools(self, category: str, variant: str | None = None) -> Sequence[ToolSpec]:
         """The suitable tools for a step in the order of the offer; ``variant`` None leaves the type open."""
-        fitting = [spec for spec in self._tools if spec.facts["category"] == category]
-        fitting = [spec for spec in fitting if variant is None or spec.facts["variant"] == variant]
-        return [spec for spec in fitting if is_suitable(spec.facts, self._record)]
+        return [
+            spec
+            for spec in self._tools
+            if spec.facts["category"] == category
+            and variant in (None, spec.facts["variant"])
+            and spec.facts["anatomy"] in (None, self._record["Anatomy"])
+            and spec.facts["modality"] in (None, self._record["Modality"])
+            and supports(spec.facts["supported"] or None, self._record, category, spec.facts["variant"])
+        ]
 
     def best(self, category: str, variant: str | None = None) -> ToolSpec | None:
         """The one with the highest upper bound, of equals the last; None when there is none."""
         return max(reversed(self.tools(category, variant)), key=lambda one: float(one.facts["upper"]), default=None)
 
 
-def is_suitable(facts: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
-    """Whether the tool of these facts works on this patient's record."""
-    if facts["anatomy"] not in (None, record["Anatomy"]) or facts["modality"] not in (None, record["Modality"]):
-        return False
-    return supports(facts["supported"] or None, record, facts["category"], facts["variant"])
-
-
 def solvable(cards: Iterable[Card], study: Study, switches: Switches) -> bool:
-    """Whether every step of the task's chain, quantifiers typed, can be executed in order.
+    """Whether every step of the task's chain, quantifiers typed, can be executed in order with the compulsory inputs.
 
-    ``cards`` are those of the callable tools; inputs are the compulsory ones.
+    ``cards`` are those of the callable tools.
     """
-    tools = list(cards)
-    memory = open_memory(study.record, study.task.id, switches)
-    for category, kind in study.task.chain:
-        fitting = (c for c in tools if c.category == category and kind in (None, c.variant))
-        if not any(_runs(one, memory, switches) for one in fitting):
-            return False
-    return True
+    tools, memory = list(cards), open_memory(study.record, study.task.id, switches)
+    return all(
+        any(_runs(c, memory, switches) for c in tools if c.category == category and kind in (None, c.variant))
+        for category, kind in study.task.chain
+    )
 
 
 def _runs(one: Card, memory: RadiologyMemory, switches: Switches) -> bool:
@@ -135,52 +133,53 @@ class Attempt:
         return execute(self.task.id, condition, self.suitable, record, self.switches)
 
 
-Values = Callable[[Attempt, Execution], Mapping[str, float | None]]
-
-
-class _Same(NamedTuple):
-    """A sample and an episode by identity, since they cannot be hashed."""
-
-    sample: Sample
-    trajectory: Trajectory
-
-    def __hash__(self) -> int:
-        return id(self.trajectory)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and all(mine is its for mine, its in zip(self, other, strict=True))
+Published = Mapping[str, Sequence[str]]
+_newest: list[Attempt] = []  # at most one: scorers come one after the other
 
 
 def attempt(sample: Sample, trajectory: Trajectory, switches: Switches) -> Attempt | None:
     """The attempt of a finished episode; None when the sample is not of this benchmark."""
-    return _attempt(_Same(sample, trajectory), switches)
+    if (task := task_of(sample)) is None:
+        return None
+    for one in tuple(_newest):
+        if one.sample is sample and one.trajectory is trajectory and one.switches == switches:
+            return one
+    _newest[:] = [Attempt(sample, trajectory, task, switches)]
+    return _newest[0]
 
 
-@lru_cache(maxsize=1)  # scorers come one after the other
-def _attempt(same: _Same, switches: Switches) -> Attempt | None:
-    task = task_of(same.sample)
-    return None if task is None else Attempt(same.sample, same.trajectory, task, switches)
+@dataclass(frozen=True)
+class Graded(ABC):
+    """A scorer of what was executed, with the scores of a perfect execution as ceilings.
 
-
-def unscored(names: Sequence[str]) -> Sequence[Score]:
-    """Nothing to score."""
-    return [Score(name, None) for name in names]
-
-
-def grade(
-    sample: Sample,
-    trajectory: Trajectory,
-    switches: Switches,
-    names: Sequence[str],
-    scored: Sequence[str],
-    values: Values,
-) -> Sequence[Score]:
-    """One score per name: the values of this episode's execution, and of a perfect one as ceilings.
-
-    Names that are not ``scored``, and all of a sample that is not of this benchmark, are unscored.
+    Scored wherever the task can be solved; in the reference's profile where its scripts score it: ``published``, the
+    names by the kind of condition. A sample of another benchmark is unscored.
     """
-    one = attempt(sample, trajectory, switches) if scored else None
-    if one is None:
-        return unscored(names)
-    mine, best = values(one, one.execution), values(one, one.perfect)
-    return [Score(name, mine[name], ceiling=best[name]) if name in scored else Score(name, None) for name in names]
+
+    switches: Switches
+    version: str = "1"
+    names: ClassVar[Sequence[str]]
+    published: ClassVar[Published] = {}
+
+    @abstractmethod
+    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """All metrics of the episode's or of the perfect execution, by name."""
+
+    def kind(self, trajectory: Trajectory) -> str:
+        """The kind of condition by which it is scored."""
+        return kind_of(trajectory)
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+        """One score per name."""
+        kind, scored = self.kind(trajectory), self.names
+        if self.switches.planning_scope == "success_only":
+            scored = self.published.get(kind, ())
+        elif kind == "insufficient":
+            scored = ()
+        one = attempt(sample, trajectory, self.switches) if scored else None
+        if one is None:
+            return [Score(name, None) for name in self.names]
+        mine, best = self.values(one, one.execution), self.values(one, one.perfect)
+        return [
+            Score(name, mine[name], ceiling=best[name]) if name in scored else Score(name, None) for name in self.names
+        ]

@@ -43,11 +43,6 @@ _AROUND = " \t\r\n\"'`,{}"
 _NEVER = ("$Report$", "$Treatment$")
 
 
-def is_code_baseline(switches: Switches, condition: str) -> bool:
-    """Whether the rules of the reference's separate pipeline for condition baseline apply."""
-    return switches.known_info == "per_condition" and condition == "baseline"
-
-
 def known_mode(switches: Switches, condition: str) -> KnownInfo:
     """How claims are read under this condition."""
     if switches.known_info == "per_condition":
@@ -89,7 +84,7 @@ def decision_chain(text: str, reader: Literal["code_line", "tolerant"]) -> list[
 def chain_names(text: str) -> list[str]:
     """The names in the first tool chain, in its order: up to its closing bracket, or to the end of its line."""
     found = _CHAIN.search(text)
-    return _NAME.findall((found[1] if found[1] is not None else found[2]) if found else "")
+    return _NAME.findall(found[2] if found[1] is None else found[1]) if found else []
 
 
 def plan_text(known: Iterable[str], names: Iterable[str]) -> str:
@@ -124,18 +119,16 @@ def read_plan(reply: str) -> PlanObject | None:
 
     A report, a treatment and masks are never known beforehand, whatever is claimed.
     """
-    parts, chain = _parts(reply), chain_names(reply)
+    found, chain = list(_FIELD.finditer(reply)), chain_names(reply)
     if not chain:
         return None
+    ends = [
+        *(one.start() for one in found[1:]),
+        len(reply),
+    ]  # a key's text ends at the next; of a repeated key the first
+    parts = {one[1].lower(): reply[one.end() : end] for one, end in reversed([*zip(found, ends, strict=False)])}
     known = [name for name in read_known(parts.get("known info", ""), "all_dollar") if name not in _NEVER]
     summary, reflection = (
         " ".join(parts.get(key, "").strip(_AROUND).split()) for key in ("task summary", "self-reflection")
     )
     return PlanObject(summary, tuple(known), reflection, tuple(chain))
-
-
-def _parts(reply: str) -> dict[str, str]:
-    """Key in lower case -> the text after it up to the next key; of a repeated key the first."""
-    found = list(_FIELD.finditer(reply))
-    ends = [*(one.start() for one in found[1:]), len(reply)]
-    return {one[1].lower(): reply[one.end() : end] for one, end in reversed([*zip(found, ends, strict=False)])}

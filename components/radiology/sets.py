@@ -26,18 +26,6 @@ REPLACED: Mapping[str, str] = TABLES["replaced"]
 RESTRICTED: Mapping[str, Sequence[str]] = TABLES["restricted"]
 
 
-def _facts(argument: str, accepted: Sequence[str], place: Pair, ability: str) -> dict[str, Any]:
-    """The facts of an offer that should be refused."""
-    return {
-        "argument": argument,
-        "accepted": [*accepted],
-        "anatomy": place[0],
-        "modality": place[1],
-        "ability": ability,
-        "ground_truth_code": accepted[0],
-    }
-
-
 def config1_facts(study: Study) -> dict[str, Any]:
     """Expected refusal of config1: the removed category, whatever the pair."""
     argument = study.task.removed
@@ -46,14 +34,17 @@ def config1_facts(study: Study) -> dict[str, Any]:
 
 def config2_facts(study: Study) -> dict[str, Any]:
     """Expected refusal of config2: the replaced category for the record's pair."""
-    argument = study.task.replaced
-    return _facts(argument, (REPLACED[argument],), study.pair, "SpecificToolMissing")
+    return _facts(study.task.replaced, (REPLACED[study.task.replaced],), study.pair, "SpecificToolMissing")
 
 
 def config3_facts(study: Study) -> dict[str, Any]:
     """Expected refusal of config3: the restricted category; scorers leave the pair free."""
-    argument = study.task.restricted
-    return _facts(argument, RESTRICTED[argument], study.pair, "InsufficientCapability")
+    return _facts(study.task.restricted, RESTRICTED[study.task.restricted], study.pair, "InsufficientCapability")
+
+
+def _facts(argument: str, accepted: Sequence[str], place: Pair, ability: str) -> dict[str, Any]:
+    facts = {"argument": argument, "accepted": [*accepted], "anatomy": place[0], "modality": place[1]}
+    return {**facts, "ability": ability, "ground_truth_code": accepted[0]}
 
 
 FULL = "Text and Mask"
@@ -82,7 +73,7 @@ def regular(study: Study, rng: Random, switches: Switches) -> Sequence[Card]:
     if switches.regular_variant == "code_12":
         return cards
     others = [other for other in PAIRS if other != study.pair]
-    found = []
+    found: list[Card] = []
     for one in cards:
         found.append(one)
         if one.category in _IMAGE and rng.random() < 0.5:
@@ -118,23 +109,20 @@ def medium(study: Study, rng: Random, switches: Switches) -> list[Card]:
 @lru_cache
 def high(switches: Switches) -> tuple[Card, ...]:
     """Every tool there is, unbound and for each of the 22 pairs: 169."""
-    make = partial(card, switches=switches)
-    places = (None, *PAIRS)
+    make, places = partial(card, switches=switches), (None, *PAIRS)
     reports = [make(RG, variant, place) for place in places for variant in VARIANTS]
     image = [make(category, pair=place) for category in _IMAGE for place in places]
     return (make(AC), make(MC), *image, make(DI), *_measuring(switches), *reports, make(TR))
 
 
-def _layout(pair: Pair, reports: Sequence[Card], switches: Switches) -> list[Card]:
-    """The layout of the insufficient conditions: an unbound and a bound tool for what can be bound."""
+def _layout(pair: Pair, switches: Switches, reports: Sequence[Card] = ()) -> list[Card]:
+    """The layout of the insufficient conditions: an unbound and a bound tool for what can be bound.
+
+    Without ``reports`` four report generators: simplest and fullest, unbound and bound."""
     make = partial(card, switches=switches)
+    reports = reports or [make(RG, variant, place) for place in (None, pair) for variant in ("Basic", FULL)]
     image = [make(category, pair=place) for category in _IMAGE for place in (None, pair)]
     return [make(AC), make(MC), *image, make(DI), *_measuring(switches), *reports, make(TR)]
-
-
-def _reports(pair: Pair, switches: Switches) -> list[Card]:
-    """Four report generators: simplest and fullest, unbound and bound."""
-    return [card(RG, variant, place, switches=switches) for place in (None, pair) for variant in ("Basic", FULL)]
 
 
 def config1(study: Study, rng: Random, switches: Switches) -> list[Card]:
@@ -142,7 +130,7 @@ def config1(study: Study, rng: Random, switches: Switches) -> list[Card]:
     drawn = [(place, variant) for place in (None, study.pair) for variant in rng.sample(VARIANTS, 2)]
     reports = [card(RG, variant, place, switches=switches) for place, variant in drawn]
     categories, kind = REMOVED[study.task.removed]
-    cards = _layout(study.pair, reports, switches)
+    cards = _layout(study.pair, switches, reports)
     return [c for c in cards if c.category not in categories or (kind is not None and c.variant != kind)]
 
 
@@ -150,7 +138,7 @@ def config2(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """The tools of one category are for other anatomies only: 17, or 15 to 17 with ``paper_15_17``."""
     category = REPLACED[study.task.replaced]
     foreign = [place for place in PAIRS if place[0] != study.pair[0]]
-    cards = _layout(study.pair, _reports(study.pair, switches), switches)
+    cards = _layout(study.pair, switches)
     if switches.config2_variant == "code_17":
         pairs, cards = rng.sample(foreign, 2), [c for c in cards if c.category != DI]
         variants: Sequence[str | None] = ("Basic", FULL) if category == RG else (None,)
@@ -188,7 +176,7 @@ def config3(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """18 tools, of which those for one entity list 3 to 5 entries that are not the record's."""
     entity = study.task.restricted
     listed = _drawn(study, entity, (3, 5), rng, switches)
-    cards = _layout(study.pair, _reports(study.pair, switches), switches)
+    cards = _layout(study.pair, switches)
     return [_restricted(c, listed, switches) if _restrictable(c, entity) else c for c in cards]
 
 
@@ -199,7 +187,7 @@ def differentiated(study: Study, rng: Random, switches: Switches) -> list[Card]:
     reports = [card(RG, FULL, place, switches=switches) for place in (None, study.pair)]
     found: list[Card] = []
     pending: list[Card] = []
-    for one in _layout(study.pair, reports, switches):
+    for one in _layout(study.pair, switches, reports):
         found.append(one)
         if _restrictable(one, entity) and (one.anatomy is not None or one.category not in BINDABLE):
             pending.append(_restricted(one, listed, switches))

@@ -4,9 +4,9 @@ Source: Zheng et al. 2024, arXiv 2412.09529; the reference implementation (MAGIC
 plans differently, and hides the patient's information to the end, in its separate pipeline for condition baseline.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -17,11 +17,11 @@ from components.core.types import Observation, Sample
 from components.faults.marks import KEY as FAULTS
 from components.radiology.cards import Card, spec
 from components.radiology.memory import RadiologyMemory, open_memory
-from components.radiology.plan import KnownInfo, is_code_baseline, known_mode, read_known, runtime_plan
+from components.radiology.plan import KnownInfo, known_mode, read_known, runtime_plan
 from components.radiology.sets import baseline
 from components.radiology.study import Study, study_of
 from components.radiology.switches import Switches
-from components.radiology.tasks import CATEGORIES
+from components.radiology.tasks import CATEGORIES, DI
 from components.radiology.tool import RadiologyTool, memory_of
 
 _START = ToolSpec("start", "Begin with the variables that a plan holds known.")
@@ -65,7 +65,7 @@ class Look:
 @lru_cache
 def controls(switches: Switches, condition: str) -> Mapping[str, Tool]:
     """The controls of an offer under this condition."""
-    plain = is_code_baseline(switches, condition)
+    plain = switches.known_info == "per_condition" and condition == "baseline"  # the reference's separate pipeline
     start = Start(known_mode(switches, condition), echoes=not plain)
     return {"start": start, "look": Look(False), "final": Look(not plain, _FINAL)}
 
@@ -80,25 +80,29 @@ class Radiology:
     switches: Switches = field(default_factory=Switches)
     demonstrations: str = "radiology_demonstrations"
 
-    @cached_property
-    def _tools(self) -> Mapping[str, Tool]:
-        """The tools, which hold no state and are shared by all samples."""
-        return numbered_tools(baseline(self.switches), self.switches)
-
     def open(self, sample: Sample) -> Offer:
         """Open the tools of a sample. Raises ConfigError when it has no patient record to image."""
         study = study_of(sample)
         memory = open_memory(study.record, study.task.id, self.switches, study.vocabulary)
         facts = {"condition": "baseline", "kind": "baseline"}
-        return Offer(self._tools, memory, controls(self.switches, "baseline"), facts=facts, categories=CATEGORIES)
+        tools = _baseline_tools(self.switches)
+        return Offer(tools, memory, controls(self.switches, "baseline"), facts=facts, categories=CATEGORIES)
 
 
-def numbered_tools(
-    cards: Iterable[Card], switches: Switches, uncallable: Callable[[Card], bool] = lambda _: False
-) -> dict[str, Tool]:
-    """The tools TOOL1, TOOL2, ... in this order; ``uncallable`` ones are described only."""
+@lru_cache
+def _baseline_tools(switches: Switches) -> Mapping[str, Tool]:
+    """The tools of the baseline, which hold no state and are shared by all samples."""
+    return numbered_tools(baseline(switches), switches)
+
+
+def numbered_tools(cards: Iterable[Card], switches: Switches, insufficient: bool = False) -> dict[str, Tool]:
+    """The tools TOOL1, TOOL2, ... in this order. By the switches a restricted inferencer of an ``insufficient`` set is
+    described only, as the reference forgets to make it callable."""
+    forgets = insufficient and not switches.register_inferencer
     return {
-        (name := f"TOOL{n}"): RadiologyTool(spec(card, name), card, switches, not uncallable(card))
+        (name := f"TOOL{n}"): RadiologyTool(
+            spec(card, name), card, switches, not (forgets and card.category == DI and card.supported is not None)
+        )
         for n, card in enumerate(cards, 1)
     }
 
@@ -113,14 +117,7 @@ def study_behind(offer: Offer, sample: Sample, condition: str) -> Study:
     return study_of(sample)
 
 
-def rebuild(
-    offer: Offer,
-    cards: Iterable[Card],
-    rng: Random,
-    switches: Switches,
-    facts: Mapping[str, Any],
-    uncallable: Callable[[Card], bool] = lambda _: False,
-) -> Offer:
+def rebuild(offer: Offer, cards: Iterable[Card], rng: Random, switches: Switches, facts: Mapping[str, Any]) -> Offer:
     """The offer with these tools in place of its own, and the controls of ``facts['condition']``.
 
     The switches decide whether ``rng`` shuffles them before they are named. Raises ConfigError where another condition
@@ -135,5 +132,5 @@ def rebuild(
     order = list(cards)
     if switches.tool_order == "shuffled":
         rng.shuffle(order)
-    tools = numbered_tools(order, switches, uncallable)
+    tools = numbered_tools(order, switches, facts["kind"] == "insufficient")
     return replace(offer, tools=tools, controls=controls(switches, facts["condition"]), facts=facts)

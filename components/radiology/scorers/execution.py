@@ -9,96 +9,86 @@ single suitable tool are left out, and an unsuitable choice scores 0.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from components.building.reading import may_build
 from components.core.traits import ScorerTraits
-from components.core.types import Sample, Score, Trajectory
-from components.radiology.execution import Execution, from_log, ground_truth, is_scored, kind_of
-from components.radiology.perfect import Attempt, Suitable, grade
+from components.core.types import Trajectory
+from components.radiology.execution import Execution, from_log, ground_truth
+from components.radiology.perfect import Attempt, Graded, Published, Suitable
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE, TASKS, Task
 
-RUN_NAMES = ("execution/ecr", "execution/pfsp")
-
-
-def prefailure(execution: Execution, n_steps: int, switches: Switches) -> float:
-    """Successful calls before the first failure per ground-truth step; the reference also counts the failing call."""
-    n_calls = execution.clean
-    if switches.pfsp_counts_failing_call:
-        n_calls = len(execution.categories(switches))
-    return min(1.0, n_calls / n_steps) if switches.pfsp_clip else n_calls / n_steps
-
 
 def io(switches: Switches, task: Task, execution: Execution) -> Mapping[str, float | None]:
-    """Both metrics; the second is None unless the episode failed. A refusal is not a failure.
+    """Execution completion, and successful calls before the first failure per ground-truth step, None unless the
+    episode failed. A refusal is not a failure. The reference also counts the failing call.
 
     Departure from the article: an answer without any call says nothing of the calls and is not scored.
     """
     success = execution.success(switches)
     idle = success and not execution.clean and switches.error_detection == "structured"
     failed = not success and (execution.faulty or execution.stop != "refused")
+    n_calls = len(execution.categories(switches)) if switches.pfsp_counts_failing_call else execution.clean
+    share = n_calls / len(task.chain)
     return {
         "execution/ecr": None if idle else float(success),
-        "execution/pfsp": prefailure(execution, len(task.chain), switches) if failed else None,
+        "execution/pfsp": (min(1.0, share) if switches.pfsp_clip else share) if failed else None,
     }
 
 
 @dataclass(frozen=True)
-class InputOutput:
+class InputOutput(Graded):
     """Execution completion (0 or 1) and pre-failure success percentage (a share, 0 to 1) of a sample."""
 
-    switches: Switches
-    version: str = "1"
     traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={"execution/ecr": "proportion", "execution/pfsp": "share"})
+    names = ("execution/ecr", "execution/pfsp")
+    published: ClassVar[Published] = {"redundant": names}
 
-    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """The reference's profile scores redundant conditions only; what cannot be solved is never scored."""
-        scored = RUN_NAMES if is_scored(self.switches, kind_of(trajectory), ("redundant",)) else ()
-        return grade(
-            sample, trajectory, self.switches, RUN_NAMES, scored, lambda one, run: io(one.switches, one.task, run)
-        )
-
-
-RULES = ("target_hit", "chain_cover", "exact_chain")
-HEADLINE, *_ = COMPLETION_NAMES = ("completion/rate", *(f"completion/{rule}" for rule in RULES))
+    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """Both metrics of an execution."""
+        return io(self.switches, one.task, execution)
 
 
-def completion(one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-    """All rules, 0 or 1, and the one of the switches as the headline."""
-    truth = ground_truth(one.task.id, one.switches.category_typing)
-    done = execution.categories(one.switches, failing=False)
-    hit = execution.completed and done[-1:] == truth[-1:]
-    cover = hit and not Counter(truth) - Counter(done)
-    values: dict[str, float | None] = {
-        "completion/target_hit": float(hit),
-        "completion/chain_cover": float(cover),
-        "completion/exact_chain": float(execution.completed and done == truth),
-    }
-    return {HEADLINE: values[f"completion/{one.switches.completion_rule}"], **values}
+HEADLINE, *_ = COMPLETION_NAMES = (
+    "completion/rate", "completion/target_hit", "completion/chain_cover", "completion/exact_chain",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Completion:
-    """Task completion of a sample, 0 or 1; the headline is shown by complexity, task, anatomy and modality too."""
+class Completion(Graded):
+    """Task completion of a sample, 0 or 1; the headline is shown by complexity, task, anatomy and modality too.
 
-    switches: Switches
-    version: str = "1"
+    Scored wherever the task can be solved, with a tool that is built if need be; unscored in the reference's profile,
+    which has no such metric.
+    """
+
     traits: ClassVar[ScorerTraits] = ScorerTraits(
         decides=HEADLINE,
         names=(HEADLINE,),
         kinds=dict.fromkeys(COMPLETION_NAMES, "proportion"),
         by=("complexity", "task", "anatomy", "modality"),
     )
+    names = COMPLETION_NAMES
 
-    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """Scored wherever the task can be solved, with a tool that is built if need be; unscored in the reference's
-        profile, which has no such metric."""
-        kind = "intact" if may_build(trajectory) else kind_of(trajectory)
-        scored = COMPLETION_NAMES if is_scored(self.switches, kind, ()) else ()
-        return grade(sample, trajectory, self.switches, COMPLETION_NAMES, scored, completion)
+    def kind(self, trajectory: Trajectory) -> str:
+        """What can be solved with a tool that is built is intact."""
+        return "intact" if may_build(trajectory) else super().kind(trajectory)
+
+    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """All rules, and the one of the switches as the headline."""
+        truth = ground_truth(one.task.id, self.switches.category_typing)
+        done = execution.categories(self.switches, failing=False)
+        hit = execution.completed and done[-1:] == truth[-1:]
+        rules = {
+            "target_hit": hit,
+            "chain_cover": hit and not Counter(truth) - Counter(done),
+            "exact_chain": execution.completed and done == truth,
+        }
+        values = {f"completion/{rule}": float(met) for rule, met in rules.items()}
+        return {HEADLINE: float(rules[self.switches.completion_rule]), **values}
 
 
 TARGET, MILESTONE, TOOLS = CHOICE_NAMES = ("execution/thr", "execution/mhr", "execution/ots")
@@ -137,8 +127,7 @@ def optimal_tools(execution: Execution, suitable: Suitable, single: bool) -> flo
     for name, call in zip(execution.names, execution.calls, strict=True):
         if not (call.ok and call.category):
             continue
-        variant = call.variant if call.category in (BQ, IE) else None
-        tools = suitable.tools(call.category, variant)
+        tools = suitable.tools(call.category, call.variant if call.category in (BQ, IE) else None)
         if len(tools) > 1 or single:
             upper = {tool.name: tool.facts["upper"] for tool in tools}
             n_not_better = sum(one <= upper.get(name, -1) for one in upper.values())
@@ -153,47 +142,34 @@ def tool_score(one: Attempt, execution: Execution) -> float | None:
     return optimal_tools(execution, one.suitable, one.switches.ots_include_single)
 
 
-def choice(one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-    """The metrics of an execution with the tools of this attempt."""
-    return {
-        TARGET: float(target_hit(one.task, execution, one.switches)),
-        MILESTONE: float(milestone_hit(one.task, execution, one.switches)),
-        TOOLS: tool_score(one, execution),
-    }
-
-
-def only_best(one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-    """Whether the optimal tool score is 1; None where there was nothing to choose."""
-    return {BEST: None if tool_score(one, one.perfect) is None else float(tool_score(one, execution) == 1)}
-
-
 @dataclass(frozen=True)
-class Orchestration:
+class Orchestration(Graded):
     """Target hit (0 or 1), milestone hit (0 or 1) and optimal tool score (0 to 1) of a sample."""
 
-    switches: Switches
-    version: str = "1"
     traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={TARGET: "proportion", MILESTONE: "proportion", TOOLS: "share"})
+    names = CHOICE_NAMES
+    published: ClassVar[Published] = {"redundant": (TARGET,), "differentiated": (MILESTONE, TOOLS)}
 
-    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """The reference's profile scores the target in redundant and the rest in differentiated conditions."""
-        kind = kind_of(trajectory)
-        scored = [TARGET] * is_scored(self.switches, kind, ("redundant",))
-        scored += [MILESTONE, TOOLS] * is_scored(self.switches, kind, ("differentiated",))
-        return grade(sample, trajectory, self.switches, CHOICE_NAMES, scored, choice)
+    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """The metrics of an execution with the tools of this attempt."""
+        return {
+            TARGET: float(target_hit(one.task, execution, self.switches)),
+            MILESTONE: float(milestone_hit(one.task, execution, self.switches)),
+            TOOLS: tool_score(one, execution),
+        }
 
 
 @dataclass(frozen=True)
-class BestTools:
+class BestTools(Graded):
     """Whether the optimal tool score of a sample is 1, so that the sum is the number of questions with only best tools.
 
     0 or 1; scored wherever there is something to choose, 0 for an agent that failed before it chose."""
 
-    switches: Switches
     version: str = "2"
     traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={BEST: "proportion"})
+    names = (BEST,)
+    published: ClassVar[Published] = {"differentiated": names}
 
-    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """Scored in differentiated conditions, and by the article wherever tools differ."""
-        scored = (BEST,) if is_scored(self.switches, kind_of(trajectory), ("differentiated",)) else ()
-        return grade(sample, trajectory, self.switches, (BEST,), scored, only_best)
+    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """None where there was nothing to choose."""
+        return {BEST: None if tool_score(one, one.perfect) is None else float(tool_score(one, execution) == 1)}

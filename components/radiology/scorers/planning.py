@@ -8,15 +8,14 @@ whether false discovery and matching are taken on the plan or on the execution; 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import ClassVar
 
 from Levenshtein import distance
 
 from components.core.traits import ScorerTraits
-from components.core.types import Sample, Score, Trajectory
-from components.radiology.execution import Execution, decided, ground_truth, kind_of
-from components.radiology.perfect import Attempt, grade
+from components.radiology.execution import Execution, decided, ground_truth
+from components.radiology.perfect import Attempt, Graded, Published
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, OS
 
@@ -59,53 +58,39 @@ def planning(
 ) -> Mapping[str, float | None]:
     """All planning metrics of one episode, whatever is scored; without a ``decision`` those on it are None."""
     truth = ground_truth(chain, switches.category_typing)
-    free = free_distance(truth, executed)
-    values: dict[str, float | None] = dict(_NONE)
-    values |= {
-        "planning/levenshtein": free if switches.gt_order == "free" else distance(truth, executed),
-        "planning/levenshtein_free": free,
-        "planning/fdr": false_discovery_rate(truth, executed, switches.fdr_denominator),
-        "planning/tma": tool_matching(truth, executed, switches.tma_mode),
-    }
+    values = dict(_NONE)
+    for suffix, found in (("", executed), ("_decision", decision)):
+        if found is not None:
+            free = free_distance(truth, found)
+            values |= {
+                f"planning/levenshtein{suffix}": free if switches.gt_order == "free" else distance(truth, found),
+                f"planning/levenshtein{suffix}_free": free,
+                f"planning/fdr{suffix}": false_discovery_rate(truth, found, switches.fdr_denominator),
+                f"planning/tma{suffix}": tool_matching(truth, found, switches.tma_mode),
+            }
     if decision is not None:
-        free = free_distance(truth, decision)
-        values |= {
-            "planning/levenshtein_decision": free if switches.gt_order == "free" else distance(truth, decision),
-            "planning/levenshtein_decision_free": free,
-            "planning/levenshtein_drift": distance(decision, executed),
-            "planning/fdr_decision": false_discovery_rate(truth, decision, switches.fdr_denominator),
-            "planning/tma_decision": tool_matching(truth, decision, switches.tma_mode),
-        }
+        values["planning/levenshtein_drift"] = distance(decision, executed)
     return values
 
 
 @dataclass(frozen=True)
-class Chain:
+class Chain(Graded):
     """Planning metrics of a sample: Levenshtein distances (steps) of ground truth, decision and execution, false
-    discovery rate and tool matching accuracy (0 to 1)."""
+    discovery rate and tool matching accuracy (0 to 1). Unscored are metrics on the plan without a plan."""
 
-    switches: Switches
-    version: str = "1"
     traits: ClassVar[ScorerTraits] = ScorerTraits(
         lower=LOWER,
         units={name: "steps" for name in NAMES if "levenshtein" in name},
         kinds={name: "count" if "levenshtein" in name else "share" for name in NAMES},
     )
+    names = NAMES
+    published: ClassVar[Published] = {"baseline": DISTANCES, "redundant": (*DISTANCES, *SHARES)}
 
-    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """Unscored are metrics on the plan without a plan, and what the reference's scripts leave out (its profile)."""
-        kind = kind_of(trajectory)
-        if self.switches.planning_scope == "all":
-            scored: Sequence[str] = NAMES if kind != "insufficient" else ()
-        else:
-            scored = {"baseline": DISTANCES, "redundant": (*DISTANCES, *SHARES)}.get(kind, ())
-        return grade(sample, trajectory, self.switches, NAMES, scored, partial(_values, kind == "baseline"))
-
-
-def _values(failures: bool, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-    """The metrics of an execution; the reference leaves failures out, but for its baseline."""
-    switches = one.switches
-    if switches.planning_scope == "success_only" and not failures and not execution.success(switches):
-        return _NONE
-    decision = None if execution.plan is None else decided(execution.plan, switches)
-    return planning(one.task.id, decision, execution.categories(switches), switches)
+    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """The metrics of an execution; the reference leaves failures out, but for its baseline."""
+        switches = self.switches
+        failures = switches.planning_scope == "all" or self.kind(one.trajectory) == "baseline"
+        if not failures and not execution.success(switches):
+            return _NONE
+        decision = None if execution.plan is None else decided(execution.plan, switches)
+        return planning(one.task.id, decision, execution.categories(switches), switches)

@@ -110,7 +110,8 @@ def cards_of(offer: Offer) -> list[Card]:
 
 
 def test_tools_are_named_by_place():
-    tools = numbered_tools([card(DI, switches=PAPER), card(OS, switches=PAPER)], PAPER, lambda one: one.category == DI)
+    cards = [card(DI, supported=["gout"], switches=CODE), card(OS, switches=CODE)]
+    tools = numbered_tools(cards, CODE, insufficient=True)
     assert list(tools) == ["TOOL1", "TOOL2"] == [tool.spec.name for tool in tools.values()]
     assert [tool.registered for tool in tools.values()] == [False, True]
 
