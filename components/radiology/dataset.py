@@ -57,12 +57,11 @@ class RadABench:
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the evaluated split's file (from the hub: of its records as JSON)."""
-        data = _hub_bytes(str(self.hub), self.split) if self._on_hub else self._file(self.split).read_bytes()
-        return sha256(data).hexdigest()
+        return sha256(self._content(self.split)[0]).hexdigest()
 
     def load(self, split: str) -> Iterable[Sample]:
         """Read a split. Raises ConfigError, naming record and key, when a file is not as it should be."""
-        file = self._parsed(split)
+        file = _parsed(*self._content(split))
         entries = file.entries
         if split == self.split:
             if self.records is not None and self.records > len(entries):
@@ -70,29 +69,36 @@ class RadABench:
             entries = draw(entries, self.records, f"{self.seed}/records")
         return (self._sample(entry, chain, file.vocabulary) for entry in entries for chain in entry.questions)
 
-    def _parsed(self, split: str) -> RecordFile:
+    def _content(self, split: str) -> tuple[bytes, str]:
+        """The records of a split as JSON, and where they are from. Raises ConfigError."""
         if self._on_hub:
-            return _parsed_hub(str(self.hub), split)
-        path = self._file(split)
-        return _parsed(path, path.stat().st_mtime_ns, path.stat().st_size)
+            return _hub_bytes(str(self.hub), split), f"{self.hub} ({split})"
+        return self._file(split).read_bytes(), str(self._file(split))
 
     def _sample(self, entry: Entry, chain: str, vocabulary: Vocabulary) -> Sample:
-        """One question."""
+        """One question, with the patient's information as text."""
         question, answer = entry.questions[chain]
-        record, task = entry.record, TASKS[chain]
-        named = self.switches.indicator_name == "start_for_indicator_tasks" and "7" in chain
+        record, task, patient = entry.record, TASKS[chain], entry.record["Information"]
+        sex, size = patient["Sex"].lower(), f"{patient['Height']} cm, {patient['Weight']} kg"
+        lines = [
+            f"Patient: {patient['Age']} years, {sex}, {size}",
+            f"History: {patient['History']}",
+            f"Complaint: {patient['Complaint']}",
+        ]
+        if self.switches.indicator_name == "start_for_indicator_tasks" and "7" in chain:
+            name = record["Indicator"]["Name"]
+            lines.append(f"Indicator of interest ($IndicatorName$, known from the start): {name}")
+        card: dict[str, str | float] = {"sex": sex, "gold chain, steps": len(task.chain)}
+        with suppress(ValueError):  # an age that is not a number of years is left out
+            card["age, years"] = float(patient["Age"])
+        place = {"anatomy": record["Anatomy"], "modality": record["Modality"]}
         return Sample(
-            problem=Problem(f"{entry.id}/{chain}", question, context=_context(record, named)),
+            problem=Problem(f"{entry.id}/{chain}", question, context="\n".join(lines)),
             target={"chain": chain, "answer": answer},
             metadata={"record": record, "chain": chain, "vocabulary": vocabulary},
             cluster=entry.id,
-            strata={
-                "complexity": task.complexity,
-                "task": task.name,
-                "anatomy": record["Anatomy"],
-                "modality": record["Modality"],
-            },
-            card=_card(record["Information"], len(task.chain)),
+            strata={"complexity": task.complexity, "task": task.name, **place},
+            card=card,
             gold_steps=task.steps,
         )
 
@@ -130,42 +136,11 @@ class RadABench:
         return files[split]
 
 
-def _card(patient: Mapping[str, Any], steps: int) -> dict[str, str | float]:
-    """The patient, and the length of the ground-truth chain; an age that is not a number of years is left out."""
-    found: dict[str, str | float] = {"sex": str(patient["Sex"]).lower(), "gold chain, steps": steps}
-    with suppress(ValueError):
-        found["age, years"] = float(patient["Age"])
-    return found
-
-
-def _context(record: Mapping[str, Any], named: bool) -> str:
-    """The patient's information as text; ``named``: with the indicator that the task asks for."""
-    patient = record["Information"]
-    lines = [
-        f"Patient: {patient['Age']} years, {patient['Sex'].lower()}, {patient['Height']} cm, {patient['Weight']} kg",
-        f"History: {patient['History']}",
-        f"Complaint: {patient['Complaint']}",
-    ]
-    if named:
-        lines.append(f"Indicator of interest ($IndicatorName$, known from the start): {record['Indicator']['Name']}")
-    return "\n".join(lines)
-
-
 @lru_cache(maxsize=4)
-def _parsed(path: Path, _changed: int, _size: int) -> RecordFile:
-    """A file's records, read again when the file changes."""
-    return parse_records(path.read_bytes(), str(path), _terms())
-
-
-@lru_cache(maxsize=2)
-def _parsed_hub(hub: str, split: str) -> RecordFile:
-    return parse_records(_hub_bytes(hub, split), f"{hub} ({split})", _terms())
-
-
-@lru_cache(maxsize=1)
-def _terms() -> Mapping[str, Sequence[str]]:
-    """The project's own terms, by list name."""
-    return {name: tuple(map(str, terms)) for name, terms in read_yaml(_TERMS).items() if name in LISTS}
+def _parsed(data: bytes, where: str) -> RecordFile:
+    """The records of a file's content, with the project's own terms by list name."""
+    terms = {name: tuple(map(str, found)) for name, found in read_yaml(_TERMS).items() if name in LISTS}
+    return parse_records(data, where, terms)
 
 
 @lru_cache(maxsize=2)

@@ -104,10 +104,8 @@ class EmbedRecords:
 
     async def make(self, context: StageContext) -> Made:
         """Embed, reduce to two dimensions, draw; or report what is missing. Raises ConfigError."""
-        home, notes = (
-            MadeFolder(self.place),
-            {**context.facts, "begun": context.begun, "embedding": self.embedding.name},
-        )
+        home = MadeFolder(self.place)
+        notes = {**context.facts, "begun": context.begun, "embedding": self.embedding.name}
         with home.held():
             home.notes(context.begun, "stage.name")
             if why := self.embedding.missing or missing_extra("t-SNE", "sklearn", "embedding"):
@@ -115,17 +113,17 @@ class EmbedRecords:
                 return Made(self.place, [f"skipped:    {why}"])
             samples = _records(context.evaluated)
             perplexity = min(self.perplexity, (len(samples) - 1) / 3)  # it must be below the number of records
-            points = self._points([self._text(one.metadata["record"]) for one in samples], perplexity, context.seed)
+            records = [one.metadata["record"] for one in samples]
+            if self.text == "report":
+                texts = [" ".join(record["Report"][part] for part in _REPORT) for record in records]
+            else:
+                texts = [str(record[self.text.capitalize()]) for record in records]
+            points = self._points(texts, perplexity, context.seed)
             home.write(POINTS, _table(samples, points))
             home.write(PICTURE, _picture(samples, points, self.by))
             home.note({**notes, "status": "complete", "records": len(samples), "perplexity": perplexity})
         line = f"picture:    {self.place / PICTURE}: {len(samples)} records, {self.text} by {self.embedding.name}"
         return Made(self.place, [line])
-
-    def _text(self, record: Mapping[str, Any]) -> str:
-        if self.text == "report":
-            return " ".join(record["Report"][part] for part in _REPORT)
-        return str(record[self.text.capitalize()])
 
     def _points(self, texts: Sequence[str], perplexity: float, seed: int) -> list[tuple[float, float]]:
         """A point per text, coordinates from 0 to 1; the same for the same seed."""

@@ -151,7 +151,7 @@ def parse_records(data: bytes, where: str, terms: Mapping[str, Sequence[str]]) -
 
 
 def _entry(where: str, name: str, raw: Any) -> Entry:
-    """Check a record and its questions."""
+    """Check that a record is complete, and its questions; numbers become texts."""
     if not isinstance(raw, dict):
         raise ConfigError(f"{where}: expected an object with the keys case and QA, found {_kind(raw)}")
     record = raw["case"] if "case" in raw else {key: value for key, value in raw.items() if key != "QA"}
@@ -159,27 +159,22 @@ def _entry(where: str, name: str, raw: Any) -> Entry:
         raise ConfigError(f"{where}: case is {_kind(record)}; an object is expected")
     if "QA" not in raw:
         raise ConfigError(f"{where}: QA is missing; it holds a Q and an A per chain of {list(TASKS)}")
-    _check(where, record)
-    return Entry(name, record, dict(_questions(where, raw["QA"])))
-
-
-def _check(where: str, record: dict[str, Any]) -> None:
-    """Check that a record is complete; numbers become texts."""
     for key, inner in RECORD_KEYS.items():
         if inner is None:
             _text(where, record, key, key)
         elif not isinstance(record.get(key), dict):
             found = _kind(record[key]) if key in record else "missing"
             raise ConfigError(f"{where}: {key} is {found}; an object with {inner} is expected")
-        for name in inner or ():
-            _text(where, record[key], name, f"{key}.{name}")
-    anatomy, modality = record["Anatomy"], record["Modality"]
+        for part in inner or ():
+            _text(where, record[key], part, f"{key}.{part}")
     for key, known in (("Anatomy", ANATOMIES), ("Modality", MODALITIES)):
         if record[key] not in known:
             raise ConfigError(f"{where}: {key} is {record[key]!r}; known are {list(known)}")
+    anatomy, modality = record["Anatomy"], record["Modality"]
     if (anatomy, modality) not in PAIRS:
         fitting = [other for place, other in PAIRS if place == anatomy]
         raise ConfigError(f"{where}: Modality is {modality!r}; for Anatomy {anatomy!r} known are {fitting}")
+    return Entry(name, record, dict(_questions(where, raw["QA"])))
 
 
 def _text(where: str, group: dict[str, Any], key: str, path: str) -> None:

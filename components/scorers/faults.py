@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from components.core.traits import ScorerTraits
-from components.core.types import Sample, Score, Step, Trajectory
+from components.core.types import Sample, Score, Trajectory
 from components.faults.detection import says_wrong
 from components.faults.marks import changed_cards, left_wrong, marks
 from components.faults.wrapping import Share
@@ -43,12 +43,7 @@ class Faults:
         lower=(SILENT, ALARM, AFTER),
         neither=(STRUCK, CALLS, HIT),
         units={AFTER: "calls", CALLS: "calls"},
-        kinds={
-            **dict.fromkeys(NAMES, "proportion"),
-            AFTER: "count",
-            CALLS: "count",
-            HIT: "share",
-        },
+        kinds=dict.fromkeys(NAMES, "proportion") | {AFTER: "count", CALLS: "count", HIT: "share"},
         follows=True,
     )
 
@@ -62,7 +57,12 @@ class Faults:
             return [Score(name, None, "ended in an error") for name in NAMES]
         steps, first = trajectory.steps, first_struck(trajectory)
         calls = [bool(marks(one)) for step in steps for one in step.observed if not one.control]
-        said = says_wrong(_words(steps[(first or 0) :], trajectory), [spec.name for spec in trajectory.offered])
+        replies = [
+            step.reply.text for step in steps[(first or 0) :] if step.purpose not in _OTHERS_WORDS and step.committed
+        ]
+        grounds = trajectory.refusal.grounds.values() if trajectory.refusal is not None else ()
+        texts = [*replies, trajectory.answer or "", *map(str, grounds)]
+        said = says_wrong(texts, [spec.name for spec in trajectory.offered])
         wrong = None if right is None else right < self.right_from or bool(_repeated(trajectory))
         silent = wrong is True and not said and trajectory.stop == "answered"
         struck = first is not None
@@ -73,7 +73,7 @@ class Faults:
             DETECTION: float(bool(said)) if struck else None,
             SILENT: float(silent) if struck and wrong is not None else None,
             ALARM: None if struck else float(bool(said)),
-            AFTER: float(_calls_after(steps, first)) if first is not None else None,
+            AFTER: float(sum(not one.control for step in steps[first:] for one in step.observed)) if struck else None,
             CALLS: float(len(calls)),
             HIT: sum(calls) / len(calls) if calls else None,
         }
@@ -87,17 +87,6 @@ def first_struck(trajectory: Trajectory) -> int | None:
         return 0
     places = (n for n, step in enumerate(trajectory.steps, 1) if any(map(marks, step.observed)))
     return next(places, None)
-
-
-def _calls_after(steps: Sequence[Step], first: int) -> int:
-    return sum(not one.control for step in steps[first:] for one in step.observed)
-
-
-def _words(steps: Sequence[Step], trajectory: Trajectory) -> list[str]:
-    """What the agent says in these steps, in its answer and in its refusal."""
-    said = [step.reply.text for step in steps if step.purpose not in _OTHERS_WORDS and step.committed]
-    grounds = trajectory.refusal.grounds.values() if trajectory.refusal is not None else ()
-    return [*said, trajectory.answer or "", *map(str, grounds)]
 
 
 def _repeated(trajectory: Trajectory) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, ScorerTraits
-from components.core.types import Sample, Score, Step, Trajectory
+from components.core.types import Sample, Score, Trajectory
 from components.prompts import load
 from components.rubrics.rubric import Rubric, texts_of
 
@@ -63,7 +63,8 @@ class Judged:
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Read what the judge said of this episode."""
-        step = self._asked(trajectory)
+        asked = (s for s in reversed(trajectory.steps) if s.purpose == "judge" and s.branch.startswith("judge/"))
+        step = next((one for one in asked if one.branch.rpartition("/")[2] == self.rubric.name), None)
         if step is None or trajectory.stop == "error":
             return [Score(name, None, "the judge was not asked") for name in self._names.values()]
         said, why = self.rubric.said(step.reply.text), step.reply.text.strip()[:_SHOWN]
@@ -86,8 +87,3 @@ class Judged:
     @property
     def _names(self) -> dict[tuple[str, str], str]:
         return {mark: SCORE.format(self.rubric.name, *mark) for mark in self.rubric.marks()}
-
-    def _asked(self, trajectory: Trajectory) -> Step | None:
-        """The newest step in which this rubric was asked about."""
-        own = (s for s in reversed(trajectory.steps) if s.purpose == "judge" and s.branch.startswith("judge/"))
-        return next((step for step in own if step.branch.rpartition("/")[2] == self.rubric.name), None)
