@@ -20,7 +20,7 @@ from components.radiology.sets import REMOVED
 from components.radiology.study import Study
 from components.radiology.switches import Switches
 from components.radiology.tasks import ANATOMIES, BQ, CATEGORIES, IE, MODALITIES, PLANNING_NAMES, RG
-from components.radiology.tool import RadiologyTool
+from components.radiology.toolset import RadiologyTool
 
 _SPEC = ToolSpec("build", "Ask for a tool that is missing.")
 _TYPES = ("Organ", "Anomaly")

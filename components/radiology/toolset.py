@@ -1,28 +1,138 @@
-"""RadABench's simulated radiology tools over one patient record: the offer, and how conditions replace its tools.
+"""RadABench's simulated radiology tools over one patient record: their checks and what they write to memory, the
+offer, and how conditions replace its tools.
 
-Source: Zheng et al. 2024, arXiv 2412.09529; the reference implementation (MAGIC-AI4Med/RadABench, January 2025) reads
-plans differently, and hides the patient's information to the end, in its separate pipeline for condition baseline.
+Source: Zheng et al. 2024, arXiv 2412.09529; order of checks and error classes as in the reference implementation
+(MAGIC-AI4Med/RadABench, January 2025), which reads plans differently, and hides the patient's information to the end,
+in its separate pipeline for condition baseline. Departure: with switch ``enforce_restriction`` a restricted tool fails
+on what its list lacks; in the reference it answers all the same.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from random import Random
 from typing import Any
 
-from components.core.errors import ConfigError
+import orjson
+
+from components.core.errors import ConfigError, ToolError
 from components.core.messages import ToolSpec
-from components.core.tools import Context, Effect, Offer, Tool
+from components.core.tools import Context, Effect, Offer, State, Tool
 from components.core.types import Observation, Sample
 from components.faults.marks import KEY as FAULTS
 from components.radiology.cards import Card, spec
-from components.radiology.memory import RadiologyMemory, open_memory
+from components.radiology.memory import RadiologyMemory, open_memory, read_inputs
 from components.radiology.plan import KnownInfo, known_mode, read_known, runtime_plan
 from components.radiology.sets import baseline
 from components.radiology.study import Study, study_of
 from components.radiology.switches import Switches
-from components.radiology.tasks import CATEGORIES, DI
-from components.radiology.tool import RadiologyTool, memory_of
+from components.radiology.tasks import AD, CATEGORIES, DI, OS, supports, var
+
+_CLASSES = "Anatomy Modality Segmentation Anomaly Diagnosis Inference Biomarker Indicator Generation Treatment"
+ERROR_CLASSES = {name: f"{error}Error" for name, error in zip(CATEGORIES, _CLASSES.split(), strict=True)}
+_ANATOMY, _MODALITY = var("Anatomy"), var("Modality")
+_DIMENSION: Mapping[str, str] = {OS: "$OrganDim$", AD: "$AnomalyDim$"}
+
+
+def run(card: Card, memory: RadiologyMemory, inputs: Iterable[str], switches: Switches) -> float:
+    """Run the tool on these variables (with dollar signs); its outputs' score in [0, 1].
+
+    Raises ToolError, and leaves memory as it was, when the call is not allowed.
+    """
+    given = list(inputs)
+    _check(card, memory, given)
+    enforced = card.supported if switches.enforce_restriction == "error" else None
+    if not supports(enforced, memory.record, card.category, card.variant):
+        raise _error(card, "unsupported_entity", "cannot do this: its supported list does not hold what is needed here")
+    score = _score(card, memory, given)
+    if any(score > memory.fixed.get(name, 1.0) for name in card.outputs):
+        raise _error(card, "fixed_score", "would raise the score of what was known from the start")
+    memory.write(card.outputs, score, switches.rerun_value == "refresh")
+    return score
+
+
+def _check(card: Card, memory: RadiologyMemory, given: Sequence[str]) -> None:
+    """Binding, compulsory inputs, further inputs, in this order."""
+    values = memory.values
+    if card.anatomy is not None and (values.get(_ANATOMY) != card.anatomy or values.get(_MODALITY) != card.modality):
+        have = ", ".join(f"{name} = {values[name]!r}" for name in (_ANATOMY, _MODALITY) if name in values)
+        found = f"memory holds {have}" if have else "memory holds neither $Anatomy$ nor $Modality$ yet"
+        raise _error(card, "binding_mismatch", f"works on {card.modality} images of {card.anatomy} only; {found}")
+    for name in card.compulsory:
+        if name not in given:
+            raise _error(card, "missing_compulsory", f"needs {name} among its inputs, which were {_names(given)}")
+        if name not in values:
+            raise _error(card, "missing_value", f"needs {name}, which memory does not hold; it holds {_names(values)}")
+    for name in given:
+        if name not in card.compulsory and name not in card.optional:
+            takes = _names([*card.compulsory, *card.optional])
+            raise _error(card, "invalid_optional", f"does not take {name} as an input; it takes {takes}")
+
+
+def _score(card: Card, memory: RadiologyMemory, given: Iterable[str]) -> float:
+    """Lower bound times the lowest compulsory score, raised by each legal optional input in memory."""
+    scores, upper, step = memory.scores, card.upper, card.step
+    score = card.lower * min(scores[name] for name in card.compulsory)
+    for name in given:
+        if name in card.optional and name in memory.values:
+            score = min(score + step * scores[name], upper)
+    return score
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _error(card: Card, label: str, text: str) -> ToolError:
+    """The error with its text for the model and its data for the scorers."""
+    data = {"error_class": ERROR_CLASSES[card.category], "category": card.category, "variant": card.variant}
+    return ToolError(f"this {card.label} {text}", label, data)
+
+
+def memory_of(state: State) -> RadiologyMemory:
+    """The memory behind an offer. Raises TypeError when the offer is of another toolset."""
+    if not isinstance(state, RadiologyMemory):
+        raise TypeError(f"a radiology tool runs on RadiologyMemory, found {type(state).__name__}")
+    return state
+
+
+@dataclass(frozen=True)
+class RadiologyTool:
+    """A simulated tool. Source: Zheng et al. 2024, arXiv 2412.09529.
+
+    Input: names of memory variables, as text or as a list. Output: the written variables with values and their score.
+    ``registered`` False: described but not callable, a defect of the reference.
+    """
+
+    spec: ToolSpec
+    card: Card
+    switches: Switches
+    registered: bool = True
+    effect: Effect = "episode"
+
+    async def __call__(
+        self, context: Context, input: str | Sequence[str] = "", purpose: str = "", **_: Any
+    ) -> Observation:
+        """Run the tool. Raises ToolError when the call is not allowed."""
+        card, memory = self._ready(), memory_of(context.state)
+        score = run(card, memory, read_inputs(input), self.switches)
+        names = [*card.outputs, _DIMENSION[card.category]] if card.category in _DIMENSION else card.outputs
+        outputs = {name: memory.values[name] for name in names}
+        data = {"category": card.category, "variant": card.variant, "score": score, "outputs": outputs}
+        return Observation(orjson.dumps({**outputs, "score": round(score, 6)}).decode(), data)
+
+    def foresee(self, state: State, input: str | Sequence[str] = "", **_: Any) -> None:
+        """Check binding and inputs as a call would, without running it. Raises ToolError."""
+        _check(self._ready(), memory_of(state), read_inputs(input))
+
+    def _ready(self) -> Card:
+        """The card of a tool that can be called. Raises ToolError."""
+        card = self.card
+        if not self.registered:
+            missing = {"error_class": "NameError", "category": card.category, "variant": card.variant}
+            raise ToolError(f"there is no tool {self.spec.name} that can be called", "unknown_tool", missing)
+        return card
+
 
 _START = ToolSpec("start", "Begin with the variables that a plan holds known.")
 _LOOK, _FINAL = ToolSpec("look", "See the memory."), ToolSpec("final", "See the memory for the last time.")

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from components.core.types import Score
-from components.radiology.execution import Execution
-from components.radiology.perfect import Attempt, Graded, Published, attempt
+from components.radiology.execution import Attempt, Execution, Graded, Published, attempt
 from tests.components.radiology.scripted import CODE, PAPER, episode, exact, sample
 
 

@@ -14,8 +14,7 @@ from components.radiology.memory import RadiologyMemory, open_memory
 from components.radiology.sets import baseline
 from components.radiology.switches import Switches
 from components.radiology.tasks import CATEGORIES, DI, OS
-from components.radiology.tool import RadiologyTool
-from components.radiology.toolset import Radiology, controls, numbered_tools, rebuild, study_behind
+from components.radiology.toolset import Radiology, RadiologyTool, controls, numbered_tools, rebuild, study_behind
 from tests.golden.vectors import CODE, PAPER, dev
 
 VECTORS = dev()
