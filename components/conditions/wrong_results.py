@@ -88,7 +88,11 @@ class Contradictory(Striking):
         if (memory := memory_behind(seen, call.context.state)) is not None:
             return self._values(call, seen, memory, other)
         found = shifted(seen.text, 0.5, call.rng)
-        says = f"answers: {_differing(seen.text, found.text)}" if found.n else "does not confirm this."
+        second = found.text
+        if len(second) > _LONGEST:
+            pairs = zip(seen.text.split("\n"), second.split("\n"), strict=True)
+            second = next((after for before, after in pairs if before != after), "")[:_LONGEST]
+        says = f"answers: {second}" if found.n else "does not confirm this."
         return marked(replace(seen, text=f"{seen.text}\n\n{other}, asked the same, {says}"), self.kind, other=other)
 
     def _values(self, call: Struck, seen: Observation, memory: ValueMemory, other: str) -> Observation:
@@ -103,11 +107,3 @@ class Contradictory(Striking):
             return "; ".join(answers)
 
         return change_values(self.kind, seen, memory, both, seconds, other=other)
-
-
-def _differing(right: str, other: str) -> str:
-    """The other answer; of a long one the first line that differs."""
-    if len(other) <= _LONGEST:
-        return other
-    pairs = zip(right.split("\n"), other.split("\n"), strict=True)
-    return next(second for first, second in pairs if first != second)[:_LONGEST]

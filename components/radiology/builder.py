@@ -15,7 +15,7 @@ from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
 from components.core.types import Observation
-from components.radiology.cards import VARIANTS, Card, card, spec
+from components.radiology.cards import VARIANTS, card, spec
 from components.radiology.sets import REMOVED
 from components.radiology.study import Study
 from components.radiology.switches import Switches
@@ -51,10 +51,6 @@ class Request:
     anatomy: str
     modality: str
     text: str
-
-    def names(self, entity: str) -> bool:
-        """Whether the text names an entity, ignoring case."""
-        return bool(_any([entity.strip()]).search(self.text))
 
 
 def read_request(text: str) -> Request:
@@ -100,7 +96,9 @@ class Builder:
         if lacks or asked.category is None:
             return Observation("", {"build": facts})
         name = f"TOOL{self.first + self.missing.index(asked.category)}"
-        one = self._card(asked)
+        kind = self.kind or asked.kind or _TYPES[0]
+        variant = VARIANTS[-1] if asked.category == RG else kind if asked.category in _TYPED else None
+        one = card(asked.category, variant, switches=self.switches)
         built = spec(one, name)
         try:
             marked = replace(built, facts={**built.facts, "built": True})  # for scorers and readers
@@ -117,25 +115,19 @@ class Builder:
             yield f"asks for {asked.kind}, missing is the one for {self.kind}"
         if self.place is not None and (asked.anatomy, asked.modality) != tuple(one.lower() for one in self.place):
             yield f"does not ask for {' '.join(self.place)}"
-        if self.entity is not None and not asked.names(self.entity):
+        if self.entity is not None and not _any([self.entity.strip()]).search(asked.text):
             yield f"does not name {self.entity}"
-
-    def _card(self, asked: Request) -> Card:
-        category = asked.category or ""
-        variant = (self.kind or asked.kind or _TYPES[0]) if category in _TYPED else None
-        return card(category, VARIANTS[-1] if category == RG else variant, switches=self.switches)
 
 
 def builder(study: Study, facts: Mapping[str, Any], n_tools: int, switches: Switches) -> Builder:
     """The builder of an insufficient offer with so many tools, from the facts of what was removed."""
     argument, ability = facts["argument"], facts["ability"]
-    restricted = ability == "InsufficientCapability"
     kind = REMOVED[argument][1] if argument in REMOVED else argument.removesuffix("Biomarker")
     return Builder(
         tuple(facts["accepted"]),
         kind if kind in _TYPES and BQ in facts["accepted"] else None,
         study.pair if ability == "SpecificToolMissing" else None,
-        study.own(argument) if restricted else None,
+        study.own(argument) if ability == "InsufficientCapability" else None,
         n_tools + 1,
         switches,
     )

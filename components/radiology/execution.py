@@ -198,7 +198,9 @@ def execute(chain: str, condition: str, suitable: Suitable, record: Mapping[str,
         tool = suitable.best(category, variant)
         if tool is None or (calls and not calls[-1].ok):
             break
-        card = card_of(tool)
+        values: dict[str, Any] = {one.name: tool.facts[one.name] for one in fields(Card)}
+        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        card = Card(**{**values, **lists})
         calls.append(Called(card.category, card.variant, _runs(card, memory, switches)))
         names.append(tool.name)
     clean = sum(call.ok for call in calls)
@@ -212,13 +214,6 @@ def plan_of(chain: str) -> str:
     task = TASKS[chain]
     names = [name for step in task.chain for name, planned in PLANNING_NAMES.items() if planned == step]
     return plan_text(["'$IndicatorName$'"] if IE in task.categories else [], names)
-
-
-def card_of(tool: ToolSpec) -> Card:
-    """The card of an offered tool."""
-    values: dict[str, Any] = {one.name: tool.facts[one.name] for one in fields(Card)}
-    lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-    return Card(**{**values, **lists})
 
 
 @dataclass(frozen=True)

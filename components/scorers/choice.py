@@ -45,16 +45,11 @@ class Choice:
             return _all(0.0, f"no answer ({trajectory.stop})")
         read = parse_letter(answer, choices) if choices else parse_decision(answer, decisions)
         official = published_letter(answer) or None if choices else read
-        return (
-            _compared(STRICT, read, sample),
-            _compared(OFFICIAL, official, sample),
-            Score(UNREADABLE, float(read is None), f"read {read!r}"),
-        )
-
-
-def _compared(name: str, read: str | None, sample: Sample) -> Score:
-    """Right or wrong, by what was read."""
-    return Score(name, float(read == sample.target), f"read {read!r}, right is {sample.target!r}")
+        compared = [
+            Score(name, float(found == sample.target), f"read {found!r}, right is {sample.target!r}")
+            for name, found in ((STRICT, read), (OFFICIAL, official))
+        ]
+        return (*compared, Score(UNREADABLE, float(read is None), f"read {read!r}"))
 
 
 def _all(value: float | None, why: str) -> Sequence[Score]:

@@ -6,7 +6,7 @@ from statistics import fmean
 
 import pytest
 
-from components.radiology.execution import Suitable, card_of, execute, plan_of, solvable
+from components.radiology.execution import Suitable, execute, plan_of, solvable
 from components.radiology.plan import decision_chain
 from components.radiology.scorers.execution import Chain, Completion, InputOutput, Orchestration
 from components.radiology.scorers.response import Response
@@ -87,11 +87,6 @@ def test_indicators_can_be_claimed_in_the_baseline_of_the_reference_only() -> No
 @pytest.mark.parametrize("chain", TASKS)
 def test_the_plan_names_the_chain(chain: str) -> None:
     assert tuple(decision_chain(plan_of(chain), "tolerant")) == TASKS[chain].categories
-
-
-def test_a_card_survives_its_facts() -> None:
-    restricted = tools((OS, None, PAIR, ("Lung", "Heart")))[-1]
-    assert card_of(restricted).facts == restricted.facts
 
 
 OTHER = ("Limb", "CT")
