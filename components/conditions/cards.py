@@ -49,10 +49,8 @@ def change_cards(fault: OnTools, offer: Offer, rng: Random, change: Change) -> O
 
 @dataclass(frozen=True)
 class Renamed(OnTools):
-    """The share ``rate`` of tools is offered under a random name (``tool_3fa9``).
-
-    The rest of a card stays, and what the tool does. The old name is unknown. Each call of such a tool is marked.
-    """
+    """The share ``rate`` of tools is offered under a random name (``tool_3fa9``). The rest of a card stays, and what
+    the tool does. The old name is unknown. Each call of such a tool is marked."""
 
     kind: ClassVar[str] = "renamed"
 
@@ -71,10 +69,8 @@ class Renamed(OnTools):
 
 @dataclass(frozen=True)
 class Undocumented(OnTools):
-    """The share ``rate`` of tools is offered without prose: with the name, and the names and types of parameters.
-
-    A radiology card keeps its category, inputs and outputs. Each call of such a tool is marked.
-    """
+    """The share ``rate`` of tools is offered without prose: with the name, and the names and types of parameters. A
+    radiology card keeps its category, inputs and outputs. Each call of such a tool is marked."""
 
     kind: ClassVar[str] = "undocumented"
 

@@ -21,9 +21,7 @@ _LONGEST = 400  # characters of a second answer in full; of longer ones the line
 @dataclass(frozen=True)
 class Noisy(Striking):
     """Every number of a struck call's result is off by ``amount`` of itself (0.2: a fifth), up or down by chance.
-
-    Dates, times and identifiers stay; a result without a number is as it is and counts as not struck.
-    """
+    Dates, times and identifiers stay; a result without a number is as it is and counts as not struck."""
 
     amount: Annotated[float, Gt(0), Le(1)] = 0.2
     kind: ClassVar[str] = "noisy"
@@ -73,11 +71,9 @@ class Stale(Striking):
 
 @dataclass(frozen=True)
 class Contradictory(Striking):
-    """A struck call comes back with two answers, the tool's own and one that another offered tool is said to give.
-
-    The other answer is made here: other numbers, or, where there are none, that nothing confirms the first. In a
-    memory of values both are kept, in a random order, each with its tool. Nothing says which one is right.
-    """
+    """A struck call comes back with two answers, the tool's own and one that another offered tool is said to give. The
+    other answer is made here: other numbers, or, where there are none, that nothing confirms the first. In a memory of
+    values both are kept, in a random order, each with its tool. Nothing says which one is right."""
 
     kind: ClassVar[str] = "contradictory"
 

@@ -40,7 +40,7 @@ _EDITIONS: Mapping[int, Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class MedQA(FileDataset[tuple[int, Row]]):
-    """MedQA (US): questions of the medical licensing examinations, with 4 or 5 lettered options.
+    """Questions of the medical licensing examinations (MedQA, US), with 4 or 5 lettered options.
 
     Source: Jin et al. 2021, Applied Sciences, arXiv 2009.13081 (MIT; ``jind11/MedQA``). Test set of 1,273 questions;
     both editions hold the same questions with other letters, so the edition is part of the fingerprint. ``path`` holds
@@ -98,7 +98,7 @@ _MEDMCQA = {"dev": "dev.json", "train": "train.json", "pool": "fewshot_pool_from
 
 @dataclass(frozen=True)
 class MedMcqa(FileDataset[Row]):
-    """MedMCQA: questions of Indian medical entrance examinations in 21 subjects, four options, one of them right.
+    """Questions of Indian medical entrance examinations in 21 subjects (MedMCQA), four options, one of them right.
 
     Source: Pal et al. 2022, CHIL, PMLR 174:248-260 (MIT; ``medmcqa/medmcqa``): JSON Lines despite the files' names. The
     answers of the test set are not public, so papers evaluate the 4,183 questions of dev. ``path`` holds ``dev.json``
@@ -154,7 +154,7 @@ MirageSet = Literal["medqa", "medmcqa", "pubmedqa", "bioasq", "mmlu"]
 
 @dataclass(frozen=True)
 class Mirage(FileDataset[tuple[str, str, Row]]):
-    """MIRAGE: five medical question sets with 2 to 4 options, all without context; the stratum ``task`` is the set.
+    """Five medical question sets (MIRAGE) with 2 to 4 options, all without context; the stratum ``task`` is the set.
 
     Source: Xiong et al. 2024, Findings of ACL, arXiv 2402.13178 (public-domain notice of the US National Center for
     Biotechnology Information; questions MIT, those of BioASQ CC BY 2.5; ``Teddy-XiongGZ/MIRAGE``): medqa 1,273, medmcqa
@@ -204,7 +204,7 @@ _FILES = {"test_hard": "test_hard.jsonl", "train": "train.jsonl"}
 
 @dataclass(frozen=True)
 class MedAgentsBench(FileDataset[tuple[str, Row]]):
-    """MedAgentsBench: the questions of medical question sets that most models get wrong, with 2 to 10 options, A to J.
+    """Questions that most models get wrong, of medical question sets (MedAgentsBench), with 2 to 10 options, A to J.
 
     Source: Tang et al. 2025, arXiv 2503.07459 (Apache-2.0, questions by their sources' licences;
     ``gersteinlab/medagents-benchmark``). Sets upstream: medqa, medmcqa, mmlu, mmlu-pro, pubmedqa, medbullets, medexqa,

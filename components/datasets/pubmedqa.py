@@ -23,10 +23,8 @@ CHOICES = lettered(DECISIONS)
 
 @dataclass(frozen=True)
 class LabelledPubMedQA(FileDataset[tuple[str, Row]]):
-    """The labelled questions by number; the split train is every one outside the test set.
-
-    ``path`` holds the folder ``data``. Raises ConfigError with file, line and key.
-    """
+    """The labelled questions by number; the split train is every one outside the test set. ``path`` holds the folder
+    ``data``. Raises ConfigError with file, line and key."""
 
     path: str
     title = "PubMedQA"

@@ -28,11 +28,8 @@ from components.text.bm25 import Bm25
 
 @dataclass(frozen=True)
 class Examples:
-    """A memory by its config (a ``components.core.learning.Source``).
-
-    ``reason``: only what has a rationale is shown. ``prompts``: the prompt set that holds the project's own
-    examples.
-    """
+    """A memory by its config (a ``components.core.learning.Source``). ``reason``: only what has a rationale is shown.
+    ``prompts``: the prompt set that holds the project's own examples."""
 
     traits: ClassVar[SourceTraits] = SourceTraits(holds=("examples",))
     prefers = ("train5", "dev", "train", "pool")  # made for demonstrations first; a pool is cut from what is evaluated
@@ -84,10 +81,8 @@ class ExampleMemory:
         return MemoryTraits(notes=self.notes, texts=[task_text(one.problem()) for one in self.examples])
 
     def search(self, problem: str) -> Sequence[Demonstration]:
-        """All examples in their fixed order; of several tasks, those of the task nearest to the problem first.
-
-        ``data`` holds the example, and whether it is the project's ``own``.
-        """
+        """All examples in their fixed order; of several tasks, those of the task nearest to the problem first. ``data``
+        holds the example, and whether it is the project's ``own``."""
         near = {hit.id: n for n, hit in enumerate(self._tasks.search(problem, len(self._tasks)))}
         ranked = sorted(self.examples, key=lambda one: near.get(one.task, len(near)))
         return [

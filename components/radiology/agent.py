@@ -1,10 +1,9 @@
 """RadABench's agent: plan, execute call by call from a shared memory, conclude; with four prompting strategies.
 
-Source: Zheng et al. 2024, arXiv 2412.09529, and the reference implementation (MAGIC-AI4Med/RadABench,
-January 2025). PLAN, START_MEMORY, STEP*, then a refusal, a failure, or [VALIDATE] and CONCLUDE. A failed
-step ends the episode (of a tool's own failure: unless ``on_failure`` is go_on); nothing is retried. Departures
-in profile ``paper``: the real planning reply stays in the conversation, the query comes with the patient's
-information, and there is a step limit.
+Source: Zheng et al. 2024, arXiv 2412.09529, and the reference implementation (MAGIC-AI4Med/RadABench, January 2025).
+PLAN, START_MEMORY, STEP*, then a refusal, a failure, or [VALIDATE] and CONCLUDE. A failed step ends the episode (of a
+tool's own failure: unless ``on_failure`` is go_on); nothing is retried. Departures in profile ``paper``: the real
+planning reply stays in the conversation, the query comes with the patient's information, and there is a step limit.
 
 Strategies (no code was published): ``refined_prompts`` (another prompt set), ``self_reflection`` (a reflection before
 every call, which a verifier asks for and checks), ``few_shot`` (examples in the prompts), ``multi_agent`` (planner,

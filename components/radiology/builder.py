@@ -75,8 +75,7 @@ def _line(text: str, point: str) -> str:
 class Builder:
     """A control of insufficient offers; ``missing`` are the categories of which one tool each can be built, in the
     order of their names from ``TOOL<first>``. ``kind``: the missing type, None for both. A request must also name
-    ``place`` and ``entity`` where they are not None.
-    """
+    ``place`` and ``entity`` where they are not None."""
 
     missing: Sequence[str]
     kind: str | None

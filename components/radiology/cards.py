@@ -47,10 +47,8 @@ _PARAMETERS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Card:
-    """One simulated tool. Variables are written with dollar signs; scores are in [0, 1].
-
-    ``anatomy`` and ``modality`` are None for unbound tools, ``supported`` is None for unrestricted ones.
-    """
+    """One simulated tool. Variables are written with dollar signs; scores are in [0, 1]. ``anatomy`` and ``modality``
+    are None for unbound tools, ``supported`` is None for unrestricted ones."""
 
     category: str
     variant: str | None
@@ -143,11 +141,9 @@ def card(
     *,
     switches: Switches,
 ) -> Card:
-    """The card of a tool: ``variant`` Organ/Anomaly for quantifiers and evaluators or a report variant,
-    ``pair`` (anatomy, modality) where it is bound, ``supported`` where it is restricted to a list.
-
-    Raises ValueError for a tool that the benchmark does not have.
-    """
+    """The card of a tool: ``variant`` Organ/Anomaly for quantifiers and evaluators or a report variant, ``pair``
+    (anatomy, modality) where it is bound, ``supported`` where it is restricted to a list. Raises ValueError for a tool
+    that the benchmark does not have."""
     row = TOOLS.get((category, variant))
     if row is None or (pair and category not in BINDABLE) or (supported and category not in RESTRICTABLE):
         raise ValueError(f"there is no {category} with variant {variant!r}, pair {pair}, list {supported}")

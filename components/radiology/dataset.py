@@ -161,10 +161,8 @@ def _hub_bytes(hub: str, split: str) -> bytes:
 
 
 def entries_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Rows of a table as the object of a file: a row is a record, or a whole file with records as columns.
-
-    Cells may hold JSON text; empty cells, which a table has where records differ, are left out.
-    """
+    """Rows of a table as the object of a file: a row is a record, or a whole file with records as columns. Cells may
+    hold JSON text; empty cells, which a table has where records differ, are left out."""
     found: dict[str, Any] = {}
     for number, row in enumerate(rows):
         cells = {key: _cell(value) for key, value in row.items() if value is not None}

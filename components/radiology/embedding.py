@@ -76,10 +76,8 @@ _REPORT = ("Finding", "Impression")
 
 @dataclass(frozen=True)
 class EmbedRecords:
-    """Writes ``records.svg`` and ``records.csv``: a point per evaluated record, coloured ``by`` a stratum.
-
-    ``text``: the embedded part of a record. Without the extra nothing is written, and a line says so.
-    """
+    """Writes ``records.svg`` and ``records.csv``: a point per evaluated record, coloured ``by`` a stratum. ``text``:
+    the embedded part of a record. Without the extra nothing is written, and a line says so."""
 
     embedding: Embedding
     name: Name = "records"

@@ -43,10 +43,8 @@ class Called(NamedTuple):
 @dataclass(frozen=True)
 class Execution:
     """One episode. ``names`` are those of the called tools, ``plan`` is the planning reply, None without one.
-
     ``clean``: the number of successful calls before the first failure; ``faulty``: a call failed, a reply could not be
-    read, or the agent gave up or reached a limit.
-    """
+    read, or the agent gave up or reached a limit."""
 
     calls: tuple[Called, ...]
     names: tuple[str, ...]
@@ -93,9 +91,8 @@ def kind_of(trajectory: Trajectory) -> str:
 
 @lru_cache(maxsize=64)
 def ground_truth(chain: str, typing: str) -> tuple[str, ...]:
-    """The ground-truth chain. ``mixed_code`` types the only quantifier of 0126 and 0136, ``typed`` all of
-    them; evaluators stay untyped, since the chains leave their type open.
-    """
+    """The ground-truth chain. ``mixed_code`` types the only quantifier of 0126 and 0136, ``typed`` all of them;
+    evaluators stay untyped, since the chains leave their type open."""
     task = TASKS[chain]
     typed = typing == "typed" or (typing == "mixed_code" and task.categories.count(BQ) == 1)
     return tuple(f"{kind} {category}" if typed and kind else category for category, kind in task.chain)
@@ -169,9 +166,7 @@ class Suitable:
 
 def solvable(cards: Iterable[Card], study: Study, switches: Switches) -> bool:
     """Whether every step of the task's chain, quantifiers typed, can be executed in order with the compulsory inputs.
-
-    ``cards`` are those of the callable tools.
-    """
+    ``cards`` are those of the callable tools."""
     tools, memory = list(cards), open_memory(study.record, study.task.id, switches)
     return all(
         any(_runs(c, memory, switches) for c in tools if c.category == category and kind in (None, c.variant))
@@ -260,11 +255,9 @@ def attempt(sample: Sample, trajectory: Trajectory, switches: Switches) -> Attem
 
 @dataclass(frozen=True)
 class Graded(ABC):
-    """A scorer of what was executed, with the scores of a perfect execution as ceilings.
-
-    Scored wherever the task can be solved; in the reference's profile where its scripts score it: ``published``, the
-    names by the kind of condition. A sample of another benchmark is unscored.
-    """
+    """A scorer of what was executed, with the scores of a perfect execution as ceilings. Scored wherever the task can
+    be solved; in the reference's profile where its scripts score it: ``published``, the names by the kind of condition.
+    A sample of another benchmark is unscored."""
 
     switches: Switches
     version: str = "1"

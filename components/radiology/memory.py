@@ -55,10 +55,8 @@ class RadiologyMemory:
         """Nothing to release."""
 
     def begin(self, known: Iterable[str]) -> None:
-        """Start again, with these variables known besides those that the sample gives.
-
-        Raises ToolError when the record lacks one.
-        """
+        """Start again, with these variables known besides those that the sample gives. Raises ToolError when the record
+        lacks one."""
         fresh = start_memory(self.record, [*self.given, *known])
         self.values, self.scores, self.fixed, self.wrong = fresh.values, fresh.scores, fresh.fixed, {}
 
@@ -122,10 +120,8 @@ class RadiologyMemory:
 
 
 def start_memory(record: Mapping[str, Any], known: Iterable[str] = ()) -> RadiologyMemory:
-    """The memory before the first call: image, information, and known variables (with dollar signs).
-
-    Raises ToolError ``unknown_initial_info`` when the record lacks one, as it lacks the masks.
-    """
+    """The memory before the first call: image, information, and known variables (with dollar signs). Raises ToolError
+    ``unknown_initial_info`` when the record lacks one, as it lacks the masks."""
     values: dict[str, Any] = dict(_START)
     for name in known:
         if name in values:

@@ -51,11 +51,9 @@ def known_mode(switches: Switches, condition: str) -> KnownInfo:
 
 
 def read_known(text: str, mode: KnownInfo) -> list[str]:
-    """The variables that a planning reply makes known, with dollar signs, by name.
-
-    ``three_dollar``: $Anatomy$, $Modality$, $Disease$ anywhere in it; ``all_dollar``: all 13 claimable
-    ones written so; ``baseline_bare``: the bare words, which the names of planned tools contain.
-    """
+    """The variables that a planning reply makes known, with dollar signs, by name. ``three_dollar``: $Anatomy$,
+    $Modality$, $Disease$ anywhere in it; ``all_dollar``: all 13 claimable ones written so; ``baseline_bare``: the bare
+    words, which the names of planned tools contain."""
     if mode == "baseline_bare":
         return [var(name) for name in _CLAIMABLE if name in text]
     return [var(name) for name in (_THREE if mode == "three_dollar" else _CLAIMABLE) if var(name) in text]
@@ -67,11 +65,9 @@ def runtime_plan(text: str) -> list[str]:
 
 
 def decision_chain(text: str, reader: Literal["code_line", "tolerant"]) -> list[str]:
-    """The planned chain of categories, empty where there is none to read.
-
-    ``code_line``: one line, names between asterisks, of which the reference drops two and types one;
-    ``tolerant``: any number of lines, plain or JSON, all names, untyped.
-    """
+    """The planned chain of categories, empty where there is none to read. ``code_line``: one line, names between
+    asterisks, of which the reference drops two and types one; ``tolerant``: any number of lines, plain or JSON, all
+    names, untyped."""
     if reader == "tolerant":
         return [_UNTYPED[name] for name in chain_names(text)]
     for line in text.split("\n"):
@@ -115,10 +111,8 @@ class PlanObject:
 
 
 def read_plan(reply: str) -> PlanObject | None:
-    """Read a planning reply; None where it has no chain with a name in it.
-
-    A report, a treatment and masks are never known beforehand, whatever is claimed.
-    """
+    """Read a planning reply; None where it has no chain with a name in it. A report, a treatment and masks are never
+    known beforehand, whatever is claimed."""
     found, chain = list(_FIELD.finditer(reply)), chain_names(reply)
     if not chain:
         return None

@@ -116,9 +116,8 @@ def high(switches: Switches) -> tuple[Card, ...]:
 
 
 def _layout(pair: Pair, switches: Switches, reports: Sequence[Card] = ()) -> list[Card]:
-    """The layout of the insufficient conditions: an unbound and a bound tool for what can be bound.
-
-    Without ``reports`` four report generators: simplest and fullest, unbound and bound."""
+    """The layout of the insufficient conditions: an unbound and a bound tool for what can be bound. Without ``reports``
+    four report generators: simplest and fullest, unbound and bound."""
     make = partial(card, switches=switches)
     reports = reports or [make(RG, variant, place) for place in (None, pair) for variant in ("Basic", FULL)]
     image = [make(category, pair=place) for category in _IMAGE for place in (None, pair)]

@@ -39,11 +39,9 @@ class Vocabulary:
     terms: Mapping[str, Sequence[str]]
 
     def others(self, entity: str, own: str, exact: bool = False) -> list[str]:
-        """The entries that do not mean the record's ``own`` value; at least 20 where the terms allow.
-
-        ``exact`` drops equal strings only; otherwise equal ones ignoring case, those that contain the value or are
-        contained in it, and second spellings.
-        """
+        """The entries that do not mean the record's ``own`` value; at least 20 where the terms allow. ``exact`` drops
+        equal strings only; otherwise equal ones ignoring case, those that contain the value or are contained in it, and
+        second spellings."""
         name, folded = ENTITIES[entity][0], own.strip().casefold()
 
         def differs(entry: str) -> bool:
@@ -132,10 +130,8 @@ class RecordFile:
 
 
 def parse_records(data: bytes, where: str, terms: Mapping[str, Sequence[str]]) -> RecordFile:
-    """Read and check a file's content; ``where`` names it, ``terms`` top up the vocabulary.
-
-    Raises ConfigError with the record and the key that are wrong.
-    """
+    """Read and check a file's content; ``where`` names it, ``terms`` top up the vocabulary. Raises ConfigError with the
+    record and the key that are wrong."""
     try:
         content = orjson.loads(data)
     except orjson.JSONDecodeError as error:

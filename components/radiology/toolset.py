@@ -35,10 +35,8 @@ _DIMENSION: Mapping[str, str] = {OS: "$OrganDim$", AD: "$AnomalyDim$"}
 
 
 def run(card: Card, memory: RadiologyMemory, inputs: Iterable[str], switches: Switches) -> float:
-    """Run the tool on these variables (with dollar signs); its outputs' score in [0, 1].
-
-    Raises ToolError, and leaves memory as it was, when the call is not allowed.
-    """
+    """Run the tool on these variables (with dollar signs); its outputs' score in [0, 1]. Raises ToolError, and leaves
+    memory as it was, when the call is not allowed."""
     given = list(inputs)
     _check(card, memory, given)
     enforced = card.supported if switches.enforce_restriction == "error" else None
@@ -98,11 +96,9 @@ def memory_of(state: State) -> RadiologyMemory:
 
 @dataclass(frozen=True)
 class RadiologyTool:
-    """A simulated tool. Source: Zheng et al. 2024, arXiv 2412.09529.
-
-    Input: names of memory variables, as text or as a list. Output: the written variables with values and their score.
-    ``registered`` False: described but not callable, a defect of the reference.
-    """
+    """A simulated tool. Source: Zheng et al. 2024, arXiv 2412.09529. Input: names of memory variables, as text or as a
+    list. Output: the written variables with values and their score. ``registered`` False: described but not callable, a
+    defect of the reference."""
 
     spec: ToolSpec
     card: Card
@@ -140,11 +136,9 @@ _LOOK, _FINAL = ToolSpec("look", "See the memory."), ToolSpec("final", "See the 
 
 @dataclass(frozen=True)
 class Start:
-    """Begin with the variables that a planning reply claims to be known.
-
-    Output: the memory as one line of JSON; data ``known`` (variables with dollar signs) and ``plan`` (planning names in
-    canonical order; None where the reference does not echo one).
-    """
+    """Begin with the variables that a planning reply claims to be known. Output: the memory as one line of JSON; data
+    ``known`` (variables with dollar signs) and ``plan`` (planning names in canonical order; None where the reference
+    does not echo one)."""
 
     known: KnownInfo
     echoes: bool
@@ -183,9 +177,7 @@ def controls(switches: Switches, condition: str) -> Mapping[str, Tool]:
 @dataclass(frozen=True)
 class Radiology:
     """One tool per category, none bound (12), with a fresh memory; conditions put other sets in their place.
-
-    ``demonstrations``: the prompt set whose solved tasks show how the tools are used.
-    """
+    ``demonstrations``: the prompt set whose solved tasks show how the tools are used."""
 
     switches: Switches = field(default_factory=Switches)
     demonstrations: str = "radiology_demonstrations"
@@ -228,11 +220,9 @@ def study_behind(offer: Offer, sample: Sample, condition: str) -> Study:
 
 
 def rebuild(offer: Offer, cards: Iterable[Card], rng: Random, switches: Switches, facts: Mapping[str, Any]) -> Offer:
-    """The offer with these tools in place of its own, and the controls of ``facts['condition']``.
-
-    The switches decide whether ``rng`` shuffles them before they are named. Raises ConfigError where another condition
-    has changed the tools already.
-    """
+    """The offer with these tools in place of its own, and the controls of ``facts['condition']``. The switches decide
+    whether ``rng`` shuffles them before they are named. Raises ConfigError where another condition has changed the
+    tools already."""
     earlier = [*(fault["kind"] for fault in offer.facts.get(FAULTS, ())), offer.facts.get("condition", "intact")]
     if earlier[0] not in ("intact", "baseline"):
         raise ConfigError(

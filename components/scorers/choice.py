@@ -19,13 +19,12 @@ STRICT, OFFICIAL, UNREADABLE = NAMES = ("score/strict", "score/official", "score
 class Choice:
     """``score/strict`` (the headline), ``score/official`` and ``score/unreadable``, each 0 or 1.
 
-    Input: ``Trajectory.answer`` as the agent gave it; the target is a letter of ``Problem.choices`` or,
-    without choices, one of ``metadata["decisions"]``. Strict takes the letter that is clearly chosen; an answer that
-    holds none is wrong and unreadable. Official takes a letter as the published code does, also from inside a word;
-    that code has no rule for a decision without options (its PubMedQA has letters), so official is strict there.
-    Without an answer (refused, failed, a limit reached) the sample is wrong and not unreadable: the run counts these
-    stops themselves. Errors and open questions are unscored. ``levels``: all are averaged by task;
-    ``lower``: those that are better low.
+    Input: ``Trajectory.answer`` as the agent gave it; the target is a letter of ``Problem.choices`` or, without
+    choices, one of ``metadata["decisions"]``. Strict takes the letter that is clearly chosen; an answer that holds none
+    is wrong and unreadable. Official takes a letter as the published code does, also from inside a word; that code has
+    no rule for a decision without options (its PubMedQA has letters), so official is strict there. Without an answer
+    (refused, failed, a limit reached) the sample is wrong and not unreadable: the run counts these stops themselves.
+    Errors and open questions are unscored. ``levels``: all are averaged by task; ``lower``: those that are better low.
     """
 
     version = "2"

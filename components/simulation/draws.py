@@ -25,10 +25,8 @@ class Rates:
 
 
 class Draws:
-    """Named, independent draws; the same name gives the same draw.
-
-    Those of a ``turn``, the number of a dialogue's reply, depend on the question in place of the messages.
-    """
+    """Named, independent draws; the same name gives the same draw. Those of a ``turn``, the number of a dialogue's
+    reply, depend on the question in place of the messages."""
 
     def __init__(
         self, seed: int, messages: Sequence[Message], question: str | None = None, turn: int | None = None

@@ -38,10 +38,8 @@ from components.radiology.tasks import AD, BQ, IE, OS, TASKS, Task
 
 def io(switches: Switches, task: Task, execution: Execution) -> Mapping[str, float | None]:
     """Execution completion, and successful calls before the first failure per ground-truth step, None unless the
-    episode failed. A refusal is not a failure. The reference also counts the failing call.
-
-    Departure from the article: an answer without any call says nothing of the calls and is not scored.
-    """
+    episode failed. A refusal is not a failure. The reference also counts the failing call. Departure from the article:
+    an answer without any call says nothing of the calls and is not scored."""
     success = execution.success(switches)
     idle = success and not execution.clean and switches.error_detection == "structured"
     failed = not success and (execution.faulty or execution.stop != "refused")
@@ -73,11 +71,9 @@ HEADLINE, *_ = COMPLETION_NAMES = (
 
 @dataclass(frozen=True)
 class Completion(Graded):
-    """Task completion of a sample, 0 or 1; the headline is shown by complexity, task, anatomy and modality too.
-
-    Scored wherever the task can be solved, with a tool that is built if need be; unscored in the reference's profile,
-    which has no such metric.
-    """
+    """Task completion of a sample, 0 or 1; the headline is shown by complexity, task, anatomy and modality too. Scored
+    wherever the task can be solved, with a tool that is built if need be; unscored in the reference's profile, which
+    has no such metric."""
 
     traits: ClassVar[ScorerTraits] = ScorerTraits(
         decides=HEADLINE,
@@ -110,10 +106,8 @@ BEST = "execution/ots_best"
 
 
 def target_hit(task: Task, execution: Execution, switches: Switches) -> bool:
-    """Whether the episode ended well with the category that the task asks for.
-
-    In the reference any failure on the way counts against it; in the article the last successful call decides.
-    """
+    """Whether the episode ended well with the category that the task asks for. In the reference any failure on the way
+    counts against it; in the article the last successful call decides."""
     logged = from_log(switches)
     ended = execution.success(switches) if logged else execution.stop == "answered"
     chain = execution.categories(switches, failing=logged)
@@ -133,10 +127,8 @@ def list_score(chain: str, names: Collection[str]) -> float:
 
 
 def optimal_tools(execution: Execution, suitable: Suitable, single: bool) -> float | None:
-    """Mean over successful calls of (N - rank + 1) / N among the N suitable tools; None without such a call.
-
-    Equal tools share the better rank. ``single`` takes in the calls that had no choice.
-    """
+    """Mean over successful calls of (N - rank + 1) / N among the N suitable tools; None without such a call. Equal
+    tools share the better rank. ``single`` takes in the calls that had no choice."""
     scores = []
     for name, call in zip(execution.names, execution.calls, strict=True):
         if not (call.ok and call.category):
@@ -176,7 +168,6 @@ class Orchestration(Graded):
 @dataclass(frozen=True)
 class BestTools(Graded):
     """Whether the optimal tool score of a sample is 1, so that the sum is the number of questions with only best tools.
-
     0 or 1; scored wherever there is something to choose, 0 for an agent that failed before it chose."""
 
     version: str = "2"

@@ -83,11 +83,8 @@ _ELSE = "point scorer.ratescore.source at a module:function of (reference, respo
 
 @lru_cache(maxsize=8)
 def measure(source: str, seconds: float) -> Measure:
-    """The function behind the package's name, a ``module:function``, or a command line.
-
-    A command reads one line of JSON, {"reference", "response"}, and prints the score. Raises ConfigError
-    for what is not installed.
-    """
+    """The function behind the package's name, a ``module:function``, or a command line. A command reads one line of
+    JSON, {"reference", "response"}, and prints the score. Raises ConfigError for what is not installed."""
     if source == PACKAGE:
         scorer = _imported(PACKAGE).RaTEScore()  # its models are loaded once
         return lambda reference, response: float(scorer.compute_score([response], [reference])[0])

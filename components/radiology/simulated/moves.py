@@ -179,11 +179,9 @@ def planned(sample: Sample | None, rates: Rates, draws: Draws, marks: Collection
 
 
 def concluded(situation: Situation, sample: Sample | None, rates: Rates, draws: Draws) -> str:
-    """The answer, followed by evidence and plan in a paragraph each where the prompts ask for them.
-
-    That is the reference answer where the core is competent, else what it half remembers of it; either with the values
-    that the memory shows in place of the record's.
-    """
+    """The answer, followed by evidence and plan in a paragraph each where the prompts ask for them. That is the
+    reference answer where the core is competent, else what it half remembers of it; either with the values that the
+    memory shows in place of the record's."""
     memory = situation.memory
     if sample is None or not isinstance(sample.target, Mapping) or "answer" not in sample.target:
         known = _known(memory)

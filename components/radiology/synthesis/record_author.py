@@ -41,10 +41,8 @@ def cells_of(
     prompts: str, path: str | None, anatomies: Sequence[str] | None, modalities: Sequence[str] | None,
     per_pair: int | None, per_disease: int, seed: int,
 ) -> list[Cell]:  # fmt: skip
-    """The records in the order of the pairs. ``path``: a custom table, None: that of the prompt set.
-
-    Raises ConfigError when nothing is left, or the table is not as it should be.
-    """
+    """The records in the order of the pairs. ``path``: a custom table, None: that of the prompt set. Raises ConfigError
+    when nothing is left, or the table is not as it should be."""
     table = load(prompts).data("diseases") if path is None else _table(Path(path).expanduser())
     cells: list[Cell] = []
     for anatomy, modality in PAIRS:
@@ -89,9 +87,7 @@ def _table(path: Path) -> dict[str, dict[str, list[str]]]:
 @dataclass(frozen=True)
 class Draft:
     """The text of an author: ``flaws`` are the reasons why it is rejected, ``sound``: those are of its questions only.
-
-    ``usage``: tokens and time of the calls.
-    """
+    ``usage``: tokens and time of the calls."""
 
     record: Mapping[str, Any] | None = None
     questions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
