@@ -13,7 +13,7 @@ executor and concluder, each on its own branch with its own system prompt).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from components.acting.foreseen import foresee_error, reflection_in
 from components.building import BuildsTools, beside_memory
@@ -75,8 +75,6 @@ class Radagent(BuildsTools):
 
     def __post_init__(self) -> None:
         chosen = list(self.strategies)
-        if unknown := [one for one in chosen if one not in get_args(Strategy)]:
-            raise ConfigError(f"strategies: no {unknown[0]!r}; there are {', '.join(get_args(Strategy))}")
         if repeated := [one for one in chosen if chosen.count(one) > 1]:
             raise ConfigError(f"strategies: {repeated[0]!r} is listed {chosen.count(repeated[0])} times")
         if self.reflects and self.reflector is None:

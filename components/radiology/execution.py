@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.types import Observed, Sample, Score, Trajectory
+from components.core.types import Sample, Score, Trajectory
 from components.faults.marks import brought_down
 from components.radiology.cards import Card
 from components.radiology.memory import RadiologyMemory, open_memory
@@ -122,22 +122,16 @@ def read(trajectory: Trajectory, switches: Switches) -> Execution:
             faulty = faulty or observed.error is not None
             clean += not faulty
             if not lost:
-                calls.append(_called(observed, trajectory))
-                names.append(observed.call.name)
+                name, data = observed.call.name, observed.observation.data
+                if "category" not in data:  # the result does not report it, but the tool's card does
+                    data = next((spec.facts for spec in trajectory.offered if spec.name == name), data)
+                calls.append(Called(data.get("category"), data.get("variant"), observed.error is None))
+                names.append(name)
     faulty = faulty or trajectory.stop not in ("answered", "refused")
     plans = [step for step in trajectory.steps if step.purpose == "plan"]
     plans = [step for step in plans if step.branch == branch] or plans
     plan = plans[-1].reply.text if plans else None
     return Execution(tuple(calls), tuple(names), plan, trajectory.stop, clean, faulty)
-
-
-def _called(observed: Observed, trajectory: Trajectory) -> Called:
-    """The call by the category that its result reports, else by that of the tool's card."""
-    data = observed.observation.data
-    if "category" not in data:
-        name = observed.call.name
-        data = next((spec.facts for spec in trajectory.offered if spec.name == name), data)
-    return Called(data.get("category"), data.get("variant"), observed.error is None)
 
 
 class Suitable:

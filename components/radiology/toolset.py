@@ -42,7 +42,11 @@ def run(card: Card, memory: RadiologyMemory, inputs: Iterable[str], switches: Sw
     enforced = card.supported if switches.enforce_restriction == "error" else None
     if not supports(enforced, memory.record, card.category, card.variant):
         raise _error(card, "unsupported_entity", "cannot do this: its supported list does not hold what is needed here")
-    score = _score(card, memory, given)
+    scores = memory.scores
+    score = card.lower * min(scores[name] for name in card.compulsory)
+    for name in given:  # each legal optional input in memory raises it
+        if name in card.optional and name in memory.values:
+            score = min(score + card.step * scores[name], card.upper)
     if any(score > memory.fixed.get(name, 1.0) for name in card.outputs):
         raise _error(card, "fixed_score", "would raise the score of what was known from the start")
     memory.write(card.outputs, score, switches.rerun_value == "refresh")
@@ -65,16 +69,6 @@ def _check(card: Card, memory: RadiologyMemory, given: Sequence[str]) -> None:
         if name not in card.compulsory and name not in card.optional:
             takes = _names([*card.compulsory, *card.optional])
             raise _error(card, "invalid_optional", f"does not take {name} as an input; it takes {takes}")
-
-
-def _score(card: Card, memory: RadiologyMemory, given: Iterable[str]) -> float:
-    """Lower bound times the lowest compulsory score, raised by each legal optional input in memory."""
-    scores, upper, step = memory.scores, card.upper, card.step
-    score = card.lower * min(scores[name] for name in card.compulsory)
-    for name in given:
-        if name in card.optional and name in memory.values:
-            score = min(score + step * scores[name], upper)
-    return score
 
 
 def _names(names: Iterable[str]) -> str:
@@ -187,14 +181,8 @@ class Radiology:
         study = study_of(sample)
         memory = open_memory(study.record, study.task.id, self.switches, study.vocabulary)
         facts = {"condition": "baseline", "kind": "baseline"}
-        tools = _baseline_tools(self.switches)
+        tools = numbered_tools(baseline(self.switches), self.switches)
         return Offer(tools, memory, controls(self.switches, "baseline"), facts=facts, categories=CATEGORIES)
-
-
-@lru_cache
-def _baseline_tools(switches: Switches) -> Mapping[str, Tool]:
-    """The tools of the baseline, which hold no state and are shared by all samples."""
-    return numbered_tools(baseline(switches), switches)
 
 
 def numbered_tools(cards: Iterable[Card], switches: Switches, insufficient: bool = False) -> dict[str, Tool]:

@@ -71,7 +71,7 @@ def plural_aware(text: str) -> set[str]:
 
 def record_flaws(record: Record) -> list[str]:
     """All that is wrong with a record; only its layout where that is wrong."""
-    checks = (_language_and_patient, _report, _measures, _sex, _score, _sides_and_treatment)
+    checks = (_language_and_patient, _report, _measures, _sex_and_score, _sides_and_treatment)
     return [*_layout(record)] or [flaw for check in checks for flaw in check(record)]
 
 
@@ -160,8 +160,9 @@ def _measures(record: Record) -> Iterator[str]:
         yield f"{found[0]!r} is not said of {record['Modality']}"
 
 
-def _sex(record: Record) -> Iterator[str]:
-    """Organs, disease and history fit the patient's sex; breast patients are women, but for gynaecomastia."""
+def _sex_and_score(record: Record) -> Iterator[str]:
+    """Organs, disease and history fit the patient's sex; breast patients are women, but for gynaecomastia. The value of
+    a score is one of its levels, the score is one of the place, and the usual one of the disease."""
     info = record["Information"]
     names = (record["Disease"], record["Anomaly"]["Part"], record["OrganBiomarker"]["OrganObject"])
     text = " ".join((*names, info["History"], info["Complaint"]))
@@ -170,10 +171,6 @@ def _sex(record: Record) -> Iterator[str]:
         yield f"{found[0]!r} does not fit a {info['Sex'].lower()} patient"
     if record["Anatomy"] == "Breast" and info["Sex"] == "Male" and record["Disease"].lower() != "gynaecomastia":
         yield "the patient of a breast record is female, but for gynaecomastia"
-
-
-def _score(record: Record) -> Iterator[str]:
-    """The value of a score is one of its levels, the score is one of the place, and the usual one of the disease."""
     name, value = record["Indicator"]["Name"], record["Indicator"]["Value"]
     if len(value) > 60 or not _LEVEL.search(value):
         yield f"Indicator.Value is {value!r}; a level of the score in at most 60 characters is expected"
