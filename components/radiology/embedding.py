@@ -117,7 +117,13 @@ class EmbedRecords:
             else:
                 texts = [str(record[self.text.capitalize()]) for record in records]
             points = self._points(texts, perplexity, context.seed)
-            home.write(POINTS, _table(samples, points))
+            table = io.StringIO()
+            writer = csv.writer(table, lineterminator="\n")
+            writer.writerow(("record", "anatomy", "modality", "disease", "x", "y"))
+            for one, (x, y) in zip(samples, points, strict=True):
+                place = (one.strata["anatomy"], one.strata["modality"], one.metadata["record"]["Disease"])
+                writer.writerow((one.cluster, *place, f"{x:.6f}", f"{y:.6f}"))
+            home.write(POINTS, table.getvalue())
             home.write(PICTURE, _picture(samples, points, self.by))
             home.note({**notes, "status": "complete", "records": len(samples), "perplexity": perplexity})
         line = f"picture:    {self.place / PICTURE}: {len(samples)} records, {self.text} by {self.embedding.name}"
@@ -141,16 +147,6 @@ def _records(samples: Sequence[Sample]) -> list[Sample]:
         if isinstance(record := one.metadata.get("record"), Mapping) and "Report" in record:
             found.setdefault(one.cluster, one)
     return [*found.values()]
-
-
-def _table(samples: Sequence[Sample], points: Sequence[tuple[float, float]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("record", "anatomy", "modality", "disease", "x", "y"))
-    for one, (x, y) in zip(samples, points, strict=True):
-        place = (one.strata["anatomy"], one.strata["modality"], one.metadata["record"]["Disease"])
-        writer.writerow((one.cluster, *place, f"{x:.6f}", f"{y:.6f}"))
-    return text.getvalue()
 
 
 def _picture(samples: Sequence[Sample], points: Sequence[tuple[float, float]], by: str) -> str:

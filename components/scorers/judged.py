@@ -42,9 +42,13 @@ class Judged:
     def traits(self) -> ScorerTraits:
         """A category is picked or not: the worst of an ordered field is better low; better neither way are those that
         are not ordered, or neither the best nor the worst."""
+        ends: dict[tuple[str, str], int] = {}  # 0 for the best category of an ordered field, -1 for the worst
+        for name, field in self.rubric.fields.items():
+            if field.ordered:
+                ends |= {(name, list(field.categories)[place]): place for place in (0, -1)}
         return ScorerTraits(
-            lower=[name for name, place in self._places.items() if place == -1],
-            neither=[name for name, place in self._places.items() if place is None],
+            lower=[name for mark, name in self._names.items() if ends.get(mark) == -1],
+            neither=[name for mark, name in self._names.items() if mark not in ends],
             kinds=dict.fromkeys(self._names.values(), "proportion"),
             asks=JUDGE,
             allow_self=self.allow_self,
@@ -74,15 +78,6 @@ class Judged:
             value = None if picked is None else float(category in picked)
             found.append(Score(name, value, f"{'unreadable: ' if picked is None else ''}{why}" if first else ""))
         return found
-
-    @property
-    def _places(self) -> dict[str, int | None]:
-        """Score -> 0 for the best category of an ordered field, -1 for the worst, None for any other."""
-        ends: dict[tuple[str, str], int] = {}
-        for name, field in self.rubric.fields.items():
-            if field.ordered:
-                ends |= {(name, list(field.categories)[place]): place for place in (0, -1)}
-        return {name: ends.get(mark) for mark, name in self._names.items()}
 
     @property
     def _names(self) -> dict[tuple[str, str], str]:

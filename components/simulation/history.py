@@ -64,11 +64,15 @@ def read_history(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Hist
     later = (one for one in messages[len(opening) :] if one.role != "assistant")
     for text in [*described, *(one.text for one in later if _BUILT in one.text)]:
         offered |= cards(text)
+
+    def acted(message: Message) -> Sequence[Done]:
+        return native_calls(message) or ([found] if (found := call_in(message.text)) is not None else [])
+
     shown = set[str]()  # in solved tasks and earlier trials
     for text in (one.text.partition("\n[Execution]\n")[0] for one in opening):
         starts = [at for mark in ("[Example]\n", "[Previous_Trial]\n") if (at := text.find(mark)) >= 0]
         shown.update(_SHOWN.findall(text, min(starts, default=len(text))))
-    read = History(offered, done_in(messages, _acted, observed), frozenset(shown))
+    read = History(offered, done_in(messages, acted, observed), frozenset(shown))
     last = messages[-1].text
     if not last.endswith((SELECT, REFINE)):
         return read
@@ -115,11 +119,6 @@ def done_in(
 def native_calls(message: Message) -> Sequence[Done]:
     """The native calls of a reply."""
     return [Done(call.name, parsed(call.arguments)) for call in message.tool_calls]
-
-
-def _acted(message: Message) -> Sequence[Done]:
-    """The native calls of a reply, else the call that is written in it."""
-    return native_calls(message) or ([found] if (found := call_in(message.text)) is not None else [])
 
 
 def observed(text: str) -> str:

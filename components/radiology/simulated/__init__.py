@@ -108,7 +108,15 @@ class _Turn:
         message = write_move(move, self.style, "" if move.acts else self._answer())
         if not move.acts or REFLECTS not in self.situation.marks or self.draws.happens("forgets", forgets):
             return message
-        return _reflected(message, move, self.style)
+        texts = ("none", "No tool here can do the next step.", "Without it the task cannot be done.")
+        if move.card is not None:
+            texts = (move.card.name, f"The next step needs a {move.card.category}.", "Its inputs were looked at.")
+        block = _REFLECTION.format(*texts)
+        if self.style == "native":
+            return replace(message, content=block)
+        if self.style == "bracket":
+            return said(f"Thought: {block}\nAction:{message.text.partition('Action:')[2]}")
+        return said(f"{block}\n{message.text}")
 
     def _review(self) -> Message:
         """A verifier's question: what would be done without a slip is good."""
@@ -122,17 +130,3 @@ class _Turn:
         """The rates with these shares of two of them."""
         base = rates or self.rates
         return replace(base, wrong_tool=base.wrong_tool * wrong_tool, malformed=base.malformed * malformed)
-
-
-def _reflected(message: Message, move: Move, style: Style) -> Message:
-    """A reply with the reflection that is asked for."""
-    if move.card is None:
-        texts = ("none", "No tool here can do the next step.", "Without it the task cannot be done.")
-    else:
-        texts = (move.card.name, f"The next step needs a {move.card.category}.", "Its inputs were looked at.")
-    block = _REFLECTION.format(*texts)
-    if style == "native":
-        return replace(message, content=block)
-    if style == "bracket":
-        return said(f"Thought: {block}\nAction:{message.text.partition('Action:')[2]}")
-    return said(f"{block}\n{message.text}")

@@ -156,17 +156,7 @@ def _record(text: str, slips: bool, draws: Draws) -> str:
     }
     fixed = {"sex": sex, "organ_dim": organ_dim, "dim": dim, "score": score}
     record = _filled(_TEXTS["record"], {**picked, **labels, **names, **values, **fixed})
-    return orjson.dumps(_slipped(record, draws) if slips else record).decode()
-
-
-def _filled(form: Any, values: Mapping[str, Any]) -> Any:
-    """A form, which may be nested, with the values in its texts."""
-    return form.format(**values) if isinstance(form, str) else {key: _filled(one, values) for key, one in form.items()}
-
-
-def _slipped(record: dict[str, Any], draws: Draws) -> dict[str, Any]:
-    """The record with one thing wrong."""
-    match draws.pick("record slip", ("age", "finding", "impression", "unit", "treatment")):
+    match draws.pick("record slip", ("age", "finding", "impression", "unit", "treatment")) if slips else "":
         case "age":
             record["Information"]["Age"] += " years"
         case "finding":
@@ -175,9 +165,14 @@ def _slipped(record: dict[str, Any], draws: Draws) -> dict[str, Any]:
             record["Report"]["Impression"] = "Findings as described."
         case "unit":
             record["OrganBiomarker"]["OrganQuant"] = "about normal"
-        case _:
+        case "treatment":
             record["Treatment"] = record["Treatment"].partition(". ")[0] + "."
-    return record
+    return orjson.dumps(record).decode()
+
+
+def _filled(form: Any, values: Mapping[str, Any]) -> Any:
+    """A form, which may be nested, with the values in its texts."""
+    return form.format(**values) if isinstance(form, str) else {key: _filled(one, values) for key, one in form.items()}
 
 
 def _exercises(text: str, slips: bool, draws: Draws) -> str:
