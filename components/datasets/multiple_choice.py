@@ -22,19 +22,10 @@ _HOW = "set CLINICAL_DATA_DIR to the folder that holds {}/, or {} and give datas
 
 
 _EDITIONS: Mapping[int, Mapping[str, str]] = {
-    4: {
-        "test": "US/4_options/phrases_no_exclude_test.jsonl",
-        "train": "US/4_options/phrases_no_exclude_train.jsonl",
-        "dev": "US/4_options/phrases_no_exclude_dev.jsonl",
-        "pool": "US/4_options/fewshot_pool_from_test.jsonl",
-    },
-    5: {
-        "test": "US/test.jsonl",
-        "train": "US/train.jsonl",
-        "dev": "US/dev.jsonl",
-        "pool": "US/fewshot_pool_from_test.jsonl",
-        "train5": "US/fewshot_train5.jsonl",
-    },
+    4: {split: f"US/4_options/phrases_no_exclude_{split}.jsonl" for split in ("test", "train", "dev")}
+    | {"pool": "US/4_options/fewshot_pool_from_test.jsonl"},
+    5: {split: f"US/{split}.jsonl" for split in ("test", "train", "dev")}
+    | {"pool": "US/fewshot_pool_from_test.jsonl", "train5": "US/fewshot_train5.jsonl"},
 }
 
 

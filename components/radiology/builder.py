@@ -9,7 +9,7 @@ are offered, or the entity that the offered tools' lists lack. The built tool is
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
@@ -42,8 +42,7 @@ _CATEGORY = _any(tuple(_CATEGORY_OF))
 _ANATOMY, _MODALITY = _any(ANATOMIES), _any(MODALITIES)
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """The category that a request names (None: none), and the type: organ or anomaly (None: open)."""
 
     category: str | None

@@ -1,11 +1,9 @@
-"""RadABench's conditions: necessary tools, more, fewer, and tools that differ in performance.
+"""RadABench's conditions: necessary tools, more, fewer, and tools that differ in performance or are wrong at times.
 
-Source: Zheng et al. 2024, arXiv 2412.09529; the sets, the expected refusals and departures are in
-``components.radiology.sets``. Departure: where restriction lists are enforced, a set that lets the task's chain be
-executed after all is an error.
-
-They name tools that are never wrong as a limit of their benchmark: a score says how good a tool is, and has no effect.
-In ``Imperfect`` the score is the probability that the values are right.
+Source: Zheng et al. 2024, arXiv 2412.09529; for sets and expected refusals see ``components.radiology.sets``.
+Departure: where restriction lists are enforced, a set that lets the task's chain be executed after all is an error.
+The article names tools that are never wrong as a limit of its benchmark: a score says how good a tool is, and has no
+effect. In ``Imperfect`` it is the probability that the values are right.
 """
 
 from collections.abc import Callable, Mapping, Sequence

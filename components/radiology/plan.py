@@ -1,12 +1,10 @@
 """Reading a planning reply: the variables that it claims to be known, and its chain of tools.
 
-Source: Zheng et al. 2024, arXiv 2412.09529, and the readers of the reference implementation
-(MAGIC-AI4Med/RadABench, January 2025). ``tolerant`` is ours: the reference loses plans over several
-lines, plans as JSON, and two of the tool names that its own prompt prescribes.
-
-A planner that hands its plan to an executor writes one fenced object with the keys ``Task Summary``, ``Known Info``,
-``Self-Reflection`` and ``Tool Chain``. As printed in the article it is not JSON: its chain is a list of bare names with
-arrows, some keys have no quotes. So each key is looked for by its name, and its value read up to the next.
+Source: Zheng et al. 2024, arXiv 2412.09529, and its code (MAGIC-AI4Med/RadABench, January 2025). ``tolerant`` is ours:
+the code loses plans over several lines, plans as JSON, and two of the tool names that its own prompt prescribes.
+A planner that hands its plan to an executor writes one fenced object with the keys of ``PLAN_FIELDS``. As printed in
+the article it is not JSON: its chain is a list of bare names with arrows, some keys have no quotes. So each key is
+looked for by its name, and its value read up to the next.
 """
 
 import re

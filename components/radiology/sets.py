@@ -1,12 +1,9 @@
 """The tool sets of RadABench's conditions, as cards in the reference's construction order.
 
-Source: Zheng et al. 2024, arXiv 2412.09529; builders as in the reference implementation
-(MAGIC-AI4Med/RadABench, January 2025), with its draws taken from ``rng``. Variants ``paper_*`` are our
-reconstructions of what the article says beyond the code.
-
-What insufficient conditions take away per task, and the expected refusal, are tables of the reference, too
-(``tasks.yaml``). Departure: where it accepts one diagnosis category although both are removed or restricted, both are
-accepted.
+Source: Zheng et al. 2024, arXiv 2412.09529; builders, and what insufficient conditions take away per task
+(``tasks.yaml``), as in its code (MAGIC-AI4Med/RadABench, January 2025), with draws from ``rng``. Variants ``paper_*``
+are our reconstructions of what the article says beyond the code. Departure: where it accepts one diagnosis category
+although both are removed or restricted, both are accepted.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,15 +1,14 @@
 """RadABench's patient records: their files, a sample as toolset and conditions read it, and restriction lists.
 
-Source: Zheng et al. 2024, arXiv 2412.09529; layout of the reference implementation's
-``combined_casesV3_qa_Subset.json``. Also accepted: records without the wrapper ``case``, a file of one record, and
-numbers in place of texts. Departures: the six vocabularies are built from all records of the file at hand, and topped
-up from our own terms, so that a small file has lists too; besides the reference's exclusion of the record's own value
-(exact string) there is one that also drops other spellings, wider and narrower terms.
+Source: Zheng et al. 2024, arXiv 2412.09529; layout of ``combined_casesV3_qa_Subset.json``; also records without the
+wrapper ``case``, a file of one record, and numbers in place of texts. Departures: the six vocabularies are built from
+the records of the file at hand, and topped up from our own terms, so that a small file has lists too; besides the
+record's own value (exact string) its other spellings, wider and narrower terms can be excluded.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -112,8 +111,7 @@ def recorded(record: Record, name: str) -> Any:
     return placeholder(name) if bare.endswith("Mask") else lookup(record, bare)
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A patient record and its questions: task id -> (question, answer)."""
 
     id: str
@@ -121,8 +119,7 @@ class Entry:
     questions: Mapping[str, tuple[str, str]]
 
 
-@dataclass(frozen=True)
-class RecordFile:
+class RecordFile(NamedTuple):
     """The entries of a file in its order, and the vocabulary of all their records."""
 
     entries: Sequence[Entry]

@@ -1,10 +1,9 @@
 """RadABench's simulated radiology tools over one patient record: their checks and what they write to memory, the
 offer, and how conditions replace its tools.
 
-Source: Zheng et al. 2024, arXiv 2412.09529; order of checks and error classes as in the reference implementation
-(MAGIC-AI4Med/RadABench, January 2025), which reads plans differently, and hides the patient's information to the end,
-in its separate pipeline for condition baseline. Departure: with switch ``enforce_restriction`` a restricted tool fails
-on what its list lacks; in the reference it answers all the same.
+Source: Zheng et al. 2024, arXiv 2412.09529; checks in the order of its code (MAGIC-AI4Med/RadABench, January 2025),
+whose separate pipeline for condition baseline reads plans differently and hides the patient's information to the end.
+Departure: with switch ``enforce_restriction`` a restricted tool fails on what its list lacks; there it answers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,13 +1,12 @@
 """RadABench's metrics of plan and execution: whether all calls ran, the task was completed, the best tools were chosen,
 and how far ground truth, planned and executed chain are from each other.
 
-Source: Zheng et al. 2024, arXiv 2412.09529; counts and fixed lists of the reference implementation
-(MAGIC-AI4Med/RadABench, January 2025) by switches. Task completion has no published code, so its rules are ours:
-``target_hit`` (completed, and the last successful call is of the target's category), ``chain_cover`` (also, every
-ground-truth category was executed), ``exact_chain`` (also, nothing else was, in order). Departures where the article
-is silent: see ``components.radiology.execution`` for the ranking of tools; only successful calls count, steps with a
-single suitable tool are left out, and an unsuitable choice scores 0; false discovery and matching are reported on the
-plan and on the execution.
+Source: Zheng et al. 2024, arXiv 2412.09529; counts and fixed lists of its code (MAGIC-AI4Med/RadABench, January 2025)
+by switches. Task completion has no published code, so its rules are ours: ``target_hit`` (completed, and the last
+successful call is of the target's category), ``chain_cover`` (also, every ground-truth category was executed),
+``exact_chain`` (also, nothing else was, in order). Where the article is silent, tools are ranked as in
+``components.radiology.execution``, only successful calls count, steps with a single suitable tool are left out, an
+unsuitable choice scores 0, and false discovery and matching are reported on the plan and on the execution.
 """
 
 from collections import Counter

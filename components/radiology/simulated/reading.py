@@ -35,8 +35,7 @@ _DOWN = re.compile(r"(\w+) is unavailable: ")
 _BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")
 
 
-@dataclass(frozen=True)
-class Card:
+class Card(NamedTuple):
     """A tool as its card describes it."""
 
     name: str

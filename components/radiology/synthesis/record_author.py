@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -27,8 +27,7 @@ ROLE = "author"
 _LONGEST = 300  # letters of a reason
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A record that is to be written."""
 
     id: str

@@ -2,8 +2,8 @@
 
 Source: the data of Zheng et al. 2024 (RadABench), arXiv 2412.09529: records and question pairs that a model wrote for
 22 pairs of anatomy and modality and 100 diseases each. Departures: the prompts are ours; whatever is written is checked
-by the tests that the shipped records pass (``synthesis.checks``), and what is rejected is asked for
-again with the reasons; the article checked a part by hand.
+by the tests that the shipped records pass (``synthesis.checks``), and what is rejected is requested again with the
+reasons; the article checked a part by hand.
 """
 
 import json
@@ -90,8 +90,18 @@ class Synthesize:
                     work.keep("begun")
                     raise
                 notes = work.keep("complete")
-        figures = {f"records/{name}": [(0, float(n))] for name, n in notes["counts"].items()}
-        return Made(self.place, _said(notes, self.place), not notes["counts"]["accepted"], figures)
+        counts, kind = notes["counts"], " (simulated model)" if notes["model_kind"] == "simulated" else ""
+        lines = [
+            f"records:    {counts['accepted']} of {counts['planned']} accepted{kind}, with 11 questions each;"
+            f" {counts['rejected']} drafts rejected, see {self.place / REJECTED}",
+            *(f"            {n} x {reason}" for reason, n in notes["reasons"].items()),
+            *usage_lines(notes["usage"]),
+            f"run them:   dataset=radabench dataset.path={self.place}"
+            if counts["accepted"]
+            else "no record was accepted: there is nothing to run; ask another model, or choose other diseases",
+        ]
+        figures = {f"records/{name}": [(0, float(n))] for name, n in counts.items()}
+        return Made(self.place, lines, not counts["accepted"], figures)
 
     def _cells(self, context: StageContext) -> list[Cell]:
         return cells_of(
@@ -167,16 +177,3 @@ def _texts(record: Mapping[str, Any] | None, questions: Mapping[str, Mapping[str
     if record is not None:
         texts = [*record["Report"].values(), record["Treatment"], ", ".join(record["Information"].values()), *texts]
     return {" ".join(words(text)): text for text in texts}
-
-
-def _said(notes: Mapping[str, Any], place: Path) -> list[str]:
-    counts = notes["counts"]
-    simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
-    lines = [
-        f"records:    {counts['accepted']} of {counts['planned']} accepted{simulated}, with 11 questions each;"
-        f" {counts['rejected']} drafts rejected, see {place / REJECTED}"
-    ]
-    lines += [f"            {n} x {reason}" for reason, n in notes["reasons"].items()]
-    lines += usage_lines(notes["usage"])
-    nothing = "no record was accepted: there is nothing to run; ask another model, or choose other diseases"
-    return [*lines, f"run them:   dataset=radabench dataset.path={place}" if counts["accepted"] else nothing]

@@ -38,7 +38,6 @@ def test_the_memory_is_fresh_and_ready_without_a_plan():
     first, second = toolset.open(SAMPLE), toolset.open(SAMPLE)
     assert isinstance(first.state, RadiologyMemory) and first.state is not second.state
     assert set(first.state.values) == {"$Image$", "$Information$", "$IndicatorName$"}
-    assert first.tools is second.tools
     first.state.write(["$Disease$"], 0.7, refresh=True)
     assert "$Disease$" not in second.state.values and "$Disease$" in first.fork().state.values
 
