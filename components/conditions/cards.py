@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from random import Random
 from typing import Any, ClassVar
 
@@ -59,9 +60,8 @@ class Renamed(OnTools):
         taken = set(offer.tools)
 
         def rename(spec: ToolSpec, draws: Random) -> ToolSpec:
-            while (name := f"tool_{draws.getrandbits(16):04x}") in taken:
-                pass
-            taken.add(name)
+            names = (f"tool_{draws.getrandbits(16):04x}" for _ in count())
+            taken.add(name := next(name for name in names if name not in taken))
             return replace(spec, name=name)
 
         return change_cards(self, offer, rng, rename)

@@ -1,8 +1,5 @@
-"""Tools that answer, but wrongly: with numbers that are off, out of date, or in disagreement with another tool.
-
-Where tools write named values to a memory that they share (``components.faults.altering.ValueMemory``), the values are
-wrong there; else the numbers of the text are.
-"""
+"""Tools that answer, but wrongly: with numbers that are off, out of date, or in disagreement with another tool. Where
+tools write named values to a shared memory (``ValueMemory``), these are wrong, else the numbers of the text."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar

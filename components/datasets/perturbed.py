@@ -88,7 +88,6 @@ class Perturbed:
         return map(self._perturbed, samples) if self.perturb and split == self.split else samples
 
     def _perturbed(self, sample: Sample) -> Sample:
-        """One sample, changed in each way that fits."""
         done, plain = list[str](), sample.known_as
         for kind in dict.fromkeys(self.perturb):
             rng, before = Random(f"{self.seed}/{sample.problem.id}/{kind}"), sample.problem

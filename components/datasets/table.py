@@ -157,7 +157,6 @@ def _maybe(row: Row, column: str | None) -> str | None:
 
 
 def _number(text: str) -> str | float:
-    """A number where it is one."""
     try:
         number = float(text)
     except ValueError:

@@ -75,7 +75,7 @@ class Learnt:
                        notes=self._notes(folder, places))  # fmt: skip
 
     def _read(self, folder: Path | None, digest: str, fixed: Sequence[Demonstration]) -> "LearntMemory":
-        """What one folder of solved tasks and lessons holds."""
+        """What a folder holds: solved tasks, and the lessons after ``step`` successes, or the last ones."""
         items, lessons = list[Mapping[str, Any]](), dict[str, Sequence[str]]()
         if folder is not None:
             for path in sorted((folder / "long_term").glob("example_*.json"), key=_number):
@@ -83,23 +83,17 @@ class Learnt:
                 if not _is_item(items[-1]):
                     fields = "the texts id and contents, task, and pairs in act_obs"
                     raise ConfigError(f"{path}: an item of a memory has {fields}")
-            if self.experience:
-                lessons = self._lessons(folder / "experience")
+            home = folder / "experience"
+            snapshots = {_number(path): path for path in home.glob("step-*.json") if self.experience and self.step != 0}
+            if snapshots:
+                reached = [n for n in snapshots if self.step is None or n <= self.step]
+                if not reached:
+                    raise ConfigError(f"memory.step={self.step}: {home} begins with step {min(snapshots)}")
+                lessons = read_json(snapshots[max(reached)])
+                if not isinstance(lessons, dict):
+                    raise ConfigError(f"{snapshots[max(reached)]}: must be an object, action -> list of texts")
         shown = items[: self.max_items] if self.long_term else ()
         return LearntMemory(digest, tuple(shown), lessons, self.reflected, fixed)
-
-    def _lessons(self, folder: Path) -> dict[str, Sequence[str]]:
-        """The lessons after ``step`` successes, or the last ones; none at step 0. Raises ConfigError."""
-        snapshots = {_number(path): path for path in folder.glob("step-*.json")}
-        if self.step == 0 or not snapshots:
-            return {}
-        reached = [n for n in snapshots if self.step is None or n <= self.step]
-        if not reached:
-            raise ConfigError(f"memory.step={self.step}: {folder} begins with step {min(snapshots)}")
-        found = read_json(snapshots[max(reached)])
-        if not isinstance(found, dict):
-            raise ConfigError(f"{snapshots[max(reached)]}: must be an object, action -> list of texts")
-        return found
 
     def _notes(self, folder: Path | None, places: Mapping[str, Path]) -> Sequence[str]:
         """How much was learnt for each task, and where that was less than ``step``. Raises ConfigError."""

@@ -106,7 +106,6 @@ class Builder:
         return Observation(built.card_text, {"build": {**facts, "passed": True, "name": name, "card": built.card_text}})
 
     def _lacks(self, asked: Request) -> Iterator[str]:
-        """What is missing or wrong in a request."""
         if asked.category not in self.missing:
             yield f"asks for {asked.category or 'no category'}, missing is {' or '.join(self.missing)}"
         elif self.kind is not None and asked.kind not in (None, self.kind):

@@ -52,7 +52,7 @@ class RadABench:
     @property
     def splits(self) -> Sequence[str]:
         """The names of the splits. Raises ConfigError when there is no data."""
-        return ("test", "train") if self._on_hub else tuple(self._files())
+        return ("test", "train") if self._hub else tuple(self._files())
 
     @property
     def fingerprint(self) -> str:
@@ -69,11 +69,20 @@ class RadABench:
             entries = draw(entries, self.records, f"{self.seed}/records")
         return (self._sample(entry, chain, file.vocabulary) for entry in entries for chain in entry.questions)
 
+    @property
+    def _hub(self) -> str | None:
+        return self.hub if self.path is None and self.shipped is None else None
+
     def _content(self, split: str) -> tuple[bytes, str]:
         """The records of a split as JSON, and where they are from. Raises ConfigError."""
-        if self._on_hub:
-            return _hub_bytes(str(self.hub), split), f"{self.hub} ({split})"
-        return self._file(split).read_bytes(), str(self._file(split))
+        if self._hub:
+            return _hub_bytes(self._hub, split), f"{self._hub} ({split})"
+        files = self._files()
+        if split not in files:
+            raise ConfigError(f"dataset.split={split!r} is not there; the splits are {list(files)}")
+        if not files[split].is_file():
+            raise ConfigError(f"{str(files[split])!r}, the file of split {split!r}, does not exist")
+        return files[split].read_bytes(), str(files[split])
 
     def _sample(self, entry: Entry, chain: str, vocabulary: Vocabulary) -> Sample:
         """One question, with the patient's information as text."""
@@ -102,11 +111,6 @@ class RadABench:
             gold_steps=task.steps,
         )
 
-    @property
-    def _on_hub(self) -> bool:
-        """Whether the data come from the hub."""
-        return self.hub is not None and self.path is None and self.shipped is None
-
     def _files(self) -> dict[str, Path]:
         """Split -> file. Raises ConfigError."""
         if self.path is None and self.shipped is None:
@@ -125,15 +129,6 @@ class RadABench:
         if not found:
             raise ConfigError(f"dataset.path={str(root)!r} holds no .json file")
         return {"test": found[0]} if len(found) == 1 else {file.stem: file for file in found}
-
-    def _file(self, split: str) -> Path:
-        """The file of a split. Raises ConfigError."""
-        files = self._files()
-        if split not in files:
-            raise ConfigError(f"dataset.split={split!r} is not there; the splits are {list(files)}")
-        if not files[split].is_file():
-            raise ConfigError(f"{str(files[split])!r}, the file of split {split!r}, does not exist")
-        return files[split]
 
 
 @lru_cache(maxsize=4)

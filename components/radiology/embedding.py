@@ -71,7 +71,6 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
 PICTURE, POINTS = "records.svg", "records.csv"
 _LEAST = 5
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000")  # Okabe & Ito 2008
-_REPORT = ("Finding", "Impression")
 
 
 @dataclass(frozen=True)
@@ -113,10 +112,10 @@ class EmbedRecords:
             perplexity = min(self.perplexity, (len(samples) - 1) / 3)  # it must be below the number of records
             records = [one.metadata["record"] for one in samples]
             if self.text == "report":
-                texts = [" ".join(record["Report"][part] for part in _REPORT) for record in records]
+                texts = [" ".join(record["Report"][part] for part in ("Finding", "Impression")) for record in records]
             else:
                 texts = [str(record[self.text.capitalize()]) for record in records]
-            points = self._points(texts, perplexity, context.seed)
+            points = _points(self.embedding.embed(texts), perplexity, context.seed)
             table = io.StringIO()
             writer = csv.writer(table, lineterminator="\n")
             writer.writerow(("record", "anatomy", "modality", "disease", "x", "y"))
@@ -129,19 +128,19 @@ class EmbedRecords:
         line = f"picture:    {self.place / PICTURE}: {len(samples)} records, {self.text} by {self.embedding.name}"
         return Made(self.place, [line])
 
-    def _points(self, texts: Sequence[str], perplexity: float, seed: int) -> list[tuple[float, float]]:
-        """A point per text, coordinates from 0 to 1; the same for the same seed."""
-        import numpy as np
 
-        vectors = np.asarray(self.embedding.embed(texts), dtype=float)
-        manifold: Any = import_module("sklearn.manifold")
-        found = manifold.TSNE(perplexity=perplexity, random_state=seed, init="random").fit_transform(vectors)
-        found = (found - found.min(axis=0)) / np.maximum(np.ptp(found, axis=0), 1e-12)
-        return [(float(x), float(y)) for x, y in found]
+def _points(embedded: Sequence[Sequence[float]], perplexity: float, seed: int) -> list[tuple[float, float]]:
+    """A point per vector, coordinates from 0 to 1; the same for the same seed."""
+    import numpy as np
+
+    manifold: Any = import_module("sklearn.manifold")
+    tsne = manifold.TSNE(perplexity=perplexity, random_state=seed, init="random")
+    found = tsne.fit_transform(np.asarray(embedded, dtype=float))
+    found = (found - found.min(axis=0)) / np.maximum(np.ptp(found, axis=0), 1e-12)
+    return [(float(x), float(y)) for x, y in found]
 
 
 def _records(samples: Sequence[Sample]) -> list[Sample]:
-    """The first sample of each record of RadABench."""
     found: dict[str | None, Sample] = {}
     for one in samples:
         if isinstance(record := one.metadata.get("record"), Mapping) and "Report" in record:

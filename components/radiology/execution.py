@@ -168,7 +168,6 @@ def solvable(cards: Iterable[Card], study: Study, switches: Switches) -> bool:
 
 
 def _runs(one: Card, memory: RadiologyMemory, switches: Switches) -> bool:
-    """Run the tool if it can run."""
     try:
         run(one, memory, one.compulsory, switches)
     except ToolError:
@@ -192,9 +191,8 @@ def execute(chain: str, condition: str, suitable: Suitable, record: Mapping[str,
         calls.append(Called(card.category, card.variant, _runs(card, memory, switches)))
         names.append(tool.name)
     clean = sum(call.ok for call in calls)
-    complete = clean == len(TASKS[chain].chain)
-    stop = "answered" if complete else "failed"
-    return Execution(tuple(calls), tuple(names), plan, stop, clean, faulty=not complete)
+    faulty = clean < len(TASKS[chain].chain)
+    return Execution(tuple(calls), tuple(names), plan, "failed" if faulty else "answered", clean, faulty)
 
 
 def plan_of(chain: str) -> str:

@@ -46,12 +46,10 @@ def _facts(argument: str, accepted: Sequence[str], place: Pair, ability: str) ->
 
 FULL = "Text and Mask"
 _IMAGE = (OS, AD, DD)
-_TYPES = ("Organ", "Anomaly")
 
 
 def _measuring(switches: Switches) -> list[Card]:
-    """Both quantifiers and both evaluators."""
-    return [card(category, kind, switches=switches) for category in (BQ, IE) for kind in _TYPES]
+    return [card(category, kind, switches=switches) for category in (BQ, IE) for kind in ("Organ", "Anomaly")]
 
 
 @lru_cache
@@ -80,10 +78,8 @@ def regular(study: Study, rng: Random, switches: Switches) -> Sequence[Card]:
 
 def _near(pair: Pair, most: int, least: int, rng: Random) -> list[Pair]:
     """Up to ``most`` pairs of the same modality, up to ``most`` of the same anatomy, others up to ``least``."""
-    anatomy, modality = pair
-    same_modality = [p for p in PAIRS if p[1] == modality and p != pair]
-    same_anatomy = [p for p in PAIRS if p[0] == anatomy and p != pair]
-    drawn = [p for pool in (same_modality, same_anatomy) for p in rng.sample(pool, min(most, len(pool)))]
+    pools = [[p for p in PAIRS if p[part] == pair[part] and p != pair] for part in (1, 0)]
+    drawn = [p for pool in pools for p in rng.sample(pool, min(most, len(pool)))]
     if len(drawn) < least:
         drawn += rng.sample([p for p in PAIRS if p != pair and p not in drawn], least - len(drawn))
     return drawn
@@ -156,7 +152,6 @@ def _restrictable(one: Card, entity: str) -> bool:
 
 
 def _restricted(one: Card, listed: Sequence[str], switches: Switches) -> Card:
-    """The same tool, restricted to a list."""
     pair = None if one.anatomy is None or one.modality is None else (one.anatomy, one.modality)
     return card(one.category, one.variant, pair, listed, switches=switches)
 

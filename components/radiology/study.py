@@ -171,7 +171,6 @@ def _entry(where: str, name: str, raw: Any) -> Entry:
 
 
 def _text(where: str, group: dict[str, Any], key: str, path: str) -> None:
-    """Check that a value is text; a number becomes text."""
     value = group.get(key)
     if isinstance(value, int | float) and not isinstance(value, bool):
         group[key] = str(value)
@@ -180,7 +179,6 @@ def _text(where: str, group: dict[str, Any], key: str, path: str) -> None:
 
 
 def _questions(where: str, raw: Any) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Check the questions, in file order."""
     if not isinstance(raw, dict) or not raw:
         raise ConfigError(f"{where}: QA is {_kind(raw)}; an object with a Q and an A per chain is expected")
     for chain, pair in raw.items():

@@ -43,7 +43,7 @@ class Building:
         return ScorerTraits(
             names=NAMES,
             neither=(ASKED,),
-            kinds=dict.fromkeys((RECOVERED, ASKED, USED), "proportion") | dict.fromkeys((CORRECT, BUILT), "share"),
+            kinds={**dict.fromkeys(NAMES, "proportion"), CORRECT: "share", BUILT: "share"},
             blocking=self.solved is not None and declared(self.solved, ScorerTraits).blocking,
         )
 

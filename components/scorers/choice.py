@@ -52,5 +52,4 @@ class Choice:
 
 
 def _all(value: float | None, why: str) -> Sequence[Score]:
-    """The same value for every score."""
     return tuple(Score(name, value, why) for name in NAMES)

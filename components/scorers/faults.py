@@ -43,7 +43,7 @@ class Faults:
         lower=(SILENT, ALARM, AFTER),
         neither=(STRUCK, CALLS, HIT),
         units={AFTER: "calls", CALLS: "calls"},
-        kinds=dict.fromkeys(NAMES, "proportion") | {AFTER: "count", CALLS: "count", HIT: "share"},
+        kinds={**dict.fromkeys(NAMES, "proportion"), AFTER: "count", CALLS: "count", HIT: "share"},
         follows=True,
     )
 

@@ -16,7 +16,6 @@ from components.rubrics.rubric import Rubric, texts_of
 
 SCORE = "judged/{}/{}/{}"  # rubric, field, category
 _SHOWN = 600  # characters of the judge's reasons that an explanation keeps
-
 JUDGE = "judge"  # the role of the model that grades
 
 

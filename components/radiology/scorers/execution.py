@@ -63,9 +63,8 @@ class InputOutput(Graded):
         return io(self.switches, one.task, execution)
 
 
-HEADLINE, *_ = COMPLETION_NAMES = (
-    "completion/rate", "completion/target_hit", "completion/chain_cover", "completion/exact_chain",
-)  # fmt: skip
+RULES = ("target_hit", "chain_cover", "exact_chain")
+HEADLINE, *_ = COMPLETION_NAMES = ("completion/rate", *(f"completion/{rule}" for rule in RULES))
 
 
 @dataclass(frozen=True)
@@ -91,13 +90,9 @@ class Completion(Graded):
         truth = ground_truth(one.task.id, self.switches.category_typing)
         done = execution.categories(self.switches, failing=False)
         hit = execution.completed and done[-1:] == truth[-1:]
-        rules = {
-            "target_hit": hit,
-            "chain_cover": hit and not Counter(truth) - Counter(done),
-            "exact_chain": execution.completed and done == truth,
-        }
-        values = {f"completion/{rule}": float(met) for rule, met in rules.items()}
-        return {HEADLINE: float(rules[self.switches.completion_rule]), **values}
+        cover, exact = hit and not Counter(truth) - Counter(done), execution.completed and done == truth
+        values = {f"completion/{rule}": float(met) for rule, met in zip(RULES, (hit, cover, exact), strict=True)}
+        return {HEADLINE: values[f"completion/{self.switches.completion_rule}"], **values}
 
 
 TARGET, MILESTONE, TOOLS = CHOICE_NAMES = ("execution/thr", "execution/mhr", "execution/ots")

@@ -25,6 +25,7 @@ _REFLECTION = """<Reflection>
 <Constraints>{}</Constraints>
 </Reflection>"""
 _PROPOSAL, _FINDING = "[Proposal]\n", "[Finding]\n"
+_PLANS = ("Tool Chain:", AS_OBJECT)  # marks of prompts that ask for a plan
 _NEVER = re.compile(r"(?!)")
 _SHOWN = {
     "xml": re.compile(r"^<(?:Call|EndCall|NoCall)>", re.MULTILINE),
@@ -44,7 +45,8 @@ class Radiology(Responder):
         if asked.sample is not None and not (isinstance(target, dict) and "chain" in target):
             return None
         situation = read(asked.messages, asked.tools)
-        if asked.sample is None and not (situation.cards or situation.memory or situation.plans):
+        plans = situation.plan or not situation.marks.isdisjoint(_PLANS)
+        if asked.sample is None and not (situation.cards or situation.memory or plans):
             return None
         if asked.sample is not None and asked.rendered_from("building/request"):
             return said(missing_tool(asked.last, situation, asked.sample, asked.rates, asked.draws))
@@ -70,7 +72,7 @@ class _Turn:
             return said(validated(self.situation, self.sample))
         if asked.rendered_from(*_CONCLUDES):
             return said(self._answer())
-        if asked.style is None and not marks.isdisjoint(("Tool Chain:", AS_OBJECT)):
+        if asked.style is None and not marks.isdisjoint(_PLANS):
             return said(planned(self.sample, asked.rates, self.draws, marks))
         examples = [one.text.partition(CALLS)[2] for one in asked.messages if asked.style is not None]
         shown = SHOWN_FORM if any(map(_SHOWN.get(self.style, _NEVER).search, examples)) else 1.0
@@ -127,6 +129,5 @@ class _Turn:
         return review(history, lambda text: text.startswith(f"{wanted}["), lambda: self._act(careful), style, draws)
 
     def _with(self, rates: Rates | None = None, wrong_tool: float = 1.0, malformed: float = 1.0) -> Rates:
-        """The rates with these shares of two of them."""
         base = rates or self.rates
         return replace(base, wrong_tool=base.wrong_tool * wrong_tool, malformed=base.malformed * malformed)

@@ -61,11 +61,6 @@ class Situation:
     marks: frozenset[str] = frozenset()
     down: frozenset[str] = frozenset()
 
-    @property
-    def plans(self) -> bool:
-        """Whether a plan is asked for, or there is one."""
-        return bool(self.plan) or not self.marks.isdisjoint(("Tool Chain:", AS_OBJECT))
-
 
 class _Noted(NamedTuple):
     """What one message holds."""
@@ -139,15 +134,12 @@ def _make(name: str, label: str, ability: str, performance: str, *variables: str
     """A card from its texts. ``label`` is the Property: category and what the tool is bound to."""
     found, listed, upper = _LABEL.match(label), _LISTED.search(ability), _UPPER.search(performance)
     place = [part.strip() for part in found[3].split(",")] if found else []
-    return Card(
-        name,
-        found[2] if found and found[2] in CATEGORIES else "",
-        found[1] if found else None,
-        (place[0], place[1]) if len(place) == 2 else None,
-        tuple(entry.strip() for entry in listed[1].split(";")) if listed else None,
-        *(tuple(_VARIABLES.findall(text)) for text in variables),
-        upper=float(upper[1].rstrip(".")) if upper else 0.0,
-    )
+    pair = (place[0], place[1]) if len(place) == 2 else None
+    category, kind = (found[2] if found[2] in CATEGORIES else "", found[1]) if found else ("", None)
+    entries = tuple(entry.strip() for entry in listed[1].split(";")) if listed else None
+    compulsory, optional, outputs = (tuple(_VARIABLES.findall(text)) for text in variables)
+    best = float(upper[1].rstrip(".")) if upper else 0.0
+    return Card(name, category, kind, pair, entries, compulsory, optional, outputs, best)
 
 
 def _memory(text: str) -> tuple[tuple[str, Any], ...]:

@@ -71,7 +71,6 @@ def _critique(text: str) -> str:
 
 
 def _mistakes(attempt: str) -> set[Slip]:
-    """The mistakes of an attempt."""
     found: set[Slip] = set()
     right, at = _RIGHT.search(attempt), attempt.find("Tool Chain:")
     if right and at >= 0:
