@@ -138,7 +138,7 @@ STUDIES = [study_of(VECTORS.sample(record, chain)) for record in VECTORS.data["r
 @pytest.mark.parametrize("build", [config1, config2, config3])
 def test_no_insufficient_set_is_solvable(build):
     for study in STUDIES:
-        for seed in range(5):
+        for seed in range(2):
             assert not solvable(build(study, Random(seed), PAPER), study, PAPER), (study.task.id, seed)
 
 
