@@ -79,10 +79,10 @@ def regular(study: Study, rng: Random, switches: Switches) -> Sequence[Card]:
 def _near(pair: Pair, most: int, least: int, rng: Random) -> list[Pair]:
     """Up to ``most`` pairs of the same modality, up to ``most`` of the same anatomy, others up to ``least``."""
     pools = [[p for p in PAIRS if p[part] == pair[part] and p != pair] for part in (1, 0)]
-    drawn = [p for pool in pools for p in rng.sample(pool, min(most, len(pool)))]
-    if len(drawn) < least:
-        drawn += rng.sample([p for p in PAIRS if p != pair and p not in drawn], least - len(drawn))
-    return drawn
+    near = [p for pool in pools for p in rng.sample(pool, min(most, len(pool)))]
+    if len(near) < least:
+        near += rng.sample([p for p in PAIRS if p != pair and p not in near], least - len(near))
+    return near
 
 
 def medium(study: Study, rng: Random, switches: Switches) -> list[Card]:
@@ -119,8 +119,8 @@ def _layout(pair: Pair, switches: Switches, reports: Sequence[Card] = ()) -> lis
 
 def config1(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """18 tools without the category that the task needs: 14 to 17."""
-    drawn = [(place, variant) for place in (None, study.pair) for variant in rng.sample(VARIANTS, 2)]
-    reports = [card(RG, variant, place, switches=switches) for place, variant in drawn]
+    variants = [(place, variant) for place in (None, study.pair) for variant in rng.sample(VARIANTS, 2)]
+    reports = [card(RG, variant, place, switches=switches) for place, variant in variants]
     categories, kind = REMOVED[study.task.removed]
     cards = _layout(study.pair, switches, reports)
     return [c for c in cards if c.category not in categories or (kind is not None and c.variant != kind)]
@@ -156,7 +156,7 @@ def _restricted(one: Card, listed: Sequence[str], switches: Switches) -> Card:
     return card(one.category, one.variant, pair, listed, switches=switches)
 
 
-def _drawn(study: Study, entity: str, counts: tuple[int, int], rng: Random, switches: Switches) -> list[str]:
+def _sample_entries(study: Study, entity: str, counts: tuple[int, int], rng: Random, switches: Switches) -> list[str]:
     """Entries of the entity's vocabulary other than the record's own; ``counts``: the range of their number."""
     exact = switches.enforce_restriction == "off"
     pool = study.vocabulary.others(entity, study.own(entity), exact)
@@ -166,7 +166,7 @@ def _drawn(study: Study, entity: str, counts: tuple[int, int], rng: Random, swit
 def config3(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """18 tools, of which those for one entity list 3 to 5 entries that are not the record's."""
     entity = study.task.restricted
-    listed = _drawn(study, entity, (3, 5), rng, switches)
+    listed = _sample_entries(study, entity, (3, 5), rng, switches)
     cards = _layout(study.pair, switches)
     return [_restricted(c, listed, switches) if _restrictable(c, entity) else c for c in cards]
 
@@ -174,7 +174,7 @@ def config3(study: Study, rng: Random, switches: Switches) -> list[Card]:
 def differentiated(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """17 or 18 tools, of which restricted ones that list the record's entity are best."""
     entity = study.task.restricted
-    listed = [study.own(entity), *_drawn(study, entity, (3, 4), rng, switches)]
+    listed = [study.own(entity), *_sample_entries(study, entity, (3, 4), rng, switches)]
     reports = [card(RG, FULL, place, switches=switches) for place in (None, study.pair)]
     found: list[Card] = []
     pending: list[Card] = []

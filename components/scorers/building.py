@@ -51,19 +51,19 @@ class Building:
         """Read the requests, and what came of them."""
         if not may_build(trajectory) or trajectory.stop == "error":
             return [Score(name, None) for name in NAMES]
-        asked, works = builds(trajectory), any(one.error is None for one in used(trajectory))
+        requests, works = builds(trajectory), any(one.error is None for one in used(trajectory))
         recovered = Score(RECOVERED, None, "scorer.building.solved names no scorer")
         if self.solved is not None:
             decides = declared(self.solved, ScorerTraits).decides
             scores = self.solved.score(sample, trajectory)
             right = next((one.value for one in scores if decides in (None, one.name)), None)
             recovered = Score(RECOVERED, None if right is None else float(works and right == 1.0))
-        passed = [bool(one["passed"]) for one in asked]
+        passed = [bool(one["passed"]) for one in requests]
         return [
             recovered,
-            Score(ASKED, float(bool(asked))),
-            Score(CORRECT, _share([bool(one["specified"]) for one in asked])),
-            Score(BUILT, _share(passed), "; ".join(one["reason"] or "passed" for one in asked)),
+            Score(ASKED, float(bool(requests))),
+            Score(CORRECT, _share([bool(one["specified"]) for one in requests])),
+            Score(BUILT, _share(passed), "; ".join(one["reason"] or "passed" for one in requests)),
             Score(USED, float(works) if any(passed) else None),
         ]
 

@@ -1,6 +1,6 @@
 """A model grades free text by a rubric that people can be given too.
 
-Its question is asked when the episode is over and stands in the record as a step of purpose ``judge``; what it says
+Its question is asked when the episode is over and is in the record as a step of purpose ``judge``; what it says
 is read from there, so that records are scored again without asking. How far it agrees with people is measured by
 ``python -m runner.report ratings``.
 """
@@ -34,7 +34,7 @@ class Judged:
 
     @property
     def version(self) -> str:
-        """Changes when a score can; the prompt's own digest stands in the manifest."""
+        """Changes when a score can; the prompt's own digest is in the manifest."""
         return f"2 {self.rubric.digest}"
 
     @property
@@ -66,8 +66,8 @@ class Judged:
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Read what the judge said of this episode."""
-        asked = (s for s in reversed(trajectory.steps) if s.purpose == "judge" and s.branch.startswith("judge/"))
-        step = next((one for one in asked if one.branch.rpartition("/")[2] == self.rubric.name), None)
+        judged = (s for s in reversed(trajectory.steps) if s.purpose == "judge" and s.branch.startswith("judge/"))
+        step = next((one for one in judged if one.branch.rpartition("/")[2] == self.rubric.name), None)
         if step is None or trajectory.stop == "error":
             return [Score(name, None, "the judge was not asked") for name in self._names.values()]
         said, why = self.rubric.said(step.reply.text), step.reply.text.strip()[:_SHOWN]

@@ -31,18 +31,18 @@ class Draws:
     def __init__(
         self, seed: int, messages: Sequence[Message], question: str | None = None, turn: int | None = None
     ) -> None:
-        self._seed, self._asked = seed, question
+        self._seed, self._question = seed, question
         start = (seed % 2**64).to_bytes(8, "little")
-        asked = None if question is None else question.encode("utf-8", "surrogatepass")
+        subject = None if question is None else question.encode("utf-8", "surrogatepass")
         self._base = start + b"".join([m.digest for m in messages])
-        self._whole = self._base if asked is None else start + asked
-        if turn is not None and asked is not None:
-            self._base = start + b"turn %d\0" % turn + asked
+        self._whole = self._base if subject is None else start + subject
+        if turn is not None and subject is not None:
+            self._base = start + b"turn %d\0" % turn + subject
 
     def in_turn(self, n: int) -> "Draws":
         """The draws of a dialogue's n-th reply, independent of its prompts' wording, so that two ways of asking meet
         the same slips. Without a question: these draws."""
-        return self if self._asked is None else Draws(self._seed, (), self._asked, n)
+        return self if self._question is None else Draws(self._seed, (), self._question, n)
 
     def share(self, what: str, whole: bool = False) -> float:
         """A number in [0, 1); ``whole``: the same for all conversations on the question, where there is one."""

@@ -54,7 +54,7 @@ class Radiology(Responder):
 
 
 class _Turn:
-    """One reply in a dialogue. Its draws depend on the turn, but what a verifier asks again is drawn again."""
+    """One reply in a dialogue. Its draws depend on the turn, but a question that a verifier repeats has draws of its own."""
 
     def __init__(self, asked: Asked, situation: Situation) -> None:
         self.asked, self.situation, self.sample = asked, situation, asked.sample
