@@ -54,7 +54,7 @@ class Radiology(Responder):
 
 
 class _Turn:
-    """One reply in a dialogue. Its draws depend on the turn, but a question that a verifier repeats has draws of its own."""
+    """One reply in a dialogue. Its draws depend on the turn; where a verifier repeats a question they are others."""
 
     def __init__(self, asked: Asked, situation: Situation) -> None:
         self.asked, self.situation, self.sample = asked, situation, asked.sample
