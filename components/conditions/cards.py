@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from random import Random
 from typing import Any, ClassVar
 
@@ -49,10 +50,8 @@ def change_cards(fault: OnTools, offer: Offer, rng: Random, change: Change) -> O
 
 @dataclass(frozen=True)
 class Renamed(OnTools):
-    """The share ``rate`` of tools is offered under a random name (``tool_3fa9``).
-
-    The rest of a card stays, and what the tool does. The old name is unknown. Each call of such a tool is marked.
-    """
+    """The share ``rate`` of tools is offered under a random name (``tool_3fa9``). The rest of a card stays, and what
+    the tool does. The old name is unknown. Each call of such a tool is marked."""
 
     kind: ClassVar[str] = "renamed"
 
@@ -61,9 +60,8 @@ class Renamed(OnTools):
         taken = set(offer.tools)
 
         def rename(spec: ToolSpec, draws: Random) -> ToolSpec:
-            while (name := f"tool_{draws.getrandbits(16):04x}") in taken:
-                pass
-            taken.add(name)
+            names = (f"tool_{draws.getrandbits(16):04x}" for _ in count())
+            taken.add(name := next(name for name in names if name not in taken))
             return replace(spec, name=name)
 
         return change_cards(self, offer, rng, rename)
@@ -71,10 +69,8 @@ class Renamed(OnTools):
 
 @dataclass(frozen=True)
 class Undocumented(OnTools):
-    """The share ``rate`` of tools is offered without prose: with the name, and the names and types of parameters.
-
-    A radiology card keeps its category, inputs and outputs. Each call of such a tool is marked.
-    """
+    """The share ``rate`` of tools is offered without prose: with the name, and the names and types of parameters. A
+    radiology card keeps its category, inputs and outputs. Each call of such a tool is marked."""
 
     kind: ClassVar[str] = "undocumented"
 

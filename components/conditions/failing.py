@@ -25,9 +25,7 @@ class Denied(Striking):
 @dataclass(frozen=True)
 class Unavailable(Striking):
     """Every call of a struck tool fails from its ``from_call``-th on, counted in each line of work of an episode.
-
-    ``rate``: the share of tools that go down in an episode, drawn for each tool alone. They stay down.
-    """
+    ``rate``: the share of tools that go down in an episode, drawn for each tool alone. They stay down."""
 
     from_call: Annotated[int, Ge(1)] = 1
     kind: ClassVar[str] = "unavailable"
@@ -44,9 +42,7 @@ class Unavailable(Striking):
 @dataclass(frozen=True)
 class Slow(Striking):
     """A struck call takes ``seconds`` longer. Where that reaches the tool's timeout it fails then, without an answer.
-
-    ``timeout_seconds``: of all tools; None = each tool's own, where it declares one. A replay does not wait.
-    """
+    ``timeout_seconds``: of all tools; None = each tool's own, where it declares one. A replay does not wait."""
 
     seconds: Annotated[float, Ge(0)] = 2.0
     timeout_seconds: Annotated[float, Gt(0)] | None = None

@@ -14,11 +14,9 @@ from components.faults.wrapping import names_of_tool
 
 @dataclass(frozen=True)
 class Withhold:
-    """The offer without some of its tools; for any toolset.
-
-    ``tools``: names in whatever case, whatever a tool is renamed to, or categories where their cards have such.
-    A task that could not be done before still cannot, so after an insufficient condition its refusals are scored.
-    """
+    """The offer without some of its tools; for any toolset. ``tools``: names in whatever case, whatever a tool is
+    renamed to, or categories where their cards have such. A task that could not be done before still cannot, so after
+    an insufficient condition its refusals are scored."""
 
     tools: Sequence[str] = ()
 
@@ -34,10 +32,8 @@ class Withhold:
 
 @dataclass(frozen=True)
 class Both:
-    """What ``first`` makes of an offer, and then ``then`` of that; either may be another pair.
-
-    ``first`` samples what it samples alone, so that its tools are those of a run without ``then``.
-    """
+    """What ``first`` makes of an offer, and then ``then`` of that; either may be another pair. ``first`` samples what
+    it samples alone, so that its tools are those of a run without ``then``."""
 
     first: Condition
     then: Condition

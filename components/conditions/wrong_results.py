@@ -1,8 +1,5 @@
-"""Tools that answer, but wrongly: with numbers that are off, out of date, or in disagreement with another tool.
-
-Where tools write named values to a memory that they share (``components.faults.altering.ValueMemory``), the values are
-wrong there; else the numbers of the text are.
-"""
+"""Tools that answer, but wrongly: with numbers that are off, out of date, or in disagreement with another tool. Where
+tools write named values to a shared memory (``ValueMemory``), these are wrong, else the numbers of the text."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
@@ -21,9 +18,7 @@ _LONGEST = 400  # characters of a second answer in full; of longer ones the line
 @dataclass(frozen=True)
 class Noisy(Striking):
     """Every number of a struck call's result is off by ``amount`` of itself (0.2: a fifth), up or down by chance.
-
-    Dates, times and identifiers stay; a result without a number is as it is and counts as not struck.
-    """
+    Dates, times and identifiers stay; a result without a number is as it is and counts as not struck."""
 
     amount: Annotated[float, Gt(0), Le(1)] = 0.2
     kind: ClassVar[str] = "noisy"
@@ -73,11 +68,9 @@ class Stale(Striking):
 
 @dataclass(frozen=True)
 class Contradictory(Striking):
-    """A struck call comes back with two answers, the tool's own and one that another offered tool is said to give.
-
-    The other answer is made here: other numbers, or, where there are none, that nothing confirms the first. In a
-    memory of values both are kept, in a random order, each with its tool. Nothing says which one is right.
-    """
+    """A struck call comes back with two answers, the tool's own and one that another offered tool is said to give. The
+    other answer is made here: other numbers, or, where there are none, that nothing confirms the first. In a memory of
+    values both are kept, in a random order, each with its tool. Nothing says which one is right."""
 
     kind: ClassVar[str] = "contradictory"
 
@@ -88,7 +81,11 @@ class Contradictory(Striking):
         if (memory := memory_behind(seen, call.context.state)) is not None:
             return self._values(call, seen, memory, other)
         found = shifted(seen.text, 0.5, call.rng)
-        says = f"answers: {_differing(seen.text, found.text)}" if found.n else "does not confirm this."
+        second = found.text
+        if len(second) > _LONGEST:
+            pairs = zip(seen.text.split("\n"), second.split("\n"), strict=True)
+            second = next((after for before, after in pairs if before != after), "")[:_LONGEST]
+        says = f"answers: {second}" if found.n else "does not confirm this."
         return marked(replace(seen, text=f"{seen.text}\n\n{other}, asked the same, {says}"), self.kind, other=other)
 
     def _values(self, call: Struck, seen: Observation, memory: ValueMemory, other: str) -> Observation:
@@ -103,11 +100,3 @@ class Contradictory(Striking):
             return "; ".join(answers)
 
         return change_values(self.kind, seen, memory, both, seconds, other=other)
-
-
-def _differing(right: str, other: str) -> str:
-    """The other answer; of a long one the first line that differs."""
-    if len(other) <= _LONGEST:
-        return other
-    pairs = zip(right.split("\n"), other.split("\n"), strict=True)
-    return next(second for first, second in pairs if first != second)[:_LONGEST]

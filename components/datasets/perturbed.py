@@ -88,24 +88,22 @@ class Perturbed:
         return map(self._perturbed, samples) if self.perturb and split == self.split else samples
 
     def _perturbed(self, sample: Sample) -> Sample:
-        """One sample, changed in each way that fits."""
         done, plain = list[str](), sample.known_as
         for kind in dict.fromkeys(self.perturb):
-            rng = Random(f"{self.seed}/{sample.problem.id}/{kind}")
-            changed = _options(sample, rng) if kind == "options" else self._reworded(kind, sample, rng)
-            if changed is not sample:
-                sample = changed
+            rng, before = Random(f"{self.seed}/{sample.problem.id}/{kind}"), sample.problem
+            if kind == "options":
+                sample = _reordered(sample, rng)
+            elif kind == "paraphrase":
+                sample = replace(sample, problem=paraphrased(before, rng))
+            else:
+                sample = replace(sample, problem=shortened(before, self.dropped, rng))
+            if sample.problem != before:
                 done.append(kind)
         strata = {**sample.strata, "perturbed": "+".join(done) or "no"}
         return replace(sample, metadata={**sample.metadata, "perturbed": done}, strata=strata, plain=plain)
 
-    def _reworded(self, kind: Kind, sample: Sample, rng: Random) -> Sample:
-        problem = sample.problem
-        fresh = paraphrased(problem, rng) if kind == "paraphrase" else shortened(problem, self.dropped, rng)
-        return sample if fresh == problem else replace(sample, problem=fresh)
 
-
-def _options(sample: Sample, rng: Random) -> Sample:
+def _reordered(sample: Sample, rng: Random) -> Sample:
     """The sample with its options in another order; as it is where its target is none of their letters."""
     choices, target = sample.problem.choices, sample.target
     texts = list(choices.values())

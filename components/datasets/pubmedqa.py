@@ -6,7 +6,7 @@ A, B, C the decisions are in the form of MedAgents (Tang et al. 2024, arXiv 2311
 (Xiong et al. 2024, arXiv 2402.13178), whose sizes ClinicalAgent Bench has.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -23,10 +23,8 @@ CHOICES = lettered(DECISIONS)
 
 @dataclass(frozen=True)
 class LabelledPubMedQA(FileDataset[tuple[str, Row]]):
-    """The labelled questions by number; the split train is every one outside the test set.
-
-    ``path`` holds the folder ``data``. Raises ConfigError with file, line and key.
-    """
+    """The labelled questions by number; the split train is every one outside the test set. ``path`` holds the folder
+    ``data``. Raises ConfigError with file, line and key."""
 
     path: str
     title = "PubMedQA"
@@ -46,24 +44,22 @@ class LabelledPubMedQA(FileDataset[tuple[str, Row]]):
 
     def read(self, part: Part) -> Iterable[tuple[str, Row]]:
         """Read the questions whose number is, or is not, in the truth file. Raises ConfigError."""
-        return self._read(part, json_mapping(self._truth))
+        truth, found = json_mapping(self._truth), list[tuple[str, Row]]()
+        missing = set(truth.values)
+        for pmid, row in json_object(part.file):
+            missing.discard(pmid)
+            if (pmid in truth.values) == (part.split == "test"):
+                decision = row.one_of("final_decision", DECISIONS)
+                if truth.values.get(pmid, decision) != decision:
+                    raise row.error("final_decision", f"is {decision!r}, but {truth.values[pmid]!r} in {truth.place}")
+                found.append((pmid, row))
+        if missing:
+            raise ConfigError(f"{truth.place}: {min(missing)}: there is no such question in {part.file}")
+        return found
 
     @property
     def _truth(self) -> Path:
         return existing(Path(self.path) / "data" / "test_ground_truth.json", self.how)
-
-    def _read(self, part: Part, truth: Row) -> Iterator[tuple[str, Row]]:
-        missing = set(truth.values)
-        for pmid, row in json_object(part.file):
-            missing.discard(pmid)
-            if (pmid in truth.values) != (part.split == "test"):
-                continue
-            decision = row.one_of("final_decision", DECISIONS)
-            if truth.values.get(pmid, decision) != decision:
-                raise row.error("final_decision", f"is {decision!r}, but {truth.values[pmid]!r} in {truth.place}")
-            yield pmid, row
-        if missing:
-            raise ConfigError(f"{truth.place}: {min(missing)}: there is no such question in {part.file}")
 
 
 @dataclass(frozen=True)

@@ -89,11 +89,15 @@ class Table(FileDataset[tuple[int, Row]]):
         """Make a question. Raises ConfigError."""
         number, row = item
         named = self.columns
-        choices = self._options(row)
-        answer = _text(row, named.answer)
-        if choices:
-            answer = self._letter(row, choices, answer)
-        elif self.decisions and answer not in self.decisions:
+        choices, answer = self._options(row), _text(row, named.answer)
+        if choices and answer not in choices:
+            letter = letter_of(choices, answer)
+            if letter is None:
+                letters = ", ".join(choices)
+                why = f"must be one of {letters} or the text of an option, found {answer!r:.80}"
+                raise row.error(named.answer, why)
+            answer = letter
+        elif not choices and self.decisions and answer not in self.decisions:
             raise row.error(named.answer, f"must be {', '.join(self.decisions)}, found {answer!r:.80}")
         metadata: dict[str, object] = {"decisions": list(self.decisions)} if self.decisions else {}
         if explanation := _maybe(row, named.explanation):
@@ -131,15 +135,6 @@ class Table(FileDataset[tuple[int, Row]]):
             raise row.error(where, f"must be 2 to {_MOST} options, found {len(choices)}")
         return choices
 
-    def _letter(self, row: Row, choices: Mapping[str, str], answer: str) -> str:
-        letter = answer if answer in choices else letter_of(choices, answer)
-        if letter is None:
-            raise row.error(
-                self.columns.answer,
-                f"must be one of {', '.join(choices)} or the text of an option, found {answer!r:.80}",
-            )
-        return letter
-
 
 def _text(row: Row, column: str) -> str:
     """A cell that is not empty, as text. Raises ConfigError."""
@@ -162,7 +157,6 @@ def _maybe(row: Row, column: str | None) -> str | None:
 
 
 def _number(text: str) -> str | float:
-    """A number where it is one."""
     try:
         number = float(text)
     except ValueError:

@@ -5,7 +5,7 @@ or no rationale for what is in it, the project's own examples are shown, and tha
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -28,11 +28,8 @@ from components.text.bm25 import Bm25
 
 @dataclass(frozen=True)
 class Examples:
-    """A memory by its config (a ``components.core.learning.Source``).
-
-    ``reason``: only what has a rationale is shown. ``prompts``: the prompt set that holds the project's own
-    examples.
-    """
+    """A memory by its config (a ``components.core.learning.Source``). ``reason``: only what has a rationale is shown.
+    ``prompts``: the prompt set that holds the project's own examples."""
 
     traits: ClassVar[SourceTraits] = SourceTraits(holds=("examples",))
     prefers = ("train5", "dev", "train", "pool")  # made for demonstrations first; a pool is cut from what is evaluated
@@ -47,20 +44,31 @@ class Examples:
 
     def open(self, folder: Path | None, digest: str) -> Memory:
         """The examples that can be shown. Raises ConfigError for a folder that holds none of them."""
-        found = _read(folder / FILE) if folder is not None else ()
-        shown = tuple(one for one in found if one.rationale or not self.reason)
+        found: tuple[Example, ...] = ()
         own = tuple(one for one in own_examples(self.prompts) if one.rationale or not self.reason)
-        whole = digest if folder is not None else sha256(orjson.dumps([asdict(one) for one in own])).hexdigest()[:16]
-        why = _lacking(found, shown) if folder is not None else "no training split"
+        why = "no training split"
+        if folder is None:
+            digest = sha256(orjson.dumps([asdict(one) for one in own])).hexdigest()[:16]
+        else:
+            try:
+                found = as_examples(read_json(folder / FILE), str(folder / FILE))
+            except FileNotFoundError:
+                raise ConfigError(f"memory.path: {folder} holds no {FILE}; memory=examples makes it") from None
+            why = "" if found else "no training sample is left that a text can show"
+        shown = tuple(one for one in found if one.rationale or not self.reason)
+        if lacking := sorted({kind(one) for one in found} - {kind(one) for one in shown}):
+            why = f"no rationale in the training split for questions with {', '.join(lacking)}"
         notes = [f"few-shot examples: {why}; the project's own are shown"] if why else []
-        if few := _few(shown, getattr(self.stage, "n", 0)):
-            notes.append(f"few-shot examples: only {few} can be shown")
-        return ExampleMemory(whole, shown, own, tuple(notes))
+        n, counts = getattr(self.stage, "n", 0), Counter((one.task, len(one.choices)) for one in shown)
+        few = [f"{count} of {n} for {task or 'its questions'}" for (task, _), count in counts.items() if count < n]
+        if few:
+            notes.append(f"few-shot examples: only {', '.join(few)} can be shown")
+        return ExampleMemory(digest, shown, own, tuple(notes))
 
 
 @dataclass(frozen=True)
 class ExampleMemory:
-    """A memory that is only read (``components.core.protocols.Memory``); ``own`` stand in where no example fits."""
+    """A memory that is only read (``components.core.protocols.Memory``); ``own`` are shown where no example fits."""
 
     digest: str
     examples: Sequence[Example]
@@ -73,25 +81,19 @@ class ExampleMemory:
         return MemoryTraits(notes=self.notes, texts=[task_text(one.problem()) for one in self.examples])
 
     def search(self, problem: str) -> Sequence[Demonstration]:
-        """All examples in their fixed order; of several tasks, those of the task nearest to the problem first.
-
-        ``data`` holds the example, and whether it is the project's ``own``.
-        """
+        """All examples in their fixed order; of several tasks, those of the task nearest to the problem first. ``data``
+        holds the example, and whether it is the project's ``own``."""
         near = {hit.id: n for n, hit in enumerate(self._tasks.search(problem, len(self._tasks)))}
         ranked = sorted(self.examples, key=lambda one: near.get(one.task, len(near)))
-        return [*(self._found[one.id] for one in ranked), *self._own]
+        return [
+            Demonstration(task_text(one.problem()), one.answer, {"example": asdict(one), "own": own})
+            for examples, own in ((ranked, False), (self.own, True))
+            for one in examples
+        ]
 
     def experience(self, tool: str) -> Sequence[str]:
         """Nothing: no lesson is learnt."""
         return ()
-
-    @cached_property
-    def _found(self) -> Mapping[str, Demonstration]:
-        return {one.id: _shown(one, False) for one in self.examples}
-
-    @cached_property
-    def _own(self) -> Sequence[Demonstration]:
-        return [_shown(one, True) for one in self.own]
 
     @cached_property
     def _tasks(self) -> Bm25:
@@ -100,30 +102,3 @@ class ExampleMemory:
         for one in self.examples:
             texts.setdefault(one.task, []).append(task_text(one.problem()))
         return Bm25.over((task, "\n".join(lines)) for task, lines in texts.items() if len(texts) > 1)
-
-
-def _few(shown: Sequence[Example], n: int) -> str:
-    """Of which tasks there are fewer examples than ``n``."""
-    counts = Counter((one.task, len(one.choices)) for one in shown)
-    return ", ".join(
-        f"{count} of {n} for {task or 'its questions'}" for (task, _), count in counts.items() if count < n
-    )
-
-
-def _lacking(found: Sequence[Example], shown: Sequence[Example]) -> str:
-    """For which kinds of question the training split gave no example that can be shown; empty: for none."""
-    lacking = sorted({kind(one) for one in found} - {kind(one) for one in shown})
-    if not found:
-        return "no training sample is left that a text can show"
-    return f"no rationale in the training split for questions with {', '.join(lacking)}" if lacking else ""
-
-
-def _shown(one: Example, own: bool) -> Demonstration:
-    return Demonstration(task_text(one.problem()), one.answer, {"example": asdict(one), "own": own})
-
-
-def _read(path: Path) -> tuple[Example, ...]:
-    try:
-        return as_examples(read_json(path), str(path))
-    except FileNotFoundError:
-        raise ConfigError(f"memory.path: {path.parent} holds no {path.name}; memory=examples makes it") from None

@@ -75,23 +75,44 @@ class Learnt:
                        notes=self._notes(folder, places))  # fmt: skip
 
     def _read(self, folder: Path | None, digest: str, fixed: Sequence[Demonstration]) -> "LearntMemory":
-        """What one folder of solved tasks and lessons holds."""
-        items = read_items(folder / "long_term") if folder is not None and (folder / "long_term").is_dir() else []
-        lessons = read_experience(folder / "experience", self.step) if self.experience and folder is not None else {}
+        """What a folder holds: solved tasks, and the lessons after ``step`` successes, or the last ones."""
+        items, lessons = list[Mapping[str, Any]](), dict[str, Sequence[str]]()
+        if folder is not None:
+            for path in sorted((folder / "long_term").glob("example_*.json"), key=_number):
+                items.append(read_json(path))
+                if not _is_item(items[-1]):
+                    fields = "the texts id and contents, task, and pairs in act_obs"
+                    raise ConfigError(f"{path}: an item of a memory has {fields}")
+            home = folder / "experience"
+            snapshots = {_number(path): path for path in home.glob("step-*.json") if self.experience and self.step != 0}
+            if snapshots:
+                reached = [n for n in snapshots if self.step is None or n <= self.step]
+                if not reached:
+                    raise ConfigError(f"memory.step={self.step}: {home} begins with step {min(snapshots)}")
+                lessons = read_json(snapshots[max(reached)])
+                if not isinstance(lessons, dict):
+                    raise ConfigError(f"{snapshots[max(reached)]}: must be an object, action -> list of texts")
         shown = items[: self.max_items] if self.long_term else ()
         return LearntMemory(digest, tuple(shown), lessons, self.reflected, fixed)
 
     def _notes(self, folder: Path | None, places: Mapping[str, Path]) -> Sequence[str]:
-        """How much was learnt for each task, and where that was less than ``step``."""
+        """How much was learnt for each task, and where that was less than ``step``. Raises ConfigError."""
         if folder is None:
             return ()
-        tried = _counts(folder / LEARNT) if (folder / LEARNT).is_file() else {}
+        tried = read_json(folder / LEARNT) if (folder / LEARNT).is_file() else {}
+        rows = tried.values() if isinstance(tried, dict) else [None]
+        if not all(isinstance(row, dict) and {"tried", "solved"} <= row.keys() for row in rows):
+            raise ConfigError(f"{folder / LEARNT}: should hold, for each task, the numbers tried and solved")
         counts = ", ".join(f"{task} {n['solved']} of {n['tried']}" for task, n in tried.items())
         notes = [f"training samples solved and kept, for each task: {counts}"] if counts else []
-        reached = {task: _reached(place) for task, place in (places or {"": folder}).items()}
-        if self.experience and self.step and (short := {k: n for k, n in reached.items() if n < self.step}):
-            counts = ", ".join(f"{n}{f' for {task}' if task else ''}" for task, n in short.items())
-            notes.append(f"memory.step={self.step}: there were fewer successes to learn from: {counts}")
+        if self.experience and self.step:
+            files = {
+                task: (place / "experience").glob("step-*.json") for task, place in (places or {"": folder}).items()
+            }
+            reached = {task: max(map(_number, found), default=0) for task, found in files.items()}
+            short = [f"{n}{f' for {task}' if task else ''}" for task, n in reached.items() if n < self.step]
+            if short:
+                notes.append(f"memory.step={self.step}: there were fewer successes to learn from: {', '.join(short)}")
         return notes
 
 
@@ -107,7 +128,6 @@ class LearntMemory:
     fixed: Sequence[Demonstration] = ()
     tasks: "Mapping[str, LearntMemory]" = field(default_factory=dict)
     notes: Sequence[str] = ()
-    _found: dict[str, Sequence[Demonstration]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def traits(self) -> MemoryTraits:
@@ -125,10 +145,8 @@ class LearntMemory:
 
     def search(self, problem: str) -> Sequence[Demonstration]:
         """The solved tasks that share a term with this one, the nearest first; without any the fixed ones."""
-        if problem not in self._found:
-            hits = self._index.search(problem, len(self.items)) if self.items else ()
-            self._found[problem] = [self._shown[hit.id] for hit in hits] or self.fixed
-        return self._found[problem]
+        hits = self._index.search(problem, len(self.items)) if self.items else ()
+        return [self._shown[hit.id] for hit in hits] or self.fixed
 
     def experience(self, tool: str) -> Sequence[str]:
         """The lessons on a tool."""
@@ -151,49 +169,16 @@ def chain_of(item: Mapping[str, Any], reflected: bool) -> Chain:
     return chain[:-1] if not reflected and chain and chain[-1][0].startswith("Reflection") else chain
 
 
-def read_items(folder: Path) -> list[Mapping[str, Any]]:
-    """The items ``example_N.json`` in the order of N. Raises ConfigError."""
-    if not folder.is_dir():
-        raise ConfigError(f"memory: there is no folder {folder}; it should hold example_1.json and so on")
-    items: list[Mapping[str, Any]] = []
-    for path in sorted(folder.glob("example_*.json"), key=lambda path: _number(path)):
-        item = read_json(path)
-        if not _is_item(item):
-            raise ConfigError(f"{path}: an item of a memory has the texts id and contents, task, and pairs in act_obs")
-        items.append(item)
-    return items
-
-
-def read_experience(folder: Path, step: int | None) -> Mapping[str, Sequence[str]]:
-    """The lessons after ``step`` successes, or the last ones; none at step 0. Raises ConfigError."""
-    snapshots = {_number(path): path for path in folder.glob("step-*.json")}
-    if step == 0 or not snapshots:
-        return {}
-    reached = [n for n in snapshots if step is None or n <= step]
-    if not reached:
-        raise ConfigError(f"memory.step={step}: {folder} begins with step {min(snapshots)}")
-    found = read_json(snapshots[max(reached)])
-    if not isinstance(found, dict):
-        raise ConfigError(f"{snapshots[max(reached)]}: must be an object, action -> list of texts")
-    return found
-
-
-def _reached(folder: Path) -> int:
-    """How many successes there were to learn from."""
-    return max((_number(path) for path in (folder / "experience").glob("step-*.json")), default=0)
-
-
 def _is_item(item: object) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("task"), dict):
         return False
     chains = [item.get("act_obs"), *(item["task"].get("prev_act_obs") or ())]
     pairs = [step for chain in chains if isinstance(chain, list) for step in chain]
-    whole = all(isinstance(chain, list) for chain in chains)
-    return whole and all(isinstance(item.get(key), str) for key in ("id", "contents")) and all(map(_is_pair, pairs))
-
-
-def _is_pair(step: object) -> bool:
-    return isinstance(step, list) and len(step) == 2
+    return (
+        all(isinstance(chain, list) for chain in chains)
+        and all(isinstance(item.get(key), str) for key in ("id", "contents"))
+        and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+    )
 
 
 def _number(path: Path) -> int:
@@ -201,13 +186,3 @@ def _number(path: Path) -> int:
     if not digits.isdecimal():
         raise ConfigError(f"{path}: its name should end in a number")
     return int(digits)
-
-
-def _counts(path: Path) -> dict[str, dict[str, int]]:
-    """Task -> how many training samples were tried and solved. Raises ConfigError."""
-    found = read_json(path)
-    rows = found.values() if isinstance(found, dict) else [None]
-    if not all(isinstance(row, dict) and {"tried", "solved"} <= row.keys() for row in rows):
-        raise ConfigError(f"{path}: should hold, for each task, the numbers tried and solved")
-    counts: dict[str, dict[str, int]] = found
-    return counts

@@ -84,18 +84,18 @@ class Solved:
         if not self.learn and (tasks := own_tasks(self.prompts)):
             return FixedTasks(tasks)
         seeds = own_seeds(self.prompts, self.shots)
-        found = _read(folder / FILE) if folder is not None else ()
+        found: tuple[Entry, ...] = ()
+        if folder is not None:
+            try:
+                found = tuple(Entry(**values) for values in orjson.loads((folder / FILE).read_bytes()))
+            except FileNotFoundError:
+                raise ConfigError(f"memory.path: {folder} holds no {FILE}; memory={TRAINED} makes it") from None
+            except (ValueError, TypeError) as error:
+                raise ConfigError(
+                    f"{folder / FILE}: not a list of solved questions, perhaps cut off: {error}"
+                ) from None
         whole = sha256(orjson.dumps([[asdict(one) for one in seeds], self.update])).hexdigest()[:16]
         notes = [_MARK.format(how=_HOW[self.update])] if self.grows else []
         if self.needed and not found:
             notes.append("solved questions: none was learnt; the project's own demonstrations are shown")
         return SolvedQuestions(whole if folder is None else digest, (*seeds, *found), self.update, tuple(notes))
-
-
-def _read(path: Path) -> tuple[Entry, ...]:
-    try:
-        return tuple(Entry(**values) for values in orjson.loads(path.read_bytes()))
-    except FileNotFoundError:
-        raise ConfigError(f"memory.path: {path.parent} holds no {path.name}; memory={TRAINED} makes it") from None
-    except (ValueError, TypeError) as error:
-        raise ConfigError(f"{path}: not a list of solved questions, perhaps cut off: {error}") from None

@@ -1,10 +1,9 @@
 """RadABench's agent: plan, execute call by call from a shared memory, conclude; with four prompting strategies.
 
-Source: Zheng et al. 2024, arXiv 2412.09529, and the reference implementation (MAGIC-AI4Med/RadABench,
-January 2025). PLAN, START_MEMORY, STEP*, then a refusal, a failure, or [VALIDATE] and CONCLUDE. A failed
-step ends the episode (of a tool's own failure: unless ``on_failure`` is go_on); nothing is retried. Departures
-in profile ``paper``: the real planning reply stays in the conversation, the query comes with the patient's
-information, and there is a step limit.
+Source: Zheng et al. 2024, arXiv 2412.09529, and the reference implementation (MAGIC-AI4Med/RadABench, January 2025).
+PLAN, START_MEMORY, STEP*, then a refusal, a failure, or [VALIDATE] and CONCLUDE. A failed step ends the episode (of a
+tool's own failure: unless ``on_failure`` is go_on); nothing is retried. Departures in profile ``paper``: the real
+planning reply stays in the conversation, the query comes with the patient's information, and there is a step limit.
 
 Strategies (no code was published): ``refined_prompts`` (another prompt set), ``self_reflection`` (a reflection before
 every call, which a verifier asks for and checks), ``few_shot`` (examples in the prompts), ``multi_agent`` (planner,
@@ -14,7 +13,7 @@ executor and concluder, each on its own branch with its own system prompt).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from components.acting.foreseen import foresee_error, reflection_in
 from components.building import BuildsTools, beside_memory
@@ -76,8 +75,6 @@ class Radagent(BuildsTools):
 
     def __post_init__(self) -> None:
         chosen = list(self.strategies)
-        if unknown := [one for one in chosen if one not in get_args(Strategy)]:
-            raise ConfigError(f"strategies: no {unknown[0]!r}; there are {', '.join(get_args(Strategy))}")
         if repeated := [one for one in chosen if chosen.count(one) > 1]:
             raise ConfigError(f"strategies: {repeated[0]!r} is listed {chosen.count(repeated[0])} times")
         if self.reflects and self.reflector is None:

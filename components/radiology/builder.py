@@ -9,18 +9,18 @@ are offered, or the entity that the offered tools' lists lack. The built tool is
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
 from components.core.types import Observation
-from components.radiology.cards import VARIANTS, Card, card, spec
+from components.radiology.cards import VARIANTS, card, spec
 from components.radiology.sets import REMOVED
 from components.radiology.study import Study
 from components.radiology.switches import Switches
 from components.radiology.tasks import ANATOMIES, BQ, CATEGORIES, IE, MODALITIES, PLANNING_NAMES, RG
-from components.radiology.tool import RadiologyTool
+from components.radiology.toolset import RadiologyTool
 
 _SPEC = ToolSpec("build", "Ask for a tool that is missing.")
 _TYPES = ("Organ", "Anomaly")
@@ -42,8 +42,7 @@ _CATEGORY = _any(tuple(_CATEGORY_OF))
 _ANATOMY, _MODALITY = _any(ANATOMIES), _any(MODALITIES)
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """The category that a request names (None: none), and the type: organ or anomaly (None: open)."""
 
     category: str | None
@@ -51,10 +50,6 @@ class Request:
     anatomy: str
     modality: str
     text: str
-
-    def names(self, entity: str) -> bool:
-        """Whether the text names an entity, ignoring case."""
-        return bool(_any([entity.strip()]).search(self.text))
 
 
 def read_request(text: str) -> Request:
@@ -79,8 +74,7 @@ def _line(text: str, point: str) -> str:
 class Builder:
     """A control of insufficient offers; ``missing`` are the categories of which one tool each can be built, in the
     order of their names from ``TOOL<first>``. ``kind``: the missing type, None for both. A request must also name
-    ``place`` and ``entity`` where they are not None.
-    """
+    ``place`` and ``entity`` where they are not None."""
 
     missing: Sequence[str]
     kind: str | None
@@ -100,7 +94,9 @@ class Builder:
         if lacks or asked.category is None:
             return Observation("", {"build": facts})
         name = f"TOOL{self.first + self.missing.index(asked.category)}"
-        one = self._card(asked)
+        kind = self.kind or asked.kind or _TYPES[0]
+        variant = VARIANTS[-1] if asked.category == RG else kind if asked.category in _TYPED else None
+        one = card(asked.category, variant, switches=self.switches)
         built = spec(one, name)
         try:
             marked = replace(built, facts={**built.facts, "built": True})  # for scorers and readers
@@ -110,32 +106,25 @@ class Builder:
         return Observation(built.card_text, {"build": {**facts, "passed": True, "name": name, "card": built.card_text}})
 
     def _lacks(self, asked: Request) -> Iterator[str]:
-        """What is missing or wrong in a request."""
         if asked.category not in self.missing:
             yield f"asks for {asked.category or 'no category'}, missing is {' or '.join(self.missing)}"
         elif self.kind is not None and asked.kind not in (None, self.kind):
             yield f"asks for {asked.kind}, missing is the one for {self.kind}"
         if self.place is not None and (asked.anatomy, asked.modality) != tuple(one.lower() for one in self.place):
             yield f"does not ask for {' '.join(self.place)}"
-        if self.entity is not None and not asked.names(self.entity):
+        if self.entity is not None and not _any([self.entity.strip()]).search(asked.text):
             yield f"does not name {self.entity}"
-
-    def _card(self, asked: Request) -> Card:
-        category = asked.category or ""
-        variant = (self.kind or asked.kind or _TYPES[0]) if category in _TYPED else None
-        return card(category, VARIANTS[-1] if category == RG else variant, switches=self.switches)
 
 
 def builder(study: Study, facts: Mapping[str, Any], n_tools: int, switches: Switches) -> Builder:
     """The builder of an insufficient offer with so many tools, from the facts of what was removed."""
     argument, ability = facts["argument"], facts["ability"]
-    restricted = ability == "InsufficientCapability"
     kind = REMOVED[argument][1] if argument in REMOVED else argument.removesuffix("Biomarker")
     return Builder(
         tuple(facts["accepted"]),
         kind if kind in _TYPES and BQ in facts["accepted"] else None,
         study.pair if ability == "SpecificToolMissing" else None,
-        study.own(argument) if restricted else None,
+        study.own(argument) if ability == "InsufficientCapability" else None,
         n_tools + 1,
         switches,
     )

@@ -47,10 +47,8 @@ _PARAMETERS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Card:
-    """One simulated tool. Variables are written with dollar signs; scores are in [0, 1].
-
-    ``anatomy`` and ``modality`` are None for unbound tools, ``supported`` is None for unrestricted ones.
-    """
+    """One simulated tool. Variables are written with dollar signs; scores are in [0, 1]. ``anatomy`` and ``modality``
+    are None for unbound tools, ``supported`` is None for unrestricted ones."""
 
     category: str
     variant: str | None
@@ -143,33 +141,22 @@ def card(
     *,
     switches: Switches,
 ) -> Card:
-    """The card of a tool: ``variant`` Organ/Anomaly for quantifiers and evaluators or a report variant,
-    ``pair`` (anatomy, modality) where it is bound, ``supported`` where it is restricted to a list.
-
-    Raises ValueError for a tool that the benchmark does not have.
-    """
-    listed = tuple(supported) if supported else None
-    return _card(category, variant, pair, listed, switches.indicator_value_optional)
-
-
-@lru_cache(maxsize=8192)
-def _card(
-    category: str, variant: str | None, pair: Pair | None, supported: tuple[str, ...] | None, value: bool
-) -> Card:
-    """Build a card; ``value`` makes $IndicatorValue$ an optional input of reports and treatment."""
+    """The card of a tool: ``variant`` Organ/Anomaly for quantifiers and evaluators or a report variant, ``pair``
+    (anatomy, modality) where it is bound, ``supported`` where it is restricted to a list. Raises ValueError for a tool
+    that the benchmark does not have."""
     row = TOOLS.get((category, variant))
     if row is None or (pair and category not in BINDABLE) or (supported and category not in RESTRICTABLE):
         raise ValueError(f"there is no {category} with variant {variant!r}, pair {pair}, list {supported}")
-    optional = [name for name in row["optional"] if value or name != "IndicatorValue"]
-    lower, upper, bound_lower, bound_upper, step = row["bounds"]
-    inputs = row["inputs"]
+    optional = [name for name in row["optional"] if switches.indicator_value_optional or name != "IndicatorValue"]
+    inputs, (lower, upper, bound_lower, bound_upper, step) = row["inputs"], row["bounds"]
     if pair:
         inputs, lower, upper = ["Image"], bound_lower, bound_upper
     if supported:
         lower, upper = bounds(lower, upper, len(supported))
     anatomy, modality = pair or (None, None)
     compulsory, extra, outputs = (tuple(map(var, names)) for names in (inputs, optional, row["outputs"]))
-    return Card(category, variant, anatomy, modality, supported, compulsory, extra, outputs, lower, upper, step)
+    listed = tuple(supported) if supported else None
+    return Card(category, variant, anatomy, modality, listed, compulsory, extra, outputs, lower, upper, step)
 
 
 @lru_cache(maxsize=4096)  # the redundant conditions have 28,000 pairs of card and name

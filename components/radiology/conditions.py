@@ -1,8 +1,9 @@
-"""RadABench's conditions: necessary tools, more, fewer, and tools that differ in performance.
+"""RadABench's conditions: necessary tools, more, fewer, and tools that differ in performance or are wrong at times.
 
-Source: Zheng et al. 2024, arXiv 2412.09529; the sets, the expected refusals and departures are in
-``components.radiology.sets``. Departure: where restriction lists are enforced, a set that lets the task's chain be
-executed after all is an error.
+Source: Zheng et al. 2024, arXiv 2412.09529; for sets and expected refusals see ``components.radiology.sets``.
+Departure: where restriction lists are enforced, a set that lets the task's chain be executed after all is an error.
+The article names tools that are never wrong as a limit of its benchmark: a score says how good a tool is, and has no
+effect. In ``Imperfect`` it is the probability that the values are right.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,16 +12,19 @@ from random import Random
 from typing import Any, ClassVar, NamedTuple
 
 from components.core.errors import ConfigError
-from components.core.tools import Offer
-from components.core.types import Sample
+from components.core.tools import Offer, innermost
+from components.core.types import Observation, Sample
+from components.faults.altering import change_values
+from components.faults.wrapping import Share, Striking, Struck
 from components.radiology import sets
 from components.radiology.builder import builder
 from components.radiology.cards import Card
-from components.radiology.perfect import solvable
+from components.radiology.execution import solvable
+from components.radiology.memory import RadiologyMemory, read_inputs
 from components.radiology.study import Study
 from components.radiology.switches import Switches
-from components.radiology.tasks import DI, REFUSAL_FIELDS
-from components.radiology.toolset import rebuild, study_behind
+from components.radiology.tasks import REFUSAL_FIELDS
+from components.radiology.toolset import RadiologyTool, memory_of, rebuild, study_behind
 
 
 class SetRow(NamedTuple):
@@ -50,13 +54,9 @@ class ToolSet:
         if switches.enforce_restriction == "error" and solvable(cards, study, switches):
             text = "solvable: the vocabulary has no entries but the record's own"
             raise ConfigError(f"{row.name} leaves sample {sample.problem.id!r} {text}")
-        new = rebuild(offer, cards, rng, switches, facts, self._forgotten)
+        new = rebuild(offer, cards, rng, switches, facts)
         controls = {**new.controls, "build": builder(study, facts, len(cards), switches)}
         return replace(new, refusal_fields=REFUSAL_FIELDS, controls=controls, validates=row.validates)
-
-    def _forgotten(self, card: Card) -> bool:
-        """Whether the reference describes the tool but forgets to make it callable."""
-        return not self.switches.register_inferencer and card.category == DI and card.supported is not None
 
 
 @dataclass(frozen=True)
@@ -115,3 +115,48 @@ class InsufficientConfig3(ToolSet):
     """Tools that fit but whose lists do not hold the record's entity: 18. The result is to be validated."""
 
     row = SetRow("insufficient_config3", "insufficient", sets.config3, sets.config3_facts, validates=True)
+
+
+@dataclass(frozen=True)
+class Imperfect(Striking):
+    """A call is right with the score that its card gives for right inputs; otherwise all that it writes is wrong.
+
+    That is the lower bound, and a step more for each right optional input, up to the upper bound. A call on a wrong
+    compulsory input is always wrong, so errors propagate. ``rate`` 0.5 halves the chance of a tool's own error.
+    For toolset=radiology only.
+    """
+
+    rate: Share = 1.0
+    kind: ClassVar[str] = "imperfect"
+
+    def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
+        """Put the fault on the tools. Raises ConfigError for another toolset."""
+        study_behind(offer, sample, self.kind)
+        return super().offer(offer, sample, rng)
+
+    def strikes(self, call: Struck) -> bool:
+        """Whether this call is wrong; a tool that cannot be called reports that itself."""
+        tool, memory = innermost(call.tool), memory_of(call.context.state)
+        if not isinstance(tool, RadiologyTool):
+            return False
+        if any(name in memory.wrong for name in tool.card.compulsory):
+            return True
+        given = read_inputs(call.context.call.parsed.get("input", ""))
+        return call.rng.random() < self.rate * (1 - certainty(tool.card, memory, given))
+
+    async def strike(self, call: Struck) -> Observation:
+        """Run the tool and write wrong values. Raises ToolError as the tool does."""
+        memory = memory_of(call.context.state)
+        wrong = dict(memory.wrong)
+
+        def other(name: str, _: Any) -> Any:
+            wrong[name] = memory.plausible(name, wrong, call.rng)
+            return wrong[name]
+
+        return change_values(self.kind, await call.run(), memory, other)
+
+
+def certainty(card: Card, memory: RadiologyMemory, given: Sequence[str]) -> float:
+    """The probability that a call with right compulsory inputs is right, 0 to 1, by its card."""
+    right = [name for name in given if name in card.optional and name in memory.values and name not in memory.wrong]
+    return min(card.lower + card.step * len(right), card.upper)

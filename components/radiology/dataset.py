@@ -52,17 +52,16 @@ class RadABench:
     @property
     def splits(self) -> Sequence[str]:
         """The names of the splits. Raises ConfigError when there is no data."""
-        return ("test", "train") if self._on_hub else tuple(self._files())
+        return ("test", "train") if self._hub else tuple(self._files())
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the evaluated split's file (from the hub: of its records as JSON)."""
-        data = _hub_bytes(str(self.hub), self.split) if self._on_hub else self._file(self.split).read_bytes()
-        return sha256(data).hexdigest()
+        return sha256(self._content(self.split)[0]).hexdigest()
 
     def load(self, split: str) -> Iterable[Sample]:
         """Read a split. Raises ConfigError, naming record and key, when a file is not as it should be."""
-        file = self._parsed(split)
+        file = _parsed(*self._content(split))
         entries = file.entries
         if split == self.split:
             if self.records is not None and self.records > len(entries):
@@ -70,36 +69,47 @@ class RadABench:
             entries = draw(entries, self.records, f"{self.seed}/records")
         return (self._sample(entry, chain, file.vocabulary) for entry in entries for chain in entry.questions)
 
-    def _parsed(self, split: str) -> RecordFile:
-        if self._on_hub:
-            return _parsed_hub(str(self.hub), split)
-        path = self._file(split)
-        return _parsed(path, path.stat().st_mtime_ns, path.stat().st_size)
+    @property
+    def _hub(self) -> str | None:
+        return self.hub if self.path is None and self.shipped is None else None
+
+    def _content(self, split: str) -> tuple[bytes, str]:
+        """The records of a split as JSON, and where they are from. Raises ConfigError."""
+        if self._hub:
+            return _hub_bytes(self._hub, split), f"{self._hub} ({split})"
+        files = self._files()
+        if split not in files:
+            raise ConfigError(f"dataset.split={split!r} is not there; the splits are {list(files)}")
+        if not files[split].is_file():
+            raise ConfigError(f"{str(files[split])!r}, the file of split {split!r}, does not exist")
+        return files[split].read_bytes(), str(files[split])
 
     def _sample(self, entry: Entry, chain: str, vocabulary: Vocabulary) -> Sample:
-        """One question."""
+        """One question, with the patient's information as text."""
         question, answer = entry.questions[chain]
-        record, task = entry.record, TASKS[chain]
-        named = self.switches.indicator_name == "start_for_indicator_tasks" and "7" in chain
+        record, task, patient = entry.record, TASKS[chain], entry.record["Information"]
+        sex, size = patient["Sex"].lower(), f"{patient['Height']} cm, {patient['Weight']} kg"
+        lines = [
+            f"Patient: {patient['Age']} years, {sex}, {size}",
+            f"History: {patient['History']}",
+            f"Complaint: {patient['Complaint']}",
+        ]
+        if self.switches.indicator_name == "start_for_indicator_tasks" and "7" in chain:
+            name = record["Indicator"]["Name"]
+            lines.append(f"Indicator of interest ($IndicatorName$, known from the start): {name}")
+        card: dict[str, str | float] = {"sex": sex, "gold chain, steps": len(task.chain)}
+        with suppress(ValueError):  # an age that is not a number of years is left out
+            card["age, years"] = float(patient["Age"])
+        place = {"anatomy": record["Anatomy"], "modality": record["Modality"]}
         return Sample(
-            problem=Problem(f"{entry.id}/{chain}", question, context=_context(record, named)),
+            problem=Problem(f"{entry.id}/{chain}", question, context="\n".join(lines)),
             target={"chain": chain, "answer": answer},
             metadata={"record": record, "chain": chain, "vocabulary": vocabulary},
             cluster=entry.id,
-            strata={
-                "complexity": task.complexity,
-                "task": task.name,
-                "anatomy": record["Anatomy"],
-                "modality": record["Modality"],
-            },
-            card=_card(record["Information"], len(task.chain)),
+            strata={"complexity": task.complexity, "task": task.name, **place},
+            card=card,
             gold_steps=task.steps,
         )
-
-    @property
-    def _on_hub(self) -> bool:
-        """Whether the data come from the hub."""
-        return self.hub is not None and self.path is None and self.shipped is None
 
     def _files(self) -> dict[str, Path]:
         """Split -> file. Raises ConfigError."""
@@ -120,52 +130,12 @@ class RadABench:
             raise ConfigError(f"dataset.path={str(root)!r} holds no .json file")
         return {"test": found[0]} if len(found) == 1 else {file.stem: file for file in found}
 
-    def _file(self, split: str) -> Path:
-        """The file of a split. Raises ConfigError."""
-        files = self._files()
-        if split not in files:
-            raise ConfigError(f"dataset.split={split!r} is not there; the splits are {list(files)}")
-        if not files[split].is_file():
-            raise ConfigError(f"{str(files[split])!r}, the file of split {split!r}, does not exist")
-        return files[split]
-
-
-def _card(patient: Mapping[str, Any], steps: int) -> dict[str, str | float]:
-    """The patient, and the length of the ground-truth chain; an age that is not a number of years is left out."""
-    found: dict[str, str | float] = {"sex": str(patient["Sex"]).lower(), "gold chain, steps": steps}
-    with suppress(ValueError):
-        found["age, years"] = float(patient["Age"])
-    return found
-
-
-def _context(record: Mapping[str, Any], named: bool) -> str:
-    """The patient's information as text; ``named``: with the indicator that the task asks for."""
-    patient = record["Information"]
-    lines = [
-        f"Patient: {patient['Age']} years, {patient['Sex'].lower()}, {patient['Height']} cm, {patient['Weight']} kg",
-        f"History: {patient['History']}",
-        f"Complaint: {patient['Complaint']}",
-    ]
-    if named:
-        lines.append(f"Indicator of interest ($IndicatorName$, known from the start): {record['Indicator']['Name']}")
-    return "\n".join(lines)
-
 
 @lru_cache(maxsize=4)
-def _parsed(path: Path, _changed: int, _size: int) -> RecordFile:
-    """A file's records, read again when the file changes."""
-    return parse_records(path.read_bytes(), str(path), _terms())
-
-
-@lru_cache(maxsize=2)
-def _parsed_hub(hub: str, split: str) -> RecordFile:
-    return parse_records(_hub_bytes(hub, split), f"{hub} ({split})", _terms())
-
-
-@lru_cache(maxsize=1)
-def _terms() -> Mapping[str, Sequence[str]]:
-    """The project's own terms, by list name."""
-    return {name: tuple(map(str, terms)) for name, terms in read_yaml(_TERMS).items() if name in LISTS}
+def _parsed(data: bytes, where: str) -> RecordFile:
+    """The records of a file's content, with the project's own terms by list name."""
+    terms = {name: tuple(map(str, found)) for name, found in read_yaml(_TERMS).items() if name in LISTS}
+    return parse_records(data, where, terms)
 
 
 @lru_cache(maxsize=2)
@@ -186,10 +156,8 @@ def _hub_bytes(hub: str, split: str) -> bytes:
 
 
 def entries_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Rows of a table as the object of a file: a row is a record, or a whole file with records as columns.
-
-    Cells may hold JSON text; empty cells, which a table has where records differ, are left out.
-    """
+    """Rows of a table as the object of a file: a row is a record, or a whole file with records as columns. Cells may
+    hold JSON text; empty cells, which a table has where records differ, are left out."""
     found: dict[str, Any] = {}
     for number, row in enumerate(rows):
         cells = {key: _cell(value) for key, value in row.items() if value is not None}

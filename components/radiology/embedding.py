@@ -71,15 +71,12 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
 PICTURE, POINTS = "records.svg", "records.csv"
 _LEAST = 5
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000")  # Okabe & Ito 2008
-_REPORT = ("Finding", "Impression")
 
 
 @dataclass(frozen=True)
 class EmbedRecords:
-    """Writes ``records.svg`` and ``records.csv``: a point per evaluated record, coloured ``by`` a stratum.
-
-    ``text``: the embedded part of a record. Without the extra nothing is written, and a line says so.
-    """
+    """Writes ``records.svg`` and ``records.csv``: a point per evaluated record, coloured ``by`` a stratum. ``text``:
+    the embedded part of a record. Without the extra nothing is written, and a line says so."""
 
     embedding: Embedding
     name: Name = "records"
@@ -104,10 +101,8 @@ class EmbedRecords:
 
     async def make(self, context: StageContext) -> Made:
         """Embed, reduce to two dimensions, draw; or report what is missing. Raises ConfigError."""
-        home, notes = (
-            MadeFolder(self.place),
-            {**context.facts, "begun": context.begun, "embedding": self.embedding.name},
-        )
+        home = MadeFolder(self.place)
+        notes = {**context.facts, "begun": context.begun, "embedding": self.embedding.name}
         with home.held():
             home.notes(context.begun, "stage.name")
             if why := self.embedding.missing or missing_extra("t-SNE", "sklearn", "embedding"):
@@ -115,46 +110,42 @@ class EmbedRecords:
                 return Made(self.place, [f"skipped:    {why}"])
             samples = _records(context.evaluated)
             perplexity = min(self.perplexity, (len(samples) - 1) / 3)  # it must be below the number of records
-            points = self._points([self._text(one.metadata["record"]) for one in samples], perplexity, context.seed)
-            home.write(POINTS, _table(samples, points))
+            records = [one.metadata["record"] for one in samples]
+            if self.text == "report":
+                texts = [" ".join(record["Report"][part] for part in ("Finding", "Impression")) for record in records]
+            else:
+                texts = [str(record[self.text.capitalize()]) for record in records]
+            points = _points(self.embedding.embed(texts), perplexity, context.seed)
+            table = io.StringIO()
+            writer = csv.writer(table, lineterminator="\n")
+            writer.writerow(("record", "anatomy", "modality", "disease", "x", "y"))
+            for one, (x, y) in zip(samples, points, strict=True):
+                place = (one.strata["anatomy"], one.strata["modality"], one.metadata["record"]["Disease"])
+                writer.writerow((one.cluster, *place, f"{x:.6f}", f"{y:.6f}"))
+            home.write(POINTS, table.getvalue())
             home.write(PICTURE, _picture(samples, points, self.by))
             home.note({**notes, "status": "complete", "records": len(samples), "perplexity": perplexity})
         line = f"picture:    {self.place / PICTURE}: {len(samples)} records, {self.text} by {self.embedding.name}"
         return Made(self.place, [line])
 
-    def _text(self, record: Mapping[str, Any]) -> str:
-        if self.text == "report":
-            return " ".join(record["Report"][part] for part in _REPORT)
-        return str(record[self.text.capitalize()])
 
-    def _points(self, texts: Sequence[str], perplexity: float, seed: int) -> list[tuple[float, float]]:
-        """A point per text, coordinates from 0 to 1; the same for the same seed."""
-        import numpy as np
+def _points(embedded: Sequence[Sequence[float]], perplexity: float, seed: int) -> list[tuple[float, float]]:
+    """A point per vector, coordinates from 0 to 1; the same for the same seed."""
+    import numpy as np
 
-        vectors = np.asarray(self.embedding.embed(texts), dtype=float)
-        manifold: Any = import_module("sklearn.manifold")
-        found = manifold.TSNE(perplexity=perplexity, random_state=seed, init="random").fit_transform(vectors)
-        found = (found - found.min(axis=0)) / np.maximum(np.ptp(found, axis=0), 1e-12)
-        return [(float(x), float(y)) for x, y in found]
+    manifold: Any = import_module("sklearn.manifold")
+    tsne = manifold.TSNE(perplexity=perplexity, random_state=seed, init="random")
+    found = tsne.fit_transform(np.asarray(embedded, dtype=float))
+    found = (found - found.min(axis=0)) / np.maximum(np.ptp(found, axis=0), 1e-12)
+    return [(float(x), float(y)) for x, y in found]
 
 
 def _records(samples: Sequence[Sample]) -> list[Sample]:
-    """The first sample of each record of RadABench."""
     found: dict[str | None, Sample] = {}
     for one in samples:
         if isinstance(record := one.metadata.get("record"), Mapping) and "Report" in record:
             found.setdefault(one.cluster, one)
     return [*found.values()]
-
-
-def _table(samples: Sequence[Sample], points: Sequence[tuple[float, float]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("record", "anatomy", "modality", "disease", "x", "y"))
-    for one, (x, y) in zip(samples, points, strict=True):
-        place = (one.strata["anatomy"], one.strata["modality"], one.metadata["record"]["Disease"])
-        writer.writerow((one.cluster, *place, f"{x:.6f}", f"{y:.6f}"))
-    return text.getvalue()
 
 
 def _picture(samples: Sequence[Sample], points: Sequence[tuple[float, float]], by: str) -> str:

@@ -1,21 +1,34 @@
-"""A trajectory read into RadABench's chains: the plan, the executed calls, and the end.
+"""What was executed and what a perfect agent executes, whose scores are the ceilings of any agent's.
 
-Source: Zheng et al. 2024, arXiv 2412.09529. The reference implementation (MAGIC-AI4Med/RadABench, January 2025) finds
-all this in a text log by patterns; here it comes from structured steps, so that every agent and grammar is measured in
-the same way. The effects of the log's patterns on the numbers (a refusal counts as a success, a call whose purpose
-holds a closing brace is lost) are reproduced where switch ``error_detection`` is ``substring``.
+Source: Zheng et al. 2024, arXiv 2412.09529. Its code (MAGIC-AI4Med/RadABench, January 2025) finds plan, calls and end
+in a text log by patterns; here they come from structured steps, so that every agent and grammar is measured in the same
+way. The effects of these patterns on the numbers (a refusal counts as a success, a call whose purpose holds a closing
+brace is lost) are reproduced where switch ``error_detection`` is ``substring``.
+
+A perfect agent executes the ground-truth chain with the best suitable tools and compulsory inputs, or refuses
+correctly, and answers with the reference. Where it fails (the reference's chains with indicators cannot be executed),
+so must all others. Ours, since the article leaves it open: suitable is a tool of the category (and type) that is
+unbound or bound to the record's pair and unrestricted or listing what the record is about; the higher upper bound is
+better.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, NamedTuple
 
-from components.core.types import Observed, Sample, Trajectory
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.types import Sample, Score, Trajectory
 from components.faults.marks import brought_down
-from components.radiology.plan import decision_chain
+from components.radiology.cards import Card
+from components.radiology.memory import RadiologyMemory, open_memory
+from components.radiology.plan import decision_chain, known_mode, plan_text, read_known
+from components.radiology.study import Study
 from components.radiology.switches import Switches
-from components.radiology.tasks import BQ, TASKS, Task
+from components.radiology.tasks import BQ, IE, PLANNING_NAMES, TASKS, Task, supports
+from components.radiology.toolset import run
 
 
 class Called(NamedTuple):
@@ -29,10 +42,8 @@ class Called(NamedTuple):
 @dataclass(frozen=True)
 class Execution:
     """One episode. ``names`` are those of the called tools, ``plan`` is the planning reply, None without one.
-
     ``clean``: the number of successful calls before the first failure; ``faulty``: a call failed, a reply could not be
-    read, or the agent gave up or reached a limit.
-    """
+    read, or the agent gave up or reached a limit."""
 
     calls: tuple[Called, ...]
     names: tuple[str, ...]
@@ -77,19 +88,10 @@ def kind_of(trajectory: Trajectory) -> str:
     return str(trajectory.facts.get("kind", "intact"))
 
 
-def is_scored(switches: Switches, kind: str, published: Sequence[str]) -> bool:
-    """Whether a metric of solvable tasks is scored in a condition of this kind.
-
-    The reference's scripts score it where it was ``published``, otherwise it is scored wherever the task can be solved.
-    """
-    return kind in published if switches.planning_scope == "success_only" else kind != "insufficient"
-
-
 @lru_cache(maxsize=64)
 def ground_truth(chain: str, typing: str) -> tuple[str, ...]:
-    """The ground-truth chain. ``mixed_code`` types the only quantifier of 0126 and 0136, ``typed`` all of
-    them; evaluators stay untyped, since the chains leave their type open.
-    """
+    """The ground-truth chain. ``mixed_code`` types the only quantifier of 0126 and 0136, ``typed`` all of them;
+    evaluators stay untyped, since the chains leave their type open."""
     task = TASKS[chain]
     typed = typing == "typed" or (typing == "mixed_code" and task.categories.count(BQ) == 1)
     return tuple(f"{kind} {category}" if typed and kind else category for category, kind in task.chain)
@@ -119,8 +121,11 @@ def read(trajectory: Trajectory, switches: Switches) -> Execution:
             faulty = faulty or observed.error is not None
             clean += not faulty
             if not lost:
-                calls.append(_called(observed, trajectory))
-                names.append(observed.call.name)
+                name, data = observed.call.name, observed.observation.data
+                if "category" not in data:  # the result does not report it, but the tool's card does
+                    data = next((spec.facts for spec in trajectory.offered if spec.name == name), data)
+                calls.append(Called(data.get("category"), data.get("variant"), observed.error is None))
+                names.append(name)
     faulty = faulty or trajectory.stop not in ("answered", "refused")
     plans = [step for step in trajectory.steps if step.purpose == "plan"]
     plans = [step for step in plans if step.branch == branch] or plans
@@ -128,10 +133,147 @@ def read(trajectory: Trajectory, switches: Switches) -> Execution:
     return Execution(tuple(calls), tuple(names), plan, trajectory.stop, clean, faulty)
 
 
-def _called(observed: Observed, trajectory: Trajectory) -> Called:
-    """The call by the category that its result reports, else by that of the tool's card."""
-    data = observed.observation.data
-    if "category" not in data:
-        name = observed.call.name
-        data = next((spec.facts for spec in trajectory.offered if spec.name == name), data)
-    return Called(data.get("category"), data.get("variant"), observed.error is None)
+class Suitable:
+    """The suitable tools among those offered for a patient."""
+
+    def __init__(self, offered: Iterable[ToolSpec], record: Mapping[str, Any]) -> None:
+        self._tools = [spec for spec in offered if "category" in spec.facts]
+        self._record = record
+
+    def tools(self, category: str, variant: str | None = None) -> Sequence[ToolSpec]:
+        """The suitable tools for a step in the order of the offer; ``variant`` None leaves the type open."""
+        return [
+            spec
+            for spec in self._tools
+            if spec.facts["category"] == category
+            and variant in (None, spec.facts["variant"])
+            and spec.facts["anatomy"] in (None, self._record["Anatomy"])
+            and spec.facts["modality"] in (None, self._record["Modality"])
+            and supports(spec.facts["supported"] or None, self._record, category, spec.facts["variant"])
+        ]
+
+    def best(self, category: str, variant: str | None = None) -> ToolSpec | None:
+        """The one with the highest upper bound, of equals the last; None when there is none."""
+        return max(reversed(self.tools(category, variant)), key=lambda one: float(one.facts["upper"]), default=None)
+
+
+def solvable(cards: Iterable[Card], study: Study, switches: Switches) -> bool:
+    """Whether every step of the task's chain, quantifiers typed, can be executed in order with the compulsory inputs.
+    ``cards`` are those of the callable tools."""
+    tools, memory = list(cards), open_memory(study.record, study.task.id, switches)
+    return all(
+        any(_runs(c, memory, switches) for c in tools if c.category == category and kind in (None, c.variant))
+        for category, kind in study.task.chain
+    )
+
+
+def _runs(one: Card, memory: RadiologyMemory, switches: Switches) -> bool:
+    try:
+        run(one, memory, one.compulsory, switches)
+    except ToolError:
+        return False
+    return True
+
+
+def execute(chain: str, condition: str, suitable: Suitable, record: Mapping[str, Any], switches: Switches) -> Execution:
+    """What a perfect agent executes for a task with the suitable tools, until one fails or a step has none."""
+    plan, memory = plan_of(chain), open_memory(record, chain, switches)
+    memory.begin(read_known(plan, known_mode(switches, condition)))
+    calls: list[Called] = []
+    names: list[str] = []
+    for category, variant in TASKS[chain].chain:
+        tool = suitable.best(category, variant)
+        if tool is None or (calls and not calls[-1].ok):
+            break
+        values: dict[str, Any] = {one.name: tool.facts[one.name] for one in fields(Card)}
+        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        card = Card(**{**values, **lists})
+        calls.append(Called(card.category, card.variant, _runs(card, memory, switches)))
+        names.append(tool.name)
+    clean = sum(call.ok for call in calls)
+    faulty = clean < len(TASKS[chain].chain)
+    return Execution(tuple(calls), tuple(names), plan, "failed" if faulty else "answered", clean, faulty)
+
+
+def plan_of(chain: str) -> str:
+    """A plan that names every step of the chain and claims the indicator's name where it is needed."""
+    task = TASKS[chain]
+    names = [name for step in task.chain for name, planned in PLANNING_NAMES.items() if planned == step]
+    return plan_text(["'$IndicatorName$'"] if IE in task.categories else [], names)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A sample of this benchmark and an episode on it, read once for all scorers."""
+
+    sample: Sample
+    trajectory: Trajectory
+    task: Task
+    switches: Switches
+
+    @cached_property
+    def execution(self) -> Execution:
+        """What was executed."""
+        return read(self.trajectory, self.switches)
+
+    @cached_property
+    def suitable(self) -> Suitable:
+        """The offered tools that suit the patient."""
+        return Suitable(self.trajectory.offered, self.sample.metadata["record"])
+
+    @cached_property
+    def perfect(self) -> Execution:
+        """What a perfect agent executes with the offered tools."""
+        facts, record = self.trajectory.facts, self.sample.metadata["record"]
+        condition = "baseline" if facts.get("kind") == "baseline" else str(facts.get("condition", ""))
+        return execute(self.task.id, condition, self.suitable, record, self.switches)
+
+
+Published = Mapping[str, Sequence[str]]
+_newest: list[Attempt] = []  # at most one: scorers come one after the other
+
+
+def attempt(sample: Sample, trajectory: Trajectory, switches: Switches) -> Attempt | None:
+    """The attempt of a finished episode; None when the sample is not of this benchmark."""
+    if (task := task_of(sample)) is None:
+        return None
+    for one in tuple(_newest):
+        if one.sample is sample and one.trajectory is trajectory and one.switches == switches:
+            return one
+    _newest[:] = [Attempt(sample, trajectory, task, switches)]
+    return _newest[0]
+
+
+@dataclass(frozen=True)
+class Graded(ABC):
+    """A scorer of what was executed, with the scores of a perfect execution as ceilings. Scored wherever the task can
+    be solved; in the reference's profile where its scripts score it: ``published``, the names by the kind of condition.
+    A sample of another benchmark is unscored."""
+
+    switches: Switches
+    version: str = "1"
+    names: ClassVar[Sequence[str]]
+    published: ClassVar[Published] = {}
+
+    @abstractmethod
+    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """All metrics of the episode's or of the perfect execution, by name."""
+
+    def kind(self, trajectory: Trajectory) -> str:
+        """The kind of condition by which it is scored."""
+        return kind_of(trajectory)
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+        """One score per name."""
+        kind, scored = self.kind(trajectory), self.names
+        if self.switches.planning_scope == "success_only":
+            scored = self.published.get(kind, ())
+        elif kind == "insufficient":
+            scored = ()
+        one = attempt(sample, trajectory, self.switches) if scored else None
+        if one is None:
+            return [Score(name, None) for name in self.names]
+        mine, best = self.values(one, one.execution), self.values(one, one.perfect)
+        return [
+            Score(name, mine[name], ceiling=best[name]) if name in scored else Score(name, None) for name in self.names
+        ]

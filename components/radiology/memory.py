@@ -55,10 +55,8 @@ class RadiologyMemory:
         """Nothing to release."""
 
     def begin(self, known: Iterable[str]) -> None:
-        """Start again, with these variables known besides those that the sample gives.
-
-        Raises ToolError when the record lacks one.
-        """
+        """Start again, with these variables known besides those that the sample gives. Raises ToolError when the record
+        lacks one."""
         fresh = start_memory(self.record, [*self.given, *known])
         self.values, self.scores, self.fixed, self.wrong = fresh.values, fresh.scores, fresh.fixed, {}
 
@@ -99,21 +97,19 @@ class RadiologyMemory:
             near = [pair[part] for pair in PAIRS if pair[1 - part] == fixed and pair[part] != right]
             return rng.choice(near or [pair[part] for pair in PAIRS])
         if name in _FREE:
-            return self._rewritten(str(right), wrong, rng)
+            text = str(right)
+            swaps = {str(recorded(self.record, one)): str(value) for one, value in wrong.items() if one not in _FREE}
+            changed = replaced(text, {own: shown for own, shown in swaps.items() if own != shown})
+            if changed == text:
+                other = str(wrong.get(_DISEASE) or self.plausible(_DISEASE, {}, rng))
+                changed = replaced(text, {str(recorded(self.record, _DISEASE)): other})
+                if changed == text:
+                    return f"As for {other}. {text.partition('. ')[0].rstrip('.')}."
+            return changed
         if name.endswith("Mask$"):
             return right
-        text = shifted(str(right), rng.uniform(0.2, 0.4), rng, whole=True)
-        return text.text if text.n else f"not {str(right)[:1].lower()}{str(right)[1:]}"
-
-    def _rewritten(self, text: str, wrong: Mapping[str, Any], rng: Random) -> str:
-        """A text with what is wrong in the record's place."""
-        swaps = {str(recorded(self.record, name)): str(value) for name, value in wrong.items() if name not in _FREE}
-        changed = replaced(text, {right: shown for right, shown in swaps.items() if right != shown})
-        if changed != text:
-            return changed
-        other = str(wrong.get(_DISEASE) or self.plausible(_DISEASE, {}, rng))
-        changed = replaced(text, {str(recorded(self.record, _DISEASE)): other})
-        return changed if changed != text else f"As for {other}. {text.partition('. ')[0].rstrip('.')}."
+        off = shifted(str(right), rng.uniform(0.2, 0.4), rng, whole=True)
+        return off.text if off.n else f"not {str(right)[:1].lower()}{str(right)[1:]}"
 
     def text(self, information: bool = False) -> str:
         """The values as one line of JSON; with ``information`` the patient's in place of its placeholder."""
@@ -122,10 +118,8 @@ class RadiologyMemory:
 
 
 def start_memory(record: Mapping[str, Any], known: Iterable[str] = ()) -> RadiologyMemory:
-    """The memory before the first call: image, information, and known variables (with dollar signs).
-
-    Raises ToolError ``unknown_initial_info`` when the record lacks one, as it lacks the masks.
-    """
+    """The memory before the first call: image, information, and known variables (with dollar signs). Raises ToolError
+    ``unknown_initial_info`` when the record lacks one, as it lacks the masks."""
     values: dict[str, Any] = dict(_START)
     for name in known:
         if name in values:

@@ -1,12 +1,10 @@
 """Reading a planning reply: the variables that it claims to be known, and its chain of tools.
 
-Source: Zheng et al. 2024, arXiv 2412.09529, and the readers of the reference implementation
-(MAGIC-AI4Med/RadABench, January 2025). ``tolerant`` is ours: the reference loses plans over several
-lines, plans as JSON, and two of the tool names that its own prompt prescribes.
-
-A planner that hands its plan to an executor writes one fenced object with the keys ``Task Summary``, ``Known Info``,
-``Self-Reflection`` and ``Tool Chain``. As printed in the article it is not JSON: its chain is a list of bare names with
-arrows, some keys have no quotes. So each key is looked for by its name, and its value read up to the next.
+Source: Zheng et al. 2024, arXiv 2412.09529, and its code (MAGIC-AI4Med/RadABench, January 2025). ``tolerant`` is ours:
+the code loses plans over several lines, plans as JSON, and two of the tool names that its own prompt prescribes.
+A planner that hands its plan to an executor writes one fenced object with the keys of ``PLAN_FIELDS``. As printed in
+the article it is not JSON: its chain is a list of bare names with arrows, some keys have no quotes. So each key is
+looked for by its name, and its value read up to the next.
 """
 
 import re
@@ -43,11 +41,6 @@ _AROUND = " \t\r\n\"'`,{}"
 _NEVER = ("$Report$", "$Treatment$")
 
 
-def is_code_baseline(switches: Switches, condition: str) -> bool:
-    """Whether the rules of the reference's separate pipeline for condition baseline apply."""
-    return switches.known_info == "per_condition" and condition == "baseline"
-
-
 def known_mode(switches: Switches, condition: str) -> KnownInfo:
     """How claims are read under this condition."""
     if switches.known_info == "per_condition":
@@ -56,11 +49,9 @@ def known_mode(switches: Switches, condition: str) -> KnownInfo:
 
 
 def read_known(text: str, mode: KnownInfo) -> list[str]:
-    """The variables that a planning reply makes known, with dollar signs, by name.
-
-    ``three_dollar``: $Anatomy$, $Modality$, $Disease$ anywhere in it; ``all_dollar``: all 13 claimable
-    ones written so; ``baseline_bare``: the bare words, which the names of planned tools contain.
-    """
+    """The variables that a planning reply makes known, with dollar signs, by name. ``three_dollar``: $Anatomy$,
+    $Modality$, $Disease$ anywhere in it; ``all_dollar``: all 13 claimable ones written so; ``baseline_bare``: the bare
+    words, which the names of planned tools contain."""
     if mode == "baseline_bare":
         return [var(name) for name in _CLAIMABLE if name in text]
     return [var(name) for name in (_THREE if mode == "three_dollar" else _CLAIMABLE) if var(name) in text]
@@ -72,11 +63,9 @@ def runtime_plan(text: str) -> list[str]:
 
 
 def decision_chain(text: str, reader: Literal["code_line", "tolerant"]) -> list[str]:
-    """The planned chain of categories, empty where there is none to read.
-
-    ``code_line``: one line, names between asterisks, of which the reference drops two and types one;
-    ``tolerant``: any number of lines, plain or JSON, all names, untyped.
-    """
+    """The planned chain of categories, empty where there is none to read. ``code_line``: one line, names between
+    asterisks, of which the reference drops two and types one; ``tolerant``: any number of lines, plain or JSON, all
+    names, untyped."""
     if reader == "tolerant":
         return [_UNTYPED[name] for name in chain_names(text)]
     for line in text.split("\n"):
@@ -89,7 +78,7 @@ def decision_chain(text: str, reader: Literal["code_line", "tolerant"]) -> list[
 def chain_names(text: str) -> list[str]:
     """The names in the first tool chain, in its order: up to its closing bracket, or to the end of its line."""
     found = _CHAIN.search(text)
-    return _NAME.findall((found[1] if found[1] is not None else found[2]) if found else "")
+    return _NAME.findall(found[2] if found[1] is None else found[1]) if found else []
 
 
 def plan_text(known: Iterable[str], names: Iterable[str]) -> str:
@@ -120,22 +109,18 @@ class PlanObject:
 
 
 def read_plan(reply: str) -> PlanObject | None:
-    """Read a planning reply; None where it has no chain with a name in it.
-
-    A report, a treatment and masks are never known beforehand, whatever is claimed.
-    """
-    parts, chain = _parts(reply), chain_names(reply)
+    """Read a planning reply; None where it has no chain with a name in it. A report, a treatment and masks are never
+    known beforehand, whatever is claimed."""
+    found, chain = list(_FIELD.finditer(reply)), chain_names(reply)
     if not chain:
         return None
+    ends = [
+        *(one.start() for one in found[1:]),
+        len(reply),
+    ]  # a key's text ends at the next; of a repeated key the first
+    parts = {one[1].lower(): reply[one.end() : end] for one, end in reversed([*zip(found, ends, strict=False)])}
     known = [name for name in read_known(parts.get("known info", ""), "all_dollar") if name not in _NEVER]
     summary, reflection = (
         " ".join(parts.get(key, "").strip(_AROUND).split()) for key in ("task summary", "self-reflection")
     )
     return PlanObject(summary, tuple(known), reflection, tuple(chain))
-
-
-def _parts(reply: str) -> dict[str, str]:
-    """Key in lower case -> the text after it up to the next key; of a repeated key the first."""
-    found = list(_FIELD.finditer(reply))
-    ends = [*(one.start() for one in found[1:]), len(reply)]
-    return {one[1].lower(): reply[one.end() : end] for one, end in reversed([*zip(found, ends, strict=False)])}

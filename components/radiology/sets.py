@@ -1,12 +1,9 @@
 """The tool sets of RadABench's conditions, as cards in the reference's construction order.
 
-Source: Zheng et al. 2024, arXiv 2412.09529; builders as in the reference implementation
-(MAGIC-AI4Med/RadABench, January 2025), with its draws taken from ``rng``. Variants ``paper_*`` are our
-reconstructions of what the article says beyond the code.
-
-What insufficient conditions take away per task, and the expected refusal, are tables of the reference, too
-(``tasks.yaml``). Departure: where it accepts one diagnosis category although both are removed or restricted, both are
-accepted.
+Source: Zheng et al. 2024, arXiv 2412.09529; builders, and what insufficient conditions take away per task
+(``tasks.yaml``), as in its code (MAGIC-AI4Med/RadABench, January 2025), with draws from ``rng``. Variants ``paper_*``
+are our reconstructions of what the article says beyond the code. Departure: where it accepts one diagnosis category
+although both are removed or restricted, both are accepted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,18 +23,6 @@ REPLACED: Mapping[str, str] = TABLES["replaced"]
 RESTRICTED: Mapping[str, Sequence[str]] = TABLES["restricted"]
 
 
-def _facts(argument: str, accepted: Sequence[str], place: Pair, ability: str) -> dict[str, Any]:
-    """The facts of an offer that should be refused."""
-    return {
-        "argument": argument,
-        "accepted": [*accepted],
-        "anatomy": place[0],
-        "modality": place[1],
-        "ability": ability,
-        "ground_truth_code": accepted[0],
-    }
-
-
 def config1_facts(study: Study) -> dict[str, Any]:
     """Expected refusal of config1: the removed category, whatever the pair."""
     argument = study.task.removed
@@ -46,24 +31,25 @@ def config1_facts(study: Study) -> dict[str, Any]:
 
 def config2_facts(study: Study) -> dict[str, Any]:
     """Expected refusal of config2: the replaced category for the record's pair."""
-    argument = study.task.replaced
-    return _facts(argument, (REPLACED[argument],), study.pair, "SpecificToolMissing")
+    return _facts(study.task.replaced, (REPLACED[study.task.replaced],), study.pair, "SpecificToolMissing")
 
 
 def config3_facts(study: Study) -> dict[str, Any]:
     """Expected refusal of config3: the restricted category; scorers leave the pair free."""
-    argument = study.task.restricted
-    return _facts(argument, RESTRICTED[argument], study.pair, "InsufficientCapability")
+    return _facts(study.task.restricted, RESTRICTED[study.task.restricted], study.pair, "InsufficientCapability")
+
+
+def _facts(argument: str, accepted: Sequence[str], place: Pair, ability: str) -> dict[str, Any]:
+    facts = {"argument": argument, "accepted": [*accepted], "anatomy": place[0], "modality": place[1]}
+    return {**facts, "ability": ability, "ground_truth_code": accepted[0]}
 
 
 FULL = "Text and Mask"
 _IMAGE = (OS, AD, DD)
-_TYPES = ("Organ", "Anomaly")
 
 
 def _measuring(switches: Switches) -> list[Card]:
-    """Both quantifiers and both evaluators."""
-    return [card(category, kind, switches=switches) for category in (BQ, IE) for kind in _TYPES]
+    return [card(category, kind, switches=switches) for category in (BQ, IE) for kind in ("Organ", "Anomaly")]
 
 
 @lru_cache
@@ -82,7 +68,7 @@ def regular(study: Study, rng: Random, switches: Switches) -> Sequence[Card]:
     if switches.regular_variant == "code_12":
         return cards
     others = [other for other in PAIRS if other != study.pair]
-    found = []
+    found: list[Card] = []
     for one in cards:
         found.append(one)
         if one.category in _IMAGE and rng.random() < 0.5:
@@ -92,13 +78,11 @@ def regular(study: Study, rng: Random, switches: Switches) -> Sequence[Card]:
 
 def _near(pair: Pair, most: int, least: int, rng: Random) -> list[Pair]:
     """Up to ``most`` pairs of the same modality, up to ``most`` of the same anatomy, others up to ``least``."""
-    anatomy, modality = pair
-    same_modality = [p for p in PAIRS if p[1] == modality and p != pair]
-    same_anatomy = [p for p in PAIRS if p[0] == anatomy and p != pair]
-    drawn = [p for pool in (same_modality, same_anatomy) for p in rng.sample(pool, min(most, len(pool)))]
-    if len(drawn) < least:
-        drawn += rng.sample([p for p in PAIRS if p != pair and p not in drawn], least - len(drawn))
-    return drawn
+    pools = [[p for p in PAIRS if p[part] == pair[part] and p != pair] for part in (1, 0)]
+    near = [p for pool in pools for p in rng.sample(pool, min(most, len(pool)))]
+    if len(near) < least:
+        near += rng.sample([p for p in PAIRS if p != pair and p not in near], least - len(near))
+    return near
 
 
 def medium(study: Study, rng: Random, switches: Switches) -> list[Card]:
@@ -118,31 +102,27 @@ def medium(study: Study, rng: Random, switches: Switches) -> list[Card]:
 @lru_cache
 def high(switches: Switches) -> tuple[Card, ...]:
     """Every tool there is, unbound and for each of the 22 pairs: 169."""
-    make = partial(card, switches=switches)
-    places = (None, *PAIRS)
+    make, places = partial(card, switches=switches), (None, *PAIRS)
     reports = [make(RG, variant, place) for place in places for variant in VARIANTS]
     image = [make(category, pair=place) for category in _IMAGE for place in places]
     return (make(AC), make(MC), *image, make(DI), *_measuring(switches), *reports, make(TR))
 
 
-def _layout(pair: Pair, reports: Sequence[Card], switches: Switches) -> list[Card]:
-    """The layout of the insufficient conditions: an unbound and a bound tool for what can be bound."""
+def _layout(pair: Pair, switches: Switches, reports: Sequence[Card] = ()) -> list[Card]:
+    """The layout of the insufficient conditions: an unbound and a bound tool for what can be bound. Without ``reports``
+    four report generators: simplest and fullest, unbound and bound."""
     make = partial(card, switches=switches)
+    reports = reports or [make(RG, variant, place) for place in (None, pair) for variant in ("Basic", FULL)]
     image = [make(category, pair=place) for category in _IMAGE for place in (None, pair)]
     return [make(AC), make(MC), *image, make(DI), *_measuring(switches), *reports, make(TR)]
 
 
-def _reports(pair: Pair, switches: Switches) -> list[Card]:
-    """Four report generators: simplest and fullest, unbound and bound."""
-    return [card(RG, variant, place, switches=switches) for place in (None, pair) for variant in ("Basic", FULL)]
-
-
 def config1(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """18 tools without the category that the task needs: 14 to 17."""
-    drawn = [(place, variant) for place in (None, study.pair) for variant in rng.sample(VARIANTS, 2)]
-    reports = [card(RG, variant, place, switches=switches) for place, variant in drawn]
+    variants = [(place, variant) for place in (None, study.pair) for variant in rng.sample(VARIANTS, 2)]
+    reports = [card(RG, variant, place, switches=switches) for place, variant in variants]
     categories, kind = REMOVED[study.task.removed]
-    cards = _layout(study.pair, reports, switches)
+    cards = _layout(study.pair, switches, reports)
     return [c for c in cards if c.category not in categories or (kind is not None and c.variant != kind)]
 
 
@@ -150,7 +130,7 @@ def config2(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """The tools of one category are for other anatomies only: 17, or 15 to 17 with ``paper_15_17``."""
     category = REPLACED[study.task.replaced]
     foreign = [place for place in PAIRS if place[0] != study.pair[0]]
-    cards = _layout(study.pair, _reports(study.pair, switches), switches)
+    cards = _layout(study.pair, switches)
     if switches.config2_variant == "code_17":
         pairs, cards = rng.sample(foreign, 2), [c for c in cards if c.category != DI]
         variants: Sequence[str | None] = ("Basic", FULL) if category == RG else (None,)
@@ -172,12 +152,11 @@ def _restrictable(one: Card, entity: str) -> bool:
 
 
 def _restricted(one: Card, listed: Sequence[str], switches: Switches) -> Card:
-    """The same tool, restricted to a list."""
     pair = None if one.anatomy is None or one.modality is None else (one.anatomy, one.modality)
     return card(one.category, one.variant, pair, listed, switches=switches)
 
 
-def _drawn(study: Study, entity: str, counts: tuple[int, int], rng: Random, switches: Switches) -> list[str]:
+def _sample_entries(study: Study, entity: str, counts: tuple[int, int], rng: Random, switches: Switches) -> list[str]:
     """Entries of the entity's vocabulary other than the record's own; ``counts``: the range of their number."""
     exact = switches.enforce_restriction == "off"
     pool = study.vocabulary.others(entity, study.own(entity), exact)
@@ -187,19 +166,19 @@ def _drawn(study: Study, entity: str, counts: tuple[int, int], rng: Random, swit
 def config3(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """18 tools, of which those for one entity list 3 to 5 entries that are not the record's."""
     entity = study.task.restricted
-    listed = _drawn(study, entity, (3, 5), rng, switches)
-    cards = _layout(study.pair, _reports(study.pair, switches), switches)
+    listed = _sample_entries(study, entity, (3, 5), rng, switches)
+    cards = _layout(study.pair, switches)
     return [_restricted(c, listed, switches) if _restrictable(c, entity) else c for c in cards]
 
 
 def differentiated(study: Study, rng: Random, switches: Switches) -> list[Card]:
     """17 or 18 tools, of which restricted ones that list the record's entity are best."""
     entity = study.task.restricted
-    listed = [study.own(entity), *_drawn(study, entity, (3, 4), rng, switches)]
+    listed = [study.own(entity), *_sample_entries(study, entity, (3, 4), rng, switches)]
     reports = [card(RG, FULL, place, switches=switches) for place in (None, study.pair)]
     found: list[Card] = []
     pending: list[Card] = []
-    for one in _layout(study.pair, reports, switches):
+    for one in _layout(study.pair, switches, reports):
         found.append(one)
         if _restrictable(one, entity) and (one.anatomy is not None or one.category not in BINDABLE):
             pending.append(_restricted(one, listed, switches))

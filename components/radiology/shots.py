@@ -5,6 +5,7 @@ for the three kinds of refusal. Ours: two plans, four replies (four calls; where
 three refusals) and one answer, on records of the split that is trained on, and replies in the grammar in use.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,12 +22,14 @@ from components.radiology.tasks import REFUSAL_FIELDS
 _PLANS, _REPLIES = 2, 4
 _LISTS, _GROUNDS = ("known", "chain", "input"), "grounds"  # every other value is a text
 _ASKED, _CALLED = ("patient", "question"), ("patient", "memory", "next", "tools", "purpose", "tool", "input")
+_REFLECTION = ("candidates", "reasoning", "constraints")
 _NEEDED: Mapping[str, Sequence[str]] = {
     "planning": (*_ASKED, "summary", "reflection", "known", "chain"),
-    "calls": (*_CALLED, "candidates", "reasoning", "constraints"),
-    "refusals": ("patient", "memory", "next", "tools", "grounds", "candidates", "reasoning", "constraints"),
+    "calls": (*_CALLED, *_REFLECTION),
+    "refusals": ("patient", "memory", "next", "tools", _GROUNDS, *_REFLECTION),
     "conclusion": (*_ASKED, "memory", "answer"),
 }
+_TYPED = re.compile(r"^(?:Organ|Anomaly) (?=.*Biomarker)")
 Shot = Mapping[str, Any]
 
 
@@ -50,7 +53,7 @@ class Shots:
         """Two plans; ``one_quantifier``: both measurements have one planning name."""
         shots = self.planning[:_PLANS]
         if one_quantifier:
-            shots = [{**one, "chain": [_untyped(name) for name in one["chain"]]} for one in shots]
+            shots = [{**one, "chain": [_TYPED.sub("", name) for name in one["chain"]]} for one in shots]
         return self._rendered("planning", plans=shots, as_object=as_object, reflects=reflects)
 
     def replies(self, episode: Episode, reflects: bool) -> str:
@@ -78,76 +81,50 @@ def shots_of(prompts: str) -> Shots:
     data = data if isinstance(data, Mapping) else {}
     execution = data.get("execution")
     given = {**data, **(execution if isinstance(execution, Mapping) else {})}
-    lists = {name: given.get(name) for name in _NEEDED}
-    for name, rows in lists.items():
+    for name, needed in _NEEDED.items():
+        rows = given.get(name)
         if not isinstance(rows, list) or not rows:
             raise ConfigError(f"{prompts}/examples.yaml: it has no list {name!r}; it needs {', '.join(_NEEDED)}")
         for number, row in enumerate(rows, 1):
-            _check(row if isinstance(row, Mapping) else {}, _NEEDED[name], f"{prompts}/examples.yaml: {name} {number}")
-    return Shots(prompts, **lists)  # type: ignore[arg-type]
+            for key in needed:
+                if flaw := _flaw(key, row):
+                    raise ConfigError(f"{prompts}/examples.yaml: {name} {number}{flaw}")
+    return Shots(prompts, **{name: given[name] for name in _NEEDED})
 
 
-def _check(row: Shot, needed: Sequence[str], where: str) -> None:
-    """Raises ConfigError for a row without a key, or with a value of another type."""
-    if missing := [key for key in needed if key not in row]:
-        raise ConfigError(f"{where} has no {missing[0]!r}")
-    for key in needed:
-        value = row[key]
-        if key in _LISTS:
-            fits, wanted = isinstance(value, list) and all(isinstance(one, str) for one in value), "a list of names"
-        elif key == _GROUNDS:
-            fits, wanted = isinstance(value, Mapping) and {*value} == {*REFUSAL_FIELDS}, ", ".join(REFUSAL_FIELDS)
-        else:
-            fits, wanted = isinstance(value, str) and bool(value.strip()), "a text"
-        if not fits:
-            raise ConfigError(f"{where}: {key} is {value!r}, should be {wanted}")
+def _flaw(key: str, row: object) -> str:
+    """What is wrong with a value of a row; empty: nothing."""
+    if not isinstance(row, Mapping) or key not in row:
+        return f" has no {key!r}"
+    value = row[key]
+    if key in _LISTS:
+        fits, wanted = isinstance(value, list) and all(isinstance(one, str) for one in value), "a list of names"
+    elif key == _GROUNDS:
+        fits, wanted = isinstance(value, Mapping) and {*value} == {*REFUSAL_FIELDS}, ", ".join(REFUSAL_FIELDS)
+    else:
+        fits, wanted = isinstance(value, str) and bool(value.strip()), "a text"
+    return "" if fits else f": {key} is {value!r}, should be {wanted}"
 
 
 def reply(one: Shot, episode: Episode, reflects: bool) -> str:
-    """An example as a reply in the grammar in use: the first form that the grammar reads, else a native call."""
-    block = _block(one) if reflects else ""
+    """An example as a reply in the grammar in use: the first form that the grammar reads (the tags of RadABench, or a
+    thought and a name with an object in brackets), else a native call."""
+    parts = [f"<{name.capitalize()}>{one[name]}</{name.capitalize()}>" for name in _REFLECTION if reflects]
+    block = "\n".join(["<Reflection>", *parts, "</Reflection>"]) if parts else ""
     above = f"{block}\n" if block else ""
-    for text in (above + _tags(one), _brackets(one, block)):
+    if grounds := one.get(_GROUNDS):
+        tag, name, arguments = "NoCall", "Refuse", grounds
+        fields = {field.capitalize(): value for field, value in grounds.items()}
+    else:
+        tag, name = "EndCall" if one.get("last") else "Call", one["tool"]
+        arguments = {"purpose": one["purpose"], "input": one["input"]}
+        fields = {"Purpose": one["purpose"], "Tool": name, "Input": f"[{', '.join(one['input'])}]"}
+    values = orjson.dumps(arguments).decode()
+    inside = [f"<{field}>{value}</{field}>" for field, value in fields.items()]
+    tags = "\n".join([f"{above}<{tag}>", *inside, f"</{tag}>"])
+    brackets = f"Thought: {block or arguments['purpose']}\nAction: {name}[{values}]"
+    for text in (tags, brackets):
         action = episode.parse(Message("assistant", text))
         if action.error is None and (action.refusal is not None or action.calls):
             return text
-    name, arguments = ("refuse", one["grounds"]) if "grounds" in one else (one["tool"], _arguments(one))
-    return f"{above}{name}({_json(arguments)})"
-
-
-def _tags(one: Shot) -> str:
-    """In the tags of RadABench."""
-    if grounds := one.get("grounds"):
-        tag, fields = "NoCall", {name.capitalize(): value for name, value in grounds.items()}
-    else:
-        tag = "EndCall" if one.get("last") else "Call"
-        fields = {"Purpose": one["purpose"], "Tool": one["tool"], "Input": f"[{', '.join(one['input'])}]"}
-    inside = [f"<{name}>{value}</{name}>" for name, value in fields.items()]
-    return "\n".join([f"<{tag}>", *inside, f"</{tag}>"])
-
-
-def _brackets(one: Shot, block: str) -> str:
-    """As a thought and a name with an object in brackets."""
-    grounds = one.get("grounds")
-    name, values = ("Refuse", grounds) if grounds else (one["tool"], _arguments(one))
-    thought = block or (grounds or one)["purpose"]
-    return f"Thought: {thought}\nAction: {name}[{_json(values)}]"
-
-
-def _arguments(one: Shot) -> dict[str, Any]:
-    return {"purpose": one["purpose"], "input": one["input"]}
-
-
-def _block(one: Shot) -> str:
-    """The reflection of an example."""
-    names = ("candidates", "reasoning", "constraints")
-    parts = (f"<{name.capitalize()}>{one[name]}</{name.capitalize()}>" for name in names)
-    return "\n".join(["<Reflection>", *parts, "</Reflection>"])
-
-
-def _untyped(name: str) -> str:
-    return name.removeprefix("Organ ").removeprefix("Anomaly ") if "Biomarker" in name else name
-
-
-def _json(value: object) -> str:
-    return orjson.dumps(value).decode()
+    return f"{above}{'refuse' if grounds else name}({values})"

@@ -1,15 +1,14 @@
 """RadABench's patient records: their files, a sample as toolset and conditions read it, and restriction lists.
 
-Source: Zheng et al. 2024, arXiv 2412.09529; layout of the reference implementation's
-``combined_casesV3_qa_Subset.json``. Also accepted: records without the wrapper ``case``, a file of one record, and
-numbers in place of texts. Departures: the six vocabularies are built from all records of the file at hand, and topped
-up from our own terms, so that a small file has lists too; besides the reference's exclusion of the record's own value
-(exact string) there is one that also drops other spellings, wider and narrower terms.
+Source: Zheng et al. 2024, arXiv 2412.09529; layout of ``combined_casesV3_qa_Subset.json``; also records without the
+wrapper ``case``, a file of one record, and numbers in place of texts. Departures: the six vocabularies are built from
+the records of the file at hand, and topped up from our own terms, so that a small file has lists too; besides the
+record's own value (exact string) its other spellings, wider and narrower terms can be excluded.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -39,11 +38,9 @@ class Vocabulary:
     terms: Mapping[str, Sequence[str]]
 
     def others(self, entity: str, own: str, exact: bool = False) -> list[str]:
-        """The entries that do not mean the record's ``own`` value; at least 20 where the terms allow.
-
-        ``exact`` drops equal strings only; otherwise equal ones ignoring case, those that contain the value or are
-        contained in it, and second spellings.
-        """
+        """The entries that do not mean the record's ``own`` value; at least 20 where the terms allow. ``exact`` drops
+        equal strings only; otherwise equal ones ignoring case, those that contain the value or are contained in it, and
+        second spellings."""
         name, folded = ENTITIES[entity][0], own.strip().casefold()
 
         def differs(entry: str) -> bool:
@@ -114,8 +111,7 @@ def recorded(record: Record, name: str) -> Any:
     return placeholder(name) if bare.endswith("Mask") else lookup(record, bare)
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A patient record and its questions: task id -> (question, answer)."""
 
     id: str
@@ -123,8 +119,7 @@ class Entry:
     questions: Mapping[str, tuple[str, str]]
 
 
-@dataclass(frozen=True)
-class RecordFile:
+class RecordFile(NamedTuple):
     """The entries of a file in its order, and the vocabulary of all their records."""
 
     entries: Sequence[Entry]
@@ -132,10 +127,8 @@ class RecordFile:
 
 
 def parse_records(data: bytes, where: str, terms: Mapping[str, Sequence[str]]) -> RecordFile:
-    """Read and check a file's content; ``where`` names it, ``terms`` top up the vocabulary.
-
-    Raises ConfigError with the record and the key that are wrong.
-    """
+    """Read and check a file's content; ``where`` names it, ``terms`` top up the vocabulary. Raises ConfigError with the
+    record and the key that are wrong."""
     try:
         content = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -151,7 +144,7 @@ def parse_records(data: bytes, where: str, terms: Mapping[str, Sequence[str]]) -
 
 
 def _entry(where: str, name: str, raw: Any) -> Entry:
-    """Check a record and its questions."""
+    """Check that a record is complete, and its questions; numbers become texts."""
     if not isinstance(raw, dict):
         raise ConfigError(f"{where}: expected an object with the keys case and QA, found {_kind(raw)}")
     record = raw["case"] if "case" in raw else {key: value for key, value in raw.items() if key != "QA"}
@@ -159,31 +152,25 @@ def _entry(where: str, name: str, raw: Any) -> Entry:
         raise ConfigError(f"{where}: case is {_kind(record)}; an object is expected")
     if "QA" not in raw:
         raise ConfigError(f"{where}: QA is missing; it holds a Q and an A per chain of {list(TASKS)}")
-    _check(where, record)
-    return Entry(name, record, dict(_questions(where, raw["QA"])))
-
-
-def _check(where: str, record: dict[str, Any]) -> None:
-    """Check that a record is complete; numbers become texts."""
     for key, inner in RECORD_KEYS.items():
         if inner is None:
             _text(where, record, key, key)
         elif not isinstance(record.get(key), dict):
             found = _kind(record[key]) if key in record else "missing"
             raise ConfigError(f"{where}: {key} is {found}; an object with {inner} is expected")
-        for name in inner or ():
-            _text(where, record[key], name, f"{key}.{name}")
-    anatomy, modality = record["Anatomy"], record["Modality"]
+        for part in inner or ():
+            _text(where, record[key], part, f"{key}.{part}")
     for key, known in (("Anatomy", ANATOMIES), ("Modality", MODALITIES)):
         if record[key] not in known:
             raise ConfigError(f"{where}: {key} is {record[key]!r}; known are {list(known)}")
+    anatomy, modality = record["Anatomy"], record["Modality"]
     if (anatomy, modality) not in PAIRS:
         fitting = [other for place, other in PAIRS if place == anatomy]
         raise ConfigError(f"{where}: Modality is {modality!r}; for Anatomy {anatomy!r} known are {fitting}")
+    return Entry(name, record, dict(_questions(where, raw["QA"])))
 
 
 def _text(where: str, group: dict[str, Any], key: str, path: str) -> None:
-    """Check that a value is text; a number becomes text."""
     value = group.get(key)
     if isinstance(value, int | float) and not isinstance(value, bool):
         group[key] = str(value)
@@ -192,7 +179,6 @@ def _text(where: str, group: dict[str, Any], key: str, path: str) -> None:
 
 
 def _questions(where: str, raw: Any) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Check the questions, in file order."""
     if not isinstance(raw, dict) or not raw:
         raise ConfigError(f"{where}: QA is {_kind(raw)}; an object with a Q and an A per chain is expected")
     for chain, pair in raw.items():

@@ -1,8 +1,4 @@
-"""The switches in which RadABench's article and its published code differ, one frozen set per profile.
-
-``conf/profile/*.yaml`` holds the sets; section numbers refer to the benchmark's parts: 1 data,
-2 cards, 3 execution, 4 conditions, 5 workflow, 6 metrics (docs/papers/radabench.md).
-"""
+"""The switches in which RadABench's article and code differ (docs/papers/radabench.md), a frozen set per profile."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -6,6 +6,7 @@ Source: Zheng et al. 2024, arXiv 2412.09529; chains as in the reference implemen
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,12 @@ class Task:
     restricted: str
     best_code: Sequence[int]
 
-    @property
+    @cached_property
     def chain(self) -> Sequence[Step]:
         """Category and type per step; quantification is one step per type unless the task has only one of them."""
-        return _CHAINS[self.id]
+        types = {"0126": ("Organ",), "0136": ("Anomaly",)}.get(self.id, ("Organ", "Anomaly"))
+        categories = [CATEGORIES[int(digit)] for digit in self.id]
+        return tuple((one, kind) for one in categories for kind in (types if one == BQ else (None,)))
 
     @property
     def complexity(self) -> str:
@@ -74,13 +77,6 @@ class Task:
         return " -> ".join(f"{kind or ''} {category}".strip() for category, kind in self.chain)
 
 
-def _chain(digits: str) -> Sequence[Step]:
-    types = {"0126": ("Organ",), "0136": ("Anomaly",)}.get(digits, ("Organ", "Anomaly"))
-    found = [(category, types if category == BQ else (None,)) for category in (CATEGORIES[int(one)] for one in digits)]
-    return tuple((category, kind) for category, kinds in found for kind in kinds)
-
-
-_CHAINS = {digits: _chain(digits) for digits in TABLES["tasks"]}
 TASKS: Mapping[str, Task] = {digits: Task(digits, **fields) for digits, fields in TABLES["tasks"].items()}
 
 

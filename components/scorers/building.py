@@ -4,9 +4,8 @@ Source: Zheng et al. 2024, arXiv 2412.09529, whose measure is task completion un
 share of correct requests and the recovery rate are our own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from components.building.reading import builds, may_build, used
 from components.core.errors import ConfigError
@@ -44,13 +43,7 @@ class Building:
         return ScorerTraits(
             names=NAMES,
             neither=(ASKED,),
-            kinds={
-                RECOVERED: "proportion",
-                ASKED: "proportion",
-                CORRECT: "share",
-                BUILT: "share",
-                USED: "proportion",
-            },
+            kinds={**dict.fromkeys(NAMES, "proportion"), CORRECT: "share", BUILT: "share"},
             blocking=self.solved is not None and declared(self.solved, ScorerTraits).blocking,
         )
 
@@ -58,32 +51,21 @@ class Building:
         """Read the requests, and what came of them."""
         if not may_build(trajectory) or trajectory.stop == "error":
             return [Score(name, None) for name in NAMES]
-        asked, calls = builds(trajectory), used(trajectory)
-        works = any(one.error is None for one in calls)
+        requests, works = builds(trajectory), any(one.error is None for one in used(trajectory))
+        recovered = Score(RECOVERED, None, "scorer.building.solved names no scorer")
+        if self.solved is not None:
+            decides = declared(self.solved, ScorerTraits).decides
+            scores = self.solved.score(sample, trajectory)
+            right = next((one.value for one in scores if decides in (None, one.name)), None)
+            recovered = Score(RECOVERED, None if right is None else float(works and right == 1.0))
+        passed = [bool(one["passed"]) for one in requests]
         return [
-            self._recovered(sample, trajectory, works),
-            Score(ASKED, float(bool(asked))),
-            Score(CORRECT, _share([bool(one["specified"]) for one in asked])),
-            Score(
-                BUILT,
-                _share([bool(one["passed"]) for one in asked]),
-                "; ".join(map(_reason, asked)),
-            ),
-            Score(USED, float(works) if any(one["passed"] for one in asked) else None),
+            recovered,
+            Score(ASKED, float(bool(requests))),
+            Score(CORRECT, _share([bool(one["specified"]) for one in requests])),
+            Score(BUILT, _share(passed), "; ".join(one["reason"] or "passed" for one in requests)),
+            Score(USED, float(works) if any(passed) else None),
         ]
-
-    def _recovered(self, sample: Sample, trajectory: Trajectory, works: bool) -> Score:
-        """Whether a built tool worked and the task was solved; unscored where that is unknown."""
-        if self.solved is None:
-            return Score(RECOVERED, None, "scorer.building.solved names no scorer")
-        decides = declared(self.solved, ScorerTraits).decides
-        scores = self.solved.score(sample, trajectory)
-        right = next((one.value for one in scores if decides in (None, one.name)), None)
-        return Score(RECOVERED, None if right is None else float(works and right == 1.0))
-
-
-def _reason(request: Mapping[str, Any]) -> str:
-    return request["reason"] or "passed"
 
 
 def _share(flags: Sequence[bool]) -> float | None:

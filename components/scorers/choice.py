@@ -19,13 +19,12 @@ STRICT, OFFICIAL, UNREADABLE = NAMES = ("score/strict", "score/official", "score
 class Choice:
     """``score/strict`` (the headline), ``score/official`` and ``score/unreadable``, each 0 or 1.
 
-    Input: ``Trajectory.answer`` as the agent gave it; the target is a letter of ``Problem.choices`` or,
-    without choices, one of ``metadata["decisions"]``. Strict takes the letter that is clearly chosen; an answer that
-    holds none is wrong and unreadable. Official takes a letter as the published code does, also from inside a word;
-    that code has no rule for a decision without options (its PubMedQA has letters), so official is strict there.
-    Without an answer (refused, failed, a limit reached) the sample is wrong and not unreadable: the run counts these
-    stops themselves. Errors and open questions are unscored. ``levels``: all are averaged by task;
-    ``lower``: those that are better low.
+    Input: ``Trajectory.answer`` as the agent gave it; the target is a letter of ``Problem.choices`` or, without
+    choices, one of ``metadata["decisions"]``. Strict takes the letter that is clearly chosen; an answer that holds none
+    is wrong and unreadable. Official takes a letter as the published code does, also from inside a word; that code has
+    no rule for a decision without options (its PubMedQA has letters), so official is strict there. Without an answer
+    (refused, failed, a limit reached) the sample is wrong and not unreadable: the run counts these stops themselves.
+    Errors and open questions are unscored. ``levels``: all are averaged by task; ``lower``: those that are better low.
     """
 
     version = "2"
@@ -45,18 +44,12 @@ class Choice:
             return _all(0.0, f"no answer ({trajectory.stop})")
         read = parse_letter(answer, choices) if choices else parse_decision(answer, decisions)
         official = published_letter(answer) or None if choices else read
-        return (
-            _compared(STRICT, read, sample),
-            _compared(OFFICIAL, official, sample),
-            Score(UNREADABLE, float(read is None), f"read {read!r}"),
-        )
-
-
-def _compared(name: str, read: str | None, sample: Sample) -> Score:
-    """Right or wrong, by what was read."""
-    return Score(name, float(read == sample.target), f"read {read!r}, right is {sample.target!r}")
+        compared = [
+            Score(name, float(found == sample.target), f"read {found!r}, right is {sample.target!r}")
+            for name, found in ((STRICT, read), (OFFICIAL, official))
+        ]
+        return (*compared, Score(UNREADABLE, float(read is None), f"read {read!r}"))
 
 
 def _all(value: float | None, why: str) -> Sequence[Score]:
-    """The same value for every score."""
     return tuple(Score(name, value, why) for name in NAMES)

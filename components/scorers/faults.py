@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from components.core.traits import ScorerTraits
-from components.core.types import Sample, Score, Step, Trajectory
+from components.core.types import Sample, Score, Trajectory
 from components.faults.detection import says_wrong
 from components.faults.marks import changed_cards, left_wrong, marks
 from components.faults.wrapping import Share
@@ -43,12 +43,7 @@ class Faults:
         lower=(SILENT, ALARM, AFTER),
         neither=(STRUCK, CALLS, HIT),
         units={AFTER: "calls", CALLS: "calls"},
-        kinds={
-            **dict.fromkeys(NAMES, "proportion"),
-            AFTER: "count",
-            CALLS: "count",
-            HIT: "share",
-        },
+        kinds={**dict.fromkeys(NAMES, "proportion"), AFTER: "count", CALLS: "count", HIT: "share"},
         follows=True,
     )
 
@@ -62,8 +57,21 @@ class Faults:
             return [Score(name, None, "ended in an error") for name in NAMES]
         steps, first = trajectory.steps, first_struck(trajectory)
         calls = [bool(marks(one)) for step in steps for one in step.observed if not one.control]
-        said = says_wrong(_words(steps[(first or 0) :], trajectory), [spec.name for spec in trajectory.offered])
-        wrong = None if right is None else right < self.right_from or bool(_repeated(trajectory))
+        answer = trajectory.answer or ""
+        replies = [
+            step.reply.text for step in steps[(first or 0) :] if step.purpose not in _OTHERS_WORDS and step.committed
+        ]
+        grounds = trajectory.refusal.grounds.values() if trajectory.refusal is not None else ()
+        texts = [*replies, answer, *map(str, grounds)]
+        said = says_wrong(texts, [spec.name for spec in trajectory.offered])
+        repeated = [  # values that faults left wrong, in place of the right ones
+            shown
+            for own, shown in left_wrong(trajectory).values()
+            if stands_in(shown, answer) and not stands_in(own, answer)
+        ]
+        kinds = [str(one["kind"]) for one in trajectory.facts.get("faults", ()) if one.get("cards")]
+        kinds += [str(mark["kind"]) for step in steps for one in step.observed for mark in marks(one)]
+        wrong = None if right is None else right < self.right_from or bool(repeated)
         silent = wrong is True and not said and trajectory.stop == "answered"
         struck = first is not None
         values = {
@@ -73,11 +81,11 @@ class Faults:
             DETECTION: float(bool(said)) if struck else None,
             SILENT: float(silent) if struck and wrong is not None else None,
             ALARM: None if struck else float(bool(said)),
-            AFTER: float(_calls_after(steps, first)) if first is not None else None,
+            AFTER: float(sum(not one.control for step in steps[first:] for one in step.observed)) if struck else None,
             CALLS: float(len(calls)),
             HIT: sum(calls) / len(calls) if calls else None,
         }
-        why = {DETECTION: said, ALARM: said, RECOVERY: ", ".join(_repeated(trajectory)), STRUCK: _kinds(trajectory)}
+        why = {DETECTION: said, ALARM: said, RECOVERY: ", ".join(repeated), STRUCK: ", ".join(dict.fromkeys(kinds))}
         return [Score(name, value, why.get(name, "") if value is not None else "") for name, value in values.items()]
 
 
@@ -87,28 +95,3 @@ def first_struck(trajectory: Trajectory) -> int | None:
         return 0
     places = (n for n, step in enumerate(trajectory.steps, 1) if any(map(marks, step.observed)))
     return next(places, None)
-
-
-def _calls_after(steps: Sequence[Step], first: int) -> int:
-    return sum(not one.control for step in steps[first:] for one in step.observed)
-
-
-def _words(steps: Sequence[Step], trajectory: Trajectory) -> list[str]:
-    """What the agent says in these steps, in its answer and in its refusal."""
-    said = [step.reply.text for step in steps if step.purpose not in _OTHERS_WORDS and step.committed]
-    grounds = trajectory.refusal.grounds.values() if trajectory.refusal is not None else ()
-    return [*said, trajectory.answer or "", *map(str, grounds)]
-
-
-def _repeated(trajectory: Trajectory) -> list[str]:
-    """The values that faults left wrong and that the answer repeats in place of the right ones."""
-    answer = trajectory.answer or ""
-    left = left_wrong(trajectory).values()
-    return [shown for right, shown in left if stands_in(shown, answer) and not stands_in(right, answer)]
-
-
-def _kinds(trajectory: Trajectory) -> str:
-    """The faults that struck, each once."""
-    of_cards = [str(one["kind"]) for one in trajectory.facts.get("faults", ()) if one.get("cards")]
-    of_calls = [str(mark["kind"]) for step in trajectory.steps for one in step.observed for mark in marks(one)]
-    return ", ".join(dict.fromkeys([*of_cards, *of_calls]))

@@ -1,6 +1,6 @@
 """A model grades free text by a rubric that people can be given too.
 
-Its question is asked when the episode is over and stands in the record as a step of purpose ``judge``; what it says
+Its question is asked when the episode is over and is in the record as a step of purpose ``judge``; what it says
 is read from there, so that records are scored again without asking. How far it agrees with people is measured by
 ``python -m runner.report ratings``.
 """
@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, ScorerTraits
-from components.core.types import Sample, Score, Step, Trajectory
+from components.core.types import Sample, Score, Trajectory
 from components.prompts import load
 from components.rubrics.rubric import Rubric, texts_of
 
 SCORE = "judged/{}/{}/{}"  # rubric, field, category
 _SHOWN = 600  # characters of the judge's reasons that an explanation keeps
-
 JUDGE = "judge"  # the role of the model that grades
 
 
@@ -35,16 +34,20 @@ class Judged:
 
     @property
     def version(self) -> str:
-        """Changes when a score can; the prompt's own digest stands in the manifest."""
+        """Changes when a score can; the prompt's own digest is in the manifest."""
         return f"2 {self.rubric.digest}"
 
     @property
     def traits(self) -> ScorerTraits:
         """A category is picked or not: the worst of an ordered field is better low; better neither way are those that
         are not ordered, or neither the best nor the worst."""
+        ends: dict[tuple[str, str], int] = {}  # 0 for the best category of an ordered field, -1 for the worst
+        for name, field in self.rubric.fields.items():
+            if field.ordered:
+                ends |= {(name, list(field.categories)[place]): place for place in (0, -1)}
         return ScorerTraits(
-            lower=[name for name, place in self._places.items() if place == -1],
-            neither=[name for name, place in self._places.items() if place is None],
+            lower=[name for mark, name in self._names.items() if ends.get(mark) == -1],
+            neither=[name for mark, name in self._names.items() if mark not in ends],
             kinds=dict.fromkeys(self._names.values(), "proportion"),
             asks=JUDGE,
             allow_self=self.allow_self,
@@ -63,7 +66,8 @@ class Judged:
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Read what the judge said of this episode."""
-        step = self._asked(trajectory)
+        judged = (s for s in reversed(trajectory.steps) if s.purpose == "judge" and s.branch.startswith("judge/"))
+        step = next((one for one in judged if one.branch.rpartition("/")[2] == self.rubric.name), None)
         if step is None or trajectory.stop == "error":
             return [Score(name, None, "the judge was not asked") for name in self._names.values()]
         said, why = self.rubric.said(step.reply.text), step.reply.text.strip()[:_SHOWN]
@@ -75,19 +79,5 @@ class Judged:
         return found
 
     @property
-    def _places(self) -> dict[str, int | None]:
-        """Score -> 0 for the best category of an ordered field, -1 for the worst, None for any other."""
-        ends: dict[tuple[str, str], int] = {}
-        for name, field in self.rubric.fields.items():
-            if field.ordered:
-                ends |= {(name, list(field.categories)[place]): place for place in (0, -1)}
-        return {name: ends.get(mark) for mark, name in self._names.items()}
-
-    @property
     def _names(self) -> dict[tuple[str, str], str]:
         return {mark: SCORE.format(self.rubric.name, *mark) for mark in self.rubric.marks()}
-
-    def _asked(self, trajectory: Trajectory) -> Step | None:
-        """The newest step in which this rubric was asked about."""
-        own = (s for s in reversed(trajectory.steps) if s.purpose == "judge" and s.branch.startswith("judge/"))
-        return next((step for step in own if step.branch.rpartition("/")[2] == self.rubric.name), None)

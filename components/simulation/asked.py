@@ -81,7 +81,6 @@ class Knowledge:
 
 
 def _words(target: Any) -> list[str]:
-    """The words of an answer without options."""
     return str(target.get("answer", "") if isinstance(target, Mapping) else target).split()
 
 

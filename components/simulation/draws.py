@@ -3,7 +3,6 @@ the same behind an HTTP endpoint; some on less: on the question, or on the quest
 """
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TypeVar
@@ -26,25 +25,28 @@ class Rates:
 
 
 class Draws:
-    """Named, independent draws; the same name gives the same draw."""
+    """Named, independent draws; the same name gives the same draw. Those of a ``turn``, the number of a dialogue's
+    reply, depend on the question in place of the messages."""
 
-    def __init__(self, seed: int, messages: Sequence[Message], question: str | None = None) -> None:
-        self._seed = (seed % 2**64).to_bytes(8, "little")
-        self._base = self._seed + b"".join([m.digest for m in messages])
-        self._question = None if question is None else question.encode("utf-8", "surrogatepass")
+    def __init__(
+        self, seed: int, messages: Sequence[Message], question: str | None = None, turn: int | None = None
+    ) -> None:
+        self._seed, self._question = seed, question
+        start = (seed % 2**64).to_bytes(8, "little")
+        subject = None if question is None else question.encode("utf-8", "surrogatepass")
+        self._base = start + b"".join([m.digest for m in messages])
+        self._whole = self._base if subject is None else start + subject
+        if turn is not None and subject is not None:
+            self._base = start + b"turn %d\0" % turn + subject
 
     def in_turn(self, n: int) -> "Draws":
         """The draws of a dialogue's n-th reply, independent of its prompts' wording, so that two ways of asking meet
         the same slips. Without a question: these draws."""
-        if self._question is None:
-            return self
-        other = copy(self)
-        other._base = self._seed + b"turn %d\0" % n + self._question
-        return other
+        return self if self._question is None else Draws(self._seed, (), self._question, n)
 
     def share(self, what: str, whole: bool = False) -> float:
         """A number in [0, 1); ``whole``: the same for all conversations on the question, where there is one."""
-        base = self._seed + self._question if whole and self._question is not None else self._base
+        base = self._whole if whole else self._base
         return int.from_bytes(blake2b(base, digest_size=8, person=what.encode()[:16]).digest(), "little") / 2**64
 
     def happens(self, what: str, rate: float, whole: bool = False) -> bool:

@@ -64,8 +64,15 @@ def read_history(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Hist
     later = (one for one in messages[len(opening) :] if one.role != "assistant")
     for text in [*described, *(one.text for one in later if _BUILT in one.text)]:
         offered |= cards(text)
-    shown = frozenset(name for one in opening for name in _examples(one))
-    read = History(offered, done_in(messages, _acted, observed), shown)
+
+    def acted(message: Message) -> Sequence[Done]:
+        return native_calls(message) or ([found] if (found := call_in(message.text)) is not None else [])
+
+    shown = set[str]()  # in solved tasks and earlier trials
+    for text in (one.text.partition("\n[Execution]\n")[0] for one in opening):
+        starts = [at for mark in ("[Example]\n", "[Previous_Trial]\n") if (at := text.find(mark)) >= 0]
+        shown.update(_SHOWN.findall(text, min(starts, default=len(text))))
+    read = History(offered, done_in(messages, acted, observed), frozenset(shown))
     last = messages[-1].text
     if not last.endswith((SELECT, REFINE)):
         return read
@@ -74,10 +81,13 @@ def read_history(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Hist
     if last.endswith(REFINE):
         found = _CURRENT.search(shown_actions)
         return replace(read, current=found[1] if found else "", earlier=len(_EARLIER.findall(shown_actions)))
-    candidates = _numbered(shown_actions)
+    candidates: list[str] = []
+    for number, action in _CANDIDATE.findall(shown_actions):
+        if number == str(len(candidates) + 1):  # a line of an observation that looks like one has another number
+            candidates.append(action)
     calls = [one for one in map(call_in, candidates) if one is not None]  # all that is known of tools without cards
     named = {one.name: () for one in calls if one.name != "Finish"}
-    return replace(read, offered=offered or named, candidates=candidates)
+    return replace(read, offered=offered or named, candidates=tuple(candidates))
 
 
 def call_in(text: str) -> Done | None:
@@ -111,11 +121,6 @@ def native_calls(message: Message) -> Sequence[Done]:
     return [Done(call.name, parsed(call.arguments)) for call in message.tool_calls]
 
 
-def _acted(message: Message) -> Sequence[Done]:
-    """The native calls of a reply, else the call that is written in it."""
-    return native_calls(message) or [found for found in [call_in(message.text)] if found is not None]
-
-
 def observed(text: str) -> str:
     """An observation without what the grammar puts around it and a verifier behind it."""
     if text.endswith((SELECT, REFINE)):
@@ -134,22 +139,6 @@ def parsed(arguments: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _examples(message: Message) -> Sequence[str]:
-    """The actions in the solved tasks and earlier trials that a message shows."""
-    text = message.text.partition("\n[Execution]\n")[0]
-    starts = [at for mark in ("[Example]\n", "[Previous_Trial]\n") if (at := text.find(mark)) >= 0]
-    return _SHOWN.findall(text, min(starts, default=len(text)))
-
-
-def _numbered(text: str) -> Sequence[str]:
-    """The candidates; a line of an observation that looks like one has another number."""
-    found: list[str] = []
-    for number, action in _CANDIDATE.findall(text):
-        if number == str(len(found) + 1):
-            found.append(action)
-    return tuple(found)
-
-
 def cards(text: str) -> dict[str, Sequence[str]]:
     """The cards of a text grammar: one JSON object per line."""
     found: dict[str, Sequence[str]] = {}
@@ -163,7 +152,13 @@ def cards(text: str) -> dict[str, Sequence[str]]:
 def review(history: History, good: Good, better: Callable[[], Message], style: Style, draws: Draws) -> Message:
     """The reply to a verifier's question; ``better`` writes the action that the model would take."""
     if not history.candidates:
-        return better() if _rewrites(history, good, draws) else repeated(history.current or "", style)
+        current = history.current or ""
+        if good(current):
+            rewrites = history.earlier >= 2 and draws.happens("overdoes", OVERDOES)
+        else:  # what cannot be read is written again
+            rate = MENDS_GUIDED if guided(history, [current]) else GOES_ON if history.earlier == 1 else MENDS
+            rewrites = call_in(current) is None or draws.happens("mends", rate)
+        return better() if rewrites else repeated(current, style)
     best = [text for text in history.candidates if good(text)]
     sees = best and draws.happens("sees the better", SEES_GUIDED if guided(history, history.candidates) else SEES)
     return said(best[0] if sees else history.candidates[0])
@@ -184,14 +179,3 @@ def repeated(text: str, style: Style) -> Message:
 def guided(history: History, texts: Sequence[str]) -> bool:
     """Whether lessons are shown on one of these actions."""
     return any((found := call_in(text)) is not None and found.name in history.guided for text in texts)
-
-
-def _rewrites(history: History, good: Good, draws: Draws) -> bool:
-    """Whether the current proposal is rewritten."""
-    current = history.current or ""
-    if good(current):
-        return history.earlier >= 2 and draws.happens("overdoes", OVERDOES)
-    if call_in(current) is None:
-        return True  # what cannot be read is written again
-    rate = MENDS_GUIDED if guided(history, [current]) else GOES_ON if history.earlier == 1 else MENDS
-    return draws.happens("mends", rate)

@@ -15,11 +15,10 @@ import yaml
 from components.core.plain import Accept
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.agent import Radagent
-from components.radiology.execution import ground_truth
-from components.radiology.perfect import solvable
+from components.radiology.execution import ground_truth, solvable
 from components.radiology.study import study_of
 from components.radiology.tasks import PAIRS, TASKS
-from components.radiology.tool import RadiologyTool
+from components.radiology.toolset import RadiologyTool
 from runner.config.build import construct
 from runner.episode.budget import Budget
 from runner.episode.door import Door

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from components.radiology.synthesis import question_checks as of_questions
-from components.radiology.synthesis import record_checks as of_record
-from components.radiology.synthesis.record_checks import TABLES, words
+from components.radiology.synthesis.checks import TABLES, question_flaws, record_flaws, words
 from data_builders.radabench_mini import __main__ as builder
 
 FOLDER = builder.SHIPPED
@@ -34,8 +32,6 @@ def load(split: str) -> dict[str, Any]:
 TEST, TRAIN = load("test"), load("train")
 CASES = TEST | TRAIN
 RECORDS = {case_id: entry["case"] for case_id, entry in CASES.items()}
-EACH_RECORD = pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
-EACH_CASE = pytest.mark.parametrize("entry", CASES.values(), ids=CASES)
 EACH_CHAIN = pytest.mark.parametrize("chain", CHAINS)
 
 
@@ -81,14 +77,8 @@ def test_measured_quantities_vary(outer, inner):
 # --- clinical consistency: the checks that whatever a model writes has to pass too ---
 
 
-@EACH_RECORD
-def test_record_has_exactly_the_layout_keys_and_string_leaves(record):
-    assert list(of_record.layout(record)) == []
-
-
-@pytest.mark.parametrize("check", of_record.CHECKS, ids=lambda check: check.__name__)
-def test_every_record_passes(check):
-    assert {name: flaws for name, record in RECORDS.items() if (flaws := list(check(record)))} == {}
+def test_every_record_passes():
+    assert {name: flaws for name, record in RECORDS.items() if (flaws := record_flaws(record))} == {}
 
 
 def test_one_breast_patient_is_a_man():
@@ -109,15 +99,9 @@ def test_every_disease_with_a_usual_score_is_there(disease):
 # --- questions and reference answers ---
 
 
-@EACH_CASE
-def test_case_has_record_and_eleven_answered_questions_in_order(entry):
-    assert list(entry) == ["case", "QA"]
-    assert list(of_questions.eleven(entry["case"], entry["QA"])) == []
-
-
-@pytest.mark.parametrize("check", of_questions.CHECKS, ids=lambda check: check.__name__)
-def test_the_questions_of_every_record_pass(check):
-    cases = {name: list(check(entry["case"], entry["QA"])) for name, entry in CASES.items()}
+def test_the_questions_of_every_record_pass():
+    assert all(list(entry) == ["case", "QA"] for entry in CASES.values())
+    cases = {name: question_flaws(entry["case"], entry["QA"]) for name, entry in CASES.items()}
     assert {name: flaws for name, flaws in cases.items() if flaws} == {}
 
 

@@ -15,9 +15,8 @@ from components.core.types import Sample, Step, Trajectory
 from components.grammars.xml_call import XmlCall
 from components.models.scripted import Scripted
 from components.radiology.agent import Radagent
-from components.radiology.execution import decided, ground_truth, read
+from components.radiology.execution import Suitable, decided, ground_truth, read
 from components.radiology.memory import RadiologyMemory, read_inputs
-from components.radiology.perfect import Suitable
 from components.radiology.scorers.refusal import Refusals
 from components.radiology.scorers.response import mentions_error
 from components.radiology.switches import Switches

@@ -23,8 +23,7 @@ from components.radiology.conditions import (
 )
 from components.radiology.memory import RadiologyMemory, read_inputs, start_memory
 from components.radiology.plan import decision_chain, read_known, runtime_plan
-from components.radiology.tool import RadiologyTool, run
-from components.radiology.toolset import Radiology
+from components.radiology.toolset import Radiology, RadiologyTool, run
 from tests.golden.vectors import CODE, KINDS, TOP_KEYS, Unit, all_vectors, golden_card, units
 
 CONDITIONS = {

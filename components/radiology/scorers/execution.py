@@ -1,104 +1,98 @@
-"""RadABench's metrics of execution: whether all calls ran, the task was completed, and the best tools were chosen.
+"""RadABench's metrics of plan and execution: whether all calls ran, the task was completed, the best tools were chosen,
+and how far ground truth, planned and executed chain are from each other.
 
-Source: Zheng et al. 2024, arXiv 2412.09529; counts and fixed lists of the reference implementation
-(MAGIC-AI4Med/RadABench, January 2025) by switches. Task completion has no published code, so its rules are ours:
-``target_hit`` (completed, and the last successful call is of the target's category), ``chain_cover`` (also, every
-ground-truth category was executed), ``exact_chain`` (also, nothing else was, in order). Departures where the article
-is silent: see ``components.radiology.perfect`` for the ranking of tools; only successful calls count, steps with a
-single suitable tool are left out, and an unsuitable choice scores 0.
+Source: Zheng et al. 2024, arXiv 2412.09529; counts and fixed lists of its code (MAGIC-AI4Med/RadABench, January 2025)
+by switches. Task completion has no published code, so its rules are ours: ``target_hit`` (completed, and the last
+successful call is of the target's category), ``chain_cover`` (also, every ground-truth category was executed),
+``exact_chain`` (also, nothing else was, in order). Where the article is silent, tools are ranked as in
+``components.radiology.execution``, only successful calls count, steps with a single suitable tool are left out, an
+unsuitable choice scores 0, and false discovery and matching are reported on the plan and on the execution.
 """
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import ClassVar
+
+from Levenshtein import distance
 
 from components.building.reading import may_build
 from components.core.traits import ScorerTraits
-from components.core.types import Sample, Score, Trajectory
-from components.radiology.execution import Execution, from_log, ground_truth, is_scored, kind_of
-from components.radiology.perfect import Attempt, Suitable, grade
+from components.core.types import Trajectory
+from components.radiology.execution import (
+    Attempt,
+    Execution,
+    Graded,
+    Published,
+    Suitable,
+    decided,
+    from_log,
+    ground_truth,
+)
 from components.radiology.switches import Switches
-from components.radiology.tasks import BQ, IE, TASKS, Task
-
-RUN_NAMES = ("execution/ecr", "execution/pfsp")
-
-
-def prefailure(execution: Execution, n_steps: int, switches: Switches) -> float:
-    """Successful calls before the first failure per ground-truth step; the reference also counts the failing call."""
-    n_calls = execution.clean
-    if switches.pfsp_counts_failing_call:
-        n_calls = len(execution.categories(switches))
-    return min(1.0, n_calls / n_steps) if switches.pfsp_clip else n_calls / n_steps
+from components.radiology.tasks import AD, BQ, IE, OS, TASKS, Task
 
 
 def io(switches: Switches, task: Task, execution: Execution) -> Mapping[str, float | None]:
-    """Both metrics; the second is None unless the episode failed. A refusal is not a failure.
-
-    Departure from the article: an answer without any call says nothing of the calls and is not scored.
-    """
+    """Execution completion, and successful calls before the first failure per ground-truth step, None unless the
+    episode failed. A refusal is not a failure. The reference also counts the failing call. Departure from the article:
+    an answer without any call says nothing of the calls and is not scored."""
     success = execution.success(switches)
     idle = success and not execution.clean and switches.error_detection == "structured"
     failed = not success and (execution.faulty or execution.stop != "refused")
+    n_calls = len(execution.categories(switches)) if switches.pfsp_counts_failing_call else execution.clean
+    share = n_calls / len(task.chain)
     return {
         "execution/ecr": None if idle else float(success),
-        "execution/pfsp": prefailure(execution, len(task.chain), switches) if failed else None,
+        "execution/pfsp": (min(1.0, share) if switches.pfsp_clip else share) if failed else None,
     }
 
 
 @dataclass(frozen=True)
-class InputOutput:
+class InputOutput(Graded):
     """Execution completion (0 or 1) and pre-failure success percentage (a share, 0 to 1) of a sample."""
 
-    switches: Switches
-    version: str = "1"
     traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={"execution/ecr": "proportion", "execution/pfsp": "share"})
+    names = ("execution/ecr", "execution/pfsp")
+    published: ClassVar[Published] = {"redundant": names}
 
-    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """The reference's profile scores redundant conditions only; what cannot be solved is never scored."""
-        scored = RUN_NAMES if is_scored(self.switches, kind_of(trajectory), ("redundant",)) else ()
-        return grade(
-            sample, trajectory, self.switches, RUN_NAMES, scored, lambda one, run: io(one.switches, one.task, run)
-        )
+    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """Both metrics of an execution."""
+        return io(self.switches, one.task, execution)
 
 
 RULES = ("target_hit", "chain_cover", "exact_chain")
 HEADLINE, *_ = COMPLETION_NAMES = ("completion/rate", *(f"completion/{rule}" for rule in RULES))
 
 
-def completion(one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-    """All rules, 0 or 1, and the one of the switches as the headline."""
-    truth = ground_truth(one.task.id, one.switches.category_typing)
-    done = execution.categories(one.switches, failing=False)
-    hit = execution.completed and done[-1:] == truth[-1:]
-    cover = hit and not Counter(truth) - Counter(done)
-    values: dict[str, float | None] = {
-        "completion/target_hit": float(hit),
-        "completion/chain_cover": float(cover),
-        "completion/exact_chain": float(execution.completed and done == truth),
-    }
-    return {HEADLINE: values[f"completion/{one.switches.completion_rule}"], **values}
-
-
 @dataclass(frozen=True)
-class Completion:
-    """Task completion of a sample, 0 or 1; the headline is shown by complexity, task, anatomy and modality too."""
+class Completion(Graded):
+    """Task completion of a sample, 0 or 1; the headline is shown by complexity, task, anatomy and modality too. Scored
+    wherever the task can be solved, with a tool that is built if need be; unscored in the reference's profile, which
+    has no such metric."""
 
-    switches: Switches
-    version: str = "1"
     traits: ClassVar[ScorerTraits] = ScorerTraits(
         decides=HEADLINE,
         names=(HEADLINE,),
         kinds=dict.fromkeys(COMPLETION_NAMES, "proportion"),
         by=("complexity", "task", "anatomy", "modality"),
     )
+    names = COMPLETION_NAMES
 
-    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """Scored wherever the task can be solved, with a tool that is built if need be; unscored in the reference's
-        profile, which has no such metric."""
-        kind = "intact" if may_build(trajectory) else kind_of(trajectory)
-        scored = COMPLETION_NAMES if is_scored(self.switches, kind, ()) else ()
-        return grade(sample, trajectory, self.switches, COMPLETION_NAMES, scored, completion)
+    def kind(self, trajectory: Trajectory) -> str:
+        """What can be solved with a tool that is built is intact."""
+        return "intact" if may_build(trajectory) else super().kind(trajectory)
+
+    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """All rules, and the one of the switches as the headline."""
+        truth = ground_truth(one.task.id, self.switches.category_typing)
+        done = execution.categories(self.switches, failing=False)
+        hit = execution.completed and done[-1:] == truth[-1:]
+        cover, exact = hit and not Counter(truth) - Counter(done), execution.completed and done == truth
+        values = {f"completion/{rule}": float(met) for rule, met in zip(RULES, (hit, cover, exact), strict=True)}
+        return {HEADLINE: values[f"completion/{self.switches.completion_rule}"], **values}
 
 
 TARGET, MILESTONE, TOOLS = CHOICE_NAMES = ("execution/thr", "execution/mhr", "execution/ots")
@@ -106,10 +100,8 @@ BEST = "execution/ots_best"
 
 
 def target_hit(task: Task, execution: Execution, switches: Switches) -> bool:
-    """Whether the episode ended well with the category that the task asks for.
-
-    In the reference any failure on the way counts against it; in the article the last successful call decides.
-    """
+    """Whether the episode ended well with the category that the task asks for. In the reference any failure on the way
+    counts against it; in the article the last successful call decides."""
     logged = from_log(switches)
     ended = execution.success(switches) if logged else execution.stop == "answered"
     chain = execution.categories(switches, failing=logged)
@@ -129,16 +121,13 @@ def list_score(chain: str, names: Collection[str]) -> float:
 
 
 def optimal_tools(execution: Execution, suitable: Suitable, single: bool) -> float | None:
-    """Mean over successful calls of (N - rank + 1) / N among the N suitable tools; None without such a call.
-
-    Equal tools share the better rank. ``single`` takes in the calls that had no choice.
-    """
+    """Mean over successful calls of (N - rank + 1) / N among the N suitable tools; None without such a call. Equal
+    tools share the better rank. ``single`` takes in the calls that had no choice."""
     scores = []
     for name, call in zip(execution.names, execution.calls, strict=True):
         if not (call.ok and call.category):
             continue
-        variant = call.variant if call.category in (BQ, IE) else None
-        tools = suitable.tools(call.category, variant)
+        tools = suitable.tools(call.category, call.variant if call.category in (BQ, IE) else None)
         if len(tools) > 1 or single:
             upper = {tool.name: tool.facts["upper"] for tool in tools}
             n_not_better = sum(one <= upper.get(name, -1) for one in upper.values())
@@ -153,47 +142,110 @@ def tool_score(one: Attempt, execution: Execution) -> float | None:
     return optimal_tools(execution, one.suitable, one.switches.ots_include_single)
 
 
-def choice(one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-    """The metrics of an execution with the tools of this attempt."""
-    return {
-        TARGET: float(target_hit(one.task, execution, one.switches)),
-        MILESTONE: float(milestone_hit(one.task, execution, one.switches)),
-        TOOLS: tool_score(one, execution),
-    }
-
-
-def only_best(one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-    """Whether the optimal tool score is 1; None where there was nothing to choose."""
-    return {BEST: None if tool_score(one, one.perfect) is None else float(tool_score(one, execution) == 1)}
-
-
 @dataclass(frozen=True)
-class Orchestration:
+class Orchestration(Graded):
     """Target hit (0 or 1), milestone hit (0 or 1) and optimal tool score (0 to 1) of a sample."""
 
-    switches: Switches
-    version: str = "1"
     traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={TARGET: "proportion", MILESTONE: "proportion", TOOLS: "share"})
+    names = CHOICE_NAMES
+    published: ClassVar[Published] = {"redundant": (TARGET,), "differentiated": (MILESTONE, TOOLS)}
 
-    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """The reference's profile scores the target in redundant and the rest in differentiated conditions."""
-        kind = kind_of(trajectory)
-        scored = [TARGET] * is_scored(self.switches, kind, ("redundant",))
-        scored += [MILESTONE, TOOLS] * is_scored(self.switches, kind, ("differentiated",))
-        return grade(sample, trajectory, self.switches, CHOICE_NAMES, scored, choice)
+    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """The metrics of an execution with the tools of this attempt."""
+        return {
+            TARGET: float(target_hit(one.task, execution, self.switches)),
+            MILESTONE: float(milestone_hit(one.task, execution, self.switches)),
+            TOOLS: tool_score(one, execution),
+        }
 
 
 @dataclass(frozen=True)
-class BestTools:
+class BestTools(Graded):
     """Whether the optimal tool score of a sample is 1, so that the sum is the number of questions with only best tools.
-
     0 or 1; scored wherever there is something to choose, 0 for an agent that failed before it chose."""
 
-    switches: Switches
     version: str = "2"
     traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={BEST: "proportion"})
+    names = (BEST,)
+    published: ClassVar[Published] = {"differentiated": names}
 
-    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """Scored in differentiated conditions, and by the article wherever tools differ."""
-        scored = (BEST,) if is_scored(self.switches, kind_of(trajectory), ("differentiated",)) else ()
-        return grade(sample, trajectory, self.switches, (BEST,), scored, only_best)
+    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """None where there was nothing to choose."""
+        return {BEST: None if tool_score(one, one.perfect) is None else float(tool_score(one, execution) == 1)}
+
+
+DISTANCES = ("planning/levenshtein", "planning/levenshtein_decision", "planning/levenshtein_drift")
+SHARES = ("planning/fdr", "planning/tma")
+PLAN_METRICS = (
+    *DISTANCES, "planning/levenshtein_free", "planning/levenshtein_decision_free",
+    *SHARES, "planning/fdr_decision", "planning/tma_decision",
+)  # fmt: skip
+LOWER = tuple(name for name in PLAN_METRICS if "levenshtein" in name or "fdr" in name)
+_NONE: Mapping[str, float | None] = dict.fromkeys(PLAN_METRICS)
+
+
+def free_distance(truth: Sequence[str], chain: Sequence[str]) -> int:
+    """Levenshtein distance to the nearest order that the article allows: organ and anomaly may change places."""
+    orders = [list(truth)]
+    for first, second in ((OS, AD), (f"Organ {BQ}", f"Anomaly {BQ}")):
+        if first in truth and second in truth:
+            swap = {first: second, second: first}
+            orders += [[swap.get(name, name) for name in order] for order in orders]
+    return min(distance(order, chain) for order in orders)
+
+
+def false_discovery_rate(truth: Sequence[str], chain: Sequence[str], denominator: str) -> float:
+    """Share of the chain that does not occur in the ground truth; ``max_len`` divides by the longer of both."""
+    false = sum(name not in truth for name in chain)
+    return false / (max(len(chain), len(truth)) if denominator == "max_len" else len(chain)) if chain else 0.0
+
+
+def tool_matching(truth: Sequence[str], chain: Sequence[str], mode: str) -> float:
+    """Share of the ground truth that the chain has at the same position, or (``longest_run``) in one piece."""
+    if mode == "positional":
+        return sum(map(str.__eq__, truth, chain)) / len(truth)
+    return SequenceMatcher(None, truth, chain, autojunk=False).find_longest_match().size / len(truth)
+
+
+@lru_cache(maxsize=2048)
+def planning(
+    chain: str, decision: tuple[str, ...] | None, executed: tuple[str, ...], switches: Switches
+) -> Mapping[str, float | None]:
+    """All planning metrics of one episode, whatever is scored; without a ``decision`` those on it are None."""
+    truth = ground_truth(chain, switches.category_typing)
+    values = dict(_NONE)
+    for suffix, found in (("", executed), ("_decision", decision)):
+        if found is not None:
+            free = free_distance(truth, found)
+            values |= {
+                f"planning/levenshtein{suffix}": free if switches.gt_order == "free" else distance(truth, found),
+                f"planning/levenshtein{suffix}_free": free,
+                f"planning/fdr{suffix}": false_discovery_rate(truth, found, switches.fdr_denominator),
+                f"planning/tma{suffix}": tool_matching(truth, found, switches.tma_mode),
+            }
+    if decision is not None:
+        values["planning/levenshtein_drift"] = distance(decision, executed)
+    return values
+
+
+@dataclass(frozen=True)
+class Chain(Graded):
+    """Planning metrics of a sample: Levenshtein distances (steps) of ground truth, decision and execution, false
+    discovery rate and tool matching accuracy (0 to 1). Unscored are metrics on the plan without a plan."""
+
+    traits: ClassVar[ScorerTraits] = ScorerTraits(
+        lower=LOWER,
+        units={name: "steps" for name in PLAN_METRICS if "levenshtein" in name},
+        kinds={name: "count" if "levenshtein" in name else "share" for name in PLAN_METRICS},
+    )
+    names = PLAN_METRICS
+    published: ClassVar[Published] = {"baseline": DISTANCES, "redundant": (*DISTANCES, *SHARES)}
+
+    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """The metrics of an execution; the reference leaves failures out, but for its baseline."""
+        switches = self.switches
+        failures = switches.planning_scope == "all" or self.kind(one.trajectory) == "baseline"
+        if not failures and not execution.success(switches):
+            return _NONE
+        decision = None if execution.plan is None else decided(execution.plan, switches)
+        return planning(one.task.id, decision, execution.categories(switches), switches)

@@ -22,14 +22,11 @@ import orjson
 from components.core.errors import ConfigError
 from components.core.traits import ScorerTraits
 from components.core.types import CONTEXT_LENGTH, Sample, Score, Trajectory
-from components.radiology.execution import from_log, is_scored, kind_of
-from components.radiology.perfect import attempt, unscored
-from components.radiology.switches import Switches
+from components.radiology.execution import Attempt, Execution, Graded, Published, from_log, kind_of
 from components.text.overlap import bleu, bleu_unigram, rouge_l, rouge_l_summary, word_f1
 
 NAMES = ("response/f1", "response/bleu", "response/bleu1", "response/rouge_l", "response/rouge_l_recall")
 _NOT_PUBLISHED = ("response/bleu1", "response/rouge_l_recall")
-_NONE: Mapping[str, float | None] = dict.fromkeys(NAMES)
 
 
 def conclusion(answer: str, scope: str) -> str:
@@ -50,12 +47,6 @@ def overlap(reference: str, response: str, metrics: str) -> dict[str, float | No
     return dict(zip(NAMES, (word_f1(reference, response), *found), strict=True))
 
 
-@lru_cache(maxsize=256)
-def ceilings(reference: str, scope: str, metrics: str) -> Mapping[str, float | None]:
-    """The text scores of an agent that answers with the reference."""
-    return overlap(reference, conclusion(reference, scope), metrics)
-
-
 def mentions_error(trajectory: Trajectory) -> bool:
     """Whether the reference's log of this episode would hold the word error, as it does after any failure."""
     texts = [step.reply.text for step in trajectory.steps]
@@ -64,25 +55,24 @@ def mentions_error(trajectory: Trajectory) -> bool:
 
 
 @dataclass(frozen=True)
-class Response:
-    """Text scores of a sample; an episode without a conclusion scores 0."""
+class Response(Graded):
+    """Text scores of a sample; an episode without a conclusion scores 0. The reference scores no episode that mentions
+    an error."""
 
-    switches: Switches
-    version: str = "1"
     traits: ClassVar[ScorerTraits] = ScorerTraits(kinds=dict.fromkeys(NAMES, "share"))
+    names = NAMES
+    published: ClassVar[Published] = {"differentiated": NAMES}
 
-    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """The reference's profile scores differentiated conditions only, and no episode that mentions an error."""
-        switches = self.switches
-        scored = is_scored(switches, kind_of(trajectory), ("differentiated",))
-        one = attempt(sample, trajectory, switches) if scored else None
-        if one is None:
-            return unscored(NAMES)
-        reference, scope, metrics = str(sample.target["answer"]), switches.conclusion_scope, switches.text_metrics
-        excluded = from_log(switches) and (one.execution.faulty or mentions_error(trajectory))
-        mine = _NONE if excluded else overlap(reference, conclusion(trajectory.answer or "", scope), metrics)
-        most = ceilings(reference, scope, metrics) if one.perfect.completed else _NONE
-        return [Score(name, mine[name], ceiling=most[name]) for name in NAMES]
+    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """The scores of the episode's answer, or, of the perfect execution, those of the reference."""
+        switches, answer = self.switches, str(one.sample.target["answer"])
+        if execution is one.execution:
+            given = one.trajectory.answer or ""
+            excluded = from_log(switches) and (execution.faulty or mentions_error(one.trajectory))
+        else:
+            given, excluded = answer, not execution.completed
+        scored = conclusion(given, switches.conclusion_scope)
+        return dict.fromkeys(NAMES) if excluded else overlap(answer, scored, switches.text_metrics)
 
 
 RATESCORE = "response/ratescore"
@@ -93,11 +83,8 @@ _ELSE = "point scorer.ratescore.source at a module:function of (reference, respo
 
 @lru_cache(maxsize=8)
 def measure(source: str, seconds: float) -> Measure:
-    """The function behind the package's name, a ``module:function``, or a command line.
-
-    A command reads one line of JSON, {"reference", "response"}, and prints the score. Raises ConfigError
-    for what is not installed.
-    """
+    """The function behind the package's name, a ``module:function``, or a command line. A command reads one line of
+    JSON, {"reference", "response"}, and prints the score. Raises ConfigError for what is not installed."""
     if source == PACKAGE:
         scorer = _imported(PACKAGE).RaTEScore()  # its models are loaded once
         return lambda reference, response: float(scorer.compute_score([response], [reference])[0])

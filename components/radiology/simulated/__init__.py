@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 
 from components.core.messages import Message
-from components.core.types import Sample
 from components.radiology.simulated import stages
 from components.radiology.simulated.moves import Move, concluded, decide, missing_tool, planned, validated, write_move
 from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Situation, read
@@ -26,6 +25,8 @@ _REFLECTION = """<Reflection>
 <Constraints>{}</Constraints>
 </Reflection>"""
 _PROPOSAL, _FINDING = "[Proposal]\n", "[Finding]\n"
+_PLANS = ("Tool Chain:", AS_OBJECT)  # marks of prompts that ask for a plan
+_NEVER = re.compile(r"(?!)")
 _SHOWN = {
     "xml": re.compile(r"^<(?:Call|EndCall|NoCall)>", re.MULTILINE),
     "bracket": re.compile(r"^Action: \w+\[", re.MULTILINE),
@@ -40,22 +41,20 @@ class Radiology(Responder):
         """A plan, a call, a refusal, an answer; a stage's critique, template or record."""
         if len(asked.messages) == 1 and (text := stages.replied(asked)) is not None:
             return said(text)
-        if asked.sample is not None and not _is_task(asked.sample):
+        target = None if asked.sample is None else asked.sample.target
+        if asked.sample is not None and not (isinstance(target, dict) and "chain" in target):
             return None
         situation = read(asked.messages, asked.tools)
-        if asked.sample is None and not (situation.cards or situation.memory or situation.plans):
+        plans = situation.plan or not situation.marks.isdisjoint(_PLANS)
+        if asked.sample is None and not (situation.cards or situation.memory or plans):
             return None
         if asked.sample is not None and asked.rendered_from("building/request"):
             return said(missing_tool(asked.last, situation, asked.sample, asked.rates, asked.draws))
         return _Turn(asked, situation).reply()
 
 
-def _is_task(sample: Sample) -> bool:
-    return isinstance(sample.target, dict) and "chain" in sample.target
-
-
 class _Turn:
-    """One reply in a dialogue. Its draws depend on the turn, but what a verifier asks again is drawn again."""
+    """One reply in a dialogue. Its draws depend on the turn; where a verifier repeats a question they are others."""
 
     def __init__(self, asked: Asked, situation: Situation) -> None:
         self.asked, self.situation, self.sample = asked, situation, asked.sample
@@ -73,9 +72,10 @@ class _Turn:
             return said(validated(self.situation, self.sample))
         if asked.rendered_from(*_CONCLUDES):
             return said(self._answer())
-        if asked.style is None and not marks.isdisjoint(("Tool Chain:", AS_OBJECT)):
+        if asked.style is None and not marks.isdisjoint(_PLANS):
             return said(planned(self.sample, asked.rates, self.draws, marks))
-        shown = SHOWN_FORM if asked.style is not None and self._shows_form() else 1.0
+        examples = [one.text.partition(CALLS)[2] for one in asked.messages if asked.style is not None]
+        shown = SHOWN_FORM if any(map(_SHOWN.get(self.style, _NEVER).search, examples)) else 1.0
         if (garbled := replace(asked, rates=self._with(malformed=shown), draws=self.draws).garbled()) is not None:
             return garbled
         if self.reviewed:
@@ -88,58 +88,46 @@ class _Turn:
 
     def _step(self) -> Message:
         """The next move; asked about its own proposal, that one again or the move without a slip."""
-        first = self.asked.messages[0]
-        taught = TAUGHT_SLIPS if first.role == "system" and _TAUGHT.search(first.text) else 1.0
-        handed = HANDED_SLIPS if HANDED in self.situation.marks else 1.0
         if self.proposal is None:
+            first = self.asked.messages[0]
+            taught = TAUGHT_SLIPS if first.role == "system" and _TAUGHT.search(first.text) else 1.0
+            handed = HANDED_SLIPS if HANDED in self.situation.marks else 1.0
             return self._act(self._with(wrong_tool=taught * handed), self.asked.rates.malformed)
         if _FINDING in self.asked.last and self.draws.happens("heeds", HEEDS):
             return self._act(self._with(wrong_tool=0.0))
         native = self.style == "native" and "[{" in self.proposal
         return repeated(self.proposal, "native") if native else said(self.proposal)
 
+    def _move(self, rates: Rates) -> Move:
+        """What would be done; a refusal only where the prompt says how to refuse."""
+        marks, tools = self.situation.marks, self.asked.tools
+        may_refuse = not marks.isdisjoint(("<NoCall>", "Refuse[")) or any(tool.name == "refuse" for tool in tools)
+        return decide(self.situation, self.sample, may_refuse, rates, self.draws)
+
     def _act(self, rates: Rates, forgets: float = 0.0) -> Message:
         """A move; ``forgets``: how often a reflection that is asked for is left out."""
-        move = decide(self.situation, self.sample, self._may_refuse(), rates, self.draws)
+        move = self._move(rates)
         message = write_move(move, self.style, "" if move.acts else self._answer())
         if not move.acts or REFLECTS not in self.situation.marks or self.draws.happens("forgets", forgets):
             return message
-        return _reflected(message, move, self.style)
+        texts = ("none", "No tool here can do the next step.", "Without it the task cannot be done.")
+        if move.card is not None:
+            texts = (move.card.name, f"The next step needs a {move.card.category}.", "Its inputs were looked at.")
+        block = _REFLECTION.format(*texts)
+        if self.style == "native":
+            return replace(message, content=block)
+        if self.style == "bracket":
+            return said(f"Thought: {block}\nAction:{message.text.partition('Action:')[2]}")
+        return said(f"{block}\n{message.text}")
 
     def _review(self) -> Message:
         """A verifier's question: what would be done without a slip is good."""
         careful = self._with(self.asked.rates, wrong_tool=0.0)
-        move = decide(self.situation, self.sample, self._may_refuse(), careful, self.draws)
+        move = self._move(careful)
         wanted = "Refuse" if move.grounds is not None else "Finish" if move.card is None else move.card.name
         history, style, draws = self.asked.history, self.style, self.draws
         return review(history, lambda text: text.startswith(f"{wanted}["), lambda: self._act(careful), style, draws)
 
     def _with(self, rates: Rates | None = None, wrong_tool: float = 1.0, malformed: float = 1.0) -> Rates:
-        """The rates with these shares of two of them."""
         base = rates or self.rates
         return replace(base, wrong_tool=base.wrong_tool * wrong_tool, malformed=base.malformed * malformed)
-
-    def _may_refuse(self) -> bool:
-        """Whether the prompt says how to refuse."""
-        marks = self.situation.marks
-        return not marks.isdisjoint(("<NoCall>", "Refuse[")) or any(tool.name == "refuse" for tool in self.asked.tools)
-
-    def _shows_form(self) -> bool:
-        """Whether replies in this grammar are shown as examples."""
-        form = _SHOWN.get(self.style)
-        parts = [one.text.partition(CALLS)[2] for one in self.asked.messages if CALLS in one.text]
-        return form is not None and any(form.search(part) for part in parts)
-
-
-def _reflected(message: Message, move: Move, style: Style) -> Message:
-    """A reply with the reflection that is asked for."""
-    if move.card is None:
-        texts = ("none", "No tool here can do the next step.", "Without it the task cannot be done.")
-    else:
-        texts = (move.card.name, f"The next step needs a {move.card.category}.", "Its inputs were looked at.")
-    block = _REFLECTION.format(*texts)
-    if style == "native":
-        return replace(message, content=block)
-    if style == "bracket":
-        return said(f"Thought: {block}\nAction:{message.text.partition('Action:')[2]}")
-    return said(f"{block}\n{message.text}")

@@ -61,19 +61,25 @@ class Move:
 def decide(situation: Situation, sample: Sample | None, may_refuse: bool, rates: Rates, draws: Draws) -> Move:
     """The next move: the first step of the plan that no finished call covers."""
     owed = _owed(situation, sample)
-    notices = may_refuse and not draws.happens("ignored refusal", rates.ignored_refusal, whole=True)
-    if notices and (gap := _gap(owed, situation, sample)) is not None:
-        return Move(grounds=gap)
-    for position, step in enumerate(owed):
-        fitting = [card for card in _fitting(step, situation) if card.name not in situation.down]
-        suited = [c for c in fitting if _suits(c, situation, sample)] or fitting
-        card = _best(suited, situation)
-        if card is None:
+    fitting = [
+        [c for c in situation.cards.values() if c.category == category and kind in (None, c.type)]
+        for category, kind in owed
+    ]
+    if may_refuse and not draws.happens("ignored refusal", rates.ignored_refusal, whole=True):
+        for (category, _), cards in zip(owed, fitting, strict=True):
+            if not any(_suits(c, situation, sample) for c in cards):
+                return Move(grounds=_grounds(category, cards, sample))
+    for position, cards in enumerate(fitting):
+        up = [c for c in cards if c.name not in situation.down]
+        suited = [c for c in up if _suits(c, situation, sample)] or up
+        if not suited:
             continue  # this step is left out
-        worse = [c for c in suited if c.upper < card.upper and _ready(c, situation)]
+        ready = [c for c in suited if all(v in situation.memory for v in c.compulsory)]
+        card = max(reversed(ready or suited), key=lambda c: c.upper)  # of equals the last
+        worse = [c for c in ready if c.upper < card.upper]
         if worse and draws.happens("second choice", rates.second_choice):
             card = draws.pick("which choice", worse)
-        others = [c for c in situation.cards.values() if c not in fitting]
+        others = [c for c in situation.cards.values() if c not in up]
         if others and draws.happens("wrong tool", rates.wrong_tool):
             card = draws.pick("which tool", others)
         optional = [v for v in card.optional if v in situation.memory and v not in card.compulsory]
@@ -81,37 +87,17 @@ def decide(situation: Situation, sample: Sample | None, may_refuse: bool, rates:
     return Move()
 
 
-def _fitting(step: Step, situation: Situation) -> list[Card]:
-    """The offered tools of a step's category and type."""
-    category, kind = step
-    return [c for c in situation.cards.values() if c.category == category and kind in (None, c.type)]
-
-
-def _gap(owed: Sequence[Step], situation: Situation, sample: Sample | None) -> dict[str, str] | None:
-    """The grounds for which the first owed step that no tool can do should be refused; None without one."""
-    for step in owed:
-        fitting = _fitting(step, situation)
-        if not any(_suits(c, situation, sample) for c in fitting):
-            return _grounds(step[0], fitting, sample)
-    return None
-
-
 def _owed(situation: Situation, sample: Sample | None) -> list[Step]:
-    """Planned steps that are not done; without a plan those that the question needs."""
+    """Planned steps that are not done; without a plan those that the question needs. Of measurements that a plan leaves
+    open, those that the question wants, in their order."""
     truth = TASKS[sample.target["chain"]].chain if sample is not None else ()
-    steps = _typed(situation.plan, truth) if situation.plan else list(truth)
+    wanted = [step for step in truth if step[0] == BQ and step not in situation.plan]
+    steps = [wanted.pop(0) if step == (BQ, None) and wanted else step for step in situation.plan] or list(truth)
     for card in situation.called:
-        for step in steps:
-            if step[0] == card.category and step[1] in (None, card.type):
-                steps.remove(step)
-                break
+        done = next((step for step in steps if step[0] == card.category and step[1] in (None, card.type)), None)
+        if done is not None:
+            steps.remove(done)
     return steps
-
-
-def _typed(plan: Sequence[Step], truth: Sequence[Step]) -> list[Step]:
-    """Planned steps; of measurements that a plan leaves open, those that the question wants, in their order."""
-    wanted = [step for step in truth if step[0] == BQ and step not in plan]
-    return [wanted.pop(0) if step == (BQ, None) and wanted else step for step in plan]
 
 
 def _suits(card: Card, situation: Situation, sample: Sample | None) -> bool:
@@ -120,38 +106,21 @@ def _suits(card: Card, situation: Situation, sample: Sample | None) -> bool:
     pair = tuple(situation.memory.get(f"${name}$") or record.get(name) for name in ("Anatomy", "Modality"))
     if card.pair is not None and None not in pair and card.pair != pair:
         return False
-    return sample is None or suits_list(card, sample)
-
-
-def suits_list(card: Card, sample: Sample) -> bool:
-    """Whether a tool's list, where it has one, covers what the record shows."""
-    return supports(card.listed, sample.metadata["record"], card.category, card.type)
-
-
-def _ready(card: Card, situation: Situation) -> bool:
-    """Whether a tool's inputs are at hand."""
-    return all(v in situation.memory for v in card.compulsory)
-
-
-def _best(cards: Sequence[Card], situation: Situation) -> Card | None:
-    """The best expected performance among those whose inputs are at hand, else among all; of equals the last."""
-    ready = [c for c in cards if _ready(c, situation)]
-    return max(reversed(ready or list(cards)), key=lambda c: c.upper, default=None)
+    return sample is None or supports(card.listed, record, card.category, card.type)
 
 
 def _grounds(category: str, fitting: Sequence[Card], sample: Sample | None) -> dict[str, str]:
     """The five fields of a refusal, by which of the three checks fails."""
     record = sample.metadata["record"] if sample is not None else {}
     anatomy, modality = record.get("Anatomy", "Universal"), record.get("Modality", "Universal")
-    purpose = f"No {category} that this task needs can be used."
     if not fitting:
         anatomy, modality, ability = "Universal", "Universal", "CategoryMissing"
     elif any(c.listed is not None and c.pair in (None, (anatomy, modality)) for c in fitting):
         ability = "InsufficientCapability"
     else:
         ability = "SpecificToolMissing"
-    named = {"category": category, "anatomy": anatomy, "modality": modality, "ability": ability}
-    return {"purpose": purpose, **named}
+    purpose = f"No {category} that this task needs can be used."
+    return {"purpose": purpose, "category": category, "anatomy": anatomy, "modality": modality, "ability": ability}
 
 
 def write_move(move: Move, style: Style, answer: str) -> Message:
@@ -191,7 +160,15 @@ def planned(sample: Sample | None, rates: Rates, draws: Draws, marks: Collection
     chain = TASKS[sample.target["chain"]].chain if sample is not None else ()
     names = [_NAMES[step] for step in chain] or list(_SHORT)
     if draws.happens("planning slip", rates.planning_slip * (NOTED_SLIPS if NOTES in marks else 1.0)):
-        names = _slip(names, draws, marks)
+        kinds: tuple[Slip, ...] = ("drop", "add", "swap")
+        kind, at = draws.pick("slip kind", kinds), int(draws.share("slip at") * (len(names) - 1))
+        if not spared(kind, marks, draws):
+            if kind == "add":
+                names.insert(at + 1, draws.pick("slip name", tuple(PLANNING_NAMES)))
+            elif kind == "drop":
+                del names[at]
+            else:
+                names[at : at + 2] = reversed(names[at : at + 2])
     known = ["$IndicatorName$"] if "Indicator Evaluation Tool" in names else []
     if QUANTIFICATION in marks and f"Organ {QUANTIFICATION}" not in marks:  # the prompt has one name for both kinds
         names = [QUANTIFICATION if name.endswith(QUANTIFICATION) else name for name in names]
@@ -201,41 +178,25 @@ def planned(sample: Sample | None, rates: Rates, draws: Draws, marks: Collection
     return (f"Self-Reflection: {_THOUGHT}\n" if THINKS in marks else "") + plan_text(known, names)
 
 
-def _slip(names: list[str], draws: Draws, marks: Collection[str]) -> list[str]:
-    kinds: tuple[Slip, ...] = ("drop", "add", "swap")
-    kind, at = draws.pick("slip kind", kinds), int(draws.share("slip at") * (len(names) - 1))
-    if spared(kind, marks, draws):
-        return names
-    match kind:
-        case "drop":
-            return names[:at] + names[at + 1 :]
-        case "add":
-            return [*names[: at + 1], draws.pick("slip name", tuple(PLANNING_NAMES)), *names[at + 1 :]]
-        case _:
-            return [*names[:at], names[at + 1], names[at], *names[at + 2 :]]
-
-
 def concluded(situation: Situation, sample: Sample | None, rates: Rates, draws: Draws) -> str:
-    """The answer, followed by evidence and plan in a paragraph each where the prompts ask for them."""
-    parts = [_answer(situation, sample, rates, draws)]
-    found = {name: value for name, value in situation.memory.items() if name not in _LONG}
-    if EVIDENCE in situation.marks and (known := _known(found)):
-        parts.append(f"Evidence in the memory: {', '.join(known)}.")
+    """The answer, followed by evidence and plan in a paragraph each where the prompts ask for them. That is the
+    reference answer where the core is competent, else what it half remembers of it; either with the values that the
+    memory shows in place of the record's."""
+    memory = situation.memory
+    if sample is None or not isinstance(sample.target, Mapping) or "answer" not in sample.target:
+        known = _known(memory)
+        parts = [". ".join(known) + "." if known else "The memory holds no result."]
+    else:
+        answer = _as_shown(str(sample.target["answer"]), memory, sample.metadata.get("record", {}))
+        words = answer.split()
+        half = " ".join(words[: max(1, len(words) * 2 // 3)]) + "."
+        parts = [answer if draws.happens("competence", rates.competence) else half]
+    found = _known({name: value for name, value in memory.items() if name not in _LONG})
+    if EVIDENCE in situation.marks and found:
+        parts.append(f"Evidence in the memory: {', '.join(found)}.")
     if ALIGNS in situation.marks and situation.plan:
         parts.append(f"The findings align with the plan ({len(situation.plan)} steps).")
     return "\n\n".join(parts)
-
-
-def _answer(situation: Situation, sample: Sample | None, rates: Rates, draws: Draws) -> str:
-    """The reference answer where the core is competent, else what it half remembers of it; either with the values
-    that the memory shows in place of the record's."""
-    if sample is None or not isinstance(sample.target, Mapping) or "answer" not in sample.target:
-        return _from_memory(situation.memory)
-    answer = _as_shown(str(sample.target["answer"]), situation.memory, sample.metadata.get("record", {}))
-    if draws.happens("competence", rates.competence):
-        return answer
-    words = answer.split()
-    return " ".join(words[: max(1, len(words) * 2 // 3)]) + "."
 
 
 def _as_shown(answer: str, memory: Mapping[str, Any], record: Mapping[str, Any]) -> str:
@@ -252,14 +213,9 @@ def _as_shown(answer: str, memory: Mapping[str, Any], record: Mapping[str, Any])
 def validated(situation: Situation, sample: Sample | None) -> str:
     """Whether every called tool's list covers what the record shows."""
     for card in situation.called:
-        if sample is not None and not suits_list(card, sample):
+        if sample is not None and not supports(card.listed, sample.metadata["record"], card.category, card.type):
             return f"<INVALID>{card.category}: its capability does not cover this patient's findings</INVALID>"
     return "<VALID>every tool that was called covers what the images show</VALID>"
-
-
-def _from_memory(memory: Mapping[str, Any]) -> str:
-    known = _known(memory)
-    return ". ".join(known) + "." if known else "The memory holds no result."
 
 
 def _known(memory: Mapping[str, Any]) -> list[str]:

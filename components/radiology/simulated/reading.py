@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -35,8 +35,7 @@ _DOWN = re.compile(r"(\w+) is unavailable: ")
 _BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")
 
 
-@dataclass(frozen=True)
-class Card:
+class Card(NamedTuple):
     """A tool as its card describes it."""
 
     name: str
@@ -59,31 +58,11 @@ class Situation:
     memory: Mapping[str, Any] = field(default_factory=dict)
     plan: tuple[Step, ...] = ()
     called: tuple[Card, ...] = ()
-    pending: tuple[Card, ...] = ()
     marks: frozenset[str] = frozenset()
     down: frozenset[str] = frozenset()
 
-    @property
-    def plans(self) -> bool:
-        """Whether a plan is asked for, or there is one."""
-        return bool(self.plan) or not self.marks.isdisjoint(("Tool Chain:", AS_OBJECT))
 
-    def after(self, noted: "Noted") -> "Situation":
-        """The situation when one more message is read."""
-        cards = {**self.cards, **{card.name: card for card in noted.cards}} if noted.cards else self.cards
-        memory, called, pending = self.memory, self.called, self.pending
-        if noted.memory:
-            memory = {**memory, **dict(noted.memory)}
-            called += tuple(c for c in pending if all(v in memory for v in c.outputs))
-            pending = ()
-        pending += tuple(cards[name] for name in noted.tools if name in cards)
-        marks = self.marks | noted.marks if noted.marks else self.marks
-        down = self.down | noted.down if noted.down else self.down
-        return Situation(cards, memory, self.plan or noted.plan, called, pending, marks, down)
-
-
-@dataclass(frozen=True)
-class Noted:
+class _Noted(NamedTuple):
     """What one message holds."""
 
     cards: tuple[Card, ...] = ()
@@ -96,41 +75,49 @@ class Noted:
 
 def read(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
     """All that the messages say. A call counts as finished when its outputs are in memory later."""
-    situation = Situation({t.name: card for t in tools if (card := _native_card(t.name, t.description))})
+    cards = {t.name: card for t in tools if (card := _native_card(t.name, t.description))}
+    memory, plan = dict[str, Any](), tuple[Step, ...]()
+    called, pending = list[Card](), list[Card]()
+    marks, down = set[str](), set[str]()
     for message in messages:
-        situation = situation.after(_noted(message.role, message.text, tuple(one.name for one in message.tool_calls)))
-    return situation
+        noted = _noted(message.role, message.text, tuple(one.name for one in message.tool_calls))
+        cards |= {card.name: card for card in noted.cards}
+        if noted.memory:
+            memory.update(noted.memory)
+            called += [c for c in pending if all(v in memory for v in c.outputs)]
+            pending = []
+        pending += [cards[name] for name in noted.tools if name in cards]
+        plan = plan or noted.plan
+        marks |= noted.marks
+        down |= noted.down
+    return Situation(cards, memory, plan, tuple(called), frozenset(marks), frozenset(down))
 
 
 @lru_cache(maxsize=4096)
-def _noted(role: str, text: str, called: tuple[str, ...]) -> Noted:
+def _noted(role: str, text: str, called: tuple[str, ...]) -> _Noted:
     """What one message holds; remembered, since each call of a dialogue repeats the messages before it."""
-    if role == "system":  # its examples are not the plan
-        handed = text.partition(HANDED)[2].partition("\n\n")[0]
-        return Noted(cards=_cards(text), plan=_plan(handed), marks=_marks(text))
     if role == "assistant":
         names = [*called, *(_XML_TOOL.findall(text) or _BRACKET_TOOL.findall(text))]
-        return Noted(plan=_plan(text), memory=_memory(text), tools=tuple(names[:1]))
-    return Noted(cards=_cards(text), memory=_memory(text), marks=_marks(text), down=frozenset(_DOWN.findall(text)))
-
-
-def _marks(text: str) -> frozenset[str]:
-    return frozenset(mark for mark in _MARKS if mark in text)
+        return _Noted(plan=_plan(text), memory=_memory(text), tools=tuple(names[:1]))
+    marks = frozenset(mark for mark in _MARKS if mark in text)
+    if role == "system":  # its examples are not the plan
+        return _Noted(_cards(text), plan=_plan(text.partition(HANDED)[2].partition("\n\n")[0]), marks=marks)
+    return _Noted(_cards(text), _memory(text), marks=marks, down=frozenset(_DOWN.findall(text)))
 
 
 def _cards(text: str) -> tuple[Card, ...]:
     if '"Compulsory Input"' not in text:
         return ()
     found = (_NAMED.match(line) for line in text.split("\n") if line.startswith('{"Name"'))
-    return tuple(replace(_unnamed(match[2]), name=match[1]) for match in found if match)
+    return tuple(_text_card(one[2], one[1]) for one in found if one)
 
 
 @lru_cache(maxsize=8192)
-def _unnamed(rest: str) -> Card:
+def _text_card(rest: str, name: str) -> Card:
     """The card in a line of JSON, of which ``rest`` comes after the name."""
     shown = orjson.loads("{" + rest)
     texts = (", ".join(shown[name]) for name in ("Compulsory Input", "Optional Input", "Output"))
-    return _make("", shown["Property"], shown["Ability"], shown["Performance"], *texts)
+    return _make(name, shown["Property"], shown["Ability"], shown["Performance"], *texts)
 
 
 @lru_cache(maxsize=8192)
@@ -147,18 +134,12 @@ def _make(name: str, label: str, ability: str, performance: str, *variables: str
     """A card from its texts. ``label`` is the Property: category and what the tool is bound to."""
     found, listed, upper = _LABEL.match(label), _LISTED.search(ability), _UPPER.search(performance)
     place = [part.strip() for part in found[3].split(",")] if found else []
+    pair = (place[0], place[1]) if len(place) == 2 else None
+    category, kind = (found[2] if found[2] in CATEGORIES else "", found[1]) if found else ("", None)
+    entries = tuple(entry.strip() for entry in listed[1].split(";")) if listed else None
     compulsory, optional, outputs = (tuple(_VARIABLES.findall(text)) for text in variables)
-    return Card(
-        name,
-        found[2] if found and found[2] in CATEGORIES else "",
-        found[1] if found else None,
-        (place[0], place[1]) if len(place) == 2 else None,
-        tuple(entry.strip() for entry in listed[1].split(";")) if listed else None,
-        compulsory,
-        optional,
-        outputs,
-        float(upper[1].rstrip(".")) if upper else 0.0,
-    )
+    best = float(upper[1].rstrip(".")) if upper else 0.0
+    return Card(name, category, kind, pair, entries, compulsory, optional, outputs, best)
 
 
 def _memory(text: str) -> tuple[tuple[str, Any], ...]:

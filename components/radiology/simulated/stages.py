@@ -10,7 +10,7 @@ with ``1 - competence``. It knows no medicine here: which finding goes with whic
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -37,15 +37,23 @@ _NAMED = re.compile(r"This is the template (\w+):\n\n<template>\n(.*?)\n</templa
 _TASK = re.compile(
     r"^### (\d+): .*\nWays to ask:\n((?:- .*\n)+)The answer holds, word for word:\n((?:- .*\n)+)", re.MULTILINE
 )
+_LABELLED = re.compile(r"^(Patient|Region|Technique|Disease): (.*)$", re.MULTILINE)
 _PERSON = re.compile(r"^The patient is a (.*?)\. ", re.MULTILINE)
-_MALFORMED = "I would begin with the patient's history, and then think of the picture."
 
 
 def replied(asked: Asked) -> str | None:
     """The reply to a prompt that asks for a critique, a rewriting, a record or its exercises; None for any other."""
     if asked.rendered_from("refine_prompts/critique"):
         return _critique(asked.last)
-    return _rewritten(asked.last) if asked.rendered_from("refine_prompts/rewrite") else _authored(asked)
+    if asked.rendered_from("refine_prompts/rewrite"):
+        return _rewritten(asked.last)
+    record = asked.rendered_from("synthesize/record")
+    if not record and not asked.rendered_from("synthesize/questions"):
+        return None
+    if asked.draws.happens("malformed", asked.rates.malformed):
+        return "I would begin with the patient's history, and then think of the picture."
+    slips = asked.draws.happens("slip of an author", 1 - asked.rates.competence)
+    return (_record if record else _exercises)(asked.last, slips, asked.draws)
 
 
 def _critique(text: str) -> str:
@@ -63,20 +71,18 @@ def _critique(text: str) -> str:
 
 
 def _mistakes(attempt: str) -> set[Slip]:
-    """The mistakes of an attempt."""
     found: set[Slip] = set()
     right, at = _RIGHT.search(attempt), attempt.find("Tool Chain:")
     if right and at >= 0:
-        chain = attempt[at:].partition("]")[0]
-        steps = [PLANNING_NAMES[name] for name in _PLANNED.findall(chain)]
+        steps = [PLANNING_NAMES[name] for name in _PLANNED.findall(attempt[at:].partition("]")[0])]
         order, wanted = [f"{kind or ''} {category}".strip() for category, kind in steps], right[1].split(" -> ")
         planned, needed = Counter(order), Counter(wanted)
-        kinds: dict[Slip, bool] = {
-            "drop": bool(needed - planned),
-            "add": bool(planned - needed),
-            "swap": needed == planned and order != wanted,
-        }
-        found |= {kind for kind, made in kinds.items() if made}
+        if needed - planned:
+            found.add("drop")
+        if planned - needed:
+            found.add("add")
+        if needed == planned and order != wanted:
+            found.add("swap")
     if _REFUSABLE.search(attempt) and "\nIt ended: refused" not in attempt:
         found.add("refuse")
     ended = _ENDED.search(attempt)
@@ -110,27 +116,10 @@ def eased(rates: Rates, marks: Collection[str]) -> Rates:
     return replace(rates, **{name: getattr(rates, name) * LEFT for name in warned})
 
 
-def _authored(asked: Asked) -> str | None:
-    """The reply to a prompt that asks for a record or its exercises; None for any other."""
-    record = asked.rendered_from("synthesize/record")
-    if not record and not asked.rendered_from("synthesize/questions"):
-        return None
-    if asked.draws.happens("malformed", asked.rates.malformed):
-        return _MALFORMED
-    slips = asked.draws.happens("slip of an author", 1 - asked.rates.competence)
-    return (_record if record else _exercises)(asked.last, slips, asked.draws)
-
-
 def _listed(text: str, head: str) -> list[str]:
     """The lines of the list whose head begins so."""
     found = re.search(rf"^{head}.*:\n((?:- .*\n)+)", text, re.MULTILINE)
     return _lines(found[1]) if found else []
-
-
-def _labelled(text: str, label: str) -> str:
-    """The rest of the line that begins with a label."""
-    found = re.search(rf"^{label}: (.*)$", text, re.MULTILINE)
-    return found[1] if found else ""
 
 
 def _between(text: str, what: str, draws: Draws) -> int:
@@ -151,10 +140,10 @@ def _record(text: str, slips: bool, draws: Draws) -> str:
     dim, unit, reach = picked["Measures of"].split("; ")
     score, _, levels = picked["Scores"].partition("; ")
     first = draws.pick("first step", range(len(steps)))
-    sexes, _, ages = _labelled(text, "Patient").removesuffix(" years").partition(", ")
+    labels = {name: "" for name in ("Region", "Technique", "Disease")} | dict(reversed(_LABELLED.findall(text)))
+    sexes, _, ages = labels.pop("Patient", "").removesuffix(" years").partition(", ")
     sex = draws.pick("sex", sexes.split(" or "))
     height, weight = ("156 to 174", "52 to 78") if sex == "Female" else ("168 to 188", "66 to 94")
-    labels = {label: _labelled(text, label) for label in ("Region", "Technique", "Disease")}
     names = {"organ": organ, "disease": labels["Disease"], "symptom": picked["Abnormal findings"]}
     values = {
         **{key: _between(reach, key, draws) for key, reach in (("age", ages), ("height", height), ("weight", weight))},
@@ -166,17 +155,7 @@ def _record(text: str, slips: bool, draws: Draws) -> str:
     }
     fixed = {"sex": sex, "organ_dim": organ_dim, "dim": dim, "score": score}
     record = _filled(_TEXTS["record"], {**picked, **labels, **names, **values, **fixed})
-    return orjson.dumps(_slipped(record, draws) if slips else record).decode()
-
-
-def _filled(form: Any, values: Mapping[str, Any]) -> Any:
-    """A form, which may be nested, with the values in its texts."""
-    return form.format(**values) if isinstance(form, str) else {key: _filled(one, values) for key, one in form.items()}
-
-
-def _slipped(record: dict[str, Any], draws: Draws) -> dict[str, Any]:
-    """The record with one thing wrong."""
-    match draws.pick("record slip", ("age", "finding", "impression", "unit", "treatment")):
+    match draws.pick("record slip", ("age", "finding", "impression", "unit", "treatment")) if slips else "":
         case "age":
             record["Information"]["Age"] += " years"
         case "finding":
@@ -185,9 +164,14 @@ def _slipped(record: dict[str, Any], draws: Draws) -> dict[str, Any]:
             record["Report"]["Impression"] = "Findings as described."
         case "unit":
             record["OrganBiomarker"]["OrganQuant"] = "about normal"
-        case _:
+        case "treatment":
             record["Treatment"] = record["Treatment"].partition(". ")[0] + "."
-    return record
+    return orjson.dumps(record).decode()
+
+
+def _filled(form: Any, values: Mapping[str, Any]) -> Any:
+    """A form, which may be nested, with the values in its texts."""
+    return form.format(**values) if isinstance(form, str) else {key: _filled(one, values) for key, one in form.items()}
 
 
 def _exercises(text: str, slips: bool, draws: Draws) -> str:
@@ -198,7 +182,8 @@ def _exercises(text: str, slips: bool, draws: Draws) -> str:
     for chain, asks, holds in _TASK.findall(text):
         opener = draws.pick(f"begin {chain}"[-16:], openers).replace("PERSON", person)
         ask = draws.pick(f"ask {chain}"[-16:], _lines(asks))
-        written[chain] = {"Q": f"{opener} {ask}".strip(), "A": _joined(_lines(holds))}
+        answer = _capital("; ".join(_lines(holds)).replace(".; ", ". "))
+        written[chain] = {"Q": f"{opener} {ask}".strip(), "A": answer if answer.endswith(".") else f"{answer}."}
     if slips and written:
         chain = draws.pick("exercise slip", list(written))
         record = next((line for line in text.splitlines() if line.startswith('{"Information"')), "{}")
@@ -209,14 +194,6 @@ def _exercises(text: str, slips: bool, draws: Draws) -> str:
 
 def _lines(text: str) -> list[str]:
     return [line.removeprefix("- ") for line in text.splitlines()]
-
-
-def _joined(pieces: Sequence[str]) -> str:
-    """Pieces as one text, each after the end of a sentence or a semicolon."""
-    whole = ""
-    for piece in pieces:
-        whole += f"{'' if not whole else ' ' if whole.endswith('.') else '; '}{piece}"
-    return _capital(whole) if whole.endswith(".") else f"{_capital(whole)}."
 
 
 def _capital(text: str) -> str:

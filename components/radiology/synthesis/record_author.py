@@ -5,10 +5,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -18,9 +17,8 @@ from components.core.protocols import Episode
 from components.core.types import Answer
 from components.core.usage import Purposes, usage_of
 from components.files.samples import draw
-from components.prompts import PromptSet, load
-from components.radiology.synthesis.question_checks import needed_in_answer, nouns_of, question_flaws
-from components.radiology.synthesis.record_checks import record_flaws
+from components.prompts import load
+from components.radiology.synthesis.checks import needed_in_answer, nouns_of, question_flaws, record_flaws
 from components.radiology.tasks import PAIRS, RECORD_KEYS, TASKS
 from components.text.structured import object_in
 
@@ -29,8 +27,7 @@ ROLE = "author"
 _LONGEST = 300  # letters of a reason
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A record that is to be written."""
 
     id: str
@@ -43,10 +40,8 @@ def cells_of(
     prompts: str, path: str | None, anatomies: Sequence[str] | None, modalities: Sequence[str] | None,
     per_pair: int | None, per_disease: int, seed: int,
 ) -> list[Cell]:  # fmt: skip
-    """The records in the order of the pairs. ``path``: a custom table, None: that of the prompt set.
-
-    Raises ConfigError when nothing is left, or the table is not as it should be.
-    """
+    """The records in the order of the pairs. ``path``: a custom table, None: that of the prompt set. Raises ConfigError
+    when nothing is left, or the table is not as it should be."""
     table = load(prompts).data("diseases") if path is None else _table(Path(path).expanduser())
     cells: list[Cell] = []
     for anatomy, modality in PAIRS:
@@ -75,12 +70,13 @@ def _table(path: Path) -> dict[str, dict[str, list[str]]]:
                 raise ConfigError(f"stage.diseases: {path} has no column {missing[0]!r}; expected are {wanted}")
             for row in rows:
                 anatomy, modality, disease = (str(row[name] or "").strip() for name in _COLUMNS)
-                if (anatomy, modality) not in PAIRS:
-                    raise ConfigError(
-                        f"stage.diseases: {path}, line {rows.line_num}: no pair {anatomy!r}, {modality!r}"
+                if (anatomy, modality) not in PAIRS or not disease:
+                    why = (
+                        "the disease is missing"
+                        if (anatomy, modality) in PAIRS
+                        else f"no pair {anatomy!r}, {modality!r}"
                     )
-                if not disease:
-                    raise ConfigError(f"stage.diseases: {path}, line {rows.line_num}: the disease is missing")
+                    raise ConfigError(f"stage.diseases: {path}, line {rows.line_num}: {why}")
                 found.setdefault(anatomy, {}).setdefault(modality, []).append(disease)
     except (csv.Error, OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"stage.diseases: {path} cannot be read: {error}") from None
@@ -90,9 +86,7 @@ def _table(path: Path) -> dict[str, dict[str, list[str]]]:
 @dataclass(frozen=True)
 class Draft:
     """The text of an author: ``flaws`` are the reasons why it is rejected, ``sound``: those are of its questions only.
-
-    ``usage``: tokens and time of the calls.
-    """
+    ``usage``: tokens and time of the calls."""
 
     record: Mapping[str, Any] | None = None
     questions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -123,11 +117,14 @@ class Author:
         return replace(draft, usage=usage_of(ended)["purposes"])
 
     async def _write(self, episode: Episode, cell: Cell, kept: Mapping[str, Any] | None, flaws: Sequence[str]) -> Draft:
-        replies: list[str] = []
-        record = kept
+        prompts, record, replies = load(self.prompts), kept, list[str]()
         if record is None:
             values = {"anatomy": cell.anatomy, "modality": cell.modality, "disease": cell.disease}
-            shown = self._set.user("record", (), **values, **self._lists(cell), rejected=list(flaws))
+            data = prompts.data("lists")
+            lists = {**data["regions"][cell.anatomy], "findings": data["techniques"][cell.modality]}
+            lists |= {name: data[name] for name in ("measures", "histories", "steps")}
+            patient = data["patients"].get(cell.anatomy, data["patients"]["other"])
+            shown = prompts.user("record", (), **values, lists=lists, patient=patient, rejected=list(flaws))
             replies.append((await episode.ask([shown], "build", role=ROLE)).text)
             record = arranged(object_in(replies[0]))
             wrong = ["no JSON object can be read"] if record is None else record_flaws(record)
@@ -138,38 +135,29 @@ class Author:
             ]
             if record is None or wrong:
                 return Draft(record, {}, _short(wrong), replies)
-        shown = self._set.user("questions", (), **self._asked(record), rejected=list(flaws) if kept else [])
-        replies.append((await episode.ask([shown], "build", role=ROLE)).text)
-        read = object_in(replies[-1])
-        if read is None:
-            return Draft(record, {}, ["no JSON object can be read"], replies, sound=True)
-        questions = {chain: _pair(read[chain]) for chain in dict.fromkeys((*TASKS, *read)) if chain in read}
-        return Draft(record, questions, _short(question_flaws(record, questions)), replies, sound=True)
-
-    @cached_property
-    def _set(self) -> PromptSet:
-        return load(self.prompts)
-
-    def _lists(self, cell: Cell) -> dict[str, Any]:
-        """What the record may be filled with, and who the patient may be."""
-        data = self._set.data("lists")
-        lists = {**data["regions"][cell.anatomy], "findings": data["techniques"][cell.modality]}
-        lists |= {name: data[name] for name in ("measures", "histories", "steps")}
-        return {"lists": lists, "patient": data["patients"].get(cell.anatomy, data["patients"]["other"])}
-
-    def _asked(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The tasks with ways to ask, and what each answer holds."""
-        phrases, holds = self._set.data("phrases"), needed_in_answer(record)
-        info = record["Information"]
-        return {
-            "record": orjson.dumps(record).decode(),
-            "person": f"{nouns_of(info['Sex'], int(info['Age']))} aged {info['Age']}",
-            "openers": [one.replace("{person}", "PERSON") for one in phrases["openers"]],
-            "tasks": [
+        phrases, holds, info = prompts.data("phrases"), needed_in_answer(record), record["Information"]
+        shown = prompts.user(
+            "questions",
+            (),
+            record=orjson.dumps(record).decode(),
+            person=f"{nouns_of(info['Sex'], int(info['Age']))} aged {info['Age']}",
+            openers=[one.replace("{person}", "PERSON") for one in phrases["openers"]],
+            tasks=[
                 {"id": chain, "name": task.name, "asks": phrases["asks"][chain], "holds": holds[chain]}
                 for chain, task in TASKS.items()
             ],
-        }
+            rejected=list(flaws) if kept else [],
+        )
+        replies.append((await episode.ask([shown], "build", role=ROLE)).text)
+        if (read := object_in(replies[-1])) is None:
+            return Draft(record, {}, ["no JSON object can be read"], replies, sound=True)
+        questions = {}
+        for chain in dict.fromkeys((*TASKS, *read)):
+            if chain in read:  # a question before its answer
+                pair = read[chain]
+                whole = isinstance(pair, Mapping) and set(pair) == {"Q", "A"}
+                questions[chain] = {key: pair[key] for key in ("Q", "A")} if whole else pair
+        return Draft(record, questions, _short(question_flaws(record, questions)), replies, sound=True)
 
 
 def arranged(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -187,11 +175,6 @@ def arranged(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return found
 
 
-def _pair(value: Any) -> Any:
-    """A question before its answer."""
-    return {"Q": value["Q"], "A": value["A"]} if isinstance(value, Mapping) and set(value) == {"Q", "A"} else value
-
-
 def _text(value: Any) -> Any:
     """A number as text; NaN and infinities are none."""
     number = isfinite(value) if isinstance(value, float) else isinstance(value, int) and not isinstance(value, bool)
@@ -199,5 +182,4 @@ def _text(value: Any) -> Any:
 
 
 def _short(flaws: Sequence[str]) -> list[str]:
-    """Reasons that quote long texts, cut."""
     return [flaw if len(flaw) <= _LONGEST else f"{flaw[:_LONGEST]}..." for flaw in flaws]

@@ -2,8 +2,8 @@
 
 Source: the data of Zheng et al. 2024 (RadABench), arXiv 2412.09529: records and question pairs that a model wrote for
 22 pairs of anatomy and modality and 100 diseases each. Departures: the prompts are ours; whatever is written is checked
-by the tests that the shipped records pass (``record_checks``, ``question_checks``), and what is rejected is asked for
-again with the reasons; the article checked a part by hand.
+by the tests that the shipped records pass (``synthesis.checks``), and what is rejected is requested again with the
+reasons; the article checked a part by hand.
 """
 
 import json
@@ -25,8 +25,8 @@ from components.core.traits import PromptSetName
 from components.core.usage import Purposes, summed, usage_lines
 from components.files.folders import NEW, MadeFolder
 from components.radiology.study import LISTS, parse_records
+from components.radiology.synthesis.checks import words
 from components.radiology.synthesis.record_author import Author, Cell, Draft, cells_of
-from components.radiology.synthesis.record_checks import words
 from components.radiology.tasks import ANATOMIES, MODALITIES
 from components.text.words import meant
 
@@ -58,11 +58,8 @@ class Synthesize:
     prompts: PromptSetName = "synthesize"
 
     def __post_init__(self) -> None:
-        for key, chosen, known in (
-            ("anatomies", self.anatomies, ANATOMIES),
-            ("modalities", self.modalities, MODALITIES),
-        ):
-            if unknown := [one for one in chosen or () if one not in known]:
+        for key, known in (("anatomies", ANATOMIES), ("modalities", MODALITIES)):
+            if unknown := [one for one in getattr(self, key) or () if one not in known]:
                 have = f"{meant(unknown[0], known)}known are {', '.join(known)}"
                 raise ConfigError(f"{key}: there is no {unknown[0]!r}; {have}")
 
@@ -93,8 +90,18 @@ class Synthesize:
                     work.keep("begun")
                     raise
                 notes = work.keep("complete")
-        figures = {f"records/{name}": [(0, float(n))] for name, n in notes["counts"].items()}
-        return Made(self.place, _said(notes, self.place), not notes["counts"]["accepted"], figures)
+        counts, kind = notes["counts"], " (simulated model)" if notes["model_kind"] == "simulated" else ""
+        lines = [
+            f"records:    {counts['accepted']} of {counts['planned']} accepted{kind}, with 11 questions each;"
+            f" {counts['rejected']} drafts rejected, see {self.place / REJECTED}",
+            *(f"            {n} x {reason}" for reason, n in notes["reasons"].items()),
+            *usage_lines(notes["usage"]),
+            f"run them:   dataset=radabench dataset.path={self.place}"
+            if counts["accepted"]
+            else "no record was accepted: there is nothing to run; ask another model, or choose other diseases",
+        ]
+        figures = {f"records/{name}": [(0, float(n))] for name, n in counts.items()}
+        return Made(self.place, lines, not counts["accepted"], figures)
 
     def _cells(self, context: StageContext) -> list[Cell]:
         return cells_of(
@@ -118,30 +125,26 @@ class _Writing:
     async def write(self) -> None:
         """Request all missing records, attempt by attempt; an attempt's are accepted in the order of the plan."""
         for sample in self.context.samples:
-            self.taken |= {*_texts(sample.metadata.get("record"), {}), _alike(sample.problem.question)}
+            self.taken |= {*_texts(sample.metadata.get("record"), {}), " ".join(words(sample.problem.question))}
         author, missing = Author(self.context, self.setting.prompts), [*self.cells]
         why: dict[str, Draft] = {}
         for attempt in range(1, self.setting.attempts + 1):
             drafts = await together(author.draft(cell, attempt, why.get(cell.id)) for cell in missing)
             self.usage = summed([self.usage, *(draft.usage for draft in drafts)])
             for cell, draft in zip(missing, drafts, strict=True):
-                why[cell.id] = self._judged(cell, attempt, draft)
+                record = {} if draft.flaws else _texts(draft.record, {})
+                asked = {} if draft.flaws else _texts(None, draft.questions)
+                repeated = [text for alike, text in (record | asked).items() if alike in self.taken]
+                if not draft.flaws and not repeated:
+                    self.taken |= {*record, *asked}
+                    self.accepted[cell.id] = {"case": draft.record, "QA": draft.questions}
+                    continue
+                if not draft.flaws:
+                    flaws = [f"stands in another record already: {one[:300]!r}" for one in repeated]
+                    draft = replace(draft, flaws=flaws, sound=self.taken.isdisjoint(record))
+                why[cell.id], replies = draft, [reply[:LONGEST] for reply in draft.replies]
+                self.rejected.append({"id": cell.id, "attempt": attempt, "reasons": draft.flaws, "replies": replies})
             missing = [cell for cell in missing if cell.id not in self.accepted]
-
-    def _judged(self, cell: Cell, attempt: int, draft: Draft) -> Draft:
-        """Accept a draft that is sound and repeats nothing; else reject it with the reasons."""
-        if not draft.flaws:
-            own, asked = _texts(draft.record, {}), _texts(None, draft.questions)
-            repeated = [text for alike, text in (own | asked).items() if alike in self.taken]
-            if not repeated:
-                self.taken |= {*own, *asked}
-                self.accepted[cell.id] = {"case": draft.record, "QA": draft.questions}
-                return draft
-            flaws = [f"stands in another record already: {one[:300]!r}" for one in repeated]
-            draft = replace(draft, flaws=flaws, sound=self.taken.isdisjoint(own))
-        replies = [reply[:LONGEST] for reply in draft.replies]
-        self.rejected.append({"id": cell.id, "attempt": attempt, "reasons": draft.flaws, "replies": replies})
-        return draft
 
     def keep(self, status: str) -> dict[str, Any]:
         """Write the accepted records in the order of the plan, the rejected ones, and the manifest last."""
@@ -152,6 +155,8 @@ class _Writing:
             self.home.write(f"{self.setting.split}.json", text.decode() + "\n")
         self.home.write(REJECTED, "".join(json.dumps(one) + "\n" for one in self.rejected))
         counts = {"planned": len(self.cells), "accepted": len(cases), "rejected": len(self.rejected)}
+        reasons = ({_QUOTED.sub("...", reason) for reason in one["reasons"]} for one in self.rejected)
+        frequent = Counter(reason for found in reasons for reason in sorted(found)).most_common(_SHOWN)
         notes = {
             **self.context.facts,
             "begun": self.context.begun,
@@ -159,7 +164,7 @@ class _Writing:
             "split": self.setting.split,
             "counts": counts,
             "usage": self.usage,
-            "reasons": _frequent(self.rejected),
+            "reasons": dict(frequent),
             "missing": [cell.id for cell in self.cells if cell.id not in cases],
         }
         self.home.note(notes)
@@ -171,30 +176,4 @@ def _texts(record: Mapping[str, Any] | None, questions: Mapping[str, Mapping[str
     texts = [pair["Q"] for pair in questions.values()]
     if record is not None:
         texts = [*record["Report"].values(), record["Treatment"], ", ".join(record["Information"].values()), *texts]
-    return {_alike(text): text for text in texts}
-
-
-def _alike(text: str) -> str:
-    return " ".join(words(text))
-
-
-def _said(notes: Mapping[str, Any], place: Path) -> list[str]:
-    counts = notes["counts"]
-    simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
-    lines = [
-        f"records:    {counts['accepted']} of {counts['planned']} accepted{simulated}, with 11 questions each;"
-        f" {counts['rejected']} drafts rejected, see {place / REJECTED}"
-    ]
-    lines += [f"            {n} x {reason}" for reason, n in notes["reasons"].items()]
-    lines += usage_lines(notes["usage"])
-    if counts["accepted"]:
-        lines.append(f"run them:   dataset=radabench dataset.path={place}")
-    else:
-        lines.append("no record was accepted: there is nothing to run; ask another model, or choose other diseases")
-    return lines
-
-
-def _frequent(rejected: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """The most frequent reasons of rejections, without quotes and counts, with their numbers."""
-    kinds = [{_QUOTED.sub("...", reason) for reason in one["reasons"]} for one in rejected]
-    return dict(Counter(kind for of in kinds for kind in sorted(of)).most_common(_SHOWN))
+    return {" ".join(words(text)): text for text in texts}

@@ -16,9 +16,7 @@ from components.acting.examples import (
 from components.cab.datasets.knowledge import MmluMed
 from components.core.errors import ConfigError
 from components.core.types import Problem
-from components.datasets.medagentsbench import MedAgentsBench
-from components.datasets.medmcqa import MedMcqa
-from components.datasets.medqa import MedQA
+from components.datasets.multiple_choice import MedAgentsBench, MedMcqa, MedQA
 from components.datasets.pubmedqa import PubMedQA
 
 DATA = os.environ.get("CLINICAL_DATA_DIR", "")

@@ -2,7 +2,7 @@ import orjson
 import pytest
 
 from components.core.errors import ConfigError
-from components.datasets.medmcqa import MedMcqa
+from components.datasets.multiple_choice import MedMcqa
 from tests.components.cab_files import DATA, needs, refused, write
 
 ROW = {

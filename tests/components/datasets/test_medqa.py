@@ -5,7 +5,7 @@ import orjson
 import pytest
 
 from components.core.errors import ConfigError
-from components.datasets.medqa import MedQA
+from components.datasets.multiple_choice import MedQA
 
 CAB = {"task": "medqa", "dimension": "knowledge"}
 TEST4 = "US/4_options/phrases_no_exclude_test.jsonl"

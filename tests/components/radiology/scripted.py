@@ -8,7 +8,7 @@ from typing import Any
 from components.core.messages import Message, Purpose, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
 from components.radiology.cards import card, spec
-from components.radiology.perfect import plan_of
+from components.radiology.execution import plan_of
 from components.radiology.switches import Switches
 from components.radiology.tasks import AC, AD, BQ, DD, DI, IE, MC, OS, RG, TASKS, TR
 from tests.golden.vectors import CODE, PAPER

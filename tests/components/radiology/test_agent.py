@@ -295,7 +295,6 @@ def test_switches_are_taken_in_any_order_each_once():
 
 
 @pytest.mark.parametrize(("given", "text"), [
-    ({"strategies": ["few_shots"]}, "no 'few_shots'; there are refined_prompts, self_reflection, few_shot, multi_agent"),
     ({"strategies": ["few_shot", "few_shot"]}, "'few_shot' is listed 2 times"),
     ({"strategies": ["self_reflection"]}, r"needs a reflector; give \+verifier@agent.reflector=reflect"),
     ({"strategies": ["refined_prompts"], "prompts": "mine"}, "set refined=mine"),

@@ -7,8 +7,7 @@ from components.core.errors import ToolError
 from components.radiology.builder import builder, read_request
 from components.radiology.conditions import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
 from components.radiology.tasks import CATEGORIES, TASKS
-from components.radiology.tool import run
-from components.radiology.toolset import Radiology
+from components.radiology.toolset import Radiology, run
 from tests.golden.vectors import PAPER, dev
 
 VECTORS = dev()

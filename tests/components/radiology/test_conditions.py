@@ -16,12 +16,11 @@ from components.radiology.conditions import (
     RedundantMedium,
     RedundantRegular,
 )
-from components.radiology.perfect import solvable
+from components.radiology.execution import solvable
 from components.radiology.sets import baseline
 from components.radiology.study import Vocabulary, study_of
 from components.radiology.tasks import DI, REFUSAL_FIELDS, TASKS
-from components.radiology.tool import RadiologyTool
-from components.radiology.toolset import Radiology
+from components.radiology.toolset import Radiology, RadiologyTool
 from tests.golden.vectors import CODE, PAPER, dev
 
 VECTORS = dev()

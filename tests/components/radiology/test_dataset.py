@@ -81,7 +81,7 @@ def test_the_shipped_set_needs_no_path():
 @pytest.mark.parametrize("made", [InsufficientConfig1, InsufficientConfig2, InsufficientConfig3])
 def test_no_insufficient_set_over_the_shipped_samples_is_solvable(made):
     toolset, condition = Radiology(PAPER), made(PAPER)
-    for sample in RadABench(shipped="radabench_mini").load("test"):
+    for sample in [*RadABench(shipped="radabench_mini").load("test")][::7]:  # all tasks, of different records
         assert condition.offer(toolset.open(sample), sample, Random(sample.problem.id)).may_refuse
 
 

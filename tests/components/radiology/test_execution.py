@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from components.core.types import Observation, Observed, Trajectory
-from components.radiology.execution import decided, ground_truth, is_scored, kind_of, read, task_of
+from components.radiology.execution import decided, ground_truth, kind_of, read, task_of
 from components.radiology.tasks import AC, AD, BQ, MC, OS, TASKS
 from tests.components.radiology.scripted import CODE, PAPER, act, episode, exact, plan, sample, tools
 
@@ -93,11 +93,6 @@ def test_a_plan_is_read_by_the_profile() -> None:
     assert decided(text, CODE) == (f"Organ {BQ}",)
     assert decided(text, PAPER) == (BQ, "Indicator Evaluator")
     assert decided(text, replace(CODE, category_typing="untyped")) == (BQ,)
-
-
-def test_where_metrics_are_scored() -> None:
-    assert is_scored(CODE, "redundant", ("redundant",)) and not is_scored(CODE, "baseline", ("redundant",))
-    assert is_scored(PAPER, "withhold", ("redundant",)) and not is_scored(PAPER, "insufficient", ("redundant",))
 
 
 def test_samples_and_offers_of_others() -> None:

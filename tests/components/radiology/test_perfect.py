@@ -6,10 +6,9 @@ from statistics import fmean
 
 import pytest
 
-from components.radiology.perfect import Suitable, card_of, execute, plan_of, solvable
+from components.radiology.execution import Suitable, execute, plan_of, solvable
 from components.radiology.plan import decision_chain
-from components.radiology.scorers.execution import Completion, InputOutput, Orchestration
-from components.radiology.scorers.planning import Chain
+from components.radiology.scorers.execution import Chain, Completion, InputOutput, Orchestration
 from components.radiology.scorers.response import Response
 from components.radiology.sets import baseline, config1, config2, config3, differentiated, high, medium, regular
 from components.radiology.study import study_of
@@ -90,11 +89,6 @@ def test_the_plan_names_the_chain(chain: str) -> None:
     assert tuple(decision_chain(plan_of(chain), "tolerant")) == TASKS[chain].categories
 
 
-def test_a_card_survives_its_facts() -> None:
-    restricted = tools((OS, None, PAIR, ("Lung", "Heart")))[-1]
-    assert card_of(restricted).facts == restricted.facts
-
-
 OTHER = ("Limb", "CT")
 
 
@@ -144,7 +138,7 @@ STUDIES = [study_of(VECTORS.sample(record, chain)) for record in VECTORS.data["r
 @pytest.mark.parametrize("build", [config1, config2, config3])
 def test_no_insufficient_set_is_solvable(build):
     for study in STUDIES:
-        for seed in range(5):
+        for seed in range(2):
             assert not solvable(build(study, Random(seed), PAPER), study, PAPER), (study.task.id, seed)
 
 

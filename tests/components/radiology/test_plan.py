@@ -3,7 +3,6 @@ import pytest
 from components.radiology.plan import (
     chain_names,
     decision_chain,
-    is_code_baseline,
     known_mode,
     read_known,
     read_plan,
@@ -18,8 +17,6 @@ PLAN = "Known Info: ['$Modality$', $Report$]\nTool Chain: [*Organ Segmentation T
 def test_claims_are_read_by_the_profile_and_the_condition():
     assert known_mode(CODE, "baseline") == "baseline_bare"
     assert known_mode(CODE, "redundant_high") == known_mode(PAPER, "baseline") == "three_dollar"
-    assert is_code_baseline(CODE, "baseline")
-    assert not is_code_baseline(PAPER, "baseline") and not is_code_baseline(CODE, "differentiated")
 
 
 def test_what_counts_as_known():

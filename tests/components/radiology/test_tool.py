@@ -10,7 +10,7 @@ from components.core.types import Problem
 from components.radiology.cards import card, spec
 from components.radiology.memory import open_memory, start_memory
 from components.radiology.tasks import AC, AD, BQ, CATEGORIES, DD, DI, IE, MC, OS, RG, TR
-from components.radiology.tool import ERROR_CLASSES, RadiologyTool, run
+from components.radiology.toolset import ERROR_CLASSES, RadiologyTool, run
 from tests.golden.vectors import CODE, PAPER, dev
 
 RECORD = dev().data["records"]["dev_chest_ct"]

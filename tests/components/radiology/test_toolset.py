@@ -14,8 +14,7 @@ from components.radiology.memory import RadiologyMemory, open_memory
 from components.radiology.sets import baseline
 from components.radiology.switches import Switches
 from components.radiology.tasks import CATEGORIES, DI, OS
-from components.radiology.tool import RadiologyTool
-from components.radiology.toolset import Radiology, controls, numbered_tools, rebuild, study_behind
+from components.radiology.toolset import Radiology, RadiologyTool, controls, numbered_tools, rebuild, study_behind
 from tests.golden.vectors import CODE, PAPER, dev
 
 VECTORS = dev()
@@ -39,7 +38,6 @@ def test_the_memory_is_fresh_and_ready_without_a_plan():
     first, second = toolset.open(SAMPLE), toolset.open(SAMPLE)
     assert isinstance(first.state, RadiologyMemory) and first.state is not second.state
     assert set(first.state.values) == {"$Image$", "$Information$", "$IndicatorName$"}
-    assert first.tools is second.tools
     first.state.write(["$Disease$"], 0.7, refresh=True)
     assert "$Disease$" not in second.state.values and "$Disease$" in first.fork().state.values
 
@@ -110,7 +108,8 @@ def cards_of(offer: Offer) -> list[Card]:
 
 
 def test_tools_are_named_by_place():
-    tools = numbered_tools([card(DI, switches=PAPER), card(OS, switches=PAPER)], PAPER, lambda one: one.category == DI)
+    cards = [card(DI, supported=["gout"], switches=CODE), card(OS, switches=CODE)]
+    tools = numbered_tools(cards, CODE, insufficient=True)
     assert list(tools) == ["TOOL1", "TOOL2"] == [tool.spec.name for tool in tools.values()]
     assert [tool.registered for tool in tools.values()] == [False, True]
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from components.core.types import Trajectory
-from components.radiology.execution import read
-from components.radiology.perfect import Suitable
+from components.radiology.execution import Suitable, read
 from components.radiology.scorers.execution import (
     BestTools,
     Completion,

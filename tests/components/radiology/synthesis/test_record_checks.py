@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.radiology.synthesis.record_checks import level_of_score, place_of_score, record_flaws, usual_score
+from components.radiology.synthesis.checks import record_flaws
 from tests.components.radiology.synthesis.sound import case, spoilt
 
 FINDING, SHORT = "Report.Finding", "Nothing. Nothing. Nothing."
@@ -72,18 +72,18 @@ def test_a_record_of_another_layout_is_told_only_that(spoil, said):
     assert len(flaws) == 1 and said in flaws[0]
 
 
-def test_a_score_of_another_place_is_named_with_its_own():
-    (flaw,) = place_of_score(spoilt({"Indicator.Name": "Lake Louise criteria"}))
-    assert flaw == "Indicator.Name is 'Lake Louise criteria', which is used for Chest, MRI; this is Chest, X-ray"
-    assert not list(place_of_score(spoilt({"Indicator.Name": "A score of nobody's"})))
-
-
-def test_a_disease_without_a_usual_score_may_carry_any():
-    assert not list(usual_score(spoilt({"Disease": "Silicosis", "Indicator.Name": "A grade"})))
-    assert list(usual_score(spoilt({"Indicator.Name": "A grade"})))
-
-
-@pytest.mark.parametrize(("value", "sound"), [("Grade b", True), ("IV", True), ("Definite", True), ("high", False)])
-def test_a_level_is_a_number_a_numeral_or_a_word_of_scores(value, sound):
-    assert bool(list(level_of_score(spoilt({"Indicator.Value": value})))) is not sound
-    assert list(level_of_score(spoilt({"Indicator.Value": value + " 1" * 40})))
+def test_a_score_fits_its_place_and_disease_and_has_a_level():
+    flaws = record_flaws(spoilt({"Indicator.Name": "Lake Louise criteria"}))
+    assert "Indicator.Name is 'Lake Louise criteria', which is used for Chest, MRI; this is Chest, X-ray" in flaws
+    free = {"Disease": "Silicosis", "Indicator.Name": "A grade", "Report.Impression": "Silicosis."}
+    assert record_flaws(spoilt(free)) == []
+    for value, sound in (
+        ("Grade b", True),
+        ("IV", True),
+        ("Definite", True),
+        ("high", False),
+        ("IV" + " 1" * 40, False),
+    ):
+        assert (
+            record_flaws(spoilt({"Indicator.Value": value, "Report.Impression": "Pulmonary sarcoidosis."})) == []
+        ) is sound

@@ -1,10 +1,9 @@
-from components.radiology.synthesis.record_checks import (
+from components.radiology.synthesis.checks import (
     TABLES,
-    name_words,
     numbers,
     odd_piece,
     plural_aware,
-    reads_english,
+    question_flaws,
     sentences,
     words,
 )
@@ -22,16 +21,16 @@ def test_a_word_is_known_in_its_plural_and_as_a_part():
 
 
 def test_ordinary_words_of_a_name_are_no_secret():
-    record = case()["case"] | {"Disease": "Disease of the first rib"}
-    assert {"scadding", "sarcoidosis"} & name_words(record) == {"scadding"}
-    assert not {"disease", "first", "stage"} & name_words(record) and "picture" not in TABLES["revealing"].split()
+    entry = case()
+    entry["case"]["Disease"] = "Disease of the first rib"
+    for text, flaw in (("Is it the first stage of a disease?", ""), ("Is it the rib of Scadding?", "'scadding'")):
+        entry["QA"]["014"]["Q"] = text
+        away = [one for one in question_flaws(entry["case"], entry["QA"]) if "gives away" in one]
+        assert away == ([f"014: the question gives away {flaw}"] if flaw else [])
+    assert "picture" not in TABLES["revealing"].split()
 
 
 def test_what_plain_english_does_not_hold_is_found():
     for text, found in (("a <b>", "<b>"), ("&lt;b", "&lt;"), ("a {b", "{"), ("\u0431ok", "\u0431")):
         assert odd_piece(text) == found
     assert odd_piece("Schirmer < 5 mm, <5 mm, Löfgren, 3 µm, α1-antitrypsin & more") is None
-
-
-def test_english_is_told_by_its_small_words():
-    assert reads_english("The liver is of normal size.") and not reads_english("Die Leber hat normale Ausmaße.")
