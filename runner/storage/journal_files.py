@@ -5,9 +5,9 @@ length and payload, then the payload. It ends with a sync flush and leaves in on
 was in flight; gzip's own checksum comes at the end of a member, too late for a torn one. Segments are only appended to.
 Where an entry is: ``at`` = offset of its member * 16 + its number in the member.
 
-An index is a file of words in order, then their places (number of the segment << 44 | ``at``), then the segments covered
-with their sizes, and a checksum. A word is 64 bits of a key and the reader compares the whole key: an index cannot lead
-to a wrong entry.
+An index is a file of words in order, their places (number of the segment << 44 | ``at``), the segments covered with
+their sizes, and a checksum. A word is 64 bits of a key and the reader compares the whole key: an index cannot lead to
+a wrong entry.
 """
 
 from __future__ import annotations

@@ -21,24 +21,18 @@ def explain_miss(journal: Journal, wanted: Mapping[str, Any]) -> str:
     """
     sample, epoch, branch, n = wanted["at"]
     place = f"sample {sample!r}, epoch {epoch}, branch {branch!r}, call {n} ({wanted['purpose']})"
-    return f"{place}: {_reason(journal, wanted)}"
-
-
-def _reason(journal: Journal, wanted: Mapping[str, Any]) -> str:
-    sample, epoch, branch, n = wanted["at"]
     if not (branches := _branches(journal)):
         state = "is empty" if journal.folder.is_dir() else "does not exist"
-        return f"the journal folder {str(journal.folder)!r} {state}"
-    calls = branches.get((sample, epoch, branch))
-    if calls is None:
-        return _other_places(branches, sample, epoch)
+        return f"{place}: the journal folder {str(journal.folder)!r} {state}"
+    if (calls := branches.get((sample, epoch, branch))) is None:
+        return f"{place}: {_other_places(branches, sample, epoch)}"
     if n not in calls:
         last = max((m for m in calls if m < n), default=min(calls))
         where = f"the {'last' if last < n else 'first'} recorded one there is call {last} ({calls[last][-1][1]})"
-        return f"no call was recorded at this place; {where}"
+        return f"{place}: no call was recorded at this place; {where}"
     heads = [orjson.loads(payload) for key, _ in calls[n] if (payload := journal.get(key)) is not None]
     nearest = max(heads, key=lambda head: _agreement(head, wanted), default=None)
-    return _difference(nearest, wanted) if nearest else "its entry in the journal is damaged"
+    return f"{place}: {_difference(nearest, wanted) if nearest else 'its entry in the journal is damaged'}"
 
 
 @lru_cache(maxsize=1)
@@ -84,8 +78,11 @@ def _difference(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
         name = _FIELDS[fields]
         if name == "tools":
             return "the tools differ: other tools are offered, or they are described in other words"
-        found, asked = _cut(str(head[name]), str(wanted[name]))
-        return f"the {name} differs: journal has {found!r}, this run asks {asked!r}"
+        found, request = str(head[name]), str(wanted[name])
+        if max(len(found), len(request)) > 2 * _SHOWN:  # long ones are cut around their first difference
+            start = max(n_common(found, request) - _SHOWN // 3, 0)
+            found, request = (("..." if start else "") + text[start : start + _SHOWN] for text in (found, request))
+        return f"the {name} differs: journal has {found!r}, this run asks {request!r}"
     n_recorded, n_wanted = len(head["digests"]), len(wanted["digests"])
     if n == n_recorded == n_wanted:
         return "the same request is in the journal under another key: the run's seed or the occurrence differs"
@@ -95,12 +92,3 @@ def _difference(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     source = wanted["sources"][n]
     origin = f"comes from prompt {source!r}" if source else "comes from no prompt file: a reply or an observation"
     return f"message {n} {change}; it {origin}"
-
-
-def _cut(one: str, other: str) -> tuple[str, str]:
-    """Both texts, long ones cut around their first difference."""
-    if max(len(one), len(other)) <= 2 * _SHOWN:
-        return one, other
-    start = max(n_common(one, other) - _SHOWN // 3, 0)
-    left = "..." if start else ""
-    return left + one[start : start + _SHOWN], left + other[start : start + _SHOWN]

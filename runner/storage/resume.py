@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,14 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 def settled(cfg: Mapping[str, Any]) -> dict[str, str]:
     """The settings that can change a score: dotted key -> value as text, without secrets."""
-    return {key: text for key, text in _flat(as_first_named(cfg)).items() if not _is_free(key)}
+    settings = {}
+    for key, text in _flat(as_first_named(cfg)).items():
+        group, *inner = key.split(".")
+        named = inner[1:] if group == "models" else inner
+        free = group in _FREE or ".".join([group, *inner[:1]]) in _FREE or (group == "profile" and inner != ["name"])
+        if not free and not (group in ("model", "models") and named and named[0] in _FREE_OF_A_MODEL):
+            settings[key] = text
+    return settings
 
 
 def quoted(path: Path) -> str:
@@ -165,25 +173,14 @@ def _flat(value: Any, key: str = "") -> dict[str, str]:
     return {key: json.dumps(_without_secrets(value, key.rpartition(".")[2]), default=str, ensure_ascii=False)}
 
 
-def _is_free(key: str) -> bool:
-    """Whether a setting cannot change a score."""
-    group, *inner = key.split(".")
-    if group in _FREE or f"{group}.{inner[0] if inner else ''}" in _FREE or (group == "profile" and inner != ["name"]):
-        return True
-    if group in ("model", "models"):
-        inner = inner[group == "models" :]
-        return bool(inner) and inner[0] in _FREE_OF_A_MODEL
-    return False
-
-
 def unused(wanted: Path) -> Path:
     """Make the folder, or the next one that does not exist: two runs may begin in one second."""
     wanted.parent.mkdir(parents=True, exist_ok=True)
-    folder, n = wanted, 1
-    while True:
+    for n in count(1):
+        folder = wanted if n == 1 else wanted.with_name(f"{wanted.name}-{n}")
         try:
             folder.mkdir()
-            return folder
         except FileExistsError:
-            n += 1
-            folder = wanted.with_name(f"{wanted.name}-{n}")
+            continue
+        break
+    return folder

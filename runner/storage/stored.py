@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
@@ -38,22 +38,23 @@ class Packer:
         return text if len(text) < _INLINE else {"ref": self._texts.add(text)}
 
     def _message(self, message: Message) -> schema.StoredMessage:
-        out: schema.StoredMessage = {"role": message.role}
+        text, parts = None, None
         if isinstance(message.content, str):
-            out["text"] = self._text(message.content)
+            text = self._text(message.content)
         else:
-            out["parts"] = [
+            parts = [
                 {"text": self._text(one)} if isinstance(one, str) else {"image": self._text(one.url)}
                 for one in message.content
             ]
-        if message.source:
-            out["source"] = message.source
-        if message.tool_calls:
-            out["tool_calls"] = [_call(call) for call in message.tool_calls]
-        if message.tool_call_id is not None:
-            out["tool_call_id"] = message.tool_call_id
-        if message.reasoning:
-            out["reasoning"] = self._text(message.reasoning)
+        out: schema.StoredMessage = _present(
+            role=message.role,
+            text=text,
+            parts=parts,
+            source=message.source or None,
+            tool_calls=[_call(call) for call in message.tool_calls] or None,
+            tool_call_id=message.tool_call_id,
+            reasoning=self._text(message.reasoning) if message.reasoning else None,
+        )
         return out
 
     def _step(self, step: Step) -> schema.StoredStep:
@@ -62,26 +63,22 @@ class Packer:
         if usage.cached_tokens is not None or usage.reasoning_tokens is not None:
             tokens += [usage.cached_tokens, usage.reasoning_tokens]
         calls = () if step.action is None else step.action.calls
+        verdict: Any = self._text(step.verdict) or None if isinstance(step.verdict, str) else None
+        if isinstance(step.verdict, Verdict):  # its fields are the keys; keys of JSON are texts
+            verdict = {**vars(step.verdict), "picks": {str(n): pick for n, pick in step.verdict.picks.items()}}
         out: schema.StoredStep = _present(
             purpose=step.purpose, role=step.role, branch=step.branch, n=step.index, kept=step.kept,
             asked=[self._message(m) for m in step.asked], reply=self._message(step.reply), usage=tokens,
             started=round(step.started, 4), seconds=round(step.seconds, 4),
             finish=None if step.finish == "stop" else step.finish,
             committed=None if step.committed else False,
-            verdict=self._verdict(step.verdict) if step.verdict else None,
+            verdict=verdict,
             remarks=step.remarks or None,
             action=None if step.action is None else _action(step.action),
             observed=[self._observed(one, calls) for one in step.observed] or None,
             tried=[self._observed(one, calls) for one in step.tried] or None,
         )  # fmt: skip
         return out
-
-    def _verdict(self, verdict: Verdict | str) -> schema.StoredText | schema.StoredVerdict:
-        """A verdict; keys of JSON are texts."""
-        if isinstance(verdict, str):
-            return self._text(verdict)
-        picks = {str(n): pick for n, pick in verdict.picks.items()}
-        return cast(schema.StoredVerdict, {**vars(verdict), "picks": picks})  # its fields are the keys
 
     def _observed(self, observed: Observed, calls: Sequence[ToolCall]) -> schema.StoredObserved:
         """An observation; its call is a number where it is one of the action's."""
@@ -185,17 +182,18 @@ class Unpacker:
 
     def message(self, stored: schema.StoredMessage) -> Message:
         """One message."""
+        parts = tuple(
+            self.text(part["text"]) if "text" in part else Image(self.text(part["image"]))
+            for part in stored.get("parts", ())
+        )
         return Message(
             stored["role"],
-            self.text(stored["text"]) if "text" in stored else tuple(self._part(part) for part in stored["parts"]),
+            self.text(stored["text"]) if "text" in stored else parts,
             tuple(ToolCall(*call) for call in stored.get("tool_calls", ())),
             stored.get("tool_call_id"),
             stored.get("source"),
             self.text(stored["reasoning"]) if "reasoning" in stored else None,
         )
-
-    def _part(self, stored: schema.StoredPart) -> str | Image:
-        return self.text(stored["text"]) if "text" in stored else Image(self.text(stored["image"]))
 
     def _step(self, stored: schema.StoredStep) -> Step:
         reply = self.message(stored["reply"])

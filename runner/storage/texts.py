@@ -8,6 +8,7 @@ import os
 import zlib
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,6 @@ _MAX_KNOWN = 150_000  # paragraphs remembered by digest; beyond it they are stor
 _MAX_RECENT = 4_096  # of them remembered with their text, which saves the digest
 
 
-def encodable(text: str) -> bool:
-    """Whether a text has no lone surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def without_surrogates(text: str) -> str:
     """The text with ``?`` in place of lone surrogates."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
@@ -38,17 +30,9 @@ def without_surrogates(text: str) -> str:
 def paragraphs(text: str) -> list[str]:
     """Split a text so that joining with line breaks gives it back."""
     parts: list[str] = []
-    short: list[str] = []
-    for line in text.split("\n"):
-        if len(line) >= _LONG_LINE:
-            if short:
-                parts.append("\n".join(short))
-                short = []
-            parts.append(line)
-        else:
-            short.append(line)
-    if short:
-        parts.append("\n".join(short))
+    for long, lines in groupby(text.split("\n"), lambda line: len(line) >= _LONG_LINE):
+        run = list(lines)
+        parts += run if long else ["\n".join(run)]
     return parts
 
 
@@ -100,20 +84,13 @@ class TextWriter:
         if not self._lines:
             return
         if self._file is None:
-            self._file = self._create()
+            paths = (self._folder / f"texts-{n:04}.jsonl.gz" for n in count())
+            self._path = next(path for path in paths if not path.exists())  # the folder is locked
+            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
             self._zip = zlib.compressobj(1, zlib.DEFLATED, 31)
         data = self._zip.compress(b"\n".join(self._lines) + b"\n") + self._zip.flush(zlib.Z_SYNC_FLUSH)
         self._lines.clear()
         disk.append(self._file, data, self._path)
-
-    def _create(self) -> int:
-        for n in range(10_000):
-            try:
-                self._path = self._folder / f"texts-{n:04}.jsonl.gz"
-                return os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
-            except FileExistsError:
-                continue
-        raise OSError(f"{self._folder} holds more than 10,000 texts files")
 
     def close(self) -> None:
         """Finish the file."""
@@ -149,6 +126,9 @@ class TextReader:
         except KeyError:
             text = f"a texts-*.jsonl.gz is missing or cut off: the text {name} is in none"
             raise ConfigError(f"{self._folder}: {text}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._texts
 
     def __getitem__(self, name: str) -> str:
         return "\n".join(self.lines(name))
