@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from string import ascii_uppercase
 
+from components.text.words import stands_in
+
 DECISIONS = ("yes", "no", "maybe")
 PUBLISHED_LETTERS = "ABCDE"
 
@@ -44,10 +46,14 @@ def parse_letter(raw: str, options: Mapping[str, str]) -> str | None:
         return str(found[-1])
     if match := whole.fullmatch(text) or begins.match(text):
         return match[1]
-    letters = {match[0] for match in token.finditer(text) if not _is_article(text, match)}
-    if letters:
-        return letters.pop() if len(letters) == 1 else None
-    return _only(key for key, option in options.items() if option and _contains(text, option))
+    letters = set()
+    for match in token.finditer(text):
+        following = _ARTICLE.match(text, match.start())
+        if following is None or following[1] in _AFTER_CHOICE_A:
+            letters.add(match[0])
+    named = [key for key, option in options.items() if option and stands_in(option.strip(), text)]
+    found = list(letters) or named
+    return found[0] if len(found) == 1 else None
 
 
 def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None:
@@ -65,7 +71,8 @@ def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None
         return str(found[-1]).lower()
     if match := whole.fullmatch(text) or begins.match(text):
         return match[1].lower()
-    return _only(iter({word.lower() for word in token.findall(text)}))
+    decided = {word.lower() for word in token.findall(text)}
+    return decided.pop() if len(decided) == 1 else None
 
 
 def after_mark(text: str, mark: re.Pattern[str] = _MARK) -> str:
@@ -126,23 +133,6 @@ def _decision_patterns(decisions: tuple[str, ...]) -> _Patterns:
     )
 
 
-def _is_article(text: str, match: re.Match[str]) -> bool:
-    """Whether a letter token is the English article: ``A`` before a lower-case word that no choice precedes."""
-    following = _ARTICLE.match(text, match.start())
-    return following is not None and following[1] not in _AFTER_CHOICE_A
-
-
-def _contains(text: str, option: str) -> bool:
-    """Whether an option's text occurs as whole words, in any case."""
-    return re.search(rf"(?<!\w){re.escape(option.strip())}(?!\w)", text, re.IGNORECASE) is not None
-
-
-def _only(found: Iterable[str]) -> str | None:
-    """The single one there is; None when there are none or several."""
-    several = list(found)
-    return several[0] if len(several) == 1 else None
-
-
 _LETTERED = re.compile(r"\s*([A-Z])\.\s*(\S.*?)\s*")
 
 
@@ -154,8 +144,8 @@ def lettered(texts: Iterable[str]) -> dict[str, str]:
 def letter_of(choices: Mapping[str, str], text: str) -> str | None:
     """The letter of the one option that says ``text``: letter by letter, or but for case, spaces and a final
     full stop; None when there is none, or several."""
-    for same in (str.strip, _plain):
-        found = [letter for letter, option in choices.items() if same(option) == same(text)]
+    for plain in (str.strip, lambda one: " ".join(one.casefold().split()).rstrip(". ")):
+        found = [letter for letter, option in choices.items() if plain(option) == plain(text)]
         if found:
             return found[0] if len(found) == 1 else None
     return None
@@ -180,10 +170,6 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
             right = len(found) > 1 and "".join(found) == ascii_uppercase[: len(found)]
             return ("\n".join(lines[:number]).rstrip(), found) if right else (text, {})
     return text, {}
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split()).rstrip(". ")
 
 
 _PHRASE = re.compile("the answer is ", re.IGNORECASE)

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from math import exp
 from typing import Any
 
@@ -73,7 +72,9 @@ def bleu(reference: str, response: str, order: int = _MAX_ORDER) -> float:
     if order == 1 or not correct[0]:
         return float(_brevity(expected[0], found[0]) * correct[0] / found[0])
     total = [max(0, found[0] - size) for size in range(order)]
-    score = _sacrebleu().compute_bleu(
+    from sacrebleu.metrics.bleu import BLEU
+
+    score = BLEU.compute_bleu(
         correct, total, found[0], expected[0], smooth_method="exp", effective_order=True, max_ngram_order=order
     )
     return min(1.0, float(score.score) / 100)
@@ -89,22 +90,12 @@ def _clipped(reference: Mapping[Any, int], response: Mapping[Any, int]) -> int:
     return sum([min(reference[item], response[item]) for item in reference.keys() & response.keys()])
 
 
-@lru_cache(maxsize=1)
-def _sacrebleu() -> Any:
-    """The class that turns counts into BLEU."""
-    return import_module("sacrebleu.metrics.bleu").BLEU
-
-
-@lru_cache(maxsize=1)
-def _tokenizer() -> Any:
-    """The tokenizer that sacrebleu uses by default."""
-    return import_module("sacrebleu.tokenizers.tokenizer_13a").Tokenizer13a()
-
-
 @lru_cache(maxsize=16384)
 def _cut(chunk: str) -> tuple[str, ...]:
     """The tokens of a run of text without blanks; its rules look no further."""
-    return tuple(_tokenizer()(chunk).split())
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    return tuple(Tokenizer13a()(chunk).split())  # type: ignore[no-untyped-call]  # sacrebleu's own
 
 
 def _tokens(text: str) -> list[str]:
