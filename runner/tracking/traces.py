@@ -55,19 +55,10 @@ def plan(folder: Path, mode: str, seed: Any) -> Plan:
         digests[key] = sha256(orjson.dumps(record["steps"])).hexdigest()[:16]
         names |= set(record["scores"])
         graded |= {name for name, value in record["scores"].items() if value not in (None, 0, 1)}
-    return Plan(frozenset(_chosen(ranks, mode)), digests, frozenset(names - graded))
-
-
-def _chosen(ranks: Mapping[Key, tuple[bool, bytes]], mode: str) -> list[Key]:
-    match mode.partition(":"):
-        case "all", _, _:
-            return list(ranks)
-        case "errors", _, _:
-            return [key for key, (fine, _) in ranks.items() if not fine]
-        case "sample", _, n:
-            return sorted(ranks, key=ranks.__getitem__)[: int(n)]
-        case _:
-            return []
+    kind, _, n = mode.partition(":")
+    n_failed = sum(not fine for fine, _ in ranks.values())
+    wanted = {"all": len(ranks), "errors": n_failed, "sample": int(n or 0)}.get(kind, 0)
+    return Plan(frozenset(sorted(ranks, key=ranks.__getitem__)[:wanted]), digests, frozenset(names - graded))
 
 
 def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any]) -> int:
@@ -110,13 +101,12 @@ def _delete_stale(client: Any, experiment_id: str, run_id: str, ids: Mapping[str
     where = f"attribute.run_id = '{run_id}'"
     token: str | None = None
     stale: list[str] = []
-    while True:
+    while token != "":
         found, token = client.store.search_traces(
             locations=[experiment_id], filter_string=where, max_results=500, page_token=token
         )
         stale += [info.trace_id for info in found if ids.get(info.trace_id) != info.tags.get("record")]
-        if not token:
-            break
+        token = token or ""
     for n in range(0, len(stale), 100):
         client.delete_traces(experiment_id, trace_ids=stale[n : n + 100])
 
