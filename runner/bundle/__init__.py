@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -16,14 +16,12 @@ from components.core.redaction import secret_variables
 from components.prompts import load, place_of
 from runner.bundle import archive, settings
 from runner.bundle.differences import HOME
+from runner.bundle.inputs import Inputs, inputs_of, may_include
 from runner.results.runs import config_of
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
 from runner.storage.resume import CONFIG, is_complete, setting
-
-if TYPE_CHECKING:
-    from runner.bundle.inputs import Inputs
-    from runner.storage.schema import Manifest
+from runner.storage.schema import Manifest
 
 _FILES = (manifest.FILE, RECORDS, "metrics.json", "report.md", "texts-*.jsonl.gz")
 _INCLUDED = re.compile(r"_shared/[\w./-]+\.jinja")  # in a template
@@ -43,20 +41,14 @@ class _Contents:
     notes: list[str] = field(default_factory=list)
     closed: bool = False
 
-    def _permit(self, folder: Path, privacy: str) -> None:
+    def permit(self, folder: Path, privacy: str) -> None:
+        """Note the class of a run's data. Raises ConfigError where they may not be packed."""
         if privacy != "open" and not self.with_data:
             raise ConfigError(
                 f"{folder}: its data are {privacy}, and records, texts and journal quote them: no bundle is made of it;"
                 " if whoever gets the file may see such data: --with-data"
             )
         self.closed |= privacy != "open"
-
-    def check(self, folder: Path) -> None:
-        """Raises ConfigError for a run that is not complete, or whose data may not be packed."""
-        if not is_complete(folder):
-            how = setting("run.resume", folder)
-            raise ConfigError(f"{folder} is not complete, or has errored samples: {how} resumes it")
-        self._permit(folder, (manifest.read(folder).get("dataset") or {}).get("privacy", "open"))
 
     def add_run(self, label: str, folder: Path, cfg: Mapping[str, Any], inputs: Inputs) -> None:
         """Add a run's files, prompts, memory and calls, and its data where they may be passed on.
@@ -65,15 +57,15 @@ class _Contents:
         """
         if any(self.entries.get(key, payload) != payload for key, payload in inputs.entries.items()):
             raise ConfigError(f"{folder}: its journal has another reply than that of a run before: pack them apart")
-        self._permit(folder, inputs.privacy)
+        self.permit(folder, inputs.privacy)
         self.entries |= inputs.entries
         notes = manifest.read(folder)
         for pattern in _FILES:
             self.members |= {f"runs/{label}/{path.name}": path for path in sorted(folder.glob(pattern))}
         custom = sorted(name for name in set(inputs.prompts) if is_custom(name))
         self.members |= prompt_files(inputs.prompts)
-        named = settings.texts(cfg)
-        packed = {k: f"prompts/{packed_name(name)}" for k, name in named if k.endswith("prompts") and name in custom}
+        named = ((k, name) for k, name in settings.texts(cfg) if k.endswith("prompts") and name in custom)
+        packed = {k: f"prompts/{packed_name(name)}" for k, name in named}
         config = settings.portable(cfg, packed | self._add_data(cfg, notes, inputs))
         if inputs.memory is not None:
             digest, files = inputs.memory.name, [path for path in inputs.memory.rglob("*") if path.is_file()]
@@ -93,8 +85,6 @@ class _Contents:
 
     def _add_data(self, cfg: Mapping[str, Any], notes: Manifest, inputs: Inputs) -> dict[str, str]:
         """Add the dataset's files that may be passed on. Returns where in the bundle they are, by key."""
-        from runner.bundle.inputs import may_include
-
         found = settings.local_paths(cfg).items()
         named = {key: path for key, path in found if key.startswith("dataset.") and path.exists()}
         if not named:
@@ -129,11 +119,14 @@ def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
     """
     if target.suffix != ".zip":
         raise ConfigError(f"bundle {target}: a bundle is a zip, call it {target.with_suffix('.zip')}")
-    configs, contents = [_config(folder) for folder in folders], _Contents(with_data)
-    for folder in folders:
-        contents.check(folder)
-    from runner.bundle.inputs import inputs_of
-
+    configs, contents = [config_of(folder) for folder in folders], _Contents(with_data)
+    for folder, cfg in zip(folders, configs, strict=True):
+        if not isinstance(cfg.get("run"), dict):
+            raise ConfigError(f"{folder / CONFIG} is damaged: it is not the config of a run")
+        if not is_complete(folder):
+            how = setting("run.resume", folder)
+            raise ConfigError(f"{folder} is not complete, or has errored samples: {how} resumes it")
+        contents.permit(folder, (manifest.read(folder).get("dataset") or {}).get("privacy", "open"))
     used = [inputs_of(folder, cfg) for folder, cfg in zip(folders, configs, strict=True)]
     for run in zip(labels_of(folders), folders, configs, used, strict=True):
         contents.add_run(*run)
@@ -149,13 +142,6 @@ def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
     refuse_keys(contents.members, configs)
     archive.write(target, head, contents.members)
     return contents.describe(target)
-
-
-def _config(folder: Path) -> dict[str, Any]:
-    cfg = config_of(folder)
-    if not isinstance(cfg.get("run"), dict):
-        raise ConfigError(f"{folder / CONFIG} is damaged: it is not the config of a run")
-    return cfg
 
 
 def labels_of(folders: Sequence[Path]) -> list[str]:

@@ -7,6 +7,7 @@ path of the packer's machine is ``{named}/...``, which the command line of the r
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,10 @@ def portable(cfg: Mapping[str, Any], packed: Mapping[str, str]) -> dict[str, Any
         if key in packed:
             return BUNDLE + packed[key]
         if key in paths:
-            return _below_data(paths[key]) or NAMED + paths[key].name
+            here, root = paths[key].resolve(), os.environ.get(DATA)
+            if root and here.is_relative_to(home := Path(root).resolve()):
+                return BELOW + here.relative_to(home).as_posix()
+            return NAMED + paths[key].name
         if _is_cache(key) and _leads_out(text):
             return f"outputs/.cache/{Path(text).name}"
         return text
@@ -103,14 +107,6 @@ def resolved(cfg: Mapping[str, Any], bundle: Path, given: Mapping[str, str]) -> 
     return _with_paths(cfg, change)
 
 
-def _below_data(path: Path) -> str | None:
-    """The path below the folder of the data, where it is there."""
-    if not (root := os.environ.get(DATA)):
-        return None
-    here, home = path.resolve(), Path(root).resolve()
-    return BELOW + here.relative_to(home).as_posix() if here.is_relative_to(home) else None
-
-
 def _is_cache(key: str) -> bool:
     """A folder that is written to; what was there before changes nothing."""
     return key.rpartition(".")[2] == "cache"
@@ -119,12 +115,9 @@ def _is_cache(key: str) -> bool:
 def _exists(key: str, text: str) -> bool:
     """Whether a text names something that exists below the working folder."""
     is_path = "/" in text or key.rpartition(".")[2] == "path"
-    if not is_path or "\0" in text or text.startswith(("outputs/", "http://", "https://")):
-        return False
-    try:
-        return Path(text).exists()
-    except OSError:  # too long for a name
-        return False
+    with suppress(OSError, ValueError):  # too long for a name, or none
+        return is_path and not text.startswith(("outputs/", "http://", "https://")) and Path(text).exists()
+    return False
 
 
 def _leads_out(text: str) -> bool:
@@ -139,7 +132,7 @@ def refuse_foreign_code(cfg: Mapping[str, Any], own_prompts: bool) -> None:
     """
     if allowed := cfg["run"].get("allow_targets"):
         what = f"parts of the packages {', '.join(map(str, allowed))}"
-    elif own_prompts or any("/" in text and _has_templates(Path(text)) for _, text in texts(cfg)):
+    elif own_prompts:
         what = "prompts that are not ours"
     else:
         what = next(_code_in(cfg), "")
@@ -147,16 +140,13 @@ def refuse_foreign_code(cfg: Mapping[str, Any], own_prompts: bool) -> None:
         raise ConfigError(f"the bundle would run its maker's own code here ({what}); if you trust it: {TRUST}=true")
 
 
-def _has_templates(folder: Path) -> bool:
-    try:
-        return any(folder.glob("*.jinja"))
-    except (OSError, ValueError):  # not the name of a folder
-        return False
-
-
 def _code_in(cfg: Mapping[str, Any]) -> Iterator[str]:
-    """The arguments of parts that name code, where they differ from their defaults."""
+    """Folders of prompts, and the arguments of parts that name code, where they differ from their defaults."""
     for key, node in nodes(cfg):
+        if isinstance(node, str) and "/" in node:
+            with suppress(OSError, ValueError):  # not the name of a folder
+                if any(Path(node).glob("*.jinja")):
+                    yield "prompts that are not ours"
         if not isinstance(node, Mapping) or "_target_" not in node:
             continue
         kind = locate(node["_target_"], ())
