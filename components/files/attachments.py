@@ -3,6 +3,7 @@
 import io
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -74,28 +75,20 @@ def path_below(root: Path, row: Row, key: str, name: str, how: str = "") -> Path
     Raises ConfigError for a name that leads out of the root, also through a link, and for a path that does not
     exist; ``how`` says how to get it.
     """
-    base = root.resolve()
-    path = _resolved(base, name)
-    if path is None or path == base or not path.is_relative_to(base):
+    base, path = root.resolve(), root.resolve()
+    posix, windows = PurePosixPath(name), PureWindowsPath(name)
+    if not (posix.is_absolute() or windows.anchor or ".." in windows.parts):
+        with suppress(OSError, RuntimeError, ValueError):  # too long, links in a circle, or no name of a file
+            found = (base / posix).resolve()
+            found.exists()
+            path = found
+    if path == base or not path.is_relative_to(base):
         raise row.error(key, f"must be a relative path below {root}, found {name!r:.200}")
     if not path.exists():
         raise row.error(key, f"there is no {path}{f'; {how}' if how else ''}")
     for below in path.rglob("*") if path.is_dir() else ():
         if not below.resolve().is_relative_to(base):
             raise row.error(key, f"{name!r:.200} holds {below.name!r}, a link that leads out of {root}")
-    return path
-
-
-def _resolved(base: Path, name: str) -> Path | None:
-    """The path, links followed; None for a name that no file below ``base`` can have."""
-    posix, windows = PurePosixPath(name), PureWindowsPath(name)
-    if posix.is_absolute() or windows.anchor or ".." in windows.parts or "\0" in name:
-        return None
-    try:
-        path = (base / posix).resolve()
-        path.exists()  # raises for a name that is too long
-    except (OSError, RuntimeError):  # RuntimeError: links in a circle
-        return None
     return path
 
 

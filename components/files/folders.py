@@ -65,10 +65,8 @@ class MadeFolder:
         if status == NEW:
             return {}
         if was != begun:
-            raise ConfigError(
-                f"{self.path} was begun with other settings, data or prompts; choose another {key},"
-                " or delete it to begin again"
-            )
+            other = f"choose another {key}, or delete it to begin again"
+            raise ConfigError(f"{self.path} was begun with other settings, data or prompts; {other}")
         return dict(found)
 
     def note(self, notes: Mapping[str, Any]) -> None:
@@ -100,7 +98,10 @@ def keep_documents(cache: Path, documents: Mapping[str, str]) -> Path:
     digest = content_key(*(part for pair in documents.items() for part in pair))
     folder = cache.expanduser().resolve() / digest
     if folder.is_dir():
-        return _unchanged(folder, documents)
+        there = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+        if there != {name: text.encode() for name, text in documents.items()}:
+            raise ConfigError(f"dataset.cache: {folder} was changed since it was written; delete it")
+        return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f"{digest}.", dir=folder.parent))
@@ -114,14 +115,6 @@ def keep_documents(cache: Path, documents: Mapping[str, str]) -> Path:
     except OSError as error:
         if not folder.is_dir():  # else another process was quicker
             raise ConfigError(f"dataset.cache: cannot write {folder}: {error.strerror}") from None
-    return folder
-
-
-def _unchanged(folder: Path, documents: Mapping[str, str]) -> Path:
-    """The folder, when it still holds what was written. Raises ConfigError."""
-    there = {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file()}
-    if there != {name: text.encode() for name, text in documents.items()}:
-        raise ConfigError(f"dataset.cache: {folder} was changed since it was written; delete it")
     return folder
 
 
