@@ -53,11 +53,8 @@ class SampleFiles:
 def attach(
     images: Sequence[Path] = (), database: Path | None = None, documents: Path | None = None, folder: str = ""
 ) -> Attached:
-    """Attach files under short names: images by file name, a database by its stem, documents as ``folder`` or by
-    their folder's name.
-
-    A name that is taken gets a number in front. Raises ConfigError for an image that cannot be read.
-    """
+    """Attach files under short names: images by file name, a database by its stem, documents as ``folder`` or by their
+    folder's name. A name that is taken gets a number in front. Raises ConfigError for an image that cannot be read."""
     kinds = [("image" if n == 1 else f"image_{n}", path, path.name) for n, path in enumerate(images, 1)]
     kinds += [("sql_database", database, database.stem)] if database is not None else []
     kinds += [("upload_files", documents, folder or documents.name)] if documents is not None else []
@@ -70,11 +67,8 @@ def attach(
 
 
 def path_below(root: Path, row: Row, key: str, name: str, how: str = "") -> Path:
-    """Return the absolute path that ``row[key]`` names below ``root``.
-
-    Raises ConfigError for a name that leads out of the root, also through a link, and for a path that does not
-    exist; ``how`` says how to get it.
-    """
+    """Return the absolute path that ``row[key]`` names below ``root``. Raises ConfigError for a name that leads out of
+    the root, also through a link, and for a path that does not exist; ``how`` says how to get it."""
     base, path = root.resolve(), root.resolve()
     posix, windows = PurePosixPath(name), PureWindowsPath(name)
     if not (posix.is_absolute() or windows.anchor or ".." in windows.parts):
@@ -93,10 +87,8 @@ def path_below(root: Path, row: Row, key: str, name: str, how: str = "") -> Path
 
 
 def read_image(path: Path) -> Image:
-    """Read a file as a ``data:`` URL: PNG, JPEG, GIF, WebP, or BMP or TIFF turned into PNG, at most 20 MB.
-
-    Size and type are checked by content. Samples that share a file share the image. Raises ConfigError.
-    """
+    """Read a file as a ``data:`` URL: PNG, JPEG, GIF, WebP, or BMP or TIFF turned into PNG, at most 20 MB. Size and
+    type are checked by content. Samples that share a file share the image. Raises ConfigError."""
     if not path.is_file():
         raise ConfigError(f"no image file {path}")
     stat = path.stat()

@@ -49,9 +49,7 @@ class MadeFolder:
 
     def notes(self, begun: str, key: str) -> dict[str, Any]:
         """The manifest; empty when there is none. Raises ConfigError for one of other settings; ``key`` names others.
-
-        Anything else that is in the folder is somebody's, and nothing is written among it.
-        """
+        Anything else that is in the folder is somebody's, and nothing is written among it."""
         path = self.path / MANIFEST
         if not path.is_file():
             if strange := sorted(one.name for one in self.path.iterdir() if one.name not in _OURS):
@@ -91,10 +89,8 @@ def content_key(*parts: str) -> str:
 
 
 def keep_documents(cache: Path, documents: Mapping[str, str]) -> Path:
-    """Return an absolute folder that holds these texts under these file names, and nothing else.
-
-    Raises ConfigError when the cache cannot be written.
-    """
+    """Return an absolute folder that holds these texts under these file names, and nothing else. Raises ConfigError
+    when the cache cannot be written."""
     digest = content_key(*(part for pair in documents.items() for part in pair))
     folder = cache.expanduser().resolve() / digest
     if folder.is_dir():
@@ -119,10 +115,8 @@ def keep_documents(cache: Path, documents: Mapping[str, str]) -> Path:
 
 
 def keep_json(cache: Path, key: str, make: Callable[[], T]) -> T:
-    """Return the JSON value that is kept under a key, made and kept first where there is none.
-
-    Raises ConfigError when the cache cannot be written.
-    """
+    """Return the JSON value that is kept under a key, made and kept first where there is none. Raises ConfigError when
+    the cache cannot be written."""
     path = cache.expanduser() / f"{key}.json"
     if not path.is_file():
         raw = orjson.dumps(make())

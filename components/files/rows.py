@@ -122,19 +122,15 @@ def json_mapping(path: Path) -> Row:
 
 
 def json_records(path: Path, key: str | None = None) -> Iterator[Row]:
-    """Read a file that is one JSON array of objects, or the array under ``key``; places count from 1.
-
-    Raises ConfigError.
-    """
+    """Read a file that is one JSON array of objects, or the array under ``key``; places count from 1. Raises
+    ConfigError."""
     return _records(read_json(path), str(path), key)
 
 
 def csv_records(path: Path, columns: Sequence[str] | None = None, fill: bool = False) -> Iterator[Row]:
-    """Read the rows of a CSV file in UTF-8, with the line where each begins.
-
-    ``columns`` name those of a file without a header; ``fill`` adds empty cells to rows that are too short. Raises
-    ConfigError for a column name that is duplicated and for a row with too few or too many cells.
-    """
+    """Read the rows of a CSV file in UTF-8, with the line where each begins. ``columns`` name those of a file without a
+    header; ``fill`` adds empty cells to rows that are too short. Raises ConfigError for a column name that is
+    duplicated and for a row with too few or too many cells."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             yield from _csv_rows(csv.reader(file, strict=True), path, columns, fill)

@@ -152,10 +152,8 @@ def letter_of(choices: Mapping[str, str], text: str) -> str | None:
 
 
 def split_options(text: str) -> tuple[str, dict[str, str]]:
-    """A question and the options at its end, one a line (``A. text``), counted from A and at least two.
-
-    What does not end so comes back whole and without options.
-    """
+    """A question and the options at its end, one a line (``A. text``), counted from A and at least two. What does not
+    end so comes back whole and without options."""
     lines = text.rstrip().split("\n")
     choices: dict[str, str] = {}
     for number in range(len(lines) - 1, -1, -1):
@@ -178,11 +176,9 @@ _SENTENCE_ENDS = re.compile(r"[.!?][*]*\s+(?=[A-Z(])|\n")
 
 
 def marked(text: str, to_end: bool = False) -> str:
-    """The reference's answer: from the phrase to the first full stop of its line, or to the end of the text.
-
-    ``to_end`` lets full stops pass. It may not cross a line break; then the next line with the phrase is
-    tried. Without any it is the whole text.
-    """
+    """The reference's answer: from the phrase to the first full stop of its line, or to the end of the text. ``to_end``
+    lets full stops pass. It may not cross a line break; then the next line with the phrase is tried. Without any it is
+    the whole text."""
     lines = text.split("\n")
     n_last = len(lines) - (2 if len(lines) > 1 and not lines[-1] else 1)
     for number, line in enumerate(lines):

@@ -34,11 +34,9 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bm25:
-    """An index that is only read. Made by ``over``.
-
-    ``rows``: term -> its row; the documents of row r, and how often each has the term, are in
-    ``documents`` and ``counts`` at ``starts[r]:starts[r + 1]``; ``lengths`` in terms, (n_documents,).
-    """
+    """An index that is only read. Made by ``over``. ``rows``: term -> its row; the documents of row r, and how often
+    each has the term, are in ``documents`` and ``counts`` at ``starts[r]:starts[r + 1]``; ``lengths`` in terms,
+    (n_documents,)."""
 
     ids: tuple[str, ...]
     rows: Mapping[str, int]

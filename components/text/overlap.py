@@ -60,9 +60,8 @@ def bleu_unigram(reference: str, response: str) -> float:
 
 
 def bleu(reference: str, response: str, order: int = _MAX_ORDER) -> float:
-    """Sentence BLEU up to n-grams of this order as sacrebleu has it: 13a tokens, exponential smoothing,
-    effective order.
-    """
+    """Sentence BLEU up to n-grams of this order as sacrebleu has it: 13a tokens, exponential smoothing, effective
+    order."""
     if reference == response:
         return float(bool(_tokens(reference)))
     expected, found = _grams(reference), _grams(response)
@@ -113,11 +112,9 @@ def _grams(text: str) -> tuple[Any, ...]:
 
 
 def rouge_l(reference: str, response: str) -> Overlap:
-    """ROUGE-L as package ``rouge-score`` has it: longest common subsequence of lower-case ASCII words, no stemming.
-
-    The package itself is not used: it depends on NLTK and with it 1.8 s of imports, and its table costs
-    milliseconds a pair. Tests hold this against it.
-    """
+    """ROUGE-L as package ``rouge-score`` has it: longest common subsequence of lower-case ASCII words, no stemming. The
+    package itself is not used: it depends on NLTK and with it 1.8 s of imports, and its table costs milliseconds a
+    pair. Tests hold this against it."""
     expected, found = _plain_words(reference), _plain_words(response)
     return _overlap(LCSseq.similarity(expected, found), len(expected), len(found))
 

@@ -58,10 +58,8 @@ def strict(prediction: str, gold: Sequence[str]) -> bool:
 
 
 def lenient(prediction: str, gold: Sequence[str], yes_no: bool = True) -> bool:
-    """Whether the published judge accepts a prediction: gold, or all its parts, occur in it as substrings.
-
-    ``yes_no``: a gold yes or no is read as 1 or 0, as the judge within the run does and the scoring script does not.
-    """
+    """Whether the published judge accepts a prediction: gold, or all its parts, occur in it as substrings. ``yes_no``:
+    a gold yes or no is read as 1 or 0, as the judge within the run does and the scoring script does not."""
     joined = _COMMA.join(gold)
     if joined in prediction:
         return True
@@ -72,10 +70,8 @@ def lenient(prediction: str, gold: Sequence[str], yes_no: bool = True) -> bool:
 
 
 def cells(rows: Iterable[Sequence[Any]]) -> list[str]:
-    """The distinct values of a result as texts, row by row, without missing ones.
-
-    Whole numbers as digits, others rounded to 6 decimals without closing zeros, true and false as 1 and 0.
-    """
+    """The distinct values of a result as texts, row by row, without missing ones. Whole numbers as digits, others
+    rounded to 6 decimals without closing zeros, true and false as 1 and 0."""
     values = [value for row in rows for value in row if value is not None]
     return list(dict.fromkeys(_cell(value) for value in values if not (isinstance(value, float) and isnan(value))))
 

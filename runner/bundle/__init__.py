@@ -51,10 +51,8 @@ class _Contents:
         self.closed |= privacy != "open"
 
     def add_run(self, label: str, folder: Path, cfg: Mapping[str, Any], inputs: Inputs) -> None:
-        """Add a run's files, prompts, memory and calls, and its data where they may be passed on.
-
-        Raises ConfigError for another reply to the same call, and for data not open.
-        """
+        """Add a run's files, prompts, memory and calls, and its data where they may be passed on. Raises ConfigError
+        for another reply to the same call, and for data not open."""
         if any(self.entries.get(key, payload) != payload for key, payload in inputs.entries.items()):
             raise ConfigError(f"{folder}: its journal has another reply than that of a run before: pack them apart")
         self.permit(folder, inputs.privacy)
@@ -113,10 +111,8 @@ class _Contents:
 
 def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
     """Write a bundle of finished runs. Returns what to print about it. Raises ConfigError, and then writes nothing.
-
-    Every run is run once more from its journal, which shows what it used and that it can be replayed.
-    ``with_data``: trajectories of data that are not open may be included, and open data whatever their licence.
-    """
+    Every run is run once more from its journal, which shows what it used and that it can be replayed. ``with_data``:
+    trajectories of data that are not open may be included, and open data whatever their licence."""
     if target.suffix != ".zip":
         raise ConfigError(f"bundle {target}: a bundle is a zip, call it {target.with_suffix('.zip')}")
     configs, contents = [config_of(folder) for folder in folders], _Contents(with_data)

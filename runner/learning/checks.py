@@ -85,10 +85,8 @@ def check_prompts(experiment: Experiment) -> None:
 
 
 def check_memory(experiment: Experiment) -> str | None:
-    """Whether the memory can be had, before anything runs. Returns the privacy class of one that is named.
-
-    Raises ConfigError.
-    """
+    """Whether the memory can be had, before anything runs. Returns the privacy class of one that is named. Raises
+    ConfigError."""
     source, agent = experiment.source, experiment.parts.agent
     holds = () if source is None else declared(source, SourceTraits).holds  # None: whatever is wanted
     for one in agents_in(agent):

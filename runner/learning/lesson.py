@@ -80,11 +80,9 @@ def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
 def training(
     experiment: Experiment, split: str | None, prefers: Sequence[str], key: str
 ) -> tuple[str, Sequence[Sample]] | None:
-    """A split to learn from, with its samples but for those that are evaluated; None when there is none.
-
-    ``split`` None: the first that is preferred, else any that is not evaluated; ``key``: where it is configured.
-    Raises ConfigError.
-    """
+    """A split to learn from, with its samples but for those that are evaluated; None when there is none. ``split``
+    None: the first that is preferred, else any that is not evaluated; ``key``: where it is configured. Raises
+    ConfigError."""
     dataset = experiment.dataset
     others = [one for one in dataset.splits if one not in (dataset.split, *EVALUATED)]
     chosen = split or next((one for one in (*prefers, *others) if one in others), None)

@@ -48,10 +48,8 @@ _MARKS = (manifest.FILE, "provenance.json", "long_term", "experience", "examples
 
 
 async def remember(experiment: Experiment, door: Door, folder: Path, before: object, notes: Manifest) -> Experiment:
-    """The experiment with its memory, which the manifest of the run in ``folder`` names.
-
-    ``before``: the memory that the run was begun with. Raises ConfigError, ModelError, RunLimitReached.
-    """
+    """The experiment with its memory, which the manifest of the run in ``folder`` names. ``before``: the memory that
+    the run was begun with. Raises ConfigError, ModelError, RunLimitReached."""
     experiment, said = await with_memory(experiment, door)
     if (memory := experiment.parts.memory) is None:
         return experiment
@@ -63,10 +61,8 @@ async def remember(experiment: Experiment, door: Door, folder: Path, before: obj
 
 
 async def with_memory(experiment: Experiment, door: Door) -> tuple[Experiment, list[str]]:
-    """The experiment with its memory, where it has one, and what to say of that.
-
-    Raises ConfigError, ModelError, RunLimitReached.
-    """
+    """The experiment with its memory, where it has one, and what to say of that. Raises ConfigError, ModelError,
+    RunLimitReached."""
     if (source := experiment.source) is None:
         return experiment, []
     found, said = await learn(experiment, door) if source.needed else (None, [])
@@ -79,10 +75,8 @@ async def with_memory(experiment: Experiment, door: Door) -> tuple[Experiment, l
 
 
 async def learn(experiment: Experiment, door: Door) -> tuple[Path | None, list[str]]:
-    """The folder of the memory and what to say of it, made now if it is not there.
-
-    Raises ConfigError, ModelError, RunLimitReached.
-    """
+    """The folder of the memory and what to say of it, made now if it is not there. Raises ConfigError, ModelError,
+    RunLimitReached."""
     source, root = experiment.source, root_of(experiment.cfg)
     assert source is not None, "only a run with a memory learns"
     if source.path is not None:

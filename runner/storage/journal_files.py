@@ -53,10 +53,8 @@ class Entry(NamedTuple):
 
 
 class Writer:
-    """The segment this process appends to, locked until it is released, forgotten or the process ends.
-
-    ``places``: key -> where its entry is. Payloads are not kept.
-    """
+    """The segment this process appends to, locked until it is released, forgotten or the process ends. ``places``: key
+    -> where its entry is. Payloads are not kept."""
 
     def __init__(self, folder: Path, youngest: int) -> None:
         """Create the segment, named by its time in nanoseconds; never older than the ``youngest`` known one."""

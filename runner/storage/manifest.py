@@ -32,10 +32,8 @@ LIBRARIES = (
 
 
 def begin(folder: Path, facts: Manifest, config: str = "") -> Manifest:
-    """Start or resume a folder's manifest and write it. The id stays the same on resume.
-
-    ``config`` is the text that ``config.yaml`` is about to have; until then it has the one before.
-    """
+    """Start or resume a folder's manifest and write it. The id stays the same on resume. ``config`` is the text that
+    ``config.yaml`` is about to have; until then it has the one before."""
     old = read(folder)
     manifest: Manifest = {
         "schema": SCHEMA,
@@ -121,11 +119,9 @@ def now() -> str:
 
 
 def command_line(resume: str = "") -> str:
-    """The command as it was given, without the interpreter's path and without secrets.
-
-    With ``resume``, such as ``run.resume=FOLDER``, the command that continues the run: pasted into the same shell it
-    finds the same interpreter, so a program that is not on the PATH keeps its folder.
-    """
+    """The command as it was given, without the interpreter's path and without secrets. With ``resume``, such as
+    ``run.resume=FOLDER``, the command that continues the run: pasted into the same shell it finds the same interpreter,
+    so a program that is not on the PATH keeps its folder."""
     name, key = Path(sys.argv[0]).name, resume.partition("=")[0]
     given = [word for word in sys.argv[1:] if not resume or not word.startswith((f"{key}=", "hydra.run.dir="))]
     words = [shlex.quote(word) for word in [*map(redact, given), *([resume] if resume else [])]]  # a path is not a key

@@ -137,10 +137,8 @@ def _record(path: Path, number: int, line: bytes) -> Record:
 
 
 def _repair(folder: Path) -> list[Record]:
-    """Cut a torn last line and drop errored records, which are run again. Returns the others, slim.
-
-    Raises ConfigError where texts that they refer to are lost.
-    """
+    """Cut a torn last line and drop errored records, which are run again. Returns the others, slim. Raises ConfigError
+    where texts that they refer to are lost."""
     if not (path := folder / FILE).exists():
         return []
     finished, complete, texts = dict[tuple[str, int], Record](), True, set[bytes]()

@@ -15,10 +15,8 @@ Calls: TypeAlias = dict[int, list[tuple[bytes, str]]]  # number of a call -> key
 
 
 def explain_miss(journal: Journal, wanted: Mapping[str, Any]) -> str:
-    """One line that names the first difference between ``wanted`` (an entry's head) and the journal.
-
-    Reads the journal once, at the first call, and remembers where each call was recorded.
-    """
+    """One line that names the first difference between ``wanted`` (an entry's head) and the journal. Reads the journal
+    once, at the first call, and remembers where each call was recorded."""
     sample, epoch, branch, n = wanted["at"]
     place = f"sample {sample!r}, epoch {epoch}, branch {branch!r}, call {n} ({wanted['purpose']})"
     if not (branches := _branches(journal)):

@@ -29,10 +29,8 @@ _FREE_OF_A_MODEL = {
 
 
 def folder_for(cfg: Mapping[str, Any], wanted: Path, given: bool) -> Path:
-    """The folder of a single run: what ``run.resume`` names, else a new one. Raises ConfigError.
-
-    ``wanted`` is the configured folder, ``given`` says that the command line named it.
-    """
+    """The folder of a single run: what ``run.resume`` names, else a new one. Raises ConfigError. ``wanted`` is the
+    configured folder, ``given`` says that the command line named it."""
     resume = cfg["run"]["resume"]
     if resume is None:
         if given and (wanted / records.FILE).exists():
@@ -94,10 +92,8 @@ def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """The settings that can change a score and differ: ``key was x, now is y``.
-
-    A key that a later version has added is not a difference while it is empty.
-    """
+    """The settings that can change a score and differ: ``key was x, now is y``. A key that a later version has added is
+    not a difference while it is empty."""
     before, after = settled(old), settled(new)
     after = {key: text for key, text in after.items() if key in before or text not in _EMPTY}
     return [

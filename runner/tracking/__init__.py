@@ -36,10 +36,8 @@ _USAGE = {"calls": "calls/{}", "input_tokens": "tokens/{}/input", "output_tokens
 
 
 def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> str | None:
-    """Send a complete or partial run folder; sending it again updates the same run.
-
-    Figures first, so that they are there even where the tracker fails during files or traces.
-    """
+    """Send a complete or partial run folder; sending it again updates the same run. Figures first, so that they are
+    there even where the tracker fails during files or traces."""
     sent: str | None = None
     if not enabled(config):
         return sent
@@ -147,10 +145,8 @@ def enabled(config: Mapping[str, Any]) -> bool:
 
 
 class Heartbeat:
-    """While a job runs: its run in MLflow, and its progress every ten seconds, from a thread of its own.
-
-    ``update`` only leaves the figures for the thread; nothing ever waits for the tracker.
-    """
+    """While a job runs: its run in MLflow, and its progress every ten seconds, from a thread of its own. ``update``
+    only leaves the figures for the thread; nothing ever waits for the tracker."""
 
     def __init__(
         self, folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1,

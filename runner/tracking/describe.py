@@ -95,9 +95,7 @@ class Job:
 
 def remember(folder: Path, facts: MlflowEntry) -> MlflowEntry:
     """Add facts to the manifest's ``mlflow`` entry, whose id the folder has wherever it is sent. Returns the entry.
-
-    Raises OSError, without a manifest.
-    """
+    Raises OSError, without a manifest."""
     if not (notes := manifest.read(folder)):
         raise FileNotFoundError(f"{folder / manifest.FILE} does not exist")
     old = notes.get("mlflow") or {}

@@ -114,10 +114,7 @@ class Tracker:
 
 
 def connect(config: Mapping[str, Any]) -> Tracker:
-    """Open the store and the experiment, making both where they are missing.
-
-    Raises what ``failures`` lists.
-    """
+    """Open the store and the experiment, making both where they are missing. Raises what ``failures`` lists."""
     tracking, name = config["tracking"], str(config["name"])
     uri, database = absolute(tracking["uri"]), database_of(tracking["uri"])
     if database is not None:
@@ -139,10 +136,8 @@ def connect(config: Mapping[str, Any]) -> Tracker:
 
 
 def load(with_database: bool = False) -> None:
-    """Import MLflow under a lock, before anything of it is used: threads that import it at once see parts of it.
-
-    It is silenced and its waiting bounded before; a user's own bounds count.
-    """
+    """Import MLflow under a lock, before anything of it is used: threads that import it at once see parts of it. It is
+    silenced and its waiting bounded before; a user's own bounds count."""
     with _LOADING:
         os.environ.update(_ENVIRONMENT)
         for name, value in _TIMEOUTS.items():
@@ -237,9 +232,7 @@ def _experiment(client: MlflowClient, name: str, artifacts: str | None) -> str:
 
 def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
     """The folders of an experiment's jobs, the oldest first; those of other machines are downloaded ``into`` a folder.
-
-    Raises ConfigError where there is no such experiment, no run, or one without its records.
-    """
+    Raises ConfigError where there is no such experiment, no run, or one without its records."""
     database = database_of(uri)
     if database is not None and not database.is_file():
         raise ConfigError(f"mlflow:{experiment}: {database} does not exist; run an experiment first, or give --uri")
