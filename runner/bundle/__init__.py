@@ -1,7 +1,5 @@
 """Bundles: all that a run or a sweep needs to be run again elsewhere, in one file, without key or network."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 Everything comes from the file and no model is asked; at the end records and metrics are compared.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys
@@ -18,6 +16,7 @@ import yaml
 
 from components.core.errors import ConfigError
 from components.core.moved import renewed
+from components.text.structured import parsed
 from runner.bundle import archive, settings
 from runner.bundle.archive import Archive, RunEntry
 from runner.bundle.differences import changed_prompts, first_call, first_difference, metrics_difference, sources_of
@@ -73,16 +72,6 @@ class Request:
         changes = {key.partition(".")[2]: yaml.safe_load(pairs.pop(key)) for key in keys}
         tracking = resolve_choice("tracking", pairs.pop("tracking", "off"), changes)
         return cls(bundle, folders[0] if folders else None, tracking, pairs, trusted == "true")
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML without aliases, of which few lines make a text without end."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """As the base class does. Raises yaml.YAMLError for an alias."""
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("it has aliases, which no run writes")
-        return super().compose_node(parent, index)
 
 
 @dataclass(frozen=True)
@@ -162,7 +151,10 @@ def _runs(bundle: Archive, unpacked: Path, home: Path, request: Request) -> list
         packed = unpacked / "runs" / entry.label
         own = {"journal": None, "replay": str(unpacked / _JOURNAL), "resume": None, "memory": str(unpacked / "memory")}
         try:
-            cfg = renewed(yaml.load((packed / CONFIG).read_text(encoding="utf-8"), _Loader))
+            text = (packed / CONFIG).read_text(encoding="utf-8")
+            if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+                raise yaml.YAMLError("it has aliases, which no run writes")  # few lines would make a text without end
+            cfg = renewed(parsed(text))
             cfg = {**cfg, "run": {**cfg["run"], **own}, "tracking": request.tracking}
         except (OSError, yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError, RecursionError) as error:
             reason = " ".join(str(error).split())

@@ -1,9 +1,6 @@
 """What is refused before a run: a memory that nothing would read, demonstrations and prompts of evaluated samples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from components.acting.demonstrations import FixedTasks
 from components.acting.solved import SEEDS, TASKS, SolvedQuestions
@@ -15,14 +12,12 @@ from components.core.types import Problem, Sample
 from runner.config.errors import ConfigErrors, Finding, noting
 from runner.episode.door import Door
 from runner.experiment.checks import permit
+from runner.experiment.experiment import Experiment
 from runner.experiment.select import clean
 from runner.learning.lesson import known_by, lesson_of, privacy_of, prompt_manifests, text_digest
 from runner.learning.memory import ONE_BY_ONE, check_writable, digest_of, find_named, root_of
 from runner.learning.stage_context import StageContext
 from runner.storage import manifest
-
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
 
 _OFF = "choose no memory ('~memory' where the agent's config chooses one)"
 

@@ -1,14 +1,11 @@
 """What a memory is made of: training samples, none of which is evaluated, and the digest of all that decides it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from components.core.errors import ConfigError
 from components.core.learning import Source, task_of
@@ -22,12 +19,10 @@ from components.core.types import Sample
 from components.files.samples import draw
 from components.prompts import place_of
 from runner.experiment.checks import prompt_digests
+from runner.experiment.experiment import Experiment
 from runner.experiment.select import clean
 from runner.storage import manifest
 from runner.storage.schema import LearntManifest
-
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
 
 EVALUATED = ("test", "test_hard", "ablations")  # splits that are never learnt from
 _MAKES = ("agent", "grammars", "toolset", "condition", "scorer", "profile")

@@ -4,8 +4,6 @@ Memories are folders below ``run.memory``, each named by the digest of its files
 names the memory that came of it, and is the lock of the process that makes it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import hashlib
@@ -19,7 +17,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import orjson
 
@@ -32,15 +30,12 @@ from components.core.traits import MemoryTraits, declared
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import before_judging
-from runner.experiment.experiment import study
+from runner.experiment.experiment import Experiment, study
 from runner.learning.lesson import Lesson, known_by, lesson_of
 from runner.learning.stage_context import Practice, origin_of
 from runner.storage import manifest, records
 from runner.storage.schema import Manifest
 from runner.terminal.progress import Progress
-
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
 
 log = logging.getLogger("runner")
 _NAME = re.compile(r"[0-9a-f]{16}")

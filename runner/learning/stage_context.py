@@ -1,14 +1,12 @@
 """What stages work with: their training samples run, and ``components.core.learning.StageContext``."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import Any, cast, get_args
 
 from components.core.errors import ConfigError, ModelError
 from components.core.learning import Solve
@@ -21,7 +19,7 @@ from runner.episode.door import Door
 from runner.episode.ending import consults, deciding
 from runner.episode.episode import play
 from runner.episode.shared import Parts
-from runner.experiment.experiment import study
+from runner.experiment.experiment import Experiment, study
 from runner.experiment.facts import declared_scores
 from runner.experiment.select import clean
 from runner.learning.lesson import known_by, privacy_of, prompt_manifests, training
@@ -29,10 +27,6 @@ from runner.storage import manifest
 from runner.storage.resume import settled
 from runner.storage.schema import Record
 from runner.terminal.progress import Progress
-
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
-
 
 _NOT_COMPARED = ("name", "limit", "epochs", "memory")  # of a config, when a stage is continued
 

@@ -190,20 +190,17 @@ class Heartbeat:
         first, warned = True, False
         while first or not self._stop.wait(self._every):
             try:
-                run = run or self._start()
+                if run is None:
+                    job, tracker = job_of(self._folder), connect(self._config)
+                    run = tracker, tracker.run(job, _parent(tracker, self._sweep, self._total_jobs, job.start))
+                    if not self._stop.is_set():  # the run may be one that is resumed
+                        tracker.client.update_run(run[1], "RUNNING", job.name)
                 self._beat(*run)
             except failures() as error:
                 if not first and not warned and not self._stop.is_set():
                     warned = True
                     log.warning("MLflow does not answer, the run continues without it: %s", short(error))
             first = False
-
-    def _start(self) -> tuple[Tracker, str]:
-        job, tracker = job_of(self._folder), connect(self._config)
-        run_id = tracker.run(job, _parent(tracker, self._sweep, self._total_jobs, job.start))
-        if not self._stop.is_set():  # the run may be one that is resumed
-            tracker.client.update_run(run_id, "RUNNING", job.name)
-        return tracker, run_id
 
     def _beat(self, tracker: Tracker, run_id: str) -> None:
         from mlflow.entities import Metric
