@@ -1,6 +1,7 @@
 """What is refused before a run: a memory that nothing would read, demonstrations and prompts of evaluated samples."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from components.acting.demonstrations import FixedTasks
 from components.acting.solved import SEEDS, TASKS, SolvedQuestions
@@ -15,7 +16,7 @@ from runner.experiment.checks import permit
 from runner.experiment.experiment import Experiment
 from runner.experiment.select import clean
 from runner.learning.lesson import known_by, lesson_of, privacy_of, prompt_manifests, text_digest
-from runner.learning.memory import ONE_BY_ONE, check_writable, digest_of, find_named, root_of
+from runner.learning.memory import ONE_BY_ONE, check_writable, digest_of, find_named
 from runner.learning.stage_context import StageContext
 from runner.storage import manifest
 
@@ -102,7 +103,7 @@ def check_memory(experiment: Experiment) -> str | None:
                 "stage: the memory that is chosen learns nothing on training samples; choose one that does"
             )
         return None
-    root, dataset = root_of(experiment.cfg), experiment.dataset
+    root, dataset = Path(experiment.cfg["run"]["memory"]), experiment.dataset
     if source.path is None:
         check_writable(root)
         lesson_of(experiment, source)

@@ -72,7 +72,7 @@ async def with_memory(experiment: Experiment, door: Door) -> tuple[Experiment, l
 async def learn(experiment: Experiment, door: Door) -> tuple[Path | None, list[str]]:
     """The folder of the memory and what to say of it, made now if it is not there. Raises ConfigError, ModelError,
     RunLimitReached."""
-    source, root = experiment.source, root_of(experiment.cfg)
+    source, root = experiment.source, Path(experiment.cfg["run"]["memory"])
     assert source is not None, "only a run with a memory learns"
     if source.path is not None:
         return find_named(root, source.path), []
@@ -113,11 +113,6 @@ async def _make(experiment: Experiment, door: Door, source: Source, lesson: Less
     folder = _save(root, lesson.recipe, files, notes)
     log.info("memory %s: %d files from %d training samples", folder.name, len(files), len(lesson.samples))
     return folder
-
-
-def root_of(cfg: Mapping[str, Any]) -> Path:
-    """The folder of all memories, ``run.memory``."""
-    return Path(cfg["run"]["memory"])
 
 
 def find_named(root: Path, path: str) -> Path:

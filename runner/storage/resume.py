@@ -85,8 +85,22 @@ def metrics_of(folder: Path) -> dict[str, Any]:
 
 
 def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
-    """Raises ConfigError, naming the differences, when the folder was begun with another config."""
-    if (folder / CONFIG).exists() and (changes := differences(_stored_config(folder), cfg)):
+    """Raises ConfigError, naming the differences, when the folder was begun with another config, and for a config that
+    the run did not write."""
+    if not (path := folder / CONFIG).exists():
+        return
+    raw, known = path.read_bytes(), manifest.read(folder).get("config")
+    if known and manifest.digest(raw) not in known:
+        raise ConfigError(
+            f"{path} is not as the run left it ({manifest.FILE} has its digest): put it back, or name another folder"
+        )
+    try:
+        begun, problem = parsed(raw.decode("utf-8")), "it holds no config"
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        begun, problem = None, str(error)
+    if not isinstance(begun, dict):
+        raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: {problem}")
+    if changes := differences(begun, cfg):
         more = f" and {len(changes) - 3} more" if len(changes) > 3 else ""
         raise ConfigError(f"{folder} was begun with another config: {'; '.join(changes[:3])}{more}")
 
@@ -142,23 +156,6 @@ def _without_secrets(value: Any, key: str = "") -> Any:
     plain = redact(value)
     secret_by_key = plain == value and value not in redact(f"{key}: {value}")
     return HIDDEN if secret_by_key else plain
-
-
-def _stored_config(folder: Path) -> dict[str, Any]:
-    """The config that a folder was begun with. Raises ConfigError for one that the run did not write."""
-    path = folder / CONFIG
-    raw, known = path.read_bytes(), manifest.read(folder).get("config")
-    if known and manifest.digest(raw) not in known:
-        raise ConfigError(
-            f"{path} is not as the run left it ({manifest.FILE} has its digest): put it back, or name another folder"
-        )
-    try:
-        cfg, problem = parsed(raw.decode("utf-8")), "it holds no config"
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        cfg, problem = None, str(error)
-    if not isinstance(cfg, dict):
-        raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: {problem}")
-    return cfg
 
 
 def _flat(value: Any, key: str = "") -> dict[str, str]:

@@ -14,7 +14,7 @@ from runner.storage.texts import TextReader, TextWriter
 
 _INLINE = 120  # shorter texts are in the record itself
 _SPEC_FIELDS = tuple(field.name for field in fields(ToolSpec) if field.name != "name")
-_SPECS: dict[tuple[int, ...], tuple[tuple[Any, ...], str]] = {}
+_spec = lru_cache(maxsize=2_048)(orjson.loads)  # a line of an offer; those of a run have most lines in common
 
 
 class Packer:
@@ -31,8 +31,9 @@ class Packer:
         """Reference to the specs of the tools: a line with all names, then one line each."""
         if not trajectory.offered:
             return None
-        names = orjson.dumps([spec.name for spec in trajectory.offered]).decode()
-        return self._texts.add_lines([names, *[stored_spec(spec) for spec in trajectory.offered]])
+        specs = [{name: getattr(spec, name) for name in _SPEC_FIELDS} for spec in trajectory.offered]
+        names = [spec.name for spec in trajectory.offered]
+        return self._texts.add_lines([orjson.dumps(one).decode() for one in (names, *specs)])
 
     def _text(self, text: str) -> schema.StoredText:
         return text if len(text) < _INLINE else {"ref": self._texts.add(text)}
@@ -118,24 +119,6 @@ def _action(action: Action) -> schema.StoredAction:
     return out
 
 
-def stored_spec(spec: ToolSpec) -> str:
-    """A spec without its name as one line of JSON; made once per tool, whatever it is called in an offer."""
-    key = (id(spec.description), id(spec.parameters), id(spec.card), id(spec.facts))
-    if key not in _SPECS:
-        if len(_SPECS) > 8_192:
-            _SPECS.clear()
-        values = {name: getattr(spec, name) for name in _SPEC_FIELDS}
-        _SPECS[key] = (tuple(values.values()), orjson.dumps(values).decode())  # the values are kept for their ids
-    return _SPECS[key][1]
-
-
-@lru_cache(maxsize=2_048)
-def _spec(line: str) -> dict[str, Any]:
-    """A line of an offer; the offers of a run have most lines in common."""
-    spec: dict[str, Any] = orjson.loads(line)
-    return spec
-
-
 class Unpacker:
     """Rebuilds trajectories from records."""
 
@@ -197,7 +180,18 @@ class Unpacker:
 
     def _step(self, stored: schema.StoredStep) -> Step:
         reply = self.message(stored["reply"])
-        action = self._action(stored["action"], reply) if "action" in stored else None
+        action = None
+        if (read := stored.get("action")) is not None:
+            action = Action(
+                reply,
+                tuple(ToolCall(*call) for call in read.get("calls", ())),
+                read.get("answer"),
+                Refusal(read["refusal"]) if "refusal" in read else None,
+                read.get("last", False),
+                read.get("purpose", ""),
+                read.get("error"),
+                read.get("error_text", ""),
+            )
         calls = () if action is None else action.calls
         return Step(
             stored["purpose"], stored["role"], stored["branch"], stored["n"], stored["kept"],
@@ -211,30 +205,15 @@ class Unpacker:
             remarks=stored.get("remarks", {}),
         )  # fmt: skip
 
-    def _action(self, stored: schema.StoredAction, reply: Message) -> Action:
-        return Action(
-            reply,
-            tuple(ToolCall(*call) for call in stored.get("calls", ())),
-            stored.get("answer"),
-            Refusal(stored["refusal"]) if "refusal" in stored else None,
-            stored.get("last", False),
-            stored.get("purpose", ""),
-            stored.get("error"),
-            stored.get("error_text", ""),
-        )
-
     def _observed(self, stored: Sequence[schema.StoredObserved], calls: Sequence[ToolCall]) -> list[Observed]:
         return [
             Observed(
                 calls[one["call"]] if isinstance(one["call"], int) else ToolCall(*one["call"]),
-                Observation(
-                    self.text(one["text"]),
-                    one.get("data", {}),
-                    tuple(Image(self.text(url)) for url in one.get("images", ())),
-                ),
+                Observation(self.text(one["text"]), one.get("data", {}), images),
                 one.get("error"),
                 one["seconds"],
                 one.get("control", False),
             )
             for one in stored
+            for images in [tuple(Image(self.text(url)) for url in one.get("images", ()))]
         ]

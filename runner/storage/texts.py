@@ -19,7 +19,6 @@ from runner.storage import disk
 
 _LONG_LINE = 160  # such a line, for example a tool's card, is a paragraph of its own
 _MAX_KNOWN = 150_000  # paragraphs remembered by digest; beyond it they are stored again
-_MAX_RECENT = 4_096  # of them remembered with their text, which saves the digest
 
 
 def without_surrogates(text: str) -> str:
@@ -44,7 +43,6 @@ class TextWriter:
         self._file: int | None = None
         self._zip: Any = None
         self._paragraphs: dict[bytes, int] = {}
-        self._recent: dict[str, tuple[int, bytes]] = {}
         self._texts: set[str] = set()
         self._lines: list[bytes] = []
         self._count = 0
@@ -55,7 +53,7 @@ class TextWriter:
 
     def add_lines(self, parts: Sequence[str]) -> str:
         """Store a text given by its paragraphs. Returns its hash."""
-        entries = [self._recent.get(part) or self._paragraph(part) for part in parts]
+        entries = [self._paragraph(part) for part in parts]
         name = sha256(b"".join([digest for _, digest in entries])).hexdigest()[:16]
         if name not in self._texts:
             self._texts.add(name)
@@ -69,15 +67,11 @@ class TextWriter:
             line = orjson.dumps(["p", self._count, part])  # first: what cannot be written is not remembered
             if len(self._paragraphs) >= _MAX_KNOWN:
                 self._paragraphs.clear()
-                self._recent.clear()
                 self._texts.clear()
             number, self._count = self._count, self._count + 1
             self._paragraphs[digest] = number
             self._lines.append(line)
-        if len(self._recent) >= _MAX_RECENT:
-            self._recent.clear()
-        entry = self._recent[part] = (number, digest)
-        return entry
+        return number, digest
 
     def flush(self) -> None:
         """Write what is new. Raises Unwritable."""
