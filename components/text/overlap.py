@@ -40,14 +40,8 @@ def word_f1(reference: str, response: str) -> float:
     """F1 of the sets of lower-case words."""
     if reference == response:
         return float(bool(reference.strip()))
-    expected, found = _word_set(reference), _word_set(response)
+    expected, found = set(words(reference)), set(words(response))
     return _overlap(len(expected & found), len(expected), len(found)).f1
-
-
-@lru_cache(maxsize=256)
-def _word_set(text: str) -> frozenset[str]:
-    """The different words of a text."""
-    return frozenset(words(text))
 
 
 def bleu_unigram(reference: str, response: str) -> float:
@@ -62,9 +56,9 @@ def bleu_unigram(reference: str, response: str) -> float:
 def bleu(reference: str, response: str, order: int = _MAX_ORDER) -> float:
     """Sentence BLEU up to n-grams of this order as sacrebleu has it: 13a tokens, exponential smoothing, effective
     order."""
-    if reference == response:
-        return float(bool(_tokens(reference)))
     expected, found = _grams(reference), _grams(response)
+    if reference == response:
+        return float(expected[0] > 0)
     if not expected[0] or not found[0]:
         return 0.0
     correct = [_clipped(theirs, mine) for theirs, mine in zip(expected[1 : order + 1], found[1:], strict=False)]
@@ -89,24 +83,12 @@ def _clipped(reference: Mapping[Any, int], response: Mapping[Any, int]) -> int:
     return sum([min(reference[item], response[item]) for item in reference.keys() & response.keys()])
 
 
-@lru_cache(maxsize=16384)
-def _cut(chunk: str) -> tuple[str, ...]:
-    """The tokens of a run of text without blanks; its rules look no further."""
-    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
-
-    return tuple(Tokenizer13a()(chunk).split())  # type: ignore[no-untyped-call]  # sacrebleu's own
-
-
-def _tokens(text: str) -> list[str]:
-    """The tokens of a text, in which a hyphen at the end of a line joins two runs."""
-    chunks = [text] if "-\n" in text else text.split()
-    return [token for chunk in chunks for token in _cut(chunk)]
-
-
 @lru_cache(maxsize=256)
 def _grams(text: str) -> tuple[Any, ...]:
     """The number of tokens of a text and its n-grams of every order, counted."""
-    tokens = _tokens(text)
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    tokens = Tokenizer13a()(text).split()  # type: ignore[no-untyped-call]  # sacrebleu's own
     shifted = [tokens[start:] for start in range(_MAX_ORDER)]
     return (len(tokens), *(Counter(zip(*shifted[:size], strict=False)) for size in range(1, _MAX_ORDER + 1)))
 

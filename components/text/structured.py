@@ -66,21 +66,9 @@ def parsed(text: str | bytes) -> Any:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
-    if sum(map(shown.count, _NESTS)) > _DEEPEST and _depth(shown, loader) > _DEEPEST:
-        raise yaml.YAMLError(f"lists and mappings are nested more than {_DEEPEST} deep")
+    depth = 0
+    for event in yaml.parse(shown, Loader=loader) if sum(map(shown.count, _NESTS)) > _DEEPEST else ():
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise yaml.YAMLError(f"lists and mappings are nested more than {_DEEPEST} deep")
     return yaml.load(text, Loader=loader)
-
-
-def _depth(text: str, loader: Any) -> int:
-    """How deep a text nests, as far as it matters."""
-    import yaml
-
-    depth = deepest = 0
-    for event in yaml.parse(text, Loader=loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if (deepest := max(deepest, depth)) > _DEEPEST:
-                break
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-    return deepest

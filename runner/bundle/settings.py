@@ -38,17 +38,13 @@ def texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
     return ((place, one) for place, one in nodes(node, key) if isinstance(one, str))
 
 
-def _mapped(node: Any, change: Callable[[str, str], str], key: str) -> Any:
-    """A part of a config with every text replaced by ``change(key, text)``."""
-    if isinstance(node, Mapping):
-        return {name: _mapped(inner, change, f"{key}.{name}") for name, inner in node.items()}
+def _mapped(node: Any, change: Callable[[str, str], str], key: str = "") -> Any:
+    """A part of a config with every text replaced by ``change(key, text)``, but for what the replay sets itself."""
+    if isinstance(node, Mapping) and key not in _OWN:
+        return {name: _mapped(inner, change, f"{key}.{name}" if key else name) for name, inner in node.items()}
     if isinstance(node, list | tuple):
         return [_mapped(inner, change, f"{key}[{number}]") for number, inner in enumerate(node)]
     return change(key, node) if isinstance(node, str) else node
-
-
-def _with_paths(cfg: Mapping[str, Any], change: Callable[[str, str], str]) -> dict[str, Any]:
-    return {name: node if name in _OWN else _mapped(node, change, name) for name, node in cfg.items()}
 
 
 def local_paths(cfg: Mapping[str, Any]) -> dict[str, Path]:
@@ -73,7 +69,7 @@ def portable(cfg: Mapping[str, Any], packed: Mapping[str, str]) -> dict[str, Any
             return f"outputs/.cache/{Path(text).name}"
         return text
 
-    return _with_paths(cfg, change)
+    return dict(_mapped(cfg, change))
 
 
 def resolved(cfg: Mapping[str, Any], bundle: Path, given: Mapping[str, str]) -> dict[str, Any]:
@@ -102,7 +98,7 @@ def resolved(cfg: Mapping[str, Any], bundle: Path, given: Mapping[str, str]) -> 
 
     if unknown := sorted(given.keys() - {key for key, text in texts(cfg) if text.startswith((BUNDLE, BELOW, NAMED))}):
         raise ConfigError(f"{unknown[0]}: a replay takes nothing that could change what the bundle says")
-    return _with_paths(cfg, change)
+    return dict(_mapped(cfg, change))
 
 
 def _is_cache(key: str) -> bool:

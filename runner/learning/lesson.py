@@ -50,7 +50,10 @@ class Lesson:
             "seed": experiment.seed,
             "models": {role: [redact(model.identity), model.sampling.wire.decode()] for role, model in models.items()},
             "split": self.split,
-            "samples": [_content(sample) for sample in self.samples],
+            "samples": [
+                [s.problem.id, known_by(s), str(s.target), str(dict(s.metadata)), *_file_digests(s)]
+                for s in self.samples
+            ],
             "scorers": {name: scorer.version for name, scorer in parts.scorers.items()},
             "prompts": prompt_digests(replace(parts, verifier=Accept(), condition=Intact()), stage),
         }
@@ -124,11 +127,10 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
 
 
-def _content(sample: Sample) -> list[str]:
-    """What a sample holds, its files too."""
+def _file_digests(sample: Sample) -> list[str]:
+    """The content of a sample's images together, and of each of its files."""
     images = hashlib.sha256("".join(image.url for image in sample.problem.images).encode()).hexdigest()
-    files = [_file_digest(Path(path)) for path in sample.files.values()]
-    return [sample.problem.id, known_by(sample), str(sample.target), str(dict(sample.metadata)), images, *files]
+    return [images, *(_file_digest(Path(path)) for path in sample.files.values())]
 
 
 @lru_cache(maxsize=4096)

@@ -14,20 +14,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Self
 
-from runner.storage import disk
-from runner.storage.journal_files import (
-    MEMBER_ENTRIES,
-    Entry,
-    Index,
-    Place,
-    Writer,
-    has_writer,
-    index_of,
-    merged,
-    read_member,
-    scan,
-    word_of,
-)
+from runner.storage import disk, journal_files
+from runner.storage.journal_files import MEMBER_ENTRIES, Entry, Index, Place, Writer
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +56,7 @@ class Journal:
         self._live: dict[bytes, Place] = {}
         left = _LIVE_BYTES  # of what other processes are writing, as far as can be read without delay
         for name in live:
-            for entry in scan(folder / name, left):
+            for entry in journal_files.scan(folder / name, left):
                 self._live.setdefault(entry.key, Place(name, entry.at))
             left -= self._segments[name]
 
@@ -80,7 +68,7 @@ class Journal:
 
     def get(self, key: bytes) -> bytes | None:
         """The payload that was first written under ``key`` (32 bytes), or None."""
-        word = word_of(_checked(key))
+        word = journal_files.word_of(_checked(key))
         places = [place for index in self._indices for place in index.find(word)]
         if key in self._live:
             places.append(self._live[key])
@@ -110,7 +98,7 @@ class Journal:
     def entries(self) -> Iterator[tuple[bytes, bytes]]:
         """All whole entries (key, payload), oldest segment first; a key may come more than once."""
         for path in sorted(self.folder.glob("[0-9]*.segment")):
-            for entry in scan(path):
+            for entry in journal_files.scan(path):
                 yield entry.key, entry.payload
 
     def close(self) -> None:
@@ -130,7 +118,7 @@ class Journal:
         if nth >= len(entries):
             try:
                 with (self.folder / place.segment).open("rb") as file:
-                    entries, _ = read_member(file.fileno(), offset)
+                    entries, _ = journal_files.read_member(file.fileno(), offset)
             except FileNotFoundError:
                 return None
             if len(self._members) >= _CACHED_MEMBERS:
@@ -143,7 +131,7 @@ class Journal:
         if (writer := self._writer) is not None:
             writer.finish()
             entries = ((0, key, at) for key, at in writer.places.items())
-            self._add(index_of({writer.path.name: writer.size}, entries))
+            self._add(journal_files.index_of({writer.path.name: writer.size}, entries))
             writer.release()
             self._writer = None
             self._update()
@@ -152,8 +140,10 @@ class Journal:
     def _seal_dead(self, dead: list[str]) -> None:
         """Index what killed processes wrote; sizes are read again, as one may have continued after it was listed."""
         sizes = {name: (self.folder / name).stat().st_size for name in dead}
-        entries = ((n, entry.key, entry.at) for n, name in enumerate(dead) for entry in scan(self.folder / name))
-        if not self._add(index_of(sizes, entries)).words:
+        entries = (
+            (n, entry.key, entry.at) for n, name in enumerate(dead) for entry in journal_files.scan(self.folder / name)
+        )
+        if not self._add(journal_files.index_of(sizes, entries)).words:
             message = "the journal %s is damaged: no entry in %d of its segments is whole, their calls are sent again"
             log.warning(message, self.folder, len(dead))
         self.repaired += 0 if self.read_only else len(dead)
@@ -191,7 +181,7 @@ class Journal:
         covered = {item for index in self._indices for item in index.segments.items()}
         dead, live = list[str](), list[str]()
         for name in sorted(name for name, size in self._segments.items() if (name, size) not in covered):
-            (live if has_writer(self.folder / name) else dead).append(name)
+            (live if journal_files.has_writer(self.folder / name) else dead).append(name)
         return dead, live
 
     def _add(self, data: bytes) -> Index:
@@ -209,14 +199,14 @@ class Journal:
         if len(self._indices) <= _MAX_INDICES:
             return
         if self.read_only:
-            self._indices = [Index(merged(self._indices))]
+            self._indices = [Index(journal_files.merged(self._indices))]
             return
         try:
             with disk.locked(self.folder / ".lock"):
                 spare = self._update()
                 if len(old := self._indices) > _MAX_INDICES:
                     self._indices = []
-                    self._add(merged(old))
+                    self._add(journal_files.merged(old))
                     spare += [self.folder / index.name for index in old]
                 for path in spare:
                     path.unlink(missing_ok=True)

@@ -22,8 +22,15 @@ def explain_miss(journal: Journal, wanted: Mapping[str, Any]) -> str:
     if not (branches := _branches(journal)):
         state = "is empty" if journal.folder.is_dir() else "does not exist"
         return f"{place}: the journal folder {str(journal.folder)!r} {state}"
-    if (calls := branches.get((sample, epoch, branch))) is None:
-        return f"{place}: {_other_places(branches, sample, epoch)}"
+    if (calls := branches.get((sample, epoch, branch))) is None:  # what is recorded other than this branch
+        epochs = sorted({epoch_ for id_, epoch_, _ in branches if id_ == sample})
+        names = sorted(name for id_, epoch_, name in branches if (id_, epoch_) == (sample, epoch))
+        if names:
+            return f"{place}: no call was recorded in this branch; recorded are {', '.join(map(repr, names))}"
+        if epochs:
+            return f"{place}: no call was recorded in this epoch; recorded are {', '.join(map(str, epochs))}"
+        n_others = len({id_ for id_, _, _ in branches})
+        return f"{place}: no call was recorded for this sample; the journal has {n_others} others"
     if n not in calls:
         last = max((m for m in calls if m < n), default=min(calls))
         where = f"the {'last' if last < n else 'first'} recorded one there is call {last} ({calls[last][-1][1]})"
@@ -44,17 +51,6 @@ def _branches(journal: Journal) -> dict[tuple[str, int, str], Calls]:
             calls = branches.setdefault((sample, epoch, branch), {})
             calls.setdefault(n, []).append((key, head["purpose"]))
     return branches
-
-
-def _other_places(branches: Mapping[tuple[str, int, str], Calls], sample: str, epoch: int) -> str:
-    """What is recorded for the sample other than this branch."""
-    epochs = sorted({epoch_ for id_, epoch_, _ in branches if id_ == sample})
-    if epoch in epochs:
-        names = sorted(name for id_, epoch_, name in branches if (id_, epoch_) == (sample, epoch))
-        return f"no call was recorded in this branch; recorded are {', '.join(map(repr, names))}"
-    if epochs:
-        return f"no call was recorded in this epoch; recorded are {', '.join(map(str, epochs))}"
-    return f"no call was recorded for this sample; the journal has {len({id_ for id_, _, _ in branches})} others"
 
 
 def _agreement(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[int, int]:

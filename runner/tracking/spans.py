@@ -150,16 +150,11 @@ class Spans:
 
 def answer_of(trajectory: Trajectory) -> str:
     """How it ended, in one text."""
-    match trajectory.stop:
-        case "answered":
-            return (trajectory.answer or "")[:_MAX_TEXT]
-        case "refused":
-            grounds = trajectory.refusal.grounds if trajectory.refusal else {}
-            return "refused: " + "; ".join(f"{key}: {value}" for key, value in grounds.items())[:_MAX_TEXT]
-        case "failed":
-            return f"failed: {trajectory.failure}"
-        case stop:
-            return f"{stop}: {(trajectory.error or '')[:_MAX_TEXT]}"
+    grounds = trajectory.refusal.grounds if trajectory.refusal else {}
+    refusal = "; ".join(f"{key}: {value}" for key, value in grounds.items())
+    texts = {"answered": trajectory.answer, "refused": refusal, "failed": trajectory.failure}
+    text = (texts.get(trajectory.stop, trajectory.error) or "")[:_MAX_TEXT]
+    return text if trajectory.stop == "answered" else f"{trajectory.stop}: {text}"
 
 
 def _end(step: Step) -> float:
