@@ -61,11 +61,8 @@ def inputs_of(folder: Path, cfg: Mapping[str, Any]) -> Inputs:
     named = run["replay"] if isinstance(run["replay"], str) else run["journal"]
     if named is None or not (journal := Path(named)).is_dir():
         raise ConfigError(f"{folder}: its journal ({named}) is not here, and without it nobody can replay a bundle")
-    opened = _opened_files()
-    opened.clear()
-    inputs = asyncio.run(_replay(folder, {**cfg, "run": {**run, "replay": str(journal)}}, journal))
-    inputs.files = {path.absolute() for path in {*map(Path, opened), *inputs.files} if path.is_file()}
-    return inputs
+    _opened_files().clear()
+    return asyncio.run(_replay(folder, {**cfg, "run": {**run, "replay": str(journal)}}, journal))
 
 
 async def _replay(folder: Path, cfg: Mapping[str, Any], path: Path) -> Inputs:
@@ -96,7 +93,8 @@ async def _replay(folder: Path, cfg: Mapping[str, Any], path: Path) -> Inputs:
     learnt = None if memory is None else manifest.read_learnt(memory).get("privacy")
     classes = {str(facts["dataset"]["privacy"]), learnt or "open"} - {"open"}
     named = {Path(path) for sample in samples for path in sample.files.values()}  # a cell of code opens them
-    files = named | {path for root in named if root.is_dir() for path in root.rglob("*")}
+    named |= {path for root in named if root.is_dir() for path in root.rglob("*")}
+    files = {path.absolute() for path in {*map(Path, _opened_files()), *named} if path.is_file()}
     return Inputs(journal.read, list(experiment.prompts), files, memory, min(classes, default="open"))
 
 

@@ -173,7 +173,15 @@ def _compare(one: _Run, jobs: int, run: Callable[[Coroutine[Any, Any, int]], int
     inputs: list[str] = []
     try:
         experiment = _experiment(one, jobs > 1)
-        inputs = _changed_inputs(one, experiment)
+        notes, facts = manifest.read(one.packed), facts_of(experiment)
+        was: Mapping[str, object] = notes.get("dataset") or {}
+        now: Mapping[str, object] = facts["dataset"]
+        inputs = [f"the data are others: their {key} was {was.get(key)}, is {now[key]}"
+                  for key in ("fingerprint", "ids") if was.get(key) != now[key]]  # fmt: skip
+        if sorted(one.entry.prompts.values()) != sorted(facts["prompts"].values()):
+            inputs.append("the prompts are others than those of the bundle")
+        if notes.get("scorers") != facts["scorers"]:
+            inputs.append(f"the scorers' versions were {notes.get('scorers')}, are {facts['scorers']}")
 
         async def execute() -> int:
             async with SharedResources(experiment.budget, jobs=jobs) as resources:
@@ -203,20 +211,6 @@ def _experiment(run: _Run, in_sweep: bool) -> Experiment:
     experiment = check(run.cfg, Launch(choices, varied, sweep, label, tuple(notes.get("swept") or ())))
     study(experiment)
     return experiment
-
-
-def _changed_inputs(run: _Run, experiment: Experiment) -> list[str]:
-    """Data, prompts, scorers that are not those of the bundle."""
-    notes, facts = manifest.read(run.packed), facts_of(experiment)
-    was: Mapping[str, object] = notes.get("dataset") or {}
-    now: Mapping[str, object] = facts["dataset"]
-    changed = [f"the data are others: their {key} was {was.get(key)}, is {now[key]}"
-               for key in ("fingerprint", "ids") if was.get(key) != now[key]]  # fmt: skip
-    if sorted(run.entry.prompts.values()) != sorted(facts["prompts"].values()):
-        changed.append("the prompts are others than those of the bundle")
-    if notes.get("scorers") != facts["scorers"]:
-        changed.append(f"the scorers' versions were {notes.get('scorers')}, are {facts['scorers']}")
-    return changed
 
 
 def _first_use(member: str, runs: Sequence[_Run], unpacked: Path) -> str:

@@ -50,7 +50,7 @@ def record_of(
         "seconds": round(seconds, 4),
         "facts": trajectory.facts,
         "offered": packer.offered(trajectory),
-        "steps": packer.steps(trajectory),
+        "steps": [packer.step(step) for step in trajectory.steps],
     }
 
 

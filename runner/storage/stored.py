@@ -23,10 +23,6 @@ class Packer:
     def __init__(self, texts: TextWriter) -> None:
         self._texts = texts
 
-    def steps(self, trajectory: Trajectory) -> list[schema.StoredStep]:
-        """All steps in their stored order."""
-        return [self._step(step) for step in trajectory.steps]
-
     def offered(self, trajectory: Trajectory) -> str | None:
         """Reference to the specs of the tools: a line with all names, then one line each."""
         if not trajectory.offered:
@@ -58,7 +54,8 @@ class Packer:
         )
         return out
 
-    def _step(self, step: Step) -> schema.StoredStep:
+    def step(self, step: Step) -> schema.StoredStep:
+        """A step with what came of it."""
         usage = step.usage
         tokens = [usage.input_tokens, usage.output_tokens, usage.cost_usd]
         if usage.cached_tokens is not None or usage.reasoning_tokens is not None:

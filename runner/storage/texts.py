@@ -53,25 +53,20 @@ class TextWriter:
 
     def add_lines(self, parts: Sequence[str]) -> str:
         """Store a text given by its paragraphs. Returns its hash."""
-        entries = [self._paragraph(part) for part in parts]
-        name = sha256(b"".join([digest for _, digest in entries])).hexdigest()[:16]
-        if name not in self._texts:
-            self._texts.add(name)
-            self._lines.append(orjson.dumps(["t", name, [n for n, _ in entries]]))
+        digests = [sha256(part.encode("utf-8", "surrogatepass")).digest()[:12] for part in parts]
+        name = sha256(b"".join(digests)).hexdigest()[:16]
+        if name in self._texts:
+            return name
+        if len(self._paragraphs) + len(parts) > _MAX_KNOWN:
+            self._paragraphs.clear()
+            self._texts.clear()
+        for digest, part in zip(digests, parts, strict=True):
+            if digest not in self._paragraphs:
+                self._lines.append(orjson.dumps(["p", self._count, part]))  # what cannot be written is not remembered
+                self._paragraphs[digest], self._count = self._count, self._count + 1
+        self._texts.add(name)
+        self._lines.append(orjson.dumps(["t", name, [self._paragraphs[digest] for digest in digests]]))
         return name
-
-    def _paragraph(self, part: str) -> tuple[int, bytes]:
-        digest = sha256(part.encode("utf-8", "surrogatepass")).digest()[:12]
-        number = self._paragraphs.get(digest)
-        if number is None:
-            line = orjson.dumps(["p", self._count, part])  # first: what cannot be written is not remembered
-            if len(self._paragraphs) >= _MAX_KNOWN:
-                self._paragraphs.clear()
-                self._texts.clear()
-            number, self._count = self._count, self._count + 1
-            self._paragraphs[digest] = number
-            self._lines.append(line)
-        return number, digest
 
     def flush(self) -> None:
         """Write what is new. Raises Unwritable."""

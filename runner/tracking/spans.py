@@ -41,14 +41,22 @@ class Spans:
     def _step(self, step: Step, later: Sequence[Step]) -> None:
         """A model call, what was tried and the tools that were called after it."""
         parent = self._branch(step.branch)
-        attributes = {
+        attributes: dict[str, Any] = {
             "mlflow.message.format": "openai",
             "earlier_messages": step.kept,
             "verdict": self._cut(str(step.verdict), step) if step.verdict else None,
             "committed": None if step.committed else False,
             "remarks": step.remarks or None,
-            **self._charges(step),
         }
+        usage, model = step.usage, self._models.get(step.role) or self._models.get("main")
+        if usage.input_tokens is not None or usage.output_tokens is not None:
+            a, b = usage.input_tokens or 0, usage.output_tokens or 0
+            attributes["mlflow.chat.tokenUsage"] = {"input_tokens": a, "output_tokens": b, "total_tokens": a + b}
+        if self._record["usage"]["cost_usd"] is None:  # with a model and tokens MLflow would import litellm and guess
+            attributes["asked_model"] = model
+        else:
+            cost = {"input_cost": 0.0, "output_cost": 0.0, "total_cost": usage.cost_usd}
+            attributes |= {"mlflow.llm.model": model, "mlflow.llm.cost": cost}
         action, name = step.action, plain(str(step.remarks.get("label", "")))[:_MAX_LABEL]
         if not name:
             role = "" if step.role == "main" else f" ({step.role})"
@@ -63,19 +71,6 @@ class Spans:
         until = min((other.started for other in later if other.branch == step.branch), default=self.end)
         self._tools(step, step.tried, until, "try ", parent)
         self._tools(step, step.observed, until, "", parent)
-
-    def _charges(self, step: Step) -> dict[str, Any]:
-        """Model, tokens and total cost. Where a price of the trajectory is not known MLflow must not get the model
-        with the tokens: it would import litellm and guess."""
-        usage, model = step.usage, self._models.get(step.role) or self._models.get("main")
-        charges: dict[str, Any] = {}
-        if usage.input_tokens is not None or usage.output_tokens is not None:
-            a, b = usage.input_tokens or 0, usage.output_tokens or 0
-            charges["mlflow.chat.tokenUsage"] = {"input_tokens": a, "output_tokens": b, "total_tokens": a + b}
-        if self._record["usage"]["cost_usd"] is None:
-            return {**charges, "asked_model": model}
-        cost = {"input_cost": 0.0, "output_cost": 0.0, "total_cost": usage.cost_usd}
-        return {**charges, "mlflow.llm.model": model, "mlflow.llm.cost": cost}
 
     def _tools(self, step: Step, seen: Sequence[Observed], until: float, prefix: str, parent: str) -> None:
         """Calls one after the other where they fit before the next model call, else at once."""
