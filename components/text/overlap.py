@@ -108,12 +108,10 @@ def _plain_words(text: str) -> tuple[str, ...]:
 
 
 def rouge_l_summary(reference: str, response: str) -> float:
-    """ROUGE-L F as package ``rouge`` 1.0.1 has it: summary level, distinct words, case-sensitive.
-
-    Texts are cut at every period. Its counting departs from Lin 2004: the words of the longest common
-    subsequences of all pairs of sentences are pooled as a set. Identical texts give 0.999999995. The
-    package finds nothing in texts so long that its recursion fails; here they are scored.
-    """
+    """ROUGE-L F as package ``rouge`` 1.0.1 has it: summary level, distinct words, case-sensitive. Texts are cut at
+    every period. Its counting departs from Lin 2004: the words of the longest common subsequences of all pairs of
+    sentences are pooled as a set. Identical texts give 0.999999995. The package finds nothing in texts so long that its
+    recursion fails; here they are scored."""
     expected, found = _sentences(reference), _sentences(response)
     if not expected or not found:
         return 0.0

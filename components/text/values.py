@@ -38,13 +38,10 @@ class _Atom:
 
 
 def strict(prediction: str, gold: Sequence[str]) -> bool:
-    """Whether a prediction, the text of ``answer``, holds the gold values and no others; order and repeats are free.
-
-    A Python list, tuple, set or dict counts as its values, anything else as one; an empty one as a missing value.
-    Numbers agree to 1e-6 (relative above 1) or, with two decimals or more, where gold rounds to them; two whole ones
-    must be equal.
-    A plain text may list several gold values with a comma and a blank between them.
-    """
+    """Whether a prediction, the text of ``answer``, holds the gold values and no others; order and repeats are free. A
+    Python list, tuple, set or dict counts as its values, anything else as one; an empty one as a missing value. Numbers
+    agree to 1e-6 (relative above 1) or, with two decimals or more, where gold rounds to them; two whole ones must be
+    equal. A plain text may list several gold values with a comma and a blank between them."""
     right = _atoms(gold)
     values, plain = _values(prediction)
     if _same_sets(_atoms(values), right):

@@ -96,16 +96,6 @@ class _Contents:
         self.notes.append(f"data: {', '.join(named)}: {why}")
         return packed
 
-    def describe(self, target: Path) -> list[str]:
-        """What the bundle holds, in lines."""
-        size = f"{len(self.runs)} run(s), {len(self.entries):,} entries of the journal, prompts, records"
-        lines = [f"bundle:     {target} ({target.stat().st_size:,} bytes)", f"holds:      {size}"]
-        if self.closed:
-            lines.append("            with trajectories of data that are not open: keep it where such data may be")
-        lines += dict.fromkeys(self.notes)
-        lines += [f"asks for:   {key}, which was {text}" for key, text in sorted(self.required.items())]
-        return [*lines, f"replay:     python -m runner {setting('run.replay', target)}"]
-
 
 def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
     """Write a bundle of finished runs. Returns what to print about it. Raises ConfigError, and then writes nothing.
@@ -135,7 +125,16 @@ def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
     }
     refuse_keys(contents.members, configs)
     archive.write(target, head, contents.members)
-    return contents.describe(target)
+    size = f"{len(folders)} run(s), {len(contents.entries):,} entries of the journal, prompts, records"
+    closed = "            with trajectories of data that are not open: keep it where such data may be"
+    return [
+        f"bundle:     {target} ({target.stat().st_size:,} bytes)",
+        f"holds:      {size}",
+        *([closed] if contents.closed else []),
+        *dict.fromkeys(contents.notes),
+        *(f"asks for:   {key}, which was {text}" for key, text in sorted(contents.required.items())),
+        f"replay:     python -m runner {setting('run.replay', target)}",
+    ]
 
 
 def labels_of(folders: Sequence[Path]) -> list[str]:

@@ -27,14 +27,11 @@ _LEFTOVER_SECONDS = 3600.0
 
 
 class Journal:
-    """See the module; ``read_only`` creates nothing. For one thread.
-
-    A process writes a segment of its own, sealed after 16,384 entries and on ``close``. An entry survives
-    kill -9 once ``put`` returned. What can be read: our own entries, what was sealed or dead when the journal
-    was opened (or last sealed a segment), and the first 512 kB, in all, of what other processes were writing
-    when it was opened. Where several segments hold a key, the oldest one's entry counts. ``repaired``: segments of
-    killed processes that were sealed here.
-    """
+    """See the module; ``read_only`` creates nothing. For one thread. A process writes a segment of its own, sealed
+    after 16,384 entries and on ``close``. An entry survives kill -9 once ``put`` returned. What can be read: our own
+    entries, what was sealed or dead when the journal was opened (or last sealed a segment), and the first 512 kB, in
+    all, of what other processes were writing when it was opened. Where several segments hold a key, the oldest one's
+    entry counts. ``repaired``: segments of killed processes that were sealed here."""
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder, self.read_only, self.repaired = folder, read_only, 0

@@ -60,7 +60,17 @@ class Packer:
         tokens = [usage.input_tokens, usage.output_tokens, usage.cost_usd]
         if usage.cached_tokens is not None or usage.reasoning_tokens is not None:
             tokens += [usage.cached_tokens, usage.reasoning_tokens]
-        calls = () if step.action is None else step.action.calls
+        calls, read = () if step.action is None else step.action.calls, None
+        if (action := step.action) is not None:  # what the grammar read; the message itself is the step's reply
+            read = _present(
+                calls=[_call(call) for call in calls] or None,
+                answer=action.answer,
+                refusal=None if action.refusal is None else dict(action.refusal.grounds),
+                last=action.last or None,
+                purpose=action.purpose or None,
+                error=action.error or None,
+                error_text=action.error_text if action.error else None,
+            )
         verdict: Any = self._text(step.verdict) or None if isinstance(step.verdict, str) else None
         if isinstance(step.verdict, Verdict):  # its fields are the keys; keys of JSON are texts
             verdict = {**vars(step.verdict), "picks": {str(n): pick for n, pick in step.verdict.picks.items()}}
@@ -72,7 +82,7 @@ class Packer:
             committed=None if step.committed else False,
             verdict=verdict,
             remarks=step.remarks or None,
-            action=None if step.action is None else _action(step.action),
+            action=read,
             observed=[self._observed(one, calls) for one in step.observed] or None,
             tried=[self._observed(one, calls) for one in step.tried] or None,
         )  # fmt: skip
@@ -100,20 +110,6 @@ def _present(**values: Any) -> Any:
 
 def _call(call: ToolCall) -> schema.StoredCall:
     return [call.id, call.name, call.arguments]
-
-
-def _action(action: Action) -> schema.StoredAction:
-    """What the grammar read; the message itself is the step's reply."""
-    out: schema.StoredAction = _present(
-        calls=[_call(call) for call in action.calls] or None,
-        answer=action.answer,
-        refusal=None if action.refusal is None else dict(action.refusal.grounds),
-        last=action.last or None,
-        purpose=action.purpose or None,
-        error=action.error or None,
-        error_text=action.error_text if action.error else None,
-    )
-    return out
 
 
 class Unpacker:

@@ -195,21 +195,18 @@ class Heartbeat:
                     run = tracker, tracker.run(job, _parent(tracker, self._sweep, self._total_jobs, job.start))
                     if not self._stop.is_set():  # the run may be one that is resumed
                         tracker.client.update_run(run[1], "RUNNING", job.name)
-                self._beat(*run)
+                (tracker, run_id), figures, now = run, self._figures, int(time.time() * 1000)
+                if figures and not self._stop.is_set():
+                    from mlflow.entities import Metric
+
+                    step = int(figures["samples"])
+                    metrics = [Metric(f"system/progress/{name}", value, now, step) for name, value in figures.items()]
+                    tracker.client.log_batch(run_id, metrics)
             except failures() as error:
                 if not first and not warned and not self._stop.is_set():
                     warned = True
                     log.warning("MLflow does not answer, the run continues without it: %s", short(error))
             first = False
-
-    def _beat(self, tracker: Tracker, run_id: str) -> None:
-        from mlflow.entities import Metric
-
-        figures, now = self._figures, int(time.time() * 1000)
-        step = int(figures.get("samples", 0))
-        if figures and not self._stop.is_set():
-            metrics = [Metric(f"system/progress/{name}", value, now, step) for name, value in figures.items()]
-            tracker.client.log_batch(run_id, metrics)
 
 
 def attach(

@@ -18,8 +18,8 @@ _CHECKS = ("verify", "validate", "judge")
 
 
 class Spans:
-    """The spans of one trace, parents before children: the first is the root. ``question`` is the user's last message
-    before the first reply, ``models`` names the model of each role, ``start`` is the time of one without steps."""
+    """The spans of one trace, parents before children: the first is the root. ``question``: the user's last message
+    before the first reply, ``models``: the model of each role, ``start``: the time of a trajectory without steps."""
 
     def __init__(
         self, trace_id: str, record: Record, trajectory: Trajectory, models: Mapping[str, str], start: float
@@ -29,7 +29,11 @@ class Spans:
         self.start = min((step.started for step in self._steps), default=start)
         self.end = max([self.start + record["seconds"], *(_end(step) for step in self._steps)])
         users = [message.text for message in self._steps[0].asked if message.role == "user"] if self._steps else []
-        self.question, self.answer = users[-1][:_MAX_TEXT] if users else "", answer_of(trajectory)
+        grounds = (trajectory.refusal.grounds if trajectory.refusal else {}).items()
+        refusal = "; ".join(f"{key}: {value}" for key, value in grounds)
+        ends = {"answered": trajectory.answer, "refused": refusal, "failed": trajectory.failure}
+        self.question, end = users[-1][:_MAX_TEXT] if users else "", ends.get(trajectory.stop, trajectory.error) or ""
+        self.answer = ("" if trajectory.stop == "answered" else f"{trajectory.stop}: ") + end[:_MAX_TEXT]
         error = trajectory.error or "error" if trajectory.stop == "error" else None
         name, texts = str(record["sample_id"]), (self.question, self.answer)
         self._branches = {
@@ -141,15 +145,6 @@ class Spans:
         at = f"sample {self._record['sample_id']!r}, epoch {self._record['epoch']}, step {step.index} of {step.branch}"
         left = f"[... {len(text) - _MAX_TEXT:,} characters left out: records.jsonl, {at} ...]"
         return f"{text[:_HEAD]}\n{left}\n{text[_HEAD - _MAX_TEXT :]}"
-
-
-def answer_of(trajectory: Trajectory) -> str:
-    """How it ended, in one text."""
-    grounds = trajectory.refusal.grounds if trajectory.refusal else {}
-    refusal = "; ".join(f"{key}: {value}" for key, value in grounds.items())
-    texts = {"answered": trajectory.answer, "refused": refusal, "failed": trajectory.failure}
-    text = (texts.get(trajectory.stop, trajectory.error) or "")[:_MAX_TEXT]
-    return text if trajectory.stop == "answered" else f"{trajectory.stop}: {text}"
 
 
 def _end(step: Step) -> float:

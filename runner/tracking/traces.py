@@ -26,7 +26,7 @@ from runner.tracking.spans import Spans
 from runner.tracking.store import Tracker
 
 if TYPE_CHECKING:
-    from mlflow.entities import Assessment, TraceInfo
+    from mlflow.entities import TraceInfo
 
 _FAILED = ("error", "failed", "limit")
 _BATCH = 50
@@ -114,13 +114,27 @@ def _delete_stale(client: Any, experiment_id: str, run_id: str, ids: Mapping[str
 def _info(
     experiment_id: str, run_id: str, spans: Spans, record: Record, digest: str, binary: frozenset[str]
 ) -> TraceInfo:
-    """The entry in the list of traces."""
-    from mlflow.entities import TraceInfo, TraceLocation, TraceState
+    """The entry in the list of traces, with the scores as feedback."""
+    from mlflow.entities import Assessment, AssessmentSource, Feedback, TraceInfo, TraceLocation, TraceState
 
     sample, epoch = str(record["sample_id"]), record["epoch"]
     tags = {"mlflow.traceName": sample if epoch == 0 else f"{sample} ({epoch})", "sample": sample[:250],
             "epoch": str(epoch), "stop": record["stop"], "record": digest}  # fmt: skip
     tags |= {safe(f"strata.{name}"): str(value)[:250] for name, value in record["strata"].items()}
+    assessments, space, end = list[Assessment](), UUID(spans.trace_id.removeprefix("tr-")), int(spans.end * 1000)
+    for name, score in record["scores"].items():  # pass or fail where a score is only 0 or 1; without unscored ones
+        if score is not None:
+            feedback = Feedback(
+                name=name.replace("/", " "),
+                value=bool(score) if name in binary else float(score),
+                source=AssessmentSource("CODE", "scorer"),
+                rationale=(record.get("explanations") or {}).get(name, "")[:_PREVIEW] or None,
+                metadata={"mlflow.assessment.sourceRunId": run_id},
+                create_time_ms=end,
+                last_update_time_ms=end,
+            )
+            feedback.assessment_id = f"a-{uuid5(space, name).hex}"
+            assessments.append(feedback)
     return TraceInfo(
         trace_id=spans.trace_id,
         trace_location=TraceLocation.from_experiment_id(experiment_id),
@@ -129,33 +143,10 @@ def _info(
         state=TraceState.ERROR if record["stop"] == "error" else TraceState.OK,
         request_preview=spans.question[:_PREVIEW],
         response_preview=spans.answer[:_PREVIEW],
-        assessments=_assessments(run_id, spans, record, binary),
+        assessments=assessments,
         tags=tags,
         trace_metadata={"mlflow.sourceRun": run_id},
     )
-
-
-def _assessments(run_id: str, spans: Spans, record: Record, binary: frozenset[str]) -> list[Assessment]:
-    """Scores as feedback: pass or fail where a score is only 0 or 1; without unscored ones."""
-    from mlflow.entities import AssessmentSource, Feedback
-
-    assessments: list[Assessment] = []
-    space = UUID(spans.trace_id.removeprefix("tr-"))
-    for name, value in record["scores"].items():
-        if value is None:
-            continue
-        feedback = Feedback(
-            name=name.replace("/", " "),
-            value=bool(value) if name in binary else float(value),
-            source=AssessmentSource("CODE", "scorer"),
-            rationale=(record.get("explanations") or {}).get(name, "")[:_PREVIEW] or None,
-            metadata={"mlflow.assessment.sourceRunId": run_id},
-            create_time_ms=int(spans.end * 1000),
-            last_update_time_ms=int(spans.end * 1000),
-        )
-        feedback.assessment_id = f"a-{uuid5(space, name).hex}"
-        assessments.append(feedback)
-    return assessments
 
 
 def _trace_id(folder_id: str, sample_id: str, epoch: int) -> str:
