@@ -96,7 +96,7 @@ def _folders(given: argparse.Namespace, scratch: Path) -> list[Path]:
         if not name.startswith(_MLFLOW):
             folders += run_folders(Path(name))
             continue
-        from runner.tracking.folders import DATABASE, folders_of
+        from runner.tracking.store import DATABASE, folders_of
 
         for folder in folders_of(name.removeprefix(_MLFLOW), scratch, given.uri or DATABASE):
             folders += run_folders(folder)

@@ -3,6 +3,7 @@
 import io
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -52,11 +53,8 @@ class SampleFiles:
 def attach(
     images: Sequence[Path] = (), database: Path | None = None, documents: Path | None = None, folder: str = ""
 ) -> Attached:
-    """Attach files under short names: images by file name, a database by its stem, documents as ``folder`` or by
-    their folder's name.
-
-    A name that is taken gets a number in front. Raises ConfigError for an image that cannot be read.
-    """
+    """Attach files under short names: images by file name, a database by its stem, documents as ``folder`` or by their
+    folder's name. A name that is taken gets a number in front. Raises ConfigError for an image that cannot be read."""
     kinds = [("image" if n == 1 else f"image_{n}", path, path.name) for n, path in enumerate(images, 1)]
     kinds += [("sql_database", database, database.stem)] if database is not None else []
     kinds += [("upload_files", documents, folder or documents.name)] if documents is not None else []
@@ -69,14 +67,16 @@ def attach(
 
 
 def path_below(root: Path, row: Row, key: str, name: str, how: str = "") -> Path:
-    """Return the absolute path that ``row[key]`` names below ``root``.
-
-    Raises ConfigError for a name that leads out of the root, also through a link, and for a path that does not
-    exist; ``how`` says how to get it.
-    """
-    base = root.resolve()
-    path = _resolved(base, name)
-    if path is None or path == base or not path.is_relative_to(base):
+    """Return the absolute path that ``row[key]`` names below ``root``. Raises ConfigError for a name that leads out of
+    the root, also through a link, and for a path that does not exist; ``how`` says how to get it."""
+    base, path = root.resolve(), root.resolve()
+    posix, windows = PurePosixPath(name), PureWindowsPath(name)
+    if not (posix.is_absolute() or windows.anchor or ".." in windows.parts):
+        with suppress(OSError, RuntimeError, ValueError):  # too long, links in a circle, or no name of a file
+            found = (base / posix).resolve()
+            found.exists()
+            path = found
+    if path == base or not path.is_relative_to(base):
         raise row.error(key, f"must be a relative path below {root}, found {name!r:.200}")
     if not path.exists():
         raise row.error(key, f"there is no {path}{f'; {how}' if how else ''}")
@@ -86,24 +86,9 @@ def path_below(root: Path, row: Row, key: str, name: str, how: str = "") -> Path
     return path
 
 
-def _resolved(base: Path, name: str) -> Path | None:
-    """The path, links followed; None for a name that no file below ``base`` can have."""
-    posix, windows = PurePosixPath(name), PureWindowsPath(name)
-    if posix.is_absolute() or windows.anchor or ".." in windows.parts or "\0" in name:
-        return None
-    try:
-        path = (base / posix).resolve()
-        path.exists()  # raises for a name that is too long
-    except (OSError, RuntimeError):  # RuntimeError: links in a circle
-        return None
-    return path
-
-
 def read_image(path: Path) -> Image:
-    """Read a file as a ``data:`` URL: PNG, JPEG, GIF, WebP, or BMP or TIFF turned into PNG, at most 20 MB.
-
-    Size and type are checked by content. Samples that share a file share the image. Raises ConfigError.
-    """
+    """Read a file as a ``data:`` URL: PNG, JPEG, GIF, WebP, or BMP or TIFF turned into PNG, at most 20 MB. Size and
+    type are checked by content. Samples that share a file share the image. Raises ConfigError."""
     if not path.is_file():
         raise ConfigError(f"no image file {path}")
     stat = path.stat()

@@ -28,10 +28,8 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class FileDataset(ABC, Generic[Item]):
-    """Samples in the order of the files, of which those of ``split`` are evaluated.
-
-    ``privacy`` of other data than open ones keeps them from models that do not permit it.
-    """
+    """Samples in the order of the files, of which those of ``split`` are evaluated. ``privacy`` of other data than open
+    ones keeps them from models that do not permit it."""
 
     _: KW_ONLY
     split: str = "test"

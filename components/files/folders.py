@@ -49,9 +49,7 @@ class MadeFolder:
 
     def notes(self, begun: str, key: str) -> dict[str, Any]:
         """The manifest; empty when there is none. Raises ConfigError for one of other settings; ``key`` names others.
-
-        Anything else that is in the folder is somebody's, and nothing is written among it.
-        """
+        Anything else that is in the folder is somebody's, and nothing is written among it."""
         path = self.path / MANIFEST
         if not path.is_file():
             if strange := sorted(one.name for one in self.path.iterdir() if one.name not in _OURS):
@@ -65,10 +63,8 @@ class MadeFolder:
         if status == NEW:
             return {}
         if was != begun:
-            raise ConfigError(
-                f"{self.path} was begun with other settings, data or prompts; choose another {key},"
-                " or delete it to begin again"
-            )
+            other = f"choose another {key}, or delete it to begin again"
+            raise ConfigError(f"{self.path} was begun with other settings, data or prompts; {other}")
         return dict(found)
 
     def note(self, notes: Mapping[str, Any]) -> None:
@@ -93,14 +89,15 @@ def content_key(*parts: str) -> str:
 
 
 def keep_documents(cache: Path, documents: Mapping[str, str]) -> Path:
-    """Return an absolute folder that holds these texts under these file names, and nothing else.
-
-    Raises ConfigError when the cache cannot be written.
-    """
+    """Return an absolute folder that holds these texts under these file names, and nothing else. Raises ConfigError
+    when the cache cannot be written."""
     digest = content_key(*(part for pair in documents.items() for part in pair))
     folder = cache.expanduser().resolve() / digest
     if folder.is_dir():
-        return _unchanged(folder, documents)
+        there = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+        if there != {name: text.encode() for name, text in documents.items()}:
+            raise ConfigError(f"dataset.cache: {folder} was changed since it was written; delete it")
+        return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f"{digest}.", dir=folder.parent))
@@ -117,19 +114,9 @@ def keep_documents(cache: Path, documents: Mapping[str, str]) -> Path:
     return folder
 
 
-def _unchanged(folder: Path, documents: Mapping[str, str]) -> Path:
-    """The folder, when it still holds what was written. Raises ConfigError."""
-    there = {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file()}
-    if there != {name: text.encode() for name, text in documents.items()}:
-        raise ConfigError(f"dataset.cache: {folder} was changed since it was written; delete it")
-    return folder
-
-
 def keep_json(cache: Path, key: str, make: Callable[[], T]) -> T:
-    """Return the JSON value that is kept under a key, made and kept first where there is none.
-
-    Raises ConfigError when the cache cannot be written.
-    """
+    """Return the JSON value that is kept under a key, made and kept first where there is none. Raises ConfigError when
+    the cache cannot be written."""
     path = cache.expanduser() / f"{key}.json"
     if not path.is_file():
         raw = orjson.dumps(make())

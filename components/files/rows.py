@@ -1,7 +1,7 @@
 """Rows of data files: JSON, JSON Lines and CSV. Errors name file, line or record, and key."""
 
 import csv
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -11,7 +11,7 @@ import orjson
 
 from components.core.errors import ConfigError
 
-CELL = 4_000_000  # characters; a discharge letter in one cell is longer than the library's own limit
+csv.field_size_limit(4_000_000)  # characters; a discharge letter in one cell is longer than the library's own limit
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,7 @@ class Row:
 
     def text(self, key: str) -> str:
         """Return a text that is not empty. Raises ConfigError."""
-        value = self._get(key)
-        if not isinstance(value, str) or not value.strip():
-            raise self.error(key, f"must be a text, found {value!r:.80}")
-        return value
+        return str(self._checked(key, "a text", lambda value: isinstance(value, str) and value.strip()))
 
     def optional_text(self, key: str) -> str:
         """Return a text without spaces around it; an empty one where it is null or missing. Raises ConfigError."""
@@ -44,24 +41,21 @@ class Row:
 
     def identifier(self, key: str) -> int | str:
         """Return a whole number or a text that is not empty. Raises ConfigError."""
-        value = self._get(key)
-        if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
-            raise self.error(key, f"must be a number or a text, found {value!r:.80}")
-        return value
+        found: int | str = self._checked(
+            key,
+            "a number or a text",
+            lambda value: isinstance(value, int | str) and not isinstance(value, bool) and value != "",
+        )
+        return found
 
     def texts(self, key: str) -> list[str]:
         """Return a list of texts. Raises ConfigError."""
-        value = self._get(key)
-        if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
-            raise self.error(key, f"must be a list of texts, found {value!r:.80}")
-        return value
+        return list(self._checked(key, "a list of texts", lambda value: isinstance(value, list) and _are_texts(value)))
 
     def named_texts(self, key: str) -> dict[str, str]:
         """Return an object of texts. Raises ConfigError."""
-        value = self._get(key)
-        if not isinstance(value, dict) or not all(isinstance(part, str) for part in value.values()):
-            raise self.error(key, f"must be an object of texts, found {value!r:.80}")
-        return value
+        what = "an object of texts"
+        return dict(self._checked(key, what, lambda value: isinstance(value, dict) and _are_texts(value.values())))
 
     def rows(self, key: str) -> "Iterator[Row]":
         """Return the objects of an array as rows. Raises ConfigError."""
@@ -71,10 +65,16 @@ class Row:
         """Make an error about one key of this row."""
         return ConfigError(f"{self.place}: {key}: {text}")
 
-    def _get(self, key: str) -> Any:
+    def _checked(self, key: str, what: str, is_right: Callable[[Any], object]) -> Any:
         if key not in self.values:
             raise self.error(key, f"is missing; the row has {', '.join(self.values) or 'no keys'}")
-        return self.values[key]
+        if not is_right(value := self.values[key]):
+            raise self.error(key, f"must be {what}, found {value!r:.80}")
+        return value
+
+
+def _are_texts(values: Iterable[object]) -> bool:
+    return all(isinstance(one, str) for one in values)
 
 
 def existing(path: Path, how: str) -> Path:
@@ -103,19 +103,17 @@ def json_lines(path: Path) -> Iterator[Row]:
 
 def json_object(path: Path) -> Iterator[tuple[str, Row]]:
     """Read the entries of a file that is one JSON object of objects, with their names. Raises ConfigError."""
-    lines = _Lines(path.read_bytes())
+    lines = _Lines(path, path.read_bytes())
     for name, values in _object(lines.raw, str(path)).items():
-        place = f"{path}:{lines.of(name)}"
-        yield name, Row(place, _entry(values, place, name))
+        yield name, lines.row(name, values)
 
 
 def json_groups(path: Path) -> Iterator[tuple[str, str, Row]]:
     """Read a file that is one JSON object of groups of objects: group, name, entry. Raises ConfigError."""
-    lines = _Lines(path.read_bytes())
+    lines = _Lines(path, path.read_bytes())
     for group, entries in _object(lines.raw, str(path)).items():
-        for name, values in _entry(entries, f"{path}:{lines.of(group)}", group).items():
-            place = f"{path}:{lines.of(name)}"
-            yield group, name, Row(place, _entry(values, place, name))
+        for name, values in lines.row(group, entries).values.items():
+            yield group, name, lines.row(name, values)
 
 
 def json_mapping(path: Path) -> Row:
@@ -124,19 +122,15 @@ def json_mapping(path: Path) -> Row:
 
 
 def json_records(path: Path, key: str | None = None) -> Iterator[Row]:
-    """Read a file that is one JSON array of objects, or the array under ``key``; places count from 1.
-
-    Raises ConfigError.
-    """
+    """Read a file that is one JSON array of objects, or the array under ``key``; places count from 1. Raises
+    ConfigError."""
     return _records(read_json(path), str(path), key)
 
 
 def csv_records(path: Path, columns: Sequence[str] | None = None, fill: bool = False) -> Iterator[Row]:
-    """Read the rows of a CSV file in UTF-8, with the line where each begins.
-
-    ``columns`` name those of a file without a header; ``fill`` adds empty cells to rows that are too short. Raises
-    ConfigError for a column name that is duplicated and for a row with too few or too many cells.
-    """
+    """Read the rows of a CSV file in UTF-8, with the line where each begins. ``columns`` name those of a file without a
+    header; ``fill`` adds empty cells to rows that are too short. Raises ConfigError for a column name that is
+    duplicated and for a row with too few or too many cells."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             yield from _csv_rows(csv.reader(file, strict=True), path, columns, fill)
@@ -150,7 +144,6 @@ def read_json(path: Path) -> Any:
 
 
 def _decoded(raw: bytes, place: str) -> Any:
-    """Decode JSON. Raises ConfigError."""
     try:
         return orjson.loads(raw)
     except ValueError as error:
@@ -158,7 +151,6 @@ def _decoded(raw: bytes, place: str) -> Any:
 
 
 def _object(raw: bytes, place: str) -> dict[str, Any]:
-    """Decode a JSON object. Raises ConfigError."""
     value = _decoded(raw, place)
     if not isinstance(value, dict):
         raise ConfigError(f"{place}: must be a JSON object, found {value!r:.80}")
@@ -182,45 +174,27 @@ def _records(value: Any, place: str, key: str | None) -> Iterator[Row]:
 
 @dataclass
 class _Lines:
-    """Finds the lines of a file's keys, asked for in the file's order."""
+    """Finds the lines of a file's keys, in the order of the file."""
 
+    path: Path
     raw: bytes
     line: int = 1
     position: int = 0
 
-    def of(self, name: str) -> int:
-        """The line of the next key that is called so."""
+    def row(self, name: str, value: Any) -> Row:
+        """The object under the next key that is called so. Raises ConfigError where it is none."""
         start = max(self.raw.find(orjson.dumps(name), self.position), self.position)
         self.line, self.position = self.line + self.raw.count(b"\n", self.position, start), start
-        return self.line
-
-
-def _entry(value: Any, place: str, name: str) -> Mapping[str, Any]:
-    """An object inside a file. Raises ConfigError."""
-    if not isinstance(value, dict):
-        raise ConfigError(f"{place}: {name}: must be an object, found {value!r:.80}")
-    return value
-
-
-def _cells(reader: Iterator[list[str]]) -> Iterator[list[str]]:
-    """The rows of a reader. The limit of a cell is one for the whole process, so it is raised for the reading alone:
-    other files may be read between two rows of this one."""
-    while True:
-        before = csv.field_size_limit(CELL)
-        try:
-            cells = next(reader, None)
-        finally:
-            csv.field_size_limit(before)
-        if cells is None:
-            return
-        yield cells
+        if not isinstance(value, dict):
+            raise ConfigError(f"{self.path}:{self.line}: {name}: must be an object, found {value!r:.80}")
+        return Row(f"{self.path}:{self.line}", value)
 
 
 def _csv_rows(reader: Any, path: Path, columns: Sequence[str] | None, fill: bool) -> Iterator[Row]:
     """The rows after the header, if there is one."""
     line = 1
     try:
-        for cells in _cells(reader):
+        for cells in reader:
             place, line = f"{path}:{line}", reader.line_num + 1
             if columns is None:
                 columns = cells

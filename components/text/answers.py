@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from string import ascii_uppercase
 
+from components.text.words import stands_in
+
 DECISIONS = ("yes", "no", "maybe")
 PUBLISHED_LETTERS = "ABCDE"
 
@@ -29,13 +31,10 @@ _OPTION = re.compile(r"^[ \t*_#>]*(?:option|(?:final )?answer)[*_]*[ \t]*:[ \t*_
 
 
 def parse_letter(raw: str, options: Mapping[str, str]) -> str | None:
-    """The letter of the option that a reply chooses; None when it cannot be read.
-
-    First rule that fires: the last ``option/answer/choice [is] [:] X``; the whole reply is a letter; it
-    begins with ``X.``, ``X)`` or ``X:``; exactly one letter stands in it as a token; without a letter,
-    exactly one option's text stands in it. Letters are capital; ``A`` before an ordinary lower-case word
-    is an article, and ``I`` the speaker.
-    """
+    """The letter of the option that a reply chooses; None when it cannot be read. First rule that fires: the last
+    ``option/answer/choice [is] [:] X``; the whole reply is a letter; it begins with ``X.``, ``X)`` or ``X:``; exactly
+    one letter stands in it as a token; without a letter, exactly one option's text stands in it. Letters are capital;
+    ``A`` before an ordinary lower-case word is an article, and ``I`` the speaker."""
     text = raw.strip()
     if text in FAILURES or not options:
         return None
@@ -44,19 +43,21 @@ def parse_letter(raw: str, options: Mapping[str, str]) -> str | None:
         return str(found[-1])
     if match := whole.fullmatch(text) or begins.match(text):
         return match[1]
-    letters = {match[0] for match in token.finditer(text) if not _is_article(text, match)}
-    if letters:
-        return letters.pop() if len(letters) == 1 else None
-    return _only(key for key, option in options.items() if option and _contains(text, option))
+    letters = set()
+    for match in token.finditer(text):
+        following = _ARTICLE.match(text, match.start())
+        if following is None or following[1] in _AFTER_CHOICE_A:
+            letters.add(match[0])
+    named = [key for key, option in options.items() if option and stands_in(option.strip(), text)]
+    found = list(letters) or named
+    return found[0] if len(found) == 1 else None
 
 
 def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None:
-    """The decision (yes, no, maybe) that a reply takes, in lower case; None when it cannot be read.
-
-    First rule that fires: the last ``option/answer/choice/decision [is] [:] yes``; the whole reply is a
-    decision; it begins with one that a punctuation mark ends; exactly one occurs in it as a word, where
-    ``no`` and ``maybe`` before another word (no difference, maybe later) are ordinary English.
-    """
+    """The decision (yes, no, maybe) that a reply takes, in lower case; None when it cannot be read. First rule that
+    fires: the last ``option/answer/choice/decision [is] [:] yes``; the whole reply is a decision; it begins with one
+    that a punctuation mark ends; exactly one occurs in it as a word, where ``no`` and ``maybe`` before another word (no
+    difference, maybe later) are ordinary English."""
     text = raw.strip()
     if text in FAILURES:
         return None
@@ -65,7 +66,8 @@ def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None
         return str(found[-1]).lower()
     if match := whole.fullmatch(text) or begins.match(text):
         return match[1].lower()
-    return _only(iter({word.lower() for word in token.findall(text)}))
+    decided = {word.lower() for word in token.findall(text)}
+    return decided.pop() if len(decided) == 1 else None
 
 
 def after_mark(text: str, mark: re.Pattern[str] = _MARK) -> str:
@@ -126,23 +128,6 @@ def _decision_patterns(decisions: tuple[str, ...]) -> _Patterns:
     )
 
 
-def _is_article(text: str, match: re.Match[str]) -> bool:
-    """Whether a letter token is the English article: ``A`` before a lower-case word that no choice precedes."""
-    following = _ARTICLE.match(text, match.start())
-    return following is not None and following[1] not in _AFTER_CHOICE_A
-
-
-def _contains(text: str, option: str) -> bool:
-    """Whether an option's text occurs as whole words, in any case."""
-    return re.search(rf"(?<!\w){re.escape(option.strip())}(?!\w)", text, re.IGNORECASE) is not None
-
-
-def _only(found: Iterable[str]) -> str | None:
-    """The single one there is; None when there are none or several."""
-    several = list(found)
-    return several[0] if len(several) == 1 else None
-
-
 _LETTERED = re.compile(r"\s*([A-Z])\.\s*(\S.*?)\s*")
 
 
@@ -154,18 +139,16 @@ def lettered(texts: Iterable[str]) -> dict[str, str]:
 def letter_of(choices: Mapping[str, str], text: str) -> str | None:
     """The letter of the one option that says ``text``: letter by letter, or but for case, spaces and a final
     full stop; None when there is none, or several."""
-    for same in (str.strip, _plain):
-        found = [letter for letter, option in choices.items() if same(option) == same(text)]
+    for plain in (str.strip, lambda one: " ".join(one.casefold().split()).rstrip(". ")):
+        found = [letter for letter, option in choices.items() if plain(option) == plain(text)]
         if found:
             return found[0] if len(found) == 1 else None
     return None
 
 
 def split_options(text: str) -> tuple[str, dict[str, str]]:
-    """A question and the options at its end, one a line (``A. text``), counted from A and at least two.
-
-    What does not end so comes back whole and without options.
-    """
+    """A question and the options at its end, one a line (``A. text``), counted from A and at least two. What does not
+    end so comes back whole and without options."""
     lines = text.rstrip().split("\n")
     choices: dict[str, str] = {}
     for number in range(len(lines) - 1, -1, -1):
@@ -182,21 +165,15 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
     return text, {}
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split()).rstrip(". ")
-
-
 _PHRASE = re.compile("the answer is ", re.IGNORECASE)
 _ANNOUNCES = re.compile(r"\banswers?\*{0,2}(?: is\b| are\b|[ \t]*(?=[:=]))\*{0,2}[ \t]*[:=]?[ \t*]*", re.IGNORECASE)
 _SENTENCE_ENDS = re.compile(r"[.!?][*]*\s+(?=[A-Z(])|\n")
 
 
 def marked(text: str, to_end: bool = False) -> str:
-    """The reference's answer: from the phrase to the first full stop of its line, or to the end of the text.
-
-    ``to_end`` lets full stops pass. It may not cross a line break; then the next line with the phrase is
-    tried. Without any it is the whole text.
-    """
+    """The reference's answer: from the phrase to the first full stop of its line, or to the end of the text. ``to_end``
+    lets full stops pass. It may not cross a line break; then the next line with the phrase is tried. Without any it is
+    the whole text."""
     lines = text.split("\n")
     n_last = len(lines) - (2 if len(lines) > 1 and not lines[-1] else 1)
     for number, line in enumerate(lines):

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,11 +34,9 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bm25:
-    """An index that is only read. Made by ``over``.
-
-    ``rows``: term -> its row; the documents of row r, and how often each has the term, stand in
-    ``documents`` and ``counts`` at ``starts[r]:starts[r + 1]``; ``lengths`` in terms, (n_documents,).
-    """
+    """An index that is only read. Made by ``over``. ``rows``: term -> its row; the documents of row r, and how often
+    each has the term, are in ``documents`` and ``counts`` at ``starts[r]:starts[r + 1]``; ``lengths`` in terms,
+    (n_documents,)."""
 
     ids: tuple[str, ...]
     rows: Mapping[str, int]
@@ -80,7 +78,10 @@ class Bm25:
         scores = np.zeros(len(self), np.float64)
         norms = K1 * (1 - B + B * self.lengths / self.lengths.mean())
         for term, times in known.items():
-            self._add(scores, norms, self.rows[term], times)
+            start, end = self.starts[self.rows[term]], self.starts[self.rows[term] + 1]
+            numbers, counts = self.documents[start:end], self.counts[start:end]
+            idf = np.log(1 + (len(self) - (end - start) + 0.5) / (end - start + 0.5))
+            scores[numbers] += times * idf * counts / (counts + norms[numbers])
         found = np.flatnonzero(scores)
         rounded = scores[found].round(_TIE_DECIMALS)
         if len(found) > k:
@@ -89,51 +90,34 @@ class Bm25:
         hits = [(-float(score), self.ids[number]) for score, number in zip(rounded, found, strict=True)]
         return [Hit(name, -score) for score, name in sorted(hits)[:k]]
 
-    def _add(self, scores: NDArray[np.float64], norms: NDArray[Any], row: int, times: int) -> None:
-        """Add what one query term, asked ``times`` times, gives to each document that has it."""
-        start, end = self.starts[row], self.starts[row + 1]
-        numbers, counts = self.documents[start:end], self.counts[start:end]
-        found = end - start
-        idf = np.log(1 + (len(self) - found + 0.5) / (found + 0.5))
-        scores[numbers] += times * idf * counts / (counts + norms[numbers])
-
 
 STOP_WORDS = frozenset((
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of",
     "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
 ))  # fmt: skip
-_BETWEEN_BOTH = frozenset("'.\u2018\u2019\u2024\ufe52\uff07\uff0e")
-_BETWEEN_LETTERS = frozenset(":\u00b7\u0387\u055f\u05f4\u2027\ufe13\ufe55\uff1a")
-_BETWEEN_DIGITS = frozenset(",;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b")
+# Characters between letters, between digits, and between both.
+_BETWEEN = {
+    **dict.fromkeys("'.\u2018\u2019\u2024\ufe52\uff07\uff0e", "."),
+    **dict.fromkeys(":\u00b7\u0387\u055f\u05f4\u2027\ufe13\ufe55\uff1a", ":"),
+    **dict.fromkeys(",;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b", ","),
+}
+_KINDS = {"Nl": "L", "L": "L", "M": "x", "Cf": "x", "Nd": "D", "Pc": "_"}  # by category, or its first letter
 _RUN = "(?:[LD_]x*)+"
 _TOKEN = re.compile(rf"Ix*|{_RUN}(?:(?:(?<=[Lx])[:.](?=L)|(?<=[Dx])[,.](?=D)){_RUN})*")
 _POSSESSIVE = ("'s", "\u2019s", "\uff07s")
 
 
 class _Shapes(dict[int, str]):
-    """Character -> what it is to word boundaries: L letter, D digit, I ideograph, _ connector, x mark."""
+    """Character -> what it is to word boundaries: L letter, D digit, I ideograph, _ connector, x mark; a space where it
+    separates words."""
 
     def __missing__(self, code: int) -> str:
-        character = chr(code)
-        self[code] = shape = _shape(character, unicodedata.category(character))
+        character, category = chr(code), unicodedata.category(chr(code))
+        shape = _BETWEEN.get(character) or _KINDS.get(category) or _KINDS.get(category[0], " ")
+        if category == "Lo" and unicodedata.name(character, "").startswith(("CJK", "HIRAGANA")):
+            shape = "I"
+        self[code] = shape
         return shape
-
-
-def _shape(character: str, category: str) -> str:
-    """One letter for one character; everything that separates words is a space."""
-    if character in _BETWEEN_BOTH:
-        return "."
-    if character in _BETWEEN_LETTERS:
-        return ":"
-    if character in _BETWEEN_DIGITS:
-        return ","
-    if category == "Lo" and unicodedata.name(character, "").startswith(("CJK", "HIRAGANA")):
-        return "I"
-    if category[0] == "L" or category == "Nl":
-        return "L"
-    if category[0] == "M" or category == "Cf":
-        return "x"
-    return {"Nd": "D", "Pc": "_"}.get(category, " ")
 
 
 _SHAPES = _Shapes()

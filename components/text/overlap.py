@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from math import exp
 from typing import Any
 
@@ -41,14 +40,8 @@ def word_f1(reference: str, response: str) -> float:
     """F1 of the sets of lower-case words."""
     if reference == response:
         return float(bool(reference.strip()))
-    expected, found = _word_set(reference), _word_set(response)
+    expected, found = set(words(reference)), set(words(response))
     return _overlap(len(expected & found), len(expected), len(found)).f1
-
-
-@lru_cache(maxsize=256)
-def _word_set(text: str) -> frozenset[str]:
-    """The different words of a text."""
-    return frozenset(words(text))
 
 
 def bleu_unigram(reference: str, response: str) -> float:
@@ -61,19 +54,20 @@ def bleu_unigram(reference: str, response: str) -> float:
 
 
 def bleu(reference: str, response: str, order: int = _MAX_ORDER) -> float:
-    """Sentence BLEU up to n-grams of this order as sacrebleu has it: 13a tokens, exponential smoothing,
-    effective order.
-    """
-    if reference == response:
-        return float(bool(_tokens(reference)))
+    """Sentence BLEU up to n-grams of this order as sacrebleu has it: 13a tokens, exponential smoothing, effective
+    order."""
     expected, found = _grams(reference), _grams(response)
+    if reference == response:
+        return float(expected[0] > 0)
     if not expected[0] or not found[0]:
         return 0.0
     correct = [_clipped(theirs, mine) for theirs, mine in zip(expected[1 : order + 1], found[1:], strict=False)]
     if order == 1 or not correct[0]:
         return float(_brevity(expected[0], found[0]) * correct[0] / found[0])
     total = [max(0, found[0] - size) for size in range(order)]
-    score = _sacrebleu().compute_bleu(
+    from sacrebleu.metrics.bleu import BLEU
+
+    score = BLEU.compute_bleu(
         correct, total, found[0], expected[0], smooth_method="exp", effective_order=True, max_ngram_order=order
     )
     return min(1.0, float(score.score) / 100)
@@ -89,44 +83,20 @@ def _clipped(reference: Mapping[Any, int], response: Mapping[Any, int]) -> int:
     return sum([min(reference[item], response[item]) for item in reference.keys() & response.keys()])
 
 
-@lru_cache(maxsize=1)
-def _sacrebleu() -> Any:
-    """The class that turns counts into BLEU."""
-    return import_module("sacrebleu.metrics.bleu").BLEU
-
-
-@lru_cache(maxsize=1)
-def _tokenizer() -> Any:
-    """The tokenizer that sacrebleu uses by default."""
-    return import_module("sacrebleu.tokenizers.tokenizer_13a").Tokenizer13a()
-
-
-@lru_cache(maxsize=16384)
-def _cut(chunk: str) -> tuple[str, ...]:
-    """The tokens of a run of text without blanks; its rules look no further."""
-    return tuple(_tokenizer()(chunk).split())
-
-
-def _tokens(text: str) -> list[str]:
-    """The tokens of a text, in which a hyphen at the end of a line joins two runs."""
-    chunks = [text] if "-\n" in text else text.split()
-    return [token for chunk in chunks for token in _cut(chunk)]
-
-
 @lru_cache(maxsize=256)
 def _grams(text: str) -> tuple[Any, ...]:
     """The number of tokens of a text and its n-grams of every order, counted."""
-    tokens = _tokens(text)
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    tokens = Tokenizer13a()(text).split()  # type: ignore[no-untyped-call]  # sacrebleu's own
     shifted = [tokens[start:] for start in range(_MAX_ORDER)]
     return (len(tokens), *(Counter(zip(*shifted[:size], strict=False)) for size in range(1, _MAX_ORDER + 1)))
 
 
 def rouge_l(reference: str, response: str) -> Overlap:
-    """ROUGE-L as package ``rouge-score`` has it: longest common subsequence of lower-case ASCII words, no stemming.
-
-    The package itself is not used: it depends on NLTK and with it 1.8 s of imports, and its table costs
-    milliseconds a pair. Tests hold this against it.
-    """
+    """ROUGE-L as package ``rouge-score`` has it: longest common subsequence of lower-case ASCII words, no stemming. The
+    package itself is not used: it depends on NLTK and with it 1.8 s of imports, and its table costs milliseconds a
+    pair. Tests hold this against it."""
     expected, found = _plain_words(reference), _plain_words(response)
     return _overlap(LCSseq.similarity(expected, found), len(expected), len(found))
 
@@ -138,12 +108,10 @@ def _plain_words(text: str) -> tuple[str, ...]:
 
 
 def rouge_l_summary(reference: str, response: str) -> float:
-    """ROUGE-L F as package ``rouge`` 1.0.1 has it: summary level, distinct words, case-sensitive.
-
-    Texts are cut at every period. Its counting departs from Lin 2004: the words of the longest common
-    subsequences of all pairs of sentences are pooled as a set. Identical texts give 0.999999995. The
-    package finds nothing in texts so long that its recursion fails; here they are scored.
-    """
+    """ROUGE-L F as package ``rouge`` 1.0.1 has it: summary level, distinct words, case-sensitive. Texts are cut at
+    every period. Its counting departs from Lin 2004: the words of the longest common subsequences of all pairs of
+    sentences are pooled as a set. Identical texts give 0.999999995. The package finds nothing in texts so long that its
+    recursion fails; here they are scored."""
     expected, found = _sentences(reference), _sentences(response)
     if not expected or not found:
         return 0.0

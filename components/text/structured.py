@@ -8,13 +8,13 @@ from typing import Any
 
 
 def object_in(text: str) -> dict[str, Any] | None:
-    """What stands from the first brace to the last; None when that is not a JSON object."""
+    """What is between the first brace and the last; None when that is not a JSON object."""
     value = _decoded(text, "{", "}")
     return value if isinstance(value, dict) else None
 
 
 def array_in(text: str) -> list[Any] | None:
-    """What stands from the first square bracket to the last; None when that is not a JSON array."""
+    """What is between the first square bracket and the last; None when that is not a JSON array."""
     value = _decoded(text, "[", "]")
     return value if isinstance(value, list) else None
 
@@ -45,14 +45,10 @@ class NotLiteral(ValueError):
 def literal(text: str) -> Any:
     """The value of a literal. Raises NotLiteral."""
     try:
-        return literal_eval(_ESCAPE.sub(_escaped, text))
+        # An escape that Python does not know is a backslash and a letter, as Python itself reads it.
+        return literal_eval(_ESCAPE.sub(lambda one: one[0] if one[1] in _KNOWN else "\\" + one[0], text))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         raise NotLiteral(text[:80]) from None
-
-
-def _escaped(found: re.Match[str]) -> str:
-    """An escape that Python does not know is a backslash and a letter, as Python itself reads it."""
-    return found[0] if found[1] in _KNOWN else "\\" + found[0]
 
 
 def read_yaml(path: Path) -> Any:
@@ -70,21 +66,9 @@ def parsed(text: str | bytes) -> Any:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
-    if sum(map(shown.count, _NESTS)) > _DEEPEST and _depth(shown, loader) > _DEEPEST:
-        raise yaml.YAMLError(f"lists and mappings are nested more than {_DEEPEST} deep")
+    depth = 0
+    for event in yaml.parse(shown, Loader=loader) if sum(map(shown.count, _NESTS)) > _DEEPEST else ():
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise yaml.YAMLError(f"lists and mappings are nested more than {_DEEPEST} deep")
     return yaml.load(text, Loader=loader)
-
-
-def _depth(text: str, loader: Any) -> int:
-    """How deep a text nests, as far as it matters."""
-    import yaml
-
-    depth = deepest = 0
-    for event in yaml.parse(text, Loader=loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if (deepest := max(deepest, depth)) > _DEEPEST:
-                break
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-    return deepest

@@ -38,13 +38,10 @@ class _Atom:
 
 
 def strict(prediction: str, gold: Sequence[str]) -> bool:
-    """Whether a prediction, the text of ``answer``, holds the gold values and no others; order and repeats are free.
-
-    A Python list, tuple, set or dict counts as its values, anything else as one; an empty one as a missing value.
-    Numbers agree to 1e-6 (relative above 1) or, with two decimals or more, where gold rounds to them; two whole ones
-    must be equal.
-    A plain text may list several gold values with a comma and a blank between them.
-    """
+    """Whether a prediction, the text of ``answer``, holds the gold values and no others; order and repeats are free. A
+    Python list, tuple, set or dict counts as its values, anything else as one; an empty one as a missing value. Numbers
+    agree to 1e-6 (relative above 1) or, with two decimals or more, where gold rounds to them; two whole ones must be
+    equal. A plain text may list several gold values with a comma and a blank between them."""
     right = _atoms(gold)
     values, plain = _values(prediction)
     if _same_sets(_atoms(values), right):
@@ -58,10 +55,8 @@ def strict(prediction: str, gold: Sequence[str]) -> bool:
 
 
 def lenient(prediction: str, gold: Sequence[str], yes_no: bool = True) -> bool:
-    """Whether the published judge accepts a prediction: gold, or all its parts, occur in it as substrings.
-
-    ``yes_no``: a gold yes or no is read as 1 or 0, as the judge within the run does and the scoring script does not.
-    """
+    """Whether the published judge accepts a prediction: gold, or all its parts, occur in it as substrings. ``yes_no``:
+    a gold yes or no is read as 1 or 0, as the judge within the run does and the scoring script does not."""
     joined = _COMMA.join(gold)
     if joined in prediction:
         return True
@@ -72,11 +67,10 @@ def lenient(prediction: str, gold: Sequence[str], yes_no: bool = True) -> bool:
 
 
 def cells(rows: Iterable[Sequence[Any]]) -> list[str]:
-    """The distinct values of a result as texts, row by row, without missing ones.
-
-    Whole numbers as digits, others rounded to 6 decimals without closing zeros, true and false as 1 and 0.
-    """
-    return list(dict.fromkeys(_cell(value) for row in rows for value in row if not _is_missing(value)))
+    """The distinct values of a result as texts, row by row, without missing ones. Whole numbers as digits, others
+    rounded to 6 decimals without closing zeros, true and false as 1 and 0."""
+    values = [value for row in rows for value in row if value is not None]
+    return list(dict.fromkeys(_cell(value) for value in values if not (isinstance(value, float) and isnan(value))))
 
 
 def normal(prediction: str) -> str:
@@ -87,10 +81,6 @@ def normal(prediction: str) -> str:
         return prediction
     keys = (f"{key.normalize() + 0:f}" if isinstance(key, Decimal) else key or "none" for key in map(_key, atoms))
     return ", ".join(sorted(set(keys)))
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and isnan(value))
 
 
 def _cell(value: Any) -> str:
@@ -110,27 +100,20 @@ def _values(prediction: str) -> tuple[list[str], bool]:
     except NotLiteral:
         return [prediction], True
     if isinstance(value, list | tuple | set | dict):
-        return [_text(one) for one in _flat(value)], False
+        return list(_texts(value)), False
     return [value if isinstance(value, str) else prediction], True
 
 
-def _text(value: Any) -> str:
-    """A value's text; in hexadecimal where a number has too many digits for Python to write."""
-    try:
-        return str(value)
-    except ValueError:
-        return hex(value)
-
-
-def _flat(value: Any) -> Iterator[Any]:
-    """The values in nested collections; of a dict its values."""
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, list | tuple | set):
-        yield value
+def _texts(value: Any) -> Iterator[str]:
+    """The values in nested collections, of a dict its values, as texts."""
+    if isinstance(value, list | tuple | set | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
         return
-    for one in value:
-        yield from _flat(one)
+    try:
+        yield str(value)
+    except ValueError:  # more digits than Python writes
+        yield hex(value)
 
 
 def _atoms(texts: Sequence[str]) -> list[_Atom]:
@@ -168,25 +151,15 @@ def _key(atom: _Atom) -> str | Decimal | None:
 
 
 def _same(found: _Atom, gold: _Atom) -> bool:
-    """Whether two values agree."""
-    if found.number is None or gold.number is None:
+    """Whether two values agree: numbers that differ within the tolerance or after rounding gold, not two whole ones."""
+    a, b = found.number, gold.number
+    if a is None or b is None:
         return found.text == gold.text
-    return found.number == gold.number or _near(found.number, gold.number)
-
-
-def _near(found: Decimal, gold: Decimal) -> bool:
-    """Whether numbers that differ agree: not two whole ones, and within the tolerance or after rounding gold."""
-    if _is_whole(found) and _is_whole(gold):
-        return False
-    off = abs(found - gold)
-    if off <= _TOLERANCE * max(Decimal(1), abs(gold)):
-        return True
-    decimals = -int(found.as_tuple().exponent)
-    return decimals >= _FEWEST_DECIMALS and 2 * off <= Decimal(1).scaleb(-decimals)
-
-
-def _is_whole(number: Decimal) -> bool:
-    return number == number.to_integral_value()
+    if a == b or (a == a.to_integral_value() and b == b.to_integral_value()):
+        return a == b
+    decimals, off = -int(a.as_tuple().exponent), abs(a - b)
+    rounded = decimals >= _FEWEST_DECIMALS and 2 * off <= Decimal(1).scaleb(-decimals)
+    return rounded or off <= _TOLERANCE * max(Decimal(1), abs(b))
 
 
 def _made_of(texts: Sequence[str], gold: Sequence[_Atom]) -> bool:
@@ -195,17 +168,12 @@ def _made_of(texts: Sequence[str], gold: Sequence[_Atom]) -> bool:
     for atom in sorted(gold, key=lambda one: -len(one.text or "")):
         text = atom.text or ""
         parts = [_atom(part) for part in text.split(_COMMA)] if _COMMA in text else [atom]
-        before = sum(piece is not None for piece in pieces)
-        for at in range(len(pieces)):
-            if _stands(parts, pieces[at : at + len(parts)]):
+        found = False
+        for at in range(len(pieces) - len(parts) + 1):
+            some = zip(pieces[at : at + len(parts)], parts, strict=True)
+            if all(piece is not None and _same(piece, part) for piece, part in some):
                 pieces[at : at + len(parts)] = [None] * len(parts)
-        if sum(piece is not None for piece in pieces) == before:
+                found = True
+        if not found:
             return False
     return not any(pieces)
-
-
-def _stands(parts: Sequence[_Atom], pieces: Sequence[_Atom | None]) -> bool:
-    """Whether these pieces are those parts."""
-    return len(parts) == len(pieces) and all(
-        piece is not None and _same(piece, part) for piece, part in zip(pieces, parts, strict=True)
-    )

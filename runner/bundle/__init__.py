@@ -1,13 +1,11 @@
 """Bundles: all that a run or a sweep needs to be run again elsewhere, in one file, without key or network."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -16,14 +14,12 @@ from components.core.redaction import secret_variables
 from components.prompts import load, place_of
 from runner.bundle import archive, settings
 from runner.bundle.differences import HOME
+from runner.bundle.inputs import Inputs, inputs_of, may_include
 from runner.results.runs import config_of
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
 from runner.storage.resume import CONFIG, is_complete, setting
-
-if TYPE_CHECKING:
-    from runner.bundle.inputs import Inputs
-    from runner.storage.schema import Manifest
+from runner.storage.schema import Manifest
 
 _FILES = (manifest.FILE, RECORDS, "metrics.json", "report.md", "texts-*.jsonl.gz")
 _INCLUDED = re.compile(r"_shared/[\w./-]+\.jinja")  # in a template
@@ -43,7 +39,8 @@ class _Contents:
     notes: list[str] = field(default_factory=list)
     closed: bool = False
 
-    def _permit(self, folder: Path, privacy: str) -> None:
+    def permit(self, folder: Path, privacy: str) -> None:
+        """Note the class of a run's data. Raises ConfigError where they may not be packed."""
         if privacy != "open" and not self.with_data:
             raise ConfigError(
                 f"{folder}: its data are {privacy}, and records, texts and journal quote them: no bundle is made of it;"
@@ -51,29 +48,20 @@ class _Contents:
             )
         self.closed |= privacy != "open"
 
-    def check(self, folder: Path) -> None:
-        """Raises ConfigError for a run that is not complete, or whose data may not be packed."""
-        if not is_complete(folder):
-            how = setting("run.resume", folder)
-            raise ConfigError(f"{folder} is not complete, or has errored samples: {how} resumes it")
-        self._permit(folder, (manifest.read(folder).get("dataset") or {}).get("privacy", "open"))
-
     def add_run(self, label: str, folder: Path, cfg: Mapping[str, Any], inputs: Inputs) -> None:
-        """Add a run's files, prompts, memory and calls, and its data where they may be passed on.
-
-        Raises ConfigError for another reply to the same call, and for data not open.
-        """
+        """Add a run's files, prompts, memory and calls, and its data where they may be passed on. Raises ConfigError
+        for another reply to the same call, and for data not open."""
         if any(self.entries.get(key, payload) != payload for key, payload in inputs.entries.items()):
             raise ConfigError(f"{folder}: its journal has another reply than that of a run before: pack them apart")
-        self._permit(folder, inputs.privacy)
+        self.permit(folder, inputs.privacy)
         self.entries |= inputs.entries
         notes = manifest.read(folder)
         for pattern in _FILES:
             self.members |= {f"runs/{label}/{path.name}": path for path in sorted(folder.glob(pattern))}
         custom = sorted(name for name in set(inputs.prompts) if is_custom(name))
         self.members |= prompt_files(inputs.prompts)
-        named = settings.texts(cfg)
-        packed = {k: f"prompts/{packed_name(name)}" for k, name in named if k.endswith("prompts") and name in custom}
+        named = ((k, name) for k, name in settings.texts(cfg) if k.endswith("prompts") and name in custom)
+        packed = {k: f"prompts/{packed_name(name)}" for k, name in named}
         config = settings.portable(cfg, packed | self._add_data(cfg, notes, inputs))
         if inputs.memory is not None:
             digest, files = inputs.memory.name, [path for path in inputs.memory.rglob("*") if path.is_file()]
@@ -93,8 +81,6 @@ class _Contents:
 
     def _add_data(self, cfg: Mapping[str, Any], notes: Manifest, inputs: Inputs) -> dict[str, str]:
         """Add the dataset's files that may be passed on. Returns where in the bundle they are, by key."""
-        from runner.bundle.inputs import may_include
-
         found = settings.local_paths(cfg).items()
         named = {key: path for key, path in found if key.startswith("dataset.") and path.exists()}
         if not named:
@@ -110,30 +96,21 @@ class _Contents:
         self.notes.append(f"data: {', '.join(named)}: {why}")
         return packed
 
-    def describe(self, target: Path) -> list[str]:
-        """What the bundle holds, in lines."""
-        size = f"{len(self.runs)} run(s), {len(self.entries):,} entries of the journal, prompts, records"
-        lines = [f"bundle:     {target} ({target.stat().st_size:,} bytes)", f"holds:      {size}"]
-        if self.closed:
-            lines.append("            with trajectories of data that are not open: keep it where such data may be")
-        lines += dict.fromkeys(self.notes)
-        lines += [f"asks for:   {key}, which was {text}" for key, text in sorted(self.required.items())]
-        return [*lines, f"replay:     python -m runner {setting('run.replay', target)}"]
-
 
 def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
     """Write a bundle of finished runs. Returns what to print about it. Raises ConfigError, and then writes nothing.
-
-    Every run is run once more from its journal, which shows what it used and that it can be replayed.
-    ``with_data``: trajectories of data that are not open may be included, and open data whatever their licence.
-    """
+    Every run is run once more from its journal, which shows what it used and that it can be replayed. ``with_data``:
+    trajectories of data that are not open may be included, and open data whatever their licence."""
     if target.suffix != ".zip":
         raise ConfigError(f"bundle {target}: a bundle is a zip, call it {target.with_suffix('.zip')}")
-    configs, contents = [_config(folder) for folder in folders], _Contents(with_data)
-    for folder in folders:
-        contents.check(folder)
-    from runner.bundle.inputs import inputs_of
-
+    configs, contents = [config_of(folder) for folder in folders], _Contents(with_data)
+    for folder, cfg in zip(folders, configs, strict=True):
+        if not isinstance(cfg.get("run"), dict):
+            raise ConfigError(f"{folder / CONFIG} is damaged: it is not the config of a run")
+        if not is_complete(folder):
+            how = setting("run.resume", folder)
+            raise ConfigError(f"{folder} is not complete, or has errored samples: {how} resumes it")
+        contents.permit(folder, (manifest.read(folder).get("dataset") or {}).get("privacy", "open"))
     used = [inputs_of(folder, cfg) for folder, cfg in zip(folders, configs, strict=True)]
     for run in zip(labels_of(folders), folders, configs, used, strict=True):
         contents.add_run(*run)
@@ -148,14 +125,16 @@ def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
     }
     refuse_keys(contents.members, configs)
     archive.write(target, head, contents.members)
-    return contents.describe(target)
-
-
-def _config(folder: Path) -> dict[str, Any]:
-    cfg = config_of(folder)
-    if not isinstance(cfg.get("run"), dict):
-        raise ConfigError(f"{folder / CONFIG} is damaged: it is not the config of a run")
-    return cfg
+    size = f"{len(folders)} run(s), {len(contents.entries):,} entries of the journal, prompts, records"
+    closed = "            with trajectories of data that are not open: keep it where such data may be"
+    return [
+        f"bundle:     {target} ({target.stat().st_size:,} bytes)",
+        f"holds:      {size}",
+        *([closed] if contents.closed else []),
+        *dict.fromkeys(contents.notes),
+        *(f"asks for:   {key}, which was {text}" for key, text in sorted(contents.required.items())),
+        f"replay:     python -m runner {setting('run.replay', target)}",
+    ]
 
 
 def labels_of(folders: Sequence[Path]) -> list[str]:

@@ -11,6 +11,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
@@ -208,33 +209,24 @@ def journal_lines(entries: Mapping[bytes, bytes]) -> bytes:
     """The content of ``journal.jsonl``, calls in the order of their places. Raises ConfigError."""
     if odd := next((key for key, payload in entries.items() if b"\n" in payload), None):
         raise ConfigError(f"the journal's entry {odd.hex()} is not a line of JSON")
-    ordered = sorted(entries.items(), key=lambda item: (_place(item[1]), item[0]))
-    return b"".join(b"%s %s %s\n" % (key.hex().encode(), _checksum(key, payload), payload) for key, payload in ordered)
+    heads = {key: orjson.loads(payload) for key, payload in entries.items()}  # what tools returned has no place: last
+    ordered = sorted(entries, key=lambda key: (0, *heads[key]["at"], key) if "at" in heads[key] else (1, key))
+    lines = ((key.hex().encode(), _checksum(key, entries[key]), entries[key]) for key in ordered)
+    return b"".join(b"%s %s %s\n" % line for line in lines)
 
 
-def restore_journal(path: Path, folder: Path) -> int:
-    """Write the whole entries of a ``journal.jsonl`` into a journal. Returns how many there are."""
-    n = 0
+def restore_journal(path: Path, folder: Path) -> None:
+    """Write the whole entries of a ``journal.jsonl`` into a journal."""
     with Journal(folder) as journal, path.open("rb") as lines:
         while line := lines.readline(_MAX_LINE):
             name, _, rest = line.rstrip(b"\n").partition(b" ")
             checksum, _, payload = rest.partition(b" ")
-            try:
+            with suppress(ValueError):  # a damaged line
                 key = bytes.fromhex(name.decode("ascii"))
                 orjson.loads(payload)
-            except ValueError:
-                continue
-            if len(key) == 32 and checksum == _checksum(key, payload):
-                journal.put(key, payload)
-                n += 1
-    return n
+                if len(key) == 32 and checksum == _checksum(key, payload):
+                    journal.put(key, payload)
 
 
 def _checksum(key: bytes, payload: bytes) -> bytes:
     return sha256(key + payload).hexdigest()[:16].encode()
-
-
-def _place(payload: bytes) -> tuple[Any, ...]:
-    """Sample, epoch, branch and number of a call; what tools returned comes last."""
-    entry = orjson.loads(payload)
-    return (0, *entry["at"]) if "at" in entry else (1,)

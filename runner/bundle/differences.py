@@ -22,7 +22,7 @@ JSON = Mapping[str, Any]
 
 def first_difference(was: Sequence[Record], now: Sequence[Record], renamed: Mapping[str, str] | None = None) -> str:
     """One line, empty where the records are the same. ``renamed``: present name of a prompt set -> name at the time."""
-    before, after = _by_place(was), _by_place(now)
+    before, after = ({(str(one["sample_id"]), str(one["epoch"])): one for one in records} for records in (was, now))
     if missing := sorted(before.keys() ^ after.keys()):
         when = "was run, and is not now" if missing[0] in before else "was not run, and is now"
         return f"{_place(missing[0])} {when}"
@@ -40,10 +40,6 @@ def metrics_difference(was: JSON, now: JSON) -> str:
             return f"metric {name} was {_short(before.get(name))}, is {_short(after.get(name))}"
     strata = was.get("strata"), now.get("strata")
     return "" if strata[0] == strata[1] else f"the metrics by strata differ: {_apart('strata', *strata)}"
-
-
-def _by_place(records: Sequence[Record]) -> dict[tuple[str, str], JSON]:
-    return {(str(record["sample_id"]), str(record["epoch"])): record for record in records}
 
 
 def _place(place: tuple[str, str]) -> str:
@@ -67,7 +63,9 @@ def _difference(was: JSON, now: JSON) -> str:
     """What differs in a sample: the first call that does, else what came of it."""
     for old, new in zip(was.get("steps", ()), now.get("steps", ()), strict=False):
         if old != new:
-            return f", {_call(old)}: {_in_call(old, new)}"
+            key = next(key for key in (*_FIELDS, *old, *new) if old.get(key) != new.get(key))
+            called = f"{_FIELDS[key]} differs: " if key in _FIELDS else ""
+            return f", {_call(old)}: {called}{_apart(key, old.get(key), new.get(key))}"
     steps = len(was.get("steps", ())), len(now.get("steps", ()))
     if steps[0] != steps[1]:
         step = (was if steps[0] > steps[1] else now)["steps"][min(steps)]
@@ -80,12 +78,6 @@ def _difference(was: JSON, now: JSON) -> str:
 
 def _call(step: JSON) -> str:
     return f"branch {step.get('branch')!r}, call {step.get('n')} ({step.get('purpose')})"
-
-
-def _in_call(old: JSON, new: JSON) -> str:
-    key = next(key for key in (*_FIELDS, *old, *new) if old.get(key) != new.get(key))
-    called = f"{_FIELDS[key]} differs: " if key in _FIELDS else ""
-    return called + _apart(key, old.get(key), new.get(key))
 
 
 def _apart(key: str, was: Any, now: Any) -> str:
@@ -119,14 +111,10 @@ def changed_prompts(bundle: Path) -> list[str]:
 
 
 def sources_of(member: str, bundle: Path, own: Mapping[str, str]) -> set[str]:
-    """The message sources that use a file of a bundle's prompts. ``own``: name in the bundle -> in the records."""
-    named = (file.rpartition("/") for file in _including(member.removeprefix("prompts/"), bundle))
-    return {f"{own.get(home, home)}/{name}" for home, _, name in named}
-
-
-def _including(file: str, bundle: Path) -> set[str]:
-    """The file and the templates that include it, directly or not; of data next to templates all of the set."""
-    folder, found, unread = bundle / "prompts", {file}, [file]
+    """The message sources of a file of a bundle's prompts and of the templates that include it, directly or not; of
+    data next to templates all of the set. ``own``: name in the bundle -> in the records."""
+    folder, found = bundle / "prompts", {member.removeprefix("prompts/")}
+    unread = [*found]
     texts = {
         path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8", errors="replace")
         for path in sorted(folder.rglob("*.jinja"))
@@ -137,7 +125,7 @@ def _including(file: str, bundle: Path) -> set[str]:
         including = {name for name, text in texts.items() if one in text or (home and name.startswith(f"{home}/"))}
         unread += including - found
         found |= including
-    return found
+    return {f"{own.get(home, home)}/{name}" for home, _, name in (file.rpartition("/") for file in found)}
 
 
 def first_call(records: Iterable[Record], sources: Collection[str] | None = None) -> str:

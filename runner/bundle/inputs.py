@@ -5,8 +5,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -62,10 +61,8 @@ def inputs_of(folder: Path, cfg: Mapping[str, Any]) -> Inputs:
     named = run["replay"] if isinstance(run["replay"], str) else run["journal"]
     if named is None or not (journal := Path(named)).is_dir():
         raise ConfigError(f"{folder}: its journal ({named}) is not here, and without it nobody can replay a bundle")
-    with _opened_files() as opened:
-        inputs = asyncio.run(_replay(folder, {**cfg, "run": {**run, "replay": str(journal)}}, journal))
-    inputs.files = {path.absolute() for path in {*map(Path, opened), *inputs.files} if path.is_file()}
-    return inputs
+    _opened_files().clear()
+    return asyncio.run(_replay(folder, {**cfg, "run": {**run, "replay": str(journal)}}, journal))
 
 
 async def _replay(folder: Path, cfg: Mapping[str, Any], path: Path) -> Inputs:
@@ -96,43 +93,32 @@ async def _replay(folder: Path, cfg: Mapping[str, Any], path: Path) -> Inputs:
     learnt = None if memory is None else manifest.read_learnt(memory).get("privacy")
     classes = {str(facts["dataset"]["privacy"]), learnt or "open"} - {"open"}
     named = {Path(path) for sample in samples for path in sample.files.values()}  # a cell of code opens them
-    files = named | {path for root in named if root.is_dir() for path in root.rglob("*")}
+    named |= {path for root in named if root.is_dir() for path in root.rglob("*")}
+    files = {path.absolute() for path in {*map(Path, _opened_files()), *named} if path.is_file()}
     return Inputs(journal.read, list(experiment.prompts), files, memory, min(classes, default="open"))
 
 
-@contextmanager
-def _opened_files() -> Iterator[set[str]]:
-    """The absolute names of the files and databases that this process opens meanwhile."""
-    names = set[str]()
-    _listening().append(names)
-    try:
-        yield names
-    finally:
-        _listening().remove(names)
-
-
 @cache
-def _listening() -> list[set[str]]:
-    """Sets, to the last of which an audit hook adds: one in a process, since it cannot be removed."""
-    opened: list[set[str]] = []
+def _opened_files() -> set[str]:
+    """The absolute names of the files and databases that this process opens from now on, noted by an audit hook: one in
+    a process, since it cannot be removed."""
+    opened: set[str] = set()
 
     def note(event: str, arguments: tuple[Any, ...]) -> None:
-        if opened and event in ("open", "sqlite3.connect") and arguments and isinstance(arguments[0], str | bytes):
+        if event in ("open", "sqlite3.connect") and arguments and isinstance(arguments[0], str | bytes):
             name = os.fsdecode(arguments[0])
             plain = unquote(name.removeprefix("file:").partition("?")[0]) if name.startswith("file:") else name
-            opened[-1].add(os.path.abspath(plain))
+            opened.add(os.path.abspath(plain))
 
     sys.addaudithook(note)
     return opened
 
 
 def may_include(notes: Manifest, privacy: str, with_data: bool, paths: Mapping[str, Path]) -> tuple[bool, str]:
-    """Whether the data of a run may be in a bundle, and why. ``with_data``: the packer asked for it.
-
-    Data that are not open never may; others where the comment at the head of their choice's YAML names a licence that
-    lets everyone pass them on, and ``paths`` (by key of the config) are the files that it means: no command, experiment
-    or custom choice put others in their place.
-    """
+    """Whether the data of a run may be in a bundle, and why. ``with_data``: the packer asked for it. Data that are not
+    open never may; others where the comment at the head of their choice's YAML names a licence that lets everyone pass
+    them on, and ``paths`` (by key of the config) are the files that it means: no command, experiment or custom choice
+    put others in their place."""
     if privacy != "open":
         return False, f"left out, they are {privacy}"
     if with_data:

@@ -3,8 +3,6 @@
 Everything comes from the file and no model is asked; at the end records and metrics are compared.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys
@@ -12,25 +10,26 @@ from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import yaml
 
 from components.core.errors import ConfigError
 from components.core.moved import renewed
+from components.text.structured import parsed
 from runner.bundle import archive, settings
 from runner.bundle.archive import Archive, RunEntry
 from runner.bundle.differences import changed_prompts, first_call, first_difference, metrics_difference, sources_of
 from runner.config.composed import resolve_choice
+from runner.experiment.experiment import Experiment, Launch, study
 from runner.experiment.facts import facts_of
+from runner.job.prepare import check
 from runner.job.run import run_job
+from runner.job.shared_resources import SharedResources
 from runner.storage import manifest
 from runner.storage.records import read
 from runner.storage.resume import CONFIG, metrics_of, unused
-
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
-    from runner.storage.schema import Record
+from runner.storage.schema import Record
 
 SAME, DIFFERS = 0, 1
 UNPACKED = ".bundle"
@@ -61,7 +60,8 @@ class Request:
                 raise ConfigError(f"{word}: a bundle is replayed as it is, all of its runs; leave this out")
             if key in pairs:
                 raise ConfigError(f"{key} is given twice")
-            pairs[key] = _unquoted(value)
+            quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"  # by Hydra's grammar
+            pairs[key] = value[1:-1].replace(f"\\{value[0]}", value[0]) if quoted else value
         bundle, trusted = Path(pairs.pop("run.replay")), pairs.pop(settings.TRUST, "false")
         if trusted not in ("true", "false"):
             raise ConfigError(f"{settings.TRUST}: found {trusted!r}, it should be true or false")
@@ -72,22 +72,6 @@ class Request:
         changes = {key.partition(".")[2]: yaml.safe_load(pairs.pop(key)) for key in keys}
         tracking = resolve_choice("tracking", pairs.pop("tracking", "off"), changes)
         return cls(bundle, folders[0] if folders else None, tracking, pairs, trusted == "true")
-
-
-def _unquoted(value: str) -> str:
-    """A value without the quotes of Hydra's grammar."""
-    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
-    return value[1:-1].replace(f"\\{value[0]}", value[0]) if quoted else value
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML without aliases, of which few lines make a text without end."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """As the base class does. Raises yaml.YAMLError for an alias."""
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("it has aliases, which no run writes")
-        return super().compose_node(parent, index)
 
 
 @dataclass(frozen=True)
@@ -119,10 +103,8 @@ class _Run:
 
 
 def replay(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int]) -> int:
-    """Replay a bundle; ``run`` runs a coroutine. Returns 0 where all is the same, 1 where something differs.
-
-    Raises ConfigError.
-    """
+    """Replay a bundle; ``run`` runs a coroutine. Returns 0 where all is the same, 1 where something differs. Raises
+    ConfigError."""
     request = Request.parse(words)
     bundle = Archive.open(request.bundle)
     home = request.folder or unused(Path("outputs") / bundle.head.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}")
@@ -138,13 +120,24 @@ def replay(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int])
     except ConfigError:  # nothing was run
         shutil.rmtree(home, ignore_errors=True)
         raise
-    _say(f"bundle of {len(runs)} run(s), unpacked in {unpacked}; no model is asked")
+    print(f"bundle of {len(runs)} run(s), unpacked in {unpacked}; no model is asked", file=sys.stderr)  # noqa: T201
     differences = [f"{name} is not what was packed{_first_use(name, runs, unpacked)}" for name in changed]
     for one in runs:
         differences += _compare(one, len(runs), run)
     here = [name for name in changed_prompts(unpacked) if name not in changed]
     differences += [f"{name} is another here{_first_use(name, runs, unpacked)}" for name in here]
-    return _conclude(request.bundle, differences, runs)
+    if len(runs) > 1:
+        from runner.job.plan import Cell
+        from runner.job.summary import summarise
+
+        summarise([Cell((), {}, run.entry.label, run.folder, run.cfg) for run in runs])
+    for text in differences:
+        print(f"not the same: {text}", file=sys.stderr, flush=True)  # noqa: T201
+    if differences:
+        return DIFFERS
+    n = sum(len(list(read(run.folder))) for run in runs)
+    print(f"the same: {n:,} records of {len(runs)} run(s), and their metrics, are those of {bundle.path}")  # noqa: T201
+    return SAME
 
 
 def _runs(bundle: Archive, unpacked: Path, home: Path, request: Request) -> list[_Run]:
@@ -158,7 +151,10 @@ def _runs(bundle: Archive, unpacked: Path, home: Path, request: Request) -> list
         packed = unpacked / "runs" / entry.label
         own = {"journal": None, "replay": str(unpacked / _JOURNAL), "resume": None, "memory": str(unpacked / "memory")}
         try:
-            cfg = renewed(yaml.load((packed / CONFIG).read_text(encoding="utf-8"), _Loader))
+            text = (packed / CONFIG).read_text(encoding="utf-8")
+            if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+                raise yaml.YAMLError("it has aliases, which no run writes")  # few lines would make a text without end
+            cfg = renewed(parsed(text))
             cfg = {**cfg, "run": {**cfg["run"], **own}, "tracking": request.tracking}
         except (OSError, yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError, RecursionError) as error:
             reason = " ".join(str(error).split())
@@ -177,8 +173,21 @@ def _compare(one: _Run, jobs: int, run: Callable[[Coroutine[Any, Any, int]], int
     inputs: list[str] = []
     try:
         experiment = _experiment(one, jobs > 1)
-        inputs = _changed_inputs(one, experiment)
-        run(_execute(experiment, one.folder, jobs))
+        notes, facts = manifest.read(one.packed), facts_of(experiment)
+        was: Mapping[str, object] = notes.get("dataset") or {}
+        now: Mapping[str, object] = facts["dataset"]
+        inputs = [f"the data are others: their {key} was {was.get(key)}, is {now[key]}"
+                  for key in ("fingerprint", "ids") if was.get(key) != now[key]]  # fmt: skip
+        if sorted(one.entry.prompts.values()) != sorted(facts["prompts"].values()):
+            inputs.append("the prompts are others than those of the bundle")
+        if notes.get("scorers") != facts["scorers"]:
+            inputs.append(f"the scorers' versions were {notes.get('scorers')}, are {facts['scorers']}")
+
+        async def execute() -> int:
+            async with SharedResources(experiment.budget, jobs=jobs) as resources:
+                return await run_job(experiment, one.folder, resources)
+
+        run(execute())
         prompts = one.packed.parent.parent / "prompts"
         renamed = {str((prompts / name).resolve()): was for name, was in one.entry.own.items()}
         difference = first_difference(one.records(), list(read(one.folder)), renamed)
@@ -193,9 +202,6 @@ def _compare(one: _Run, jobs: int, run: Callable[[Coroutine[Any, Any, int]], int
 
 def _experiment(run: _Run, in_sweep: bool) -> Experiment:
     """Build and check, as the command that made it did."""
-    from runner.experiment.experiment import Launch, study
-    from runner.job.prepare import check
-
     notes, label = manifest.read(run.packed), run.entry.label
     if odd := [key for key, value in notes.items() if key in _MAPPINGS and not isinstance(value or {}, dict)]:
         raise ConfigError(f"the manifest of {label} is damaged: {odd[0]} is not a mapping")
@@ -207,50 +213,9 @@ def _experiment(run: _Run, in_sweep: bool) -> Experiment:
     return experiment
 
 
-async def _execute(experiment: Experiment, folder: Path, jobs: int) -> int:
-    from runner.job.shared_resources import SharedResources
-
-    async with SharedResources(experiment.budget, jobs=jobs) as resources:
-        return await run_job(experiment, folder, resources)
-
-
-def _changed_inputs(run: _Run, experiment: Experiment) -> list[str]:
-    """Data, prompts, scorers that are not those of the bundle."""
-    notes, facts = manifest.read(run.packed), facts_of(experiment)
-    was: Mapping[str, object] = notes.get("dataset") or {}
-    now: Mapping[str, object] = facts["dataset"]
-    changed = [f"the data are others: their {key} was {was.get(key)}, is {now[key]}"
-               for key in ("fingerprint", "ids") if was.get(key) != now[key]]  # fmt: skip
-    if sorted(run.entry.prompts.values()) != sorted(facts["prompts"].values()):
-        changed.append("the prompts are others than those of the bundle")
-    if notes.get("scorers") != facts["scorers"]:
-        changed.append(f"the scorers' versions were {notes.get('scorers')}, are {facts['scorers']}")
-    return changed
-
-
 def _first_use(member: str, runs: Sequence[_Run], unpacked: Path) -> str:
     """Which call a changed prompt was for; other members show in the comparison."""
     if not member.startswith("prompts/"):
         return ""
     calls = (run.first_call(sources_of(member, unpacked, run.entry.own)) for run in runs)
     return next((f": {call} was asked with it" for call in calls if call), ": no call was asked with it")
-
-
-def _conclude(bundle: Path, differences: Sequence[str], runs: Sequence[_Run]) -> int:
-    """Print the result."""
-    if len(runs) > 1:
-        from runner.job.plan import Cell
-        from runner.job.summary import summarise
-
-        summarise([Cell((), {}, run.entry.label, run.folder, run.cfg) for run in runs])
-    if not differences:
-        n = sum(len(list(read(run.folder))) for run in runs)
-        print(f"the same: {n:,} records of {len(runs)} run(s), and their metrics, are those of {bundle}")  # noqa: T201
-        return SAME
-    for text in differences:
-        _say(f"not the same: {text}")
-    return DIFFERS
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # noqa: T201

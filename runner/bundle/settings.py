@@ -7,6 +7,7 @@ path of the packer's machine is ``{named}/...``, which the command line of the r
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -37,17 +38,13 @@ def texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
     return ((place, one) for place, one in nodes(node, key) if isinstance(one, str))
 
 
-def _mapped(node: Any, change: Callable[[str, str], str], key: str) -> Any:
-    """A part of a config with every text replaced by ``change(key, text)``."""
-    if isinstance(node, Mapping):
-        return {name: _mapped(inner, change, f"{key}.{name}") for name, inner in node.items()}
+def _mapped(node: Any, change: Callable[[str, str], str], key: str = "") -> Any:
+    """A part of a config with every text replaced by ``change(key, text)``, but for what the replay sets itself."""
+    if isinstance(node, Mapping) and key not in _OWN:
+        return {name: _mapped(inner, change, f"{key}.{name}" if key else name) for name, inner in node.items()}
     if isinstance(node, list | tuple):
         return [_mapped(inner, change, f"{key}[{number}]") for number, inner in enumerate(node)]
     return change(key, node) if isinstance(node, str) else node
-
-
-def _with_paths(cfg: Mapping[str, Any], change: Callable[[str, str], str]) -> dict[str, Any]:
-    return {name: node if name in _OWN else _mapped(node, change, name) for name, node in cfg.items()}
 
 
 def local_paths(cfg: Mapping[str, Any]) -> dict[str, Path]:
@@ -64,19 +61,20 @@ def portable(cfg: Mapping[str, Any], packed: Mapping[str, str]) -> dict[str, Any
         if key in packed:
             return BUNDLE + packed[key]
         if key in paths:
-            return _below_data(paths[key]) or NAMED + paths[key].name
+            here, root = paths[key].resolve(), os.environ.get(DATA)
+            if root and here.is_relative_to(home := Path(root).resolve()):
+                return BELOW + here.relative_to(home).as_posix()
+            return NAMED + paths[key].name
         if _is_cache(key) and _leads_out(text):
             return f"outputs/.cache/{Path(text).name}"
         return text
 
-    return _with_paths(cfg, change)
+    return dict(_mapped(cfg, change))
 
 
 def resolved(cfg: Mapping[str, Any], bundle: Path, given: Mapping[str, str]) -> dict[str, Any]:
-    """The config of a bundle with paths of this machine. ``given``: key -> path, of the command line.
-
-    Raises ConfigError for a path that nobody names here, and for one that leads out of the bundle or of the data.
-    """
+    """The config of a bundle with paths of this machine. ``given``: key -> path, of the command line. Raises
+    ConfigError for a path that nobody names here, and for one that leads out of the bundle or of the data."""
 
     def change(key: str, text: str) -> str:
         if key in given:
@@ -100,15 +98,7 @@ def resolved(cfg: Mapping[str, Any], bundle: Path, given: Mapping[str, str]) -> 
 
     if unknown := sorted(given.keys() - {key for key, text in texts(cfg) if text.startswith((BUNDLE, BELOW, NAMED))}):
         raise ConfigError(f"{unknown[0]}: a replay takes nothing that could change what the bundle says")
-    return _with_paths(cfg, change)
-
-
-def _below_data(path: Path) -> str | None:
-    """The path below the folder of the data, where it is there."""
-    if not (root := os.environ.get(DATA)):
-        return None
-    here, home = path.resolve(), Path(root).resolve()
-    return BELOW + here.relative_to(home).as_posix() if here.is_relative_to(home) else None
+    return dict(_mapped(cfg, change))
 
 
 def _is_cache(key: str) -> bool:
@@ -119,12 +109,9 @@ def _is_cache(key: str) -> bool:
 def _exists(key: str, text: str) -> bool:
     """Whether a text names something that exists below the working folder."""
     is_path = "/" in text or key.rpartition(".")[2] == "path"
-    if not is_path or "\0" in text or text.startswith(("outputs/", "http://", "https://")):
-        return False
-    try:
-        return Path(text).exists()
-    except OSError:  # too long for a name
-        return False
+    with suppress(OSError, ValueError):  # too long for a name, or none
+        return is_path and not text.startswith(("outputs/", "http://", "https://")) and Path(text).exists()
+    return False
 
 
 def _leads_out(text: str) -> bool:
@@ -132,14 +119,12 @@ def _leads_out(text: str) -> bool:
 
 
 def refuse_foreign_code(cfg: Mapping[str, Any], own_prompts: bool) -> None:
-    """Raises ConfigError for a config that names code which is not ours, as ``takes_code`` of the parts says.
-
-    Templates are code, too: the prompts of a user's own folder are rendered by an engine that can call functions.
-    ``cfg`` has the paths of this machine; ``own_prompts``: the bundle itself says that it has some.
-    """
+    """Raises ConfigError for a config that names code which is not ours, as ``takes_code`` of the parts says. Templates
+    are code, too: the prompts of a user's own folder are rendered by an engine that can call functions. ``cfg`` has the
+    paths of this machine; ``own_prompts``: the bundle itself says that it has some."""
     if allowed := cfg["run"].get("allow_targets"):
         what = f"parts of the packages {', '.join(map(str, allowed))}"
-    elif own_prompts or any("/" in text and _has_templates(Path(text)) for _, text in texts(cfg)):
+    elif own_prompts:
         what = "prompts that are not ours"
     else:
         what = next(_code_in(cfg), "")
@@ -147,16 +132,13 @@ def refuse_foreign_code(cfg: Mapping[str, Any], own_prompts: bool) -> None:
         raise ConfigError(f"the bundle would run its maker's own code here ({what}); if you trust it: {TRUST}=true")
 
 
-def _has_templates(folder: Path) -> bool:
-    try:
-        return any(folder.glob("*.jinja"))
-    except (OSError, ValueError):  # not the name of a folder
-        return False
-
-
 def _code_in(cfg: Mapping[str, Any]) -> Iterator[str]:
-    """The arguments of parts that name code, where they differ from their defaults."""
+    """Folders of prompts, and the arguments of parts that name code, where they differ from their defaults."""
     for key, node in nodes(cfg):
+        if isinstance(node, str) and "/" in node:
+            with suppress(OSError, ValueError):  # not the name of a folder
+                if any(Path(node).glob("*.jinja")):
+                    yield "prompts that are not ours"
         if not isinstance(node, Mapping) or "_target_" not in node:
             continue
         kind = locate(node["_target_"], ())

@@ -110,11 +110,15 @@ class Compare:
     per_record: str | None = None
 
 
+# What MLflow connects to: a database, a server, or a folder, whose path has a slash.
+_STORES = r"^((sqlite|https?|file|databricks|(postgresql|mysql|mssql)(\+\w+)?):/.+|databricks|[^:]*/[^:]*)$"
+
+
 @dataclass(frozen=True)
 class Tracking:
     """``tracking``: where finished runs are sent; ``uri`` null = nowhere."""
 
-    uri: str | None = None
+    uri: Annotated[str, StringConstraints(pattern=_STORES)] | None = None
     artifacts: str | None = None
     traces: Annotated[str, StringConstraints(pattern=r"^(all|errors|none|sample:\d+)$")] = "none"
     ui: str | None = None

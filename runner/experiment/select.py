@@ -9,7 +9,7 @@ from components.core.errors import ConfigError
 from components.core.protocols import Dataset
 from components.core.types import Sample
 from runner.config.schema import read_shard
-from runner.storage.texts import encodable, without_surrogates
+from runner.storage.texts import without_surrogates
 
 
 def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int) -> list[Sample]:
@@ -38,7 +38,7 @@ def clean(sample: Sample) -> Sample:
     """The sample without lone surrogates, which no file and no endpoint takes; ``?`` replaces them."""
     problem = sample.problem
     texts = (sample.problem.id, problem.question, problem.context, *problem.choices, *problem.choices.values())
-    if all(text.isascii() or encodable(text) for text in texts) and encodable(sample.cluster or ""):
+    if all(without_surrogates(text) == text for text in (*texts, sample.cluster or "")):
         return sample
     choices = {without_surrogates(k): without_surrogates(v) for k, v in problem.choices.items()}
     fixed: dict[str, Any] = {name: without_surrogates(vars(problem)[name]) for name in ("id", "question", "context")}

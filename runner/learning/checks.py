@@ -1,9 +1,7 @@
 """What is refused before a run: a memory that nothing would read, demonstrations and prompts of evaluated samples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from components.acting.demonstrations import FixedTasks
 from components.acting.solved import SEEDS, TASKS, SolvedQuestions
@@ -15,15 +13,12 @@ from components.core.types import Problem, Sample
 from runner.config.errors import ConfigErrors, Finding, noting
 from runner.episode.door import Door
 from runner.experiment.checks import permit
+from runner.experiment.experiment import Experiment
 from runner.experiment.select import clean
-from runner.learning import folders
 from runner.learning.lesson import known_by, lesson_of, privacy_of, prompt_manifests, text_digest
-from runner.learning.memory import ONE_BY_ONE
+from runner.learning.memory import ONE_BY_ONE, check_writable, digest_of, find_named
 from runner.learning.stage_context import StageContext
 from runner.storage import manifest
-
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
 
 _OFF = "choose no memory ('~memory' where the agent's config chooses one)"
 
@@ -76,12 +71,8 @@ def _shown_by(shown: Sequence[str], samples: Sequence[Sample]) -> list[str]:
 def check_prompts(experiment: Experiment) -> None:
     """Refuse sets that were refined on what is evaluated. Raises ConfigError, PrivacyRefused."""
     for name, notes in prompt_manifests(experiment).items():
-        permit(
-            privacy_of(notes),
-            experiment.models,
-            experiment.parts.toolset,
-            f"data that the prompts {name!r} were refined on",
-        )
+        what = f"data that the prompts {name!r} were refined on"
+        permit(privacy_of(notes), experiment.models, experiment.parts.toolset, what)
         trained, dataset = set(notes.get("texts") or ()), experiment.dataset
         samples = map(clean, dataset.load(dataset.split)) if trained else ()
         if seen := [sample.problem.id for sample in samples if known_by(sample) in trained]:
@@ -90,14 +81,13 @@ def check_prompts(experiment: Experiment) -> None:
 
 
 def check_memory(experiment: Experiment) -> str | None:
-    """Whether the memory can be had, before anything runs. Returns the privacy class of one that is named.
-
-    Raises ConfigError.
-    """
+    """Whether the memory can be had, before anything runs. Returns the privacy class of one that is named. Raises
+    ConfigError."""
     source, agent = experiment.source, experiment.parts.agent
+    holds = () if source is None else declared(source, SourceTraits).holds  # None: whatever is wanted
     for one in agents_in(agent):
         wanted = declared(one, Requirements).memory
-        if wanted is not None and not _holds(source, wanted):
+        if wanted is not None and holds is not None and wanted not in holds:
             found = "there is none" if source is None else f"this one ({type(source).__name__}) holds something else"
             choice = SEEDS if wanted == TASKS else wanted
             shows = f"{type(one).__name__} shows solved tasks from a memory"
@@ -105,40 +95,29 @@ def check_memory(experiment: Experiment) -> str | None:
     if source is not None:
         refuse_unread(experiment, source)
         refuse_demonstrations(experiment, source)
-    if source is not None and declared(source, SourceTraits).grows and experiment.cfg["run"]["shard"] is not None:
-        raise ConfigError(ONE_BY_ONE.format("run.shard"))
+        if declared(source, SourceTraits).grows and experiment.cfg["run"]["shard"] is not None:
+            raise ConfigError(ONE_BY_ONE.format("run.shard"))
     if source is None or not source.needed:
         if experiment.cfg.get("stage") == "memory":
             raise ConfigError(
                 "stage: the memory that is chosen learns nothing on training samples; choose one that does"
             )
         return None
+    root, dataset = Path(experiment.cfg["run"]["memory"]), experiment.dataset
     if source.path is None:
-        folders.check_writable(folders.root_of(experiment.cfg))
+        check_writable(root)
         lesson_of(experiment, source)
         return None
-    folder = folders.find_named(folders.root_of(experiment.cfg), source.path)
+    folder = find_named(root, source.path)
     notes = manifest.read_learnt(folder)
-    memory = source.open(folder, folders.digest_of(folder))
+    memory = source.open(folder, digest_of(folder))
     trained = {*notes.get("texts", ()), *map(text_digest, declared(memory, MemoryTraits).texts)}
-    seen = (
-        [s.problem.id for s in experiment.dataset.load(experiment.dataset.split) if known_by(s) in trained]
-        if trained
-        else []
-    )
-    if seen:
+    samples = dataset.load(dataset.split) if trained else ()
+    if seen := [sample.problem.id for sample in samples if known_by(sample) in trained]:
         raise ConfigError(
             f"memory.path: {folder} was learnt from {len(seen)} of the samples that are evaluated, such as {seen[0]!r}"
         )
     return notes.get("privacy")
-
-
-def _holds(source: Source | None, wanted: str) -> bool:
-    """Whether a memory holds a kind of content."""
-    if source is None:
-        return False
-    holds = declared(source, SourceTraits).holds
-    return holds is None or wanted in holds
 
 
 def check_learning(experiment: Experiment) -> None:

@@ -1,14 +1,11 @@
 """What a memory is made of: training samples, none of which is evaluated, and the digest of all that decides it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
 
 from components.core.errors import ConfigError
 from components.core.learning import Source, task_of
@@ -18,16 +15,14 @@ from components.core.protocols import Dataset
 from components.core.redaction import redact
 from components.core.task_text import task_text
 from components.core.traits import SourceTraits, StageTraits, declared
-from components.core.types import Privacy, Sample
+from components.core.types import Sample
 from components.files.samples import draw
 from components.prompts import place_of
 from runner.experiment.checks import prompt_digests
+from runner.experiment.experiment import Experiment
 from runner.experiment.select import clean
 from runner.storage import manifest
 from runner.storage.schema import LearntManifest
-
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
 
 EVALUATED = ("test", "test_hard", "ablations")  # splits that are never learnt from
 _MAKES = ("agent", "grammars", "toolset", "condition", "scorer", "profile")
@@ -43,8 +38,26 @@ class Lesson:
 
     @cached_property
     def recipe(self) -> str:
-        """The digest of all that decides what is learnt from them."""
-        return _recipe(self.experiment, self.split, self.samples)
+        """What decides the files of a memory, as a digest; not the verifier, and not how the memory is shown."""
+        experiment, parts, cfg = self.experiment, self.experiment.parts, as_first_named(self.experiment.cfg)
+        models = {role: model for role, model in experiment.models.items() if role != "verifier"}
+        stage = None if experiment.source is None else experiment.source.stage
+        ignored = () if stage is None else declared(stage, StageTraits).ignores
+        made = {key: cfg[key] for key in _MAKES} | {
+            "agent": {key: value for key, value in cfg["agent"].items() if key not in ignored},
+            "stage": cfg["memory"]["stage"],
+            "budget": cfg["budget"]["sample"],
+            "seed": experiment.seed,
+            "models": {role: [redact(model.identity), model.sampling.wire.decode()] for role, model in models.items()},
+            "split": self.split,
+            "samples": [
+                [s.problem.id, known_by(s), str(s.target), str(dict(s.metadata)), *_file_digests(s)]
+                for s in self.samples
+            ],
+            "scorers": {name: scorer.version for name, scorer in parts.scorers.items()},
+            "prompts": prompt_digests(replace(parts, verifier=Accept(), condition=Intact()), stage),
+        }
+        return hashlib.sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
@@ -65,11 +78,9 @@ def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
 def training(
     experiment: Experiment, split: str | None, prefers: Sequence[str], key: str
 ) -> tuple[str, Sequence[Sample]] | None:
-    """A split to learn from, with its samples but for those that are evaluated; None when there is none.
-
-    ``split`` None: the first that is preferred, else any that is not evaluated; ``key``: where it is configured.
-    Raises ConfigError.
-    """
+    """A split to learn from, with its samples but for those that are evaluated; None when there is none. ``split``
+    None: the first that is preferred, else any that is not evaluated; ``key``: where it is configured. Raises
+    ConfigError."""
     dataset = experiment.dataset
     others = [one for one in dataset.splits if one not in (dataset.split, *EVALUATED)]
     chosen = split or next((one for one in (*prefers, *others) if one in others), None)
@@ -81,20 +92,16 @@ def training(
             f"{key}.split={chosen!r}: a {key} is learnt from another split than the evaluated one; there is {have}"
         )
     node = json.dumps(experiment.cfg["dataset"], sort_keys=True, default=str)
-    return chosen, _apart(_Loaded(dataset, node), chosen, key)
+    return chosen, _apart(_Loaded(dataset, node, dataset.fingerprint), chosen, key)
 
 
+@dataclass(frozen=True)
 class _Loaded:
     """A dataset that is known by its config: the jobs of a sweep share what was read of it."""
 
-    def __init__(self, dataset: Dataset, node: str) -> None:
-        self.dataset, self._known = dataset, (node, dataset.fingerprint)
-
-    def __hash__(self) -> int:
-        return hash(self._known)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Loaded) and other._known == self._known
+    dataset: Dataset = field(compare=False)
+    node: str
+    fingerprint: str
 
 
 @lru_cache(maxsize=2)
@@ -120,33 +127,10 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
 
 
-def _recipe(experiment: Experiment, split: str, samples: Sequence[Sample]) -> str:
-    """What decides the files of a memory; not the verifier, and not how the memory is shown."""
-    cfg, parts = experiment.cfg, experiment.parts
-    asked = {role: model for role, model in experiment.models.items() if role != "verifier"}
-    stage = None if experiment.source is None else experiment.source.stage
-    ignored = () if stage is None else declared(stage, StageTraits).ignores
-    cfg = as_first_named(cfg)
-    made = {key: cfg[key] for key in _MAKES}
-    made["agent"] = {key: value for key, value in cfg["agent"].items() if key not in ignored}
-    made |= {
-        "stage": cfg["memory"]["stage"],
-        "budget": cfg["budget"]["sample"],
-        "seed": experiment.seed,
-        "models": {role: [redact(model.identity), model.sampling.wire.decode()] for role, model in asked.items()},
-        "split": split,
-        "samples": [_content(sample) for sample in samples],
-        "scorers": {name: scorer.version for name, scorer in parts.scorers.items()},
-        "prompts": prompt_digests(replace(parts, verifier=Accept(), condition=Intact()), stage),
-    }
-    return hashlib.sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:16]
-
-
-def _content(sample: Sample) -> list[str]:
-    """What a sample holds, its files too."""
+def _file_digests(sample: Sample) -> list[str]:
+    """The content of a sample's images together, and of each of its files."""
     images = hashlib.sha256("".join(image.url for image in sample.problem.images).encode()).hexdigest()
-    files = [_file_digest(Path(path)) for path in sample.files.values()]
-    return [sample.problem.id, known_by(sample), str(sample.target), str(dict(sample.metadata)), images, *files]
+    return [images, *(_file_digest(Path(path)) for path in sample.files.values())]
 
 
 @lru_cache(maxsize=4096)
@@ -158,17 +142,6 @@ def _file_digest(path: Path) -> str:
         if one.is_file():
             whole.update(one.name.encode() + hashlib.sha256(one.read_bytes()).digest())
     return whole.hexdigest()
-
-
-def inherited_texts(experiment: Experiment) -> list[str]:
-    """Digests of all that the prompts of a config were refined on, which whatever is made of them was, too."""
-    return [text for notes in prompt_manifests(experiment).values() for text in notes.get("texts") or ()]
-
-
-def inherited_privacy(experiment: Experiment) -> str:
-    """The strictest class of the dataset and of what the prompts of a config were refined on."""
-    classes: Sequence[str] = get_args(Privacy)
-    return max([experiment.dataset.privacy, *map(privacy_of, prompt_manifests(experiment).values())], key=classes.index)
 
 
 def prompt_manifests(experiment: Experiment) -> dict[str, LearntManifest]:

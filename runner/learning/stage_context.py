@@ -1,14 +1,12 @@
 """What stages work with: their training samples run, and ``components.core.learning.StageContext``."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast, get_args
 
 from components.core.errors import ConfigError, ModelError
 from components.core.learning import Solve
@@ -16,24 +14,19 @@ from components.core.plain import Accept, Intact, NoTools
 from components.core.protocols import Agent, Episode, Memory
 from components.core.redaction import redact
 from components.core.traits import Requirements, declared
-from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Problem, Refusal, Sample, Trajectory
+from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Privacy, Problem, Refusal, Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import consults, deciding
 from runner.episode.episode import play
 from runner.episode.shared import Parts
-from runner.experiment.experiment import study
+from runner.experiment.experiment import Experiment, study
 from runner.experiment.facts import declared_scores
 from runner.experiment.select import clean
-from runner.learning.folders import root_of
-from runner.learning.lesson import inherited_privacy, inherited_texts, known_by, training
+from runner.learning.lesson import known_by, privacy_of, prompt_manifests, training
 from runner.storage import manifest
 from runner.storage.resume import settled
 from runner.storage.schema import Record
 from runner.terminal.progress import Progress
-
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
-
 
 _NOT_COMPARED = ("name", "limit", "epochs", "memory")  # of a config, when a stage is continued
 
@@ -69,10 +62,9 @@ class Practice:
         quick = {key: scorer for key, scorer in self.parts.scorers.items() if not consults(scorer)}  # grades cost
         parts = replace(self.parts, agent=solver, memory=memory, scorers=quick)
         trajectory, scores = await play(parts, self.door, sample, epoch)
-        error = trajectory.error or ""
         if trajectory.stop == "error":
-            lines = error.strip().splitlines()
-            raise ModelError(f"{self.what} {name!r}: {lines[-1] if lines else 'it broke off'}", "training")
+            *_, last = ["it broke off", *(trajectory.error or "").strip().splitlines()]
+            raise ModelError(f"{self.what} {name!r}: {last}", "training")
         if trajectory.failure == CONTEXT_LENGTH:
             self.skipped.add(name)
         if self.progress is not None and name not in self.played:
@@ -116,7 +108,9 @@ class StageContext:
         """For a manifest."""
         facts = origin_of(self.experiment)
         kinds = {model.kind for model in self.experiment.models.values()}
-        dataset = {**facts["dataset"], "privacy": inherited_privacy(self.experiment)}
+        made_of = [self.experiment.dataset.privacy, *map(privacy_of, prompt_manifests(self.experiment).values())]
+        classes: Sequence[str] = get_args(Privacy)
+        dataset = {**facts["dataset"], "privacy": max(made_of, key=classes.index)}
         return {**facts, "model_kind": "simulated" if "simulated" in kinds else "live", "dataset": dataset}
 
     @property
@@ -138,7 +132,8 @@ class StageContext:
 
     def known(self, samples: Sequence[Sample]) -> list[str]:
         """Digests of what an agent may see of samples, and of what the prompts at hand were made from."""
-        return list(dict.fromkeys([*map(known_by, samples), *inherited_texts(self.experiment)]))
+        inherited = [text for notes in prompt_manifests(self.experiment).values() for text in notes.get("texts") or ()]
+        return list(dict.fromkeys([*map(known_by, samples), *inherited]))
 
     def study(self, samples: Sequence[Sample]) -> None:
         """Models with a private answer key get that of these samples."""
@@ -179,7 +174,7 @@ def place_of_stage(experiment: Experiment) -> Path | None:
     """The folder that a stage leaves; None where there is none, and a run leaves its own."""
     if experiment.stage is not None:
         return experiment.stage.place
-    return None if experiment.cfg.get("stage") is None else root_of(experiment.cfg)
+    return None if experiment.cfg.get("stage") is None else Path(experiment.cfg["run"]["memory"])
 
 
 def origin_of(experiment: Experiment) -> dict[str, Any]:

@@ -9,59 +9,53 @@ import io
 import logging
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
-from threading import RLock, Thread
 from typing import Self
 
-from runner.storage import disk
-from runner.storage.journal_files import (
-    MEMBER_ENTRIES,
-    Entry,
-    Index,
-    Place,
-    Rows,
-    Writer,
-    has_writer,
-    merge,
-    read_member,
-    rows_of,
-    scan,
-    word_of,
-    write,
-)
+from runner.storage import disk, journal_files
+from runner.storage.journal_files import MEMBER_ENTRIES, Entry, Index, Place, Writer
 
 log = logging.getLogger(__name__)
 
 _SEGMENT_ENTRIES = 1 << 14
 _CACHED_MEMBERS = 64
-_MAX_INDICES, _KEPT_INDICES = 6, 3
+_MAX_INDICES = 6
 _LIVE_BYTES = 1 << 19
-_LISTINGS = 50
 _LEFTOVER_SECONDS = 3600.0
 
 
 class Journal:
-    """See the module; ``read_only`` creates nothing. For one thread; indices are merged in another.
-
-    A process writes a segment of its own, sealed after 16,384 entries and on ``close``. An entry survives
-    kill -9 once ``put`` returned. What can be read: our own entries, what was sealed or dead when the journal
-    was opened (or last sealed a segment), and the first 512 kB, in all, of what other processes were writing
-    when it was opened. Where several segments hold a key, the oldest one's entry counts. ``repaired``: segments of
-    killed processes that were sealed here.
-    """
+    """See the module; ``read_only`` creates nothing. For one thread. A process writes a segment of its own, sealed
+    after 16,384 entries and on ``close``. An entry survives kill -9 once ``put`` returned. What can be read: our own
+    entries, what was sealed or dead when the journal was opened (or last sealed a segment), and the first 512 kB, in
+    all, of what other processes were writing when it was opened. Where several segments hold a key, the oldest one's
+    entry counts. ``repaired``: segments of killed processes that were sealed here."""
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder, self.read_only, self.repaired = folder, read_only, 0
         self._writer: Writer | None = None
         self._members: dict[tuple[str, int], list[Entry]] = {}
         self._segments: dict[str, int] = {}  # name -> size
-        self._indices: tuple[Index, ...] = ()
-        self._updating = RLock()  # taken after the folder's lock, never before
-        self._merging: Thread | None = None
+        self._indices: list[Index] = []
         if not read_only:
             folder.mkdir(parents=True, exist_ok=True)
-        self._live = self._open()
+        self._update()
+        dead, live = self._unsealed()
+        if dead:  # of processes that race the first one seals, the others wait
+            with nullcontext() if read_only else disk.locked(folder / ".lock"):
+                self._update()
+                dead, live = self._unsealed()
+                if dead:
+                    self._seal_dead(dead)
+        self._merge()
+        self._live: dict[bytes, Place] = {}
+        left = _LIVE_BYTES  # of what other processes are writing, as far as can be read without delay
+        for name in live:
+            for entry in journal_files.scan(folder / name, left):
+                self._live.setdefault(entry.key, Place(name, entry.at))
+            left -= self._segments[name]
 
     def __enter__(self) -> Self:
         return self
@@ -71,7 +65,7 @@ class Journal:
 
     def get(self, key: bytes) -> bytes | None:
         """The payload that was first written under ``key`` (32 bytes), or None."""
-        word = word_of(_checked(key))
+        word = journal_files.word_of(_checked(key))
         places = [place for index in self._indices for place in index.find(word)]
         if key in self._live:
             places.append(self._live[key])
@@ -101,11 +95,11 @@ class Journal:
     def entries(self) -> Iterator[tuple[bytes, bytes]]:
         """All whole entries (key, payload), oldest segment first; a key may come more than once."""
         for path in sorted(self.folder.glob("[0-9]*.segment")):
-            for entry in scan(path):
+            for entry in journal_files.scan(path):
                 yield entry.key, entry.payload
 
     def close(self) -> None:
-        """Seal our segment and wait for indices that are being merged. The journal can still be read."""
+        """Seal our segment. The journal can still be read."""
         try:
             self._seal()
         except OSError as error:  # nothing is lost: the next process that opens the journal seals it
@@ -113,15 +107,17 @@ class Journal:
             if self._writer is not None:
                 self._writer.release()
                 self._writer = None
-        if self._merging is not None:
-            self._merging.join()
 
     def _read(self, place: Place, key: bytes) -> bytes | None:
         """The payload at ``place``, if it is that of ``key``. The members read last are cached."""
         offset, nth = divmod(place.at, MEMBER_ENTRIES)
         entries = self._members.get((place.segment, offset), [])
         if nth >= len(entries):
-            entries = read_member(self.folder / place.segment, offset)
+            try:
+                with (self.folder / place.segment).open("rb") as file:
+                    entries, _ = journal_files.read_member(file.fileno(), offset)
+            except FileNotFoundError:
+                return None
             if len(self._members) >= _CACHED_MEMBERS:
                 del self._members[next(iter(self._members))]
             self._members[place.segment, offset] = entries
@@ -131,113 +127,85 @@ class Journal:
         """Index our own segment, then give up its lock; take in what others sealed meanwhile."""
         if (writer := self._writer) is not None:
             writer.finish()
-            self._save({writer.path.name: writer.size}, [rows_of((0, key, at) for key, at in writer.places.items())])
+            entries = ((0, key, at) for key, at in writer.places.items())
+            self._add(journal_files.index_of({writer.path.name: writer.size}, entries))
             writer.release()
             self._writer = None
             self._update()
-            self._merge_in_background()
+            self._merge()
 
-    def _open(self) -> dict[bytes, Place]:
-        """Seal the dead segments; of processes that race the first one does it, the others wait. Returns the entries of
-        live ones."""
-        self._update()
-        dead, live = self._unsealed()
-        if dead and self.read_only:
-            self._indices += (_in_memory(*self._contents(dead)),)
-        elif dead:
-            with disk.locked(self.folder / ".lock"):
-                self._update()
-                dead, live = self._unsealed()
-                if dead:
-                    self._save(*self._contents(dead))
-                    self.repaired += len(dead)
-                    self._update()
-        self._merge_in_background()
-        return dict(self._scan_live(live))
+    def _seal_dead(self, dead: list[str]) -> None:
+        """Index what killed processes wrote; sizes are read again, as one may have continued after it was listed."""
+        sizes = {name: (self.folder / name).stat().st_size for name in dead}
+        entries = (
+            (n, entry.key, entry.at) for n, name in enumerate(dead) for entry in journal_files.scan(self.folder / name)
+        )
+        if not self._add(journal_files.index_of(sizes, entries)).words:
+            message = "the journal %s is damaged: no entry in %d of its segments is whole, their calls are sent again"
+            log.warning(message, self.folder, len(dead))
+        self.repaired += 0 if self.read_only else len(dead)
 
     def _update(self) -> list[Path]:
-        """Take in segments and the fewest indices that cover what any covers; returns files nobody needs."""
-        with self._updating:
-            segments, indices, spare = self._list()
-            missing, chosen = dict(segments), list[Index]()
-            for index in sorted(indices, key=lambda index: -len(index.segments)):
-                new = [name for name, size in index.segments.items() if missing.get(name) == size]
-                if new:
-                    chosen.append(index)
-                else:
-                    spare.append(self.folder / index.name)
-                for name in new:
-                    del missing[name]
-            self._segments, self._indices = segments, tuple(chosen)
-            return spare
-
-    def _list(self, tries: int = _LISTINGS) -> tuple[dict[str, int], list[Index], list[Path]]:
-        """The segments, the whole indices, and what is neither: damaged indices, leftovers of killed processes."""
+        """Take in segments and the fewest indices that cover what any covers; returns files nobody needs: damaged and
+        other indices, leftovers of killed processes."""
         segments, indices, spare = dict[str, int](), list[Index](), list[Path]()
         known = {index.name: index for index in self._indices}
-        try:
-            for path in sorted(self.folder.iterdir()) if self.folder.is_dir() else ():
+        for path in sorted(self.folder.iterdir()) if self.folder.is_dir() else ():
+            try:
                 if path.suffix == ".segment" and path.name[:20].isdigit():
                     segments[path.name] = path.stat().st_size
                 elif path.suffix == ".index":
-                    try:
-                        indices.append(known.get(path.name) or Index.load(path))
-                    except ValueError:
-                        spare.append(path)
+                    indices.append(known.get(path.name) or Index.load(path))
                 elif path.suffix == ".tmp" and path.stat().st_mtime < time.time() - _LEFTOVER_SECONDS:
                     spare.append(path)
-        except FileNotFoundError:  # another process merged indices meanwhile
-            if not tries:
-                raise
-            return self._list(tries - 1)
-        return segments, indices, spare
+            except ValueError:
+                spare.append(path)
+            except FileNotFoundError:  # another process merged indices meanwhile
+                return self._update()
+        missing, self._segments, self._indices = dict(segments), segments, []
+        for index in sorted(indices, key=lambda index: -len(index.segments)):
+            new = [name for name, size in index.segments.items() if missing.get(name) == size]
+            if new:
+                self._indices.append(index)
+            else:
+                spare.append(self.folder / index.name)
+            for name in new:
+                del missing[name]
+        return spare
 
     def _unsealed(self) -> tuple[list[str], list[str]]:
         """Dead and live segments, oldest first."""
         covered = {item for index in self._indices for item in index.segments.items()}
         dead, live = list[str](), list[str]()
         for name in sorted(name for name, size in self._segments.items() if (name, size) not in covered):
-            (live if has_writer(self.folder / name) else dead).append(name)
+            (live if journal_files.has_writer(self.folder / name) else dead).append(name)
         return dead, live
 
-    def _contents(self, dead: Iterable[str]) -> tuple[dict[str, int], list[Rows]]:
-        """Sizes and rows, read again: a writer may have continued after it was listed and before it died."""
-        sizes = {name: (self.folder / name).stat().st_size for name in dead}
-        rows = rows_of((n, entry.key, entry.at) for n, name in enumerate(sizes) for entry in scan(self.folder / name))
-        return sizes, [rows]
-
-    def _scan_live(self, names: Iterable[str]) -> Iterator[tuple[bytes, Place]]:
-        """What other processes are writing, as far as can be read without delay; of one key the oldest comes last."""
-        left, found = _LIVE_BYTES, list[tuple[bytes, Place]]()
-        for name in names:
-            found += [(entry.key, Place(name, entry.at)) for entry in scan(self.folder / name, left)]
-            left -= self._segments[name]
-        return reversed(found)
-
-    def _save(self, segments: Mapping[str, int], runs: Iterable[Rows]) -> None:
-        path = self.folder / f"{secrets.token_hex(8)}.index"
-        with path.with_suffix(".tmp").open("xb") as out:
-            write(out, segments, runs)
-        path.with_suffix(".tmp").replace(path)
-
-    def _merge_in_background(self) -> None:
-        if len(self._indices) > _MAX_INDICES and (self._merging is None or not self._merging.is_alive()):
-            self._merging = Thread(target=self._merge, name="journal-merge", daemon=True)
-            self._merging.start()
+    def _add(self, data: bytes) -> Index:
+        """Take an index in, and keep it in a file."""
+        name = f"{secrets.token_hex(8)}.index"
+        self._indices.append(index := Index(data, name))
+        if not self.read_only:
+            fresh = (self.folder / name).with_suffix(".tmp")
+            fresh.write_bytes(data)
+            fresh.replace(self.folder / name)
+        return index
 
     def _merge(self) -> None:
-        """Merge indices, so that a miss searches few of them. It may fail: they stay as they are."""
+        """Make one index of many, so that a miss searches few of them. It may fail: they stay as they are."""
+        if len(self._indices) <= _MAX_INDICES:
+            return
+        if self.read_only:
+            self._indices = [Index(journal_files.merged(self._indices))]
+            return
         try:
-            if self.read_only:
-                segments = _segments_of(self._indices)
-                self._indices = (_in_memory(segments, merge(self._indices, segments)),)
-                return
             with disk.locked(self.folder / ".lock"):
-                self._update()
-                if len(self._indices) > _MAX_INDICES:
-                    due = _due(self._indices)
-                    self._save(segments := _segments_of(due), merge(due, segments))
-                for path in self._update():
+                spare = self._update()
+                if len(old := self._indices) > _MAX_INDICES:
+                    self._indices = []
+                    self._add(journal_files.merged(old))
+                    spare += [self.folder / index.name for index in old]
+                for path in spare:
                     path.unlink(missing_ok=True)
         except OSError as error:
             log.warning("the indices of %s were not merged: %s", self.folder, error)
@@ -247,27 +215,3 @@ def _checked(key: bytes) -> bytes:
     if len(key) != 32:
         raise ValueError(f"a key of the journal has 32 bytes, found {len(key)}: {key!r}")
     return key
-
-
-def _due(indices: Iterable[Index]) -> tuple[Index, ...]:
-    """The smallest, until few are left and each of these is larger than all that are merged."""
-    due, total = list[Index](), 0
-    queue = sorted(indices, key=lambda index: index.size)
-    for left, index in zip(range(len(queue), 0, -1), queue, strict=True):
-        if left < _KEPT_INDICES and index.size > total:
-            break
-        due.append(index)
-        total += index.size
-    return tuple(due)
-
-
-def _segments_of(indices: Iterable[Index]) -> dict[str, int]:
-    """What several indices cover, oldest first."""
-    return dict(sorted(item for index in indices for item in index.segments.items()))
-
-
-def _in_memory(segments: Mapping[str, int], runs: Iterable[Rows]) -> Index:
-    """An index that no file holds: of a journal that is only read."""
-    out = io.BytesIO()
-    write(out, segments, runs)
-    return Index(out.getvalue())

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from components.core.errors import ConfigError
 from components.core.redaction import redact
@@ -32,10 +32,8 @@ LIBRARIES = (
 
 
 def begin(folder: Path, facts: Manifest, config: str = "") -> Manifest:
-    """Start or resume a folder's manifest and write it. The id stays the same on resume.
-
-    ``config`` is the text that ``config.yaml`` is about to have; until then it has the one before.
-    """
+    """Start or resume a folder's manifest and write it. The id stays the same on resume. ``config`` is the text that
+    ``config.yaml`` is about to have; until then it has the one before."""
     old = read(folder)
     manifest: Manifest = {
         "schema": SCHEMA,
@@ -68,41 +66,35 @@ def refuse_others(folder: Path, facts: Manifest) -> None:
     old = read(folder)
     if not old.get("prompts") and not old.get("dataset"):
         return
-    before, now = _identity(old), _identity(facts)
-    for key, was in before.items():
-        if was != now[key]:
-            raise ConfigError(f"{folder} was begun with another {key}: it was {was}, now it is {now[key]}")
-
-
-def _identity(facts: Manifest) -> dict[str, object]:
-    """What must be the same in all sessions of a run."""
-    whole: Mapping[str, object] = facts
-    data: Mapping[str, object] = facts.get("dataset") or {}
-    return {key: whole.get(key) for key in _SAME} | {f"dataset.{key}": data.get(key) for key in _SAME_DATA}
+    data: tuple[Mapping[str, object], ...] = (old.get("dataset") or {}, facts.get("dataset") or {})
+    whole: tuple[Mapping[str, object], ...] = (old, facts)
+    for name, key, pair in [(key, key, whole) for key in _SAME] + [(f"dataset.{key}", key, data) for key in _SAME_DATA]:
+        was, now = pair[0].get(key), pair[1].get(key)
+        if was != now:
+            raise ConfigError(f"{folder} was begun with another {name}: it was {was}, now it is {now}")
 
 
 def read(folder: Path) -> Manifest:
     """The manifest of a run folder; empty when there is none. Raises ConfigError for a damaged one."""
-    found: Manifest = _read(folder)
-    return found
+    return cast(Manifest, _read(folder))
 
 
 def read_learnt(folder: Path) -> LearntManifest:
     """The manifest of a memory or prompt set; empty when there is none. Raises ConfigError for a damaged one."""
-    found: LearntManifest = _read(folder)
-    return found
+    return cast(LearntManifest, _read(folder))
 
 
-def _read(folder: Path) -> Any:
+def _read(folder: Path) -> dict[str, Any]:
     path = folder / FILE
     if not path.exists():
         return {}
+    found, problem = None, "no JSON object"
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ConfigError(f"{path} is damaged ({error}): nobody can tell which run this is") from None
+        problem = str(error)
     if not isinstance(found, dict):
-        raise ConfigError(f"{path} is damaged (no JSON object): nobody can tell which run this is")
+        raise ConfigError(f"{path} is damaged ({problem}): nobody can tell which run this is")
     return found
 
 
@@ -127,11 +119,9 @@ def now() -> str:
 
 
 def command_line(resume: str = "") -> str:
-    """The command as it was given, without the interpreter's path and without secrets.
-
-    With ``resume``, such as ``run.resume=FOLDER``, the command that continues the run: pasted into the same shell it
-    finds the same interpreter, so a program that is not on the PATH keeps its folder.
-    """
+    """The command as it was given, without the interpreter's path and without secrets. With ``resume``, such as
+    ``run.resume=FOLDER``, the command that continues the run: pasted into the same shell it finds the same interpreter,
+    so a program that is not on the PATH keeps its folder."""
     name, key = Path(sys.argv[0]).name, resume.partition("=")[0]
     given = [word for word in sys.argv[1:] if not resume or not word.startswith((f"{key}=", "hydra.run.dir="))]
     words = [shlex.quote(word) for word in [*map(redact, given), *([resume] if resume else [])]]  # a path is not a key
@@ -160,14 +150,11 @@ def git_state() -> Git:
     home = Path(__file__).resolve().parents[2]
     if not (home / ".git").exists():
         return {"commit": None, "dirty": None}
-    commit = _git(home, "rev-parse", "HEAD")
-    return {"commit": commit or None, "dirty": bool(_git(home, "status", "--porcelain", "-uno")) if commit else None}
-
-
-def _git(home: Path, *words: str) -> str:
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
-    try:
-        done = subprocess.run(["git", "-C", str(home), *words], capture_output=True, text=True, env=environment)
-    except OSError:
-        return ""
-    return done.stdout.strip()
+    texts, environment = [], {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "-uno")):
+        try:
+            done = subprocess.run(["git", "-C", str(home), *words], capture_output=True, text=True, env=environment)
+        except OSError:
+            return {"commit": None, "dirty": None}
+        texts.append(done.stdout.strip())
+    return {"commit": texts[0] or None, "dirty": bool(texts[1]) if texts[0] else None}

@@ -3,8 +3,8 @@
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -16,11 +16,12 @@ from components.core.usage import usage_of
 from runner.storage import disk
 from runner.storage.schema import Record
 from runner.storage.stored import Packer
-from runner.storage.texts import TextWriter
+from runner.storage.texts import TextReader, TextWriter
 
 FILE = "records.jsonl"
 SCHEMA = 1
 _LONG = ("steps", "offered", "facts", "explanations")
+_REFERENCE = re.compile(rb'"(?:ref|offered)":"([0-9a-f]{16})"')  # to a text
 _NUMBERS = (frozenset({float, int, bool, type(None)}), "a number or null")
 _TYPES = (("scores", *_NUMBERS), ("ceilings", *_NUMBERS), ("strata", frozenset({str}), "text"))
 
@@ -49,7 +50,7 @@ def record_of(
         "seconds": round(seconds, 4),
         "facts": trajectory.facts,
         "offered": packer.offered(trajectory),
-        "steps": packer.steps(trajectory),
+        "steps": [packer.step(step) for step in trajectory.steps],
     }
 
 
@@ -67,7 +68,7 @@ class RecordWriter:
             raise ConfigError(
                 f"run folder {folder} is in use by another process; wait for it or name another"
             ) from None
-        self.finished = _repair(folder / FILE)
+        self.finished = _repair(folder)
         self._file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._texts = TextWriter(folder)
         self.packer = Packer(self._texts)
@@ -106,42 +107,39 @@ def read(folder: Path) -> Iterator[Record]:
 
 def count(folder: Path) -> int:
     """The number of whole lines; their content is not read."""
-    try:
-        with (folder / FILE).open("rb") as file:
-            return sum(block.count(b"\n") for block in iter(partial(file.read, 1 << 20), b""))
-    except FileNotFoundError:
+    if not (folder / FILE).exists():
         return 0
+    with (folder / FILE).open("rb") as file:
+        return sum(line.endswith(b"\n") for line in file)
 
 
 def _record(path: Path, number: int, line: bytes) -> Record:
+    """A record that metrics can be computed of. Raises ConfigError for a line that no run wrote."""
+    record, problem = None, ""
     try:
         record = orjson.loads(line)
-        whole = isinstance(record, dict) and {"sample_id", "epoch", "stop"} <= record.keys()
-        problem = _problem(record) if whole else "it has no sample_id, epoch and stop"
     except orjson.JSONDecodeError as error:
         problem = str(error)
+    if isinstance(record, dict) and {"sample_id", "epoch", "stop"} <= record.keys():
+        for part, kinds, right in _TYPES:
+            found = record.get(part, {})
+            if not isinstance(found, dict):
+                problem = f"its {part} are {type(found).__name__}, not names and values"
+            elif odd := [(name, value) for name, value in found.items() if type(value) not in kinds]:
+                problem = f"{part}: {odd[0][0]!r} is {json.dumps(odd[0][1])[:40]}, not {right}"
+    else:
+        problem = problem or "it has no sample_id, epoch and stop"
     if problem:
         raise ConfigError(f"{path}:{number}: damaged record ({problem}); delete the line and resume")
     return cast(Record, record)
 
 
-def _problem(record: Mapping[str, object]) -> str:
-    """Why metrics cannot be computed; empty for a record that the run wrote."""
-    for part, kinds, right in _TYPES:
-        found = record.get(part, {})
-        if not isinstance(found, dict):
-            return f"its {part} are {type(found).__name__}, not names and values"
-        for name, value in found.items():
-            if type(value) not in kinds:
-                return f"{part}: {name!r} is {json.dumps(value)[:40]}, not {right}"
-    return ""
-
-
-def _repair(path: Path) -> list[Record]:
-    """Cut a torn last line and drop errored records, which are run again. Returns the others, slim."""
-    if not path.exists():
+def _repair(folder: Path) -> list[Record]:
+    """Cut a torn last line and drop errored records, which are run again. Returns the others, slim. Raises ConfigError
+    where texts that they refer to are lost."""
+    if not (path := folder / FILE).exists():
         return []
-    finished, complete = dict[tuple[str, int], Record](), True
+    finished, complete, texts = dict[tuple[str, int], Record](), True, set[bytes]()
     fresh = path.with_suffix(".tmp")
     with path.open("rb") as file, fresh.open("wb") as out:
         for number, line in enumerate(file, 1):
@@ -151,7 +149,15 @@ def _repair(path: Path) -> list[Record]:
                 complete = False
             else:
                 finished[key] = slim(record)
+                texts.update(_REFERENCE.findall(line))
                 out.write(line)
+    stored = TextReader(folder) if texts else ()
+    if lost := [name for name in texts if name.decode() not in stored]:
+        fresh.unlink()
+        raise ConfigError(
+            f"{folder}: {len(lost)} texts of its records are lost with a texts-*.jsonl.gz: put it back, or delete"
+            f" {FILE} and resume, and the journal answers again"
+        )
     if complete:
         fresh.unlink()
     else:

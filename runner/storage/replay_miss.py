@@ -15,30 +15,29 @@ Calls: TypeAlias = dict[int, list[tuple[bytes, str]]]  # number of a call -> key
 
 
 def explain_miss(journal: Journal, wanted: Mapping[str, Any]) -> str:
-    """One line that names the first difference between ``wanted`` (an entry's head) and the journal.
-
-    Reads the journal once, at the first call, and remembers where each call was recorded.
-    """
+    """One line that names the first difference between ``wanted`` (an entry's head) and the journal. Reads the journal
+    once, at the first call, and remembers where each call was recorded."""
     sample, epoch, branch, n = wanted["at"]
     place = f"sample {sample!r}, epoch {epoch}, branch {branch!r}, call {n} ({wanted['purpose']})"
-    return f"{place}: {_reason(journal, wanted)}"
-
-
-def _reason(journal: Journal, wanted: Mapping[str, Any]) -> str:
-    sample, epoch, branch, n = wanted["at"]
     if not (branches := _branches(journal)):
         state = "is empty" if journal.folder.is_dir() else "does not exist"
-        return f"the journal folder {str(journal.folder)!r} {state}"
-    calls = branches.get((sample, epoch, branch))
-    if calls is None:
-        return _other_places(branches, sample, epoch)
+        return f"{place}: the journal folder {str(journal.folder)!r} {state}"
+    if (calls := branches.get((sample, epoch, branch))) is None:  # what is recorded other than this branch
+        epochs = sorted({epoch_ for id_, epoch_, _ in branches if id_ == sample})
+        names = sorted(name for id_, epoch_, name in branches if (id_, epoch_) == (sample, epoch))
+        if names:
+            return f"{place}: no call was recorded in this branch; recorded are {', '.join(map(repr, names))}"
+        if epochs:
+            return f"{place}: no call was recorded in this epoch; recorded are {', '.join(map(str, epochs))}"
+        n_others = len({id_ for id_, _, _ in branches})
+        return f"{place}: no call was recorded for this sample; the journal has {n_others} others"
     if n not in calls:
         last = max((m for m in calls if m < n), default=min(calls))
         where = f"the {'last' if last < n else 'first'} recorded one there is call {last} ({calls[last][-1][1]})"
-        return f"no call was recorded at this place; {where}"
+        return f"{place}: no call was recorded at this place; {where}"
     heads = [orjson.loads(payload) for key, _ in calls[n] if (payload := journal.get(key)) is not None]
     nearest = max(heads, key=lambda head: _agreement(head, wanted), default=None)
-    return _difference(nearest, wanted) if nearest else "its entry in the journal is damaged"
+    return f"{place}: {_difference(nearest, wanted) if nearest else 'its entry in the journal is damaged'}"
 
 
 @lru_cache(maxsize=1)
@@ -52,17 +51,6 @@ def _branches(journal: Journal) -> dict[tuple[str, int, str], Calls]:
             calls = branches.setdefault((sample, epoch, branch), {})
             calls.setdefault(n, []).append((key, head["purpose"]))
     return branches
-
-
-def _other_places(branches: Mapping[tuple[str, int, str], Calls], sample: str, epoch: int) -> str:
-    """What is recorded for the sample other than this branch."""
-    epochs = sorted({epoch_ for id_, epoch_, _ in branches if id_ == sample})
-    if epoch in epochs:
-        names = sorted(name for id_, epoch_, name in branches if (id_, epoch_) == (sample, epoch))
-        return f"no call was recorded in this branch; recorded are {', '.join(map(repr, names))}"
-    if epochs:
-        return f"no call was recorded in this epoch; recorded are {', '.join(map(str, epochs))}"
-    return f"no call was recorded for this sample; the journal has {len({id_ for id_, _, _ in branches})} others"
 
 
 def _agreement(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[int, int]:
@@ -84,8 +72,11 @@ def _difference(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
         name = _FIELDS[fields]
         if name == "tools":
             return "the tools differ: other tools are offered, or they are described in other words"
-        found, asked = _cut(str(head[name]), str(wanted[name]))
-        return f"the {name} differs: journal has {found!r}, this run asks {asked!r}"
+        found, request = str(head[name]), str(wanted[name])
+        if max(len(found), len(request)) > 2 * _SHOWN:  # long ones are cut around their first difference
+            start = max(n_common(found, request) - _SHOWN // 3, 0)
+            found, request = (("..." if start else "") + text[start : start + _SHOWN] for text in (found, request))
+        return f"the {name} differs: journal has {found!r}, this run asks {request!r}"
     n_recorded, n_wanted = len(head["digests"]), len(wanted["digests"])
     if n == n_recorded == n_wanted:
         return "the same request is in the journal under another key: the run's seed or the occurrence differs"
@@ -95,12 +86,3 @@ def _difference(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     source = wanted["sources"][n]
     origin = f"comes from prompt {source!r}" if source else "comes from no prompt file: a reply or an observation"
     return f"message {n} {change}; it {origin}"
-
-
-def _cut(one: str, other: str) -> tuple[str, str]:
-    """Both texts, long ones cut around their first difference."""
-    if max(len(one), len(other)) <= 2 * _SHOWN:
-        return one, other
-    start = max(n_common(one, other) - _SHOWN // 3, 0)
-    left = "..." if start else ""
-    return left + one[start : start + _SHOWN], left + other[start : start + _SHOWN]

@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,8 @@ _FREE_OF_A_MODEL = {
 
 
 def folder_for(cfg: Mapping[str, Any], wanted: Path, given: bool) -> Path:
-    """The folder of a single run: what ``run.resume`` names, else a new one. Raises ConfigError.
-
-    ``wanted`` is the configured folder, ``given`` says that the command line named it.
-    """
+    """The folder of a single run: what ``run.resume`` names, else a new one. Raises ConfigError. ``wanted`` is the
+    configured folder, ``given`` says that the command line named it."""
     resume = cfg["run"]["resume"]
     if resume is None:
         if given and (wanted / records.FILE).exists():
@@ -86,17 +85,29 @@ def metrics_of(folder: Path) -> dict[str, Any]:
 
 
 def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
-    """Raises ConfigError, naming the differences, when the folder was begun with another config."""
-    if (folder / CONFIG).exists() and (changes := differences(_stored_config(folder), cfg)):
+    """Raises ConfigError, naming the differences, when the folder was begun with another config, and for a config that
+    the run did not write."""
+    if not (path := folder / CONFIG).exists():
+        return
+    raw, known = path.read_bytes(), manifest.read(folder).get("config")
+    if known and manifest.digest(raw) not in known:
+        raise ConfigError(
+            f"{path} is not as the run left it ({manifest.FILE} has its digest): put it back, or name another folder"
+        )
+    try:
+        begun, problem = parsed(raw.decode("utf-8")), "it holds no config"
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        begun, problem = None, str(error)
+    if not isinstance(begun, dict):
+        raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: {problem}")
+    if changes := differences(begun, cfg):
         more = f" and {len(changes) - 3} more" if len(changes) > 3 else ""
         raise ConfigError(f"{folder} was begun with another config: {'; '.join(changes[:3])}{more}")
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """The settings that can change a score and differ: ``key was x, now is y``.
-
-    A key that a later version has added is not a difference while it is empty.
-    """
+    """The settings that can change a score and differ: ``key was x, now is y``. A key that a later version has added is
+    not a difference while it is empty."""
     before, after = settled(old), settled(new)
     after = {key: text for key, text in after.items() if key in before or text not in _EMPTY}
     return [
@@ -108,7 +119,14 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 def settled(cfg: Mapping[str, Any]) -> dict[str, str]:
     """The settings that can change a score: dotted key -> value as text, without secrets."""
-    return {key: text for key, text in _flat(as_first_named(cfg)).items() if not _is_free(key)}
+    settings = {}
+    for key, text in _flat(as_first_named(cfg)).items():
+        group, *inner = key.split(".")
+        named = inner[1:] if group == "models" else inner
+        free = group in _FREE or ".".join([group, *inner[:1]]) in _FREE or (group == "profile" and inner != ["name"])
+        if not free and not (group in ("model", "models") and named and named[0] in _FREE_OF_A_MODEL):
+            settings[key] = text
+    return settings
 
 
 def quoted(path: Path) -> str:
@@ -140,23 +158,6 @@ def _without_secrets(value: Any, key: str = "") -> Any:
     return HIDDEN if secret_by_key else plain
 
 
-def _stored_config(folder: Path) -> dict[str, Any]:
-    """The config that a folder was begun with. Raises ConfigError for one that the run did not write."""
-    path = folder / CONFIG
-    raw, known = path.read_bytes(), manifest.read(folder).get("config")
-    if known and manifest.digest(raw) not in known:
-        raise ConfigError(
-            f"{path} is not as the run left it ({manifest.FILE} has its digest): put it back, or name another folder"
-        )
-    try:
-        cfg, problem = parsed(raw.decode("utf-8")), "it holds no config"
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        cfg, problem = None, str(error)
-    if not isinstance(cfg, dict):
-        raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: {problem}")
-    return cfg
-
-
 def _flat(value: Any, key: str = "") -> dict[str, str]:
     """Dotted key -> value as text, without secrets."""
     if isinstance(value, Mapping) and value:
@@ -165,25 +166,14 @@ def _flat(value: Any, key: str = "") -> dict[str, str]:
     return {key: json.dumps(_without_secrets(value, key.rpartition(".")[2]), default=str, ensure_ascii=False)}
 
 
-def _is_free(key: str) -> bool:
-    """Whether a setting cannot change a score."""
-    group, *inner = key.split(".")
-    if group in _FREE or f"{group}.{inner[0] if inner else ''}" in _FREE or (group == "profile" and inner != ["name"]):
-        return True
-    if group in ("model", "models"):
-        inner = inner[group == "models" :]
-        return bool(inner) and inner[0] in _FREE_OF_A_MODEL
-    return False
-
-
 def unused(wanted: Path) -> Path:
     """Make the folder, or the next one that does not exist: two runs may begin in one second."""
     wanted.parent.mkdir(parents=True, exist_ok=True)
-    folder, n = wanted, 1
-    while True:
+    for n in count(1):
+        folder = wanted if n == 1 else wanted.with_name(f"{wanted.name}-{n}")
         try:
             folder.mkdir()
-            return folder
         except FileExistsError:
-            n += 1
-            folder = wanted.with_name(f"{wanted.name}-{n}")
+            continue
+        break
+    return folder

@@ -101,8 +101,7 @@ class StoredStep(TypedDict):
 
 class Record(TypedDict):
     """A line of ``records.jsonl``. A slim record (see ``slim``) has no steps, offer, facts and explanations; records of
-    earlier versions have no ``inputs``, ``card`` and ``ceilings``.
-    """
+    earlier versions have no ``inputs``, ``card`` and ``ceilings``."""
 
     sample_id: str
     epoch: int
@@ -241,8 +240,7 @@ class Manifest(TypedDict, total=False):
 
 class LearntManifest(TypedDict, total=False):
     """``manifest.json`` of a memory, or of a prompt set that a stage wrote, as far as it is read again. ``texts`` are
-    digests of the samples it was learnt from, ``too_long`` the ids of those that the model could not take.
-    """
+    digests of the samples it was learnt from, ``too_long`` the ids of those that the model could not take."""
 
     digest: str
     recipe: str

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
@@ -14,7 +14,7 @@ from runner.storage.texts import TextReader, TextWriter
 
 _INLINE = 120  # shorter texts are in the record itself
 _SPEC_FIELDS = tuple(field.name for field in fields(ToolSpec) if field.name != "name")
-_SPECS: dict[tuple[int, ...], tuple[tuple[Any, ...], str]] = {}
+_spec = lru_cache(maxsize=2_048)(orjson.loads)  # a line of an offer; those of a run have most lines in common
 
 
 class Packer:
@@ -23,65 +23,70 @@ class Packer:
     def __init__(self, texts: TextWriter) -> None:
         self._texts = texts
 
-    def steps(self, trajectory: Trajectory) -> list[schema.StoredStep]:
-        """All steps in their stored order."""
-        return [self._step(step) for step in trajectory.steps]
-
     def offered(self, trajectory: Trajectory) -> str | None:
         """Reference to the specs of the tools: a line with all names, then one line each."""
         if not trajectory.offered:
             return None
-        names = orjson.dumps([spec.name for spec in trajectory.offered]).decode()
-        return self._texts.add_lines([names, *[stored_spec(spec) for spec in trajectory.offered]])
+        specs = [{name: getattr(spec, name) for name in _SPEC_FIELDS} for spec in trajectory.offered]
+        names = [spec.name for spec in trajectory.offered]
+        return self._texts.add_lines([orjson.dumps(one).decode() for one in (names, *specs)])
 
     def _text(self, text: str) -> schema.StoredText:
         return text if len(text) < _INLINE else {"ref": self._texts.add(text)}
 
     def _message(self, message: Message) -> schema.StoredMessage:
-        out: schema.StoredMessage = {"role": message.role}
+        text, parts = None, None
         if isinstance(message.content, str):
-            out["text"] = self._text(message.content)
+            text = self._text(message.content)
         else:
-            out["parts"] = [
+            parts = [
                 {"text": self._text(one)} if isinstance(one, str) else {"image": self._text(one.url)}
                 for one in message.content
             ]
-        if message.source:
-            out["source"] = message.source
-        if message.tool_calls:
-            out["tool_calls"] = [_call(call) for call in message.tool_calls]
-        if message.tool_call_id is not None:
-            out["tool_call_id"] = message.tool_call_id
-        if message.reasoning:
-            out["reasoning"] = self._text(message.reasoning)
+        out: schema.StoredMessage = _present(
+            role=message.role,
+            text=text,
+            parts=parts,
+            source=message.source or None,
+            tool_calls=[_call(call) for call in message.tool_calls] or None,
+            tool_call_id=message.tool_call_id,
+            reasoning=self._text(message.reasoning) if message.reasoning else None,
+        )
         return out
 
-    def _step(self, step: Step) -> schema.StoredStep:
+    def step(self, step: Step) -> schema.StoredStep:
+        """A step with what came of it."""
         usage = step.usage
         tokens = [usage.input_tokens, usage.output_tokens, usage.cost_usd]
         if usage.cached_tokens is not None or usage.reasoning_tokens is not None:
             tokens += [usage.cached_tokens, usage.reasoning_tokens]
-        calls = () if step.action is None else step.action.calls
+        calls, read = () if step.action is None else step.action.calls, None
+        if (action := step.action) is not None:  # what the grammar read; the message itself is the step's reply
+            read = _present(
+                calls=[_call(call) for call in calls] or None,
+                answer=action.answer,
+                refusal=None if action.refusal is None else dict(action.refusal.grounds),
+                last=action.last or None,
+                purpose=action.purpose or None,
+                error=action.error or None,
+                error_text=action.error_text if action.error else None,
+            )
+        verdict: Any = self._text(step.verdict) or None if isinstance(step.verdict, str) else None
+        if isinstance(step.verdict, Verdict):  # its fields are the keys; keys of JSON are texts
+            verdict = {**vars(step.verdict), "picks": {str(n): pick for n, pick in step.verdict.picks.items()}}
         out: schema.StoredStep = _present(
             purpose=step.purpose, role=step.role, branch=step.branch, n=step.index, kept=step.kept,
             asked=[self._message(m) for m in step.asked], reply=self._message(step.reply), usage=tokens,
             started=round(step.started, 4), seconds=round(step.seconds, 4),
             finish=None if step.finish == "stop" else step.finish,
             committed=None if step.committed else False,
-            verdict=self._verdict(step.verdict) if step.verdict else None,
+            verdict=verdict,
             remarks=step.remarks or None,
-            action=None if step.action is None else _action(step.action),
+            action=read,
             observed=[self._observed(one, calls) for one in step.observed] or None,
             tried=[self._observed(one, calls) for one in step.tried] or None,
         )  # fmt: skip
         return out
-
-    def _verdict(self, verdict: Verdict | str) -> schema.StoredText | schema.StoredVerdict:
-        """A verdict; keys of JSON are texts."""
-        if isinstance(verdict, str):
-            return self._text(verdict)
-        picks = {str(n): pick for n, pick in verdict.picks.items()}
-        return cast(schema.StoredVerdict, {**vars(verdict), "picks": picks})  # its fields are the keys
 
     def _observed(self, observed: Observed, calls: Sequence[ToolCall]) -> schema.StoredObserved:
         """An observation; its call is a number where it is one of the action's."""
@@ -105,38 +110,6 @@ def _present(**values: Any) -> Any:
 
 def _call(call: ToolCall) -> schema.StoredCall:
     return [call.id, call.name, call.arguments]
-
-
-def _action(action: Action) -> schema.StoredAction:
-    """What the grammar read; the message itself is the step's reply."""
-    out: schema.StoredAction = _present(
-        calls=[_call(call) for call in action.calls] or None,
-        answer=action.answer,
-        refusal=None if action.refusal is None else dict(action.refusal.grounds),
-        last=action.last or None,
-        purpose=action.purpose or None,
-        error=action.error or None,
-        error_text=action.error_text if action.error else None,
-    )
-    return out
-
-
-def stored_spec(spec: ToolSpec) -> str:
-    """A spec without its name as one line of JSON; made once per tool, whatever it is called in an offer."""
-    key = (id(spec.description), id(spec.parameters), id(spec.card), id(spec.facts))
-    if key not in _SPECS:
-        if len(_SPECS) > 8_192:
-            _SPECS.clear()
-        values = {name: getattr(spec, name) for name in _SPEC_FIELDS}
-        _SPECS[key] = (tuple(values.values()), orjson.dumps(values).decode())  # the values are kept for their ids
-    return _SPECS[key][1]
-
-
-@lru_cache(maxsize=2_048)
-def _spec(line: str) -> dict[str, Any]:
-    """A line of an offer; the offers of a run have most lines in common."""
-    spec: dict[str, Any] = orjson.loads(line)
-    return spec
 
 
 class Unpacker:
@@ -185,21 +158,33 @@ class Unpacker:
 
     def message(self, stored: schema.StoredMessage) -> Message:
         """One message."""
+        parts = tuple(
+            self.text(part["text"]) if "text" in part else Image(self.text(part["image"]))
+            for part in stored.get("parts", ())
+        )
         return Message(
             stored["role"],
-            self.text(stored["text"]) if "text" in stored else tuple(self._part(part) for part in stored["parts"]),
+            self.text(stored["text"]) if "text" in stored else parts,
             tuple(ToolCall(*call) for call in stored.get("tool_calls", ())),
             stored.get("tool_call_id"),
             stored.get("source"),
             self.text(stored["reasoning"]) if "reasoning" in stored else None,
         )
 
-    def _part(self, stored: schema.StoredPart) -> str | Image:
-        return self.text(stored["text"]) if "text" in stored else Image(self.text(stored["image"]))
-
     def _step(self, stored: schema.StoredStep) -> Step:
         reply = self.message(stored["reply"])
-        action = self._action(stored["action"], reply) if "action" in stored else None
+        action = None
+        if (read := stored.get("action")) is not None:
+            action = Action(
+                reply,
+                tuple(ToolCall(*call) for call in read.get("calls", ())),
+                read.get("answer"),
+                Refusal(read["refusal"]) if "refusal" in read else None,
+                read.get("last", False),
+                read.get("purpose", ""),
+                read.get("error"),
+                read.get("error_text", ""),
+            )
         calls = () if action is None else action.calls
         return Step(
             stored["purpose"], stored["role"], stored["branch"], stored["n"], stored["kept"],
@@ -213,30 +198,15 @@ class Unpacker:
             remarks=stored.get("remarks", {}),
         )  # fmt: skip
 
-    def _action(self, stored: schema.StoredAction, reply: Message) -> Action:
-        return Action(
-            reply,
-            tuple(ToolCall(*call) for call in stored.get("calls", ())),
-            stored.get("answer"),
-            Refusal(stored["refusal"]) if "refusal" in stored else None,
-            stored.get("last", False),
-            stored.get("purpose", ""),
-            stored.get("error"),
-            stored.get("error_text", ""),
-        )
-
     def _observed(self, stored: Sequence[schema.StoredObserved], calls: Sequence[ToolCall]) -> list[Observed]:
         return [
             Observed(
                 calls[one["call"]] if isinstance(one["call"], int) else ToolCall(*one["call"]),
-                Observation(
-                    self.text(one["text"]),
-                    one.get("data", {}),
-                    tuple(Image(self.text(url)) for url in one.get("images", ())),
-                ),
+                Observation(self.text(one["text"]), one.get("data", {}), images),
                 one.get("error"),
                 one["seconds"],
                 one.get("control", False),
             )
             for one in stored
+            for images in [tuple(Image(self.text(url)) for url in one.get("images", ()))]
         ]

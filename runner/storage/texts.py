@@ -8,6 +8,7 @@ import os
 import zlib
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,6 @@ from runner.storage import disk
 
 _LONG_LINE = 160  # such a line, for example a tool's card, is a paragraph of its own
 _MAX_KNOWN = 150_000  # paragraphs remembered by digest; beyond it they are stored again
-_MAX_RECENT = 4_096  # of them remembered with their text, which saves the digest
-
-
-def encodable(text: str) -> bool:
-    """Whether a text has no lone surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def without_surrogates(text: str) -> str:
@@ -38,17 +29,9 @@ def without_surrogates(text: str) -> str:
 def paragraphs(text: str) -> list[str]:
     """Split a text so that joining with line breaks gives it back."""
     parts: list[str] = []
-    short: list[str] = []
-    for line in text.split("\n"):
-        if len(line) >= _LONG_LINE:
-            if short:
-                parts.append("\n".join(short))
-                short = []
-            parts.append(line)
-        else:
-            short.append(line)
-    if short:
-        parts.append("\n".join(short))
+    for long, lines in groupby(text.split("\n"), lambda line: len(line) >= _LONG_LINE):
+        run = list(lines)
+        parts += run if long else ["\n".join(run)]
     return parts
 
 
@@ -60,7 +43,6 @@ class TextWriter:
         self._file: int | None = None
         self._zip: Any = None
         self._paragraphs: dict[bytes, int] = {}
-        self._recent: dict[str, tuple[int, bytes]] = {}
         self._texts: set[str] = set()
         self._lines: list[bytes] = []
         self._count = 0
@@ -71,49 +53,33 @@ class TextWriter:
 
     def add_lines(self, parts: Sequence[str]) -> str:
         """Store a text given by its paragraphs. Returns its hash."""
-        entries = [self._recent.get(part) or self._paragraph(part) for part in parts]
-        name = sha256(b"".join([digest for _, digest in entries])).hexdigest()[:16]
-        if name not in self._texts:
-            self._texts.add(name)
-            self._lines.append(orjson.dumps(["t", name, [n for n, _ in entries]]))
+        digests = [sha256(part.encode("utf-8", "surrogatepass")).digest()[:12] for part in parts]
+        name = sha256(b"".join(digests)).hexdigest()[:16]
+        if name in self._texts:
+            return name
+        if len(self._paragraphs) + len(parts) > _MAX_KNOWN:
+            self._paragraphs.clear()
+            self._texts.clear()
+        for digest, part in zip(digests, parts, strict=True):
+            if digest not in self._paragraphs:
+                self._lines.append(orjson.dumps(["p", self._count, part]))  # what cannot be written is not remembered
+                self._paragraphs[digest], self._count = self._count, self._count + 1
+        self._texts.add(name)
+        self._lines.append(orjson.dumps(["t", name, [self._paragraphs[digest] for digest in digests]]))
         return name
-
-    def _paragraph(self, part: str) -> tuple[int, bytes]:
-        digest = sha256(part.encode("utf-8", "surrogatepass")).digest()[:12]
-        number = self._paragraphs.get(digest)
-        if number is None:
-            line = orjson.dumps(["p", self._count, part])  # first: what cannot be written is not remembered
-            if len(self._paragraphs) >= _MAX_KNOWN:
-                self._paragraphs.clear()
-                self._recent.clear()
-                self._texts.clear()
-            number, self._count = self._count, self._count + 1
-            self._paragraphs[digest] = number
-            self._lines.append(line)
-        if len(self._recent) >= _MAX_RECENT:
-            self._recent.clear()
-        entry = self._recent[part] = (number, digest)
-        return entry
 
     def flush(self) -> None:
         """Write what is new. Raises Unwritable."""
         if not self._lines:
             return
         if self._file is None:
-            self._file = self._create()
+            paths = (self._folder / f"texts-{n:04}.jsonl.gz" for n in count())
+            self._path = next(path for path in paths if not path.exists())  # the folder is locked
+            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
             self._zip = zlib.compressobj(1, zlib.DEFLATED, 31)
         data = self._zip.compress(b"\n".join(self._lines) + b"\n") + self._zip.flush(zlib.Z_SYNC_FLUSH)
         self._lines.clear()
         disk.append(self._file, data, self._path)
-
-    def _create(self) -> int:
-        for n in range(10_000):
-            try:
-                self._path = self._folder / f"texts-{n:04}.jsonl.gz"
-                return os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
-            except FileExistsError:
-                continue
-        raise OSError(f"{self._folder} holds more than 10,000 texts files")
 
     def close(self) -> None:
         """Finish the file."""
@@ -149,6 +115,9 @@ class TextReader:
         except KeyError:
             text = f"a texts-*.jsonl.gz is missing or cut off: the text {name} is in none"
             raise ConfigError(f"{self._folder}: {text}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._texts
 
     def __getitem__(self, name: str) -> str:
         return "\n".join(self.lines(name))

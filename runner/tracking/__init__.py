@@ -1,7 +1,7 @@
 """MLflow: run folders are written first and sent second. The only importer of mlflow, and always lazily.
 
-A tracker that is missing, down or slow costs one warning, never a run: ``python -m runner.report
-track FOLDER`` sends a folder again, under the same ids.
+A tracker that is missing, down or slow costs one warning, never a run: ``python -m runner.report track FOLDER`` sends a
+folder again, under the same ids. What is sent returns the address to look at; None when tracking is off or fails.
 """
 
 import logging
@@ -9,7 +9,8 @@ import math
 import shlex
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import copy_context
 from hashlib import sha256
 from pathlib import Path
@@ -20,7 +21,7 @@ import orjson
 from components.core.learning import Made
 from runner.tracking import describe, traces
 from runner.tracking.describe import MAX_NOTE, Job, job_of, safe
-from runner.tracking.store import Tracker, connect, database_of, failures, short, texts_may_leave, view_url
+from runner.tracking.store import Figure, Tracker, connect, database_of, failures, short, texts_may_leave, view_url
 
 log = logging.getLogger(__name__)
 
@@ -35,36 +36,107 @@ _USAGE = {"calls": "calls/{}", "input_tokens": "tokens/{}/input", "output_tokens
 
 
 def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> str | None:
-    """Send a complete or partial run folder; sending it again updates the same run.
-
-    Returns the address to look at; None when tracking is off or the tracker fails (a warning says how).
-    """
+    """Send a complete or partial run folder; sending it again updates the same run. Figures first, so that they are
+    there even where the tracker fails during files or traces."""
+    sent: str | None = None
     if not enabled(config):
-        return None
-    return _guarded(lambda: _track(folder, config, sweep, total_jobs), folder)
+        return sent
+    with _guarded(folder):
+        job, tracker = job_of(folder), connect(config)
+        parent = _parent(tracker, sweep, total_jobs, job.start)
+        run_id = tracker.run(job, parent)
+        url = view_url(config, tracker.experiment_id, run_id=run_id)
+        uri, experiment = short(config["tracking"]["uri"]), tracker.experiment_id
+        describe.remember(folder, {"uri": uri, "experiment_id": experiment, "run_id": run_id, "url": url})
+        figures = [(name, 0, value) for name, value in describe.metrics_of(job).items()]
+        tags = describe.tags_of(job) | {"level": "job"} | ({"sweep": safe(sweep)} if sweep else {})
+        tracker.log(run_id, figures, describe.params_of(job, config), tags)
+        if dataset := job.manifest.get("dataset"):
+            tracker.log_dataset(run_id, dataset)
+        tracker.client.set_terminated(run_id, job.status, job.end)
+        tracker.client.update_run(run_id, name=job.name)
+        texts = texts_may_leave(config, job.privacy)
+        patterns = (*_FILES, *_TEXT_FILES) if texts else _FILES  # a run's folder may hold other files
+        paths = [path for pattern in patterns for path in sorted(folder.glob(pattern)) if path.is_file()]
+        tracker.upload(run_id, paths, folder)
+        if texts:
+            traces.send(tracker, run_id, job, config)
+        else:
+            log.warning("%s stays here: only figures were sent, see tracking.permits", folder)
+        if parent is None:
+            _remember_newest(config, url)
+        sent = url
+    return sent
 
 
 def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> str | None:
-    """Send the folder of a standalone stage. Returns the address to look at; None when off or the tracker fails."""
-    return _guarded(lambda: _send_made(made, config, choices), None) if enabled(config) else None
+    """Send the folder of a standalone stage; sending it again updates the same run."""
+    sent: str | None = None
+    if not enabled(config):
+        return sent
+    with _guarded(None):
+        notes = orjson.loads((made.folder / "manifest.json").read_bytes())
+        texts = texts_may_leave(config, str((notes.get("dataset") or {}).get("privacy", "unknown")))
+        tracker, id = connect(config), sha256(f"{made.folder.absolute()}\0{notes['begun']}".encode()).hexdigest()[:32]
+        run_id = tracker.stage(id, f"{choices.get('stage', 'stage')} {made.folder.name}")
+        figures, params, tags, files = stage_facts(made, notes, config, choices, texts)
+        tracker.log(run_id, figures, params, tags)
+        tracker.client.set_terminated(run_id, "FAILED" if made.empty else "FINISHED")
+        tracker.upload(run_id, files, made.folder)
+        sent = view_url(config, tracker.experiment_id, run_id=run_id)
+    return sent
+
+
+def stage_facts(
+    made: Made, notes: Mapping[str, Any], config: Mapping[str, Any], choices: Mapping[str, str], texts: bool
+) -> tuple[list[Figure], dict[str, str], dict[str, str], list[Path]]:
+    """Figures, params, tags and files of a stage, the versions that it tried apart; where ``texts`` may not leave, no
+    files and nothing that quotes a model."""
+    usage, folder = (notes.get("usage") or {}).items(), made.folder
+    known = [(name, of[key], purpose) for purpose, of in usage for key, name in _USAGE.items() if of[key] is not None]
+    figures = [(safe(name.format(purpose)), 0, float(value)) for name, value, purpose in known]
+    rounds = ((safe(name), n, float(value)) for name, values in made.figures.items() for n, value in values)
+    figures += [figure for figure in rounds if math.isfinite(figure[2])]
+    own = {f"stage.{key}": value for key, value in (config.get("stage") or {}).items() if not key.startswith("_")}
+    settings = {**choices, "seed": config.get("seed"), **own}
+    note = "\n".join([*(f"    {line}" for line in made.said if texts), "", f"Whole: `{folder}`"])[:MAX_NOTE]
+    tags = {key: str(notes[key])[:_MAX_VALUE] for key in _STAGE_TAGS if notes.get(key)}
+    tags |= {"folder": str(folder), "mlflow.note.content": note}
+    paths = sorted(path for path in folder.rglob("*") if texts and path.is_file() and not path.name.startswith("."))
+    files = [path for path in paths if _VERSIONS not in path.relative_to(folder).parent.parts]
+    return figures, {safe(key): str(value)[:_MAX_VALUE] for key, value in settings.items()}, tags, files
 
 
 def finish_sweep(
     folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str, files: Sequence[Path] = ()
 ) -> str | None:
-    """Complete the parent run of a sweep of two or more jobs: the table of results, these files, its shared view.
-
-    Returns the view's address.
-    """
+    """Complete the parent run of a sweep of two or more jobs: the table of results, these files, its shared view."""
+    sent: str | None = None
     if not enabled(config) or len(folders) < 2:
-        return None
-    return _guarded(lambda: _finish_sweep(folders, config, safe(sweep), files), folders[0].parent)
+        return sent
+    with _guarded(folders[0].parent):
+        sweep, tracker = safe(sweep), connect(config)
+        jobs = [job_of(folder) for folder in folders if (folder / "manifest.json").exists()]
+        parent = tracker.parent(sweep, min((job.start for job in jobs if job.start is not None), default=None))
+        named = (config.get("compare") or {}).get("scores") or ()
+        kinds = ",".join(sorted({str(job.manifest.get("model_kind")) for job in jobs}))
+        tracker.log(parent, [], {}, {"mlflow.note.content": describe.table(jobs, named), "model_kind": kinds})
+        status = "FINISHED" if all(job.status == "FINISHED" for job in jobs) else "FAILED"
+        end = max((job.end for job in jobs if job.end is not None), default=None)
+        tracker.client.set_terminated(parent, status, end)
+        key, view = f"mlflow.sharedViewState.{sweep}", describe.shared_view(jobs, sweep, named)
+        tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
+        attach(tracker, parent, files, jobs, config)
+        _remember_newest(config, url := view_url(config, tracker.experiment_id, sweep=sweep))
+        sent = url
+    return sent
 
 
 def prepare(config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> None:
     """Make database, experiment and a sweep's parent before jobs start on several machines."""
     if enabled(config):
-        _guarded(lambda: str(_parent(connect(config), sweep, total_jobs)), None)
+        with _guarded(None):
+            _parent(connect(config), sweep, total_jobs)
 
 
 def enabled(config: Mapping[str, Any]) -> bool:
@@ -73,10 +145,8 @@ def enabled(config: Mapping[str, Any]) -> bool:
 
 
 class Heartbeat:
-    """While a job runs: its run in MLflow, and its progress every ten seconds, from a thread of its own.
-
-    ``update`` only leaves the figures for the thread; nothing ever waits for the tracker.
-    """
+    """While a job runs: its run in MLflow, and its progress every ten seconds, from a thread of its own. ``update``
+    only leaves the figures for the thread; nothing ever waits for the tracker."""
 
     def __init__(
         self, folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1,
@@ -94,11 +164,12 @@ class Heartbeat:
         self._figures = {"samples": samples, "errors": errors, "tokens": tokens, "cost_usd": usd}
 
     def __enter__(self) -> Self:
-        if enabled(self._config) and (id := _guarded(lambda: describe.remember(self._folder, {})["id"], self._folder)):
-            self._id = id
-            context = copy_context()  # its warnings go where the job's do
-            self._thread = threading.Thread(target=context.run, args=(self._work,), name="tracking", daemon=True)
-            self._thread.start()
+        if enabled(self._config):
+            with _guarded(self._folder):
+                self._id = describe.remember(self._folder, {})["id"]
+                context = copy_context()  # its warnings go where the job's do
+                self._thread = threading.Thread(target=context.run, args=(self._work,), name="tracking", daemon=True)
+                self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -110,7 +181,8 @@ class Heartbeat:
         if self._thread is not None:
             self._thread.join(_TIMEOUT_SECONDS)
         if (id := self._id) is not None:  # the manifest may have been rewritten without it
-            _guarded(lambda: str(describe.remember(self._folder, {"id": id})), self._folder)
+            with _guarded(self._folder):
+                describe.remember(self._folder, {"id": id})
         return track(self._folder, self._config, sweep=self._sweep, total_jobs=self._total_jobs)
 
     def _work(self) -> None:
@@ -118,121 +190,23 @@ class Heartbeat:
         first, warned = True, False
         while first or not self._stop.wait(self._every):
             try:
-                run = run or self._start()
-                self._beat(*run)
+                if run is None:
+                    job, tracker = job_of(self._folder), connect(self._config)
+                    run = tracker, tracker.run(job, _parent(tracker, self._sweep, self._total_jobs, job.start))
+                    if not self._stop.is_set():  # the run may be one that is resumed
+                        tracker.client.update_run(run[1], "RUNNING", job.name)
+                (tracker, run_id), figures, now = run, self._figures, int(time.time() * 1000)
+                if figures and not self._stop.is_set():
+                    from mlflow.entities import Metric
+
+                    step = int(figures["samples"])
+                    metrics = [Metric(f"system/progress/{name}", value, now, step) for name, value in figures.items()]
+                    tracker.client.log_batch(run_id, metrics)
             except failures() as error:
                 if not first and not warned and not self._stop.is_set():
                     warned = True
                     log.warning("MLflow does not answer, the run continues without it: %s", short(error))
             first = False
-
-    def _start(self) -> tuple[Tracker, str]:
-        job, tracker = job_of(self._folder), connect(self._config)
-        run_id = tracker.run(job, _parent(tracker, self._sweep, self._total_jobs, job.start))
-        if not self._stop.is_set():  # the run may be one that is resumed
-            tracker.client.update_run(run_id, "RUNNING", job.name)
-        return tracker, run_id
-
-    def _beat(self, tracker: Tracker, run_id: str) -> None:
-        from mlflow.entities import Metric
-
-        figures, now = self._figures, int(time.time() * 1000)
-        step = int(figures.get("samples", 0))
-        if figures and not self._stop.is_set():
-            metrics = [Metric(f"system/progress/{name}", value, now, step) for name, value in figures.items()]
-            tracker.client.log_batch(run_id, metrics)
-
-
-def _track(folder: Path, config: Mapping[str, Any], sweep: str | None, total_jobs: int) -> str:
-    """Figures first, so that they are there even where the tracker fails during files or traces."""
-    job, tracker = job_of(folder), connect(config)
-    parent = _parent(tracker, sweep, total_jobs, job.start)
-    run_id = tracker.run(job, parent)
-    url = view_url(config, tracker.experiment_id, run_id=run_id)
-    describe.remember(folder, {
-        "uri": short(config["tracking"]["uri"]), "experiment_id": tracker.experiment_id, "run_id": run_id, "url": url,
-    })  # fmt: skip
-    figures = [(name, 0, value) for name, value in describe.metrics_of(job).items()]
-    tags = describe.tags_of(job) | {"level": "job"} | ({"sweep": safe(sweep)} if sweep else {})
-    tracker.log(run_id, figures, describe.params_of(job, config), tags)
-    if dataset := job.manifest.get("dataset"):
-        tracker.log_dataset(run_id, dataset)
-    tracker.client.set_terminated(run_id, job.status, job.end)
-    tracker.client.update_run(run_id, name=job.name)
-    texts = texts_may_leave(config, job.privacy)
-    patterns = (*_FILES, *_TEXT_FILES) if texts else _FILES  # a run's folder may hold other files
-    paths = [path for pattern in patterns for path in sorted(folder.glob(pattern)) if path.is_file()]
-    tracker.upload(run_id, paths, folder)
-    if texts:
-        traces.send(tracker, run_id, job, config)
-    else:
-        log.warning("%s stays here: only figures were sent, see tracking.permits", folder)
-    if parent is None:
-        _remember_newest(config, url)
-    return url
-
-
-def _send_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> str:
-    """Send the folder; sending it again updates the same run. Returns the address."""
-    folder = made.folder
-    notes = orjson.loads((folder / "manifest.json").read_bytes())
-    texts = texts_may_leave(config, str((notes.get("dataset") or {}).get("privacy", "unknown")))
-    tracker, id = connect(config), sha256(f"{folder.absolute()}\0{notes['begun']}".encode()).hexdigest()[:32]
-    run_id = tracker.stage(id, f"{choices.get('stage', 'stage')} {folder.name}")
-    figures = usage_figures(notes.get("usage") or {})
-    figures += [
-        (name, n, value) for name, values in made.figures.items() for n, value in values if math.isfinite(value)
-    ]
-    params = {safe(key): str(value)[:_MAX_VALUE] for key, value in stage_settings(config, choices).items()}
-    tags = {key: str(notes[key])[:_MAX_VALUE] for key in _STAGE_TAGS if notes.get(key)}
-    tags |= {"folder": str(folder), "mlflow.note.content": stage_note(made, texts)}
-    tracker.log(run_id, [(safe(name), n, float(value)) for name, n, value in figures], params, tags)
-    tracker.client.set_terminated(run_id, "FAILED" if made.empty else "FINISHED")
-    if texts:
-        tracker.upload(run_id, stage_files(folder), folder)
-    return view_url(config, tracker.experiment_id, run_id=run_id)
-
-
-def stage_settings(config: Mapping[str, Any], choices: Mapping[str, str]) -> dict[str, Any]:
-    """The choices, the seed and the stage's own settings."""
-    own = {f"stage.{key}": value for key, value in (config.get("stage") or {}).items() if not key.startswith("_")}
-    return {**choices, "seed": config.get("seed"), **own}
-
-
-def usage_figures(usage: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, int, float]]:
-    """Calls, tokens and cost by purpose, where they are known."""
-    figures = [(name.format(purpose), 0, of[key]) for purpose, of in usage.items() for key, name in _USAGE.items()]
-    return [figure for figure in figures if figure[2] is not None]
-
-
-def stage_note(made: Made, texts: bool) -> str:
-    """What the stage reported at its end, which may quote a model; where texts may not leave only the folder."""
-    lines = [f"    {line}" for line in made.said if texts]
-    return "\n".join([*lines, "", f"Whole: `{made.folder}`"])[:MAX_NOTE]
-
-
-def stage_files(folder: Path) -> list[Path]:
-    """All files of a stage but the versions."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-    return [path for path in paths if _VERSIONS not in path.relative_to(folder).parent.parts]
-
-
-def _finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], sweep: str, files: Sequence[Path]) -> str:
-    tracker = connect(config)
-    jobs = [job_of(folder) for folder in folders if (folder / "manifest.json").exists()]
-    parent = tracker.parent(sweep, min((job.start for job in jobs if job.start is not None), default=None))
-    named = (config.get("compare") or {}).get("scores") or ()
-    kinds = sorted({str(job.manifest.get("model_kind")) for job in jobs})
-    tracker.log(parent, [], {}, {"mlflow.note.content": describe.table(jobs, named), "model_kind": ",".join(kinds)})
-    status = "FINISHED" if all(job.status == "FINISHED" for job in jobs) else "FAILED"
-    end = max((job.end for job in jobs if job.end is not None), default=None)
-    tracker.client.set_terminated(parent, status, end)
-    key, view = f"mlflow.sharedViewState.{sweep}", describe.shared_view(jobs, sweep, named)
-    tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
-    attach(tracker, parent, files, jobs, config)
-    url = view_url(config, tracker.experiment_id, sweep=sweep)
-    _remember_newest(config, url)
-    return url
 
 
 def attach(
@@ -256,12 +230,12 @@ def _remember_newest(config: Mapping[str, Any], url: str) -> None:
         database.with_name("newest").write_text(url.partition("/#")[2])
 
 
-def _guarded(send: Callable[[], str], folder: Path | None) -> str | None:
-    """Send; a tracker that fails costs one warning."""
+@contextmanager
+def _guarded(folder: Path | None) -> Iterator[None]:
+    """A tracker that fails costs one warning."""
     try:
-        return send()
+        yield
     except failures() as error:
         command = folder and f"python -m runner.report track {shlex.quote(str(folder))}"
         again = f"; nothing is lost, send again: {command}" if command else ""
         log.warning("not sent to MLflow: %s%s", short(error), again)
-        return None

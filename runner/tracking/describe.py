@@ -68,8 +68,7 @@ class Job:
     def end(self) -> int | None:
         """When it ended, or finished its last sample."""
         records = self.folder / FILE
-        last = records.stat().st_mtime if records.exists() else None
-        return _milliseconds(self.manifest.get("end") or last)
+        return _milliseconds(self.manifest.get("end") or (records.stat().st_mtime if records.exists() else None))
 
     @property
     def varied(self) -> dict[str, Any]:
@@ -96,9 +95,7 @@ class Job:
 
 def remember(folder: Path, facts: MlflowEntry) -> MlflowEntry:
     """Add facts to the manifest's ``mlflow`` entry, whose id the folder has wherever it is sent. Returns the entry.
-
-    Raises OSError, without a manifest.
-    """
+    Raises OSError, without a manifest."""
     if not (notes := manifest.read(folder)):
         raise FileNotFoundError(f"{folder / manifest.FILE} does not exist")
     old = notes.get("mlflow") or {}
@@ -116,7 +113,12 @@ def job_of(folder: Path) -> Job:
 
 def params_of(job: Job, config: Mapping[str, Any]) -> dict[str, str]:
     """Resolved choices, every varied value and a few settings."""
-    params = {key: _at(config, key) for key in _EXTRA} | job.varied | (job.manifest.get("choices") or {})
+    params: dict[str, Any] = {}
+    for key in _EXTRA:
+        params[key] = config
+        for part in key.split("."):
+            params[key] = params[key].get(part) if isinstance(params[key], Mapping) else None
+    params |= job.varied | (job.manifest.get("choices") or {})
     return {safe(key): _text(value) for key, value in params.items() if value is not None}
 
 
@@ -234,10 +236,3 @@ def _text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(_text(one) for one in value)
     return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()[:MAX_NOTE]
-
-
-def _at(config: Mapping[str, Any], key: str) -> Any:
-    value: Any = config
-    for part in key.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value

@@ -1,6 +1,7 @@
 """One trajectory as the spans of a trace: plain dictionaries in the form that MLflow's ``Span.from_dict`` reads."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -17,8 +18,8 @@ _CHECKS = ("verify", "validate", "judge")
 
 
 class Spans:
-    """The spans of one trace, parents before children: the first is the root. ``models`` names the model of each role,
-    ``start`` is the time of a trajectory without steps."""
+    """The spans of one trace, parents before children: the first is the root. ``question``: the user's last message
+    before the first reply, ``models``: the model of each role, ``start``: the time of a trajectory without steps."""
 
     def __init__(
         self, trace_id: str, record: Record, trajectory: Trajectory, models: Mapping[str, str], start: float
@@ -27,7 +28,12 @@ class Spans:
         self.spans: list[dict[str, Any]] = []
         self.start = min((step.started for step in self._steps), default=start)
         self.end = max([self.start + record["seconds"], *(_end(step) for step in self._steps)])
-        self.question, self.answer = question_of(self._steps), answer_of(trajectory)
+        users = [message.text for message in self._steps[0].asked if message.role == "user"] if self._steps else []
+        grounds = (trajectory.refusal.grounds if trajectory.refusal else {}).items()
+        refusal = "; ".join(f"{key}: {value}" for key, value in grounds)
+        ends = {"answered": trajectory.answer, "refused": refusal, "failed": trajectory.failure}
+        self.question, end = users[-1][:_MAX_TEXT] if users else "", ends.get(trajectory.stop, trajectory.error) or ""
+        self.answer = ("" if trajectory.stop == "answered" else f"{trajectory.stop}: ") + end[:_MAX_TEXT]
         error = trajectory.error or "error" if trajectory.stop == "error" else None
         name, texts = str(record["sample_id"]), (self.question, self.answer)
         self._branches = {
@@ -39,18 +45,29 @@ class Spans:
     def _step(self, step: Step, later: Sequence[Step]) -> None:
         """A model call, what was tried and the tools that were called after it."""
         parent = self._branch(step.branch)
-        attributes = {
+        attributes: dict[str, Any] = {
             "mlflow.message.format": "openai",
             "earlier_messages": step.kept,
             "verdict": self._cut(str(step.verdict), step) if step.verdict else None,
             "committed": None if step.committed else False,
             "remarks": step.remarks or None,
-            **self._charges(step),
         }
-        action = step.action
+        usage, model = step.usage, self._models.get(step.role) or self._models.get("main")
+        if usage.input_tokens is not None or usage.output_tokens is not None:
+            a, b = usage.input_tokens or 0, usage.output_tokens or 0
+            attributes["mlflow.chat.tokenUsage"] = {"input_tokens": a, "output_tokens": b, "total_tokens": a + b}
+        if self._record["usage"]["cost_usd"] is None:  # with a model and tokens MLflow would import litellm and guess
+            attributes["asked_model"] = model
+        else:
+            cost = {"input_cost": 0.0, "output_cost": 0.0, "total_cost": usage.cost_usd}
+            attributes |= {"mlflow.llm.model": model, "mlflow.llm.cost": cost}
+        action, name = step.action, plain(str(step.remarks.get("label", "")))[:_MAX_LABEL]
+        if not name:
+            role = "" if step.role == "main" else f" ({step.role})"
+            name = step.purpose + role + ("" if step.committed else ", not chosen")
         error = f"{action.error}: {action.error_text}" if action and action.error else None
         self._add(
-            _name(step), "CHAT_MODEL" if step.purpose not in _CHECKS else "GUARDRAIL", parent, step.started, _end(step),
+            name, "CHAT_MODEL" if step.purpose not in _CHECKS else "GUARDRAIL", parent, step.started, _end(step),
             {"messages": [self._message(message, step) for message in step.asked]},
             {"choices": [{"message": self._message(step.reply, step), "finish_reason": step.finish}]},
             error=error, **attributes,
@@ -59,30 +76,19 @@ class Spans:
         self._tools(step, step.tried, until, "try ", parent)
         self._tools(step, step.observed, until, "", parent)
 
-    def _charges(self, step: Step) -> dict[str, Any]:
-        """Model, tokens and total cost. Where a price of the trajectory is not known MLflow must not get the model
-        with the tokens: it would import litellm and guess."""
-        usage, model = step.usage, self._models.get(step.role) or self._models.get("main")
-        charges: dict[str, Any] = {}
-        if usage.input_tokens is not None or usage.output_tokens is not None:
-            a, b = usage.input_tokens or 0, usage.output_tokens or 0
-            charges["mlflow.chat.tokenUsage"] = {"input_tokens": a, "output_tokens": b, "total_tokens": a + b}
-        if self._record["usage"]["cost_usd"] is None:
-            return {**charges, "asked_model": model}
-        cost = {"input_cost": 0.0, "output_cost": 0.0, "total_cost": usage.cost_usd}
-        return {**charges, "mlflow.llm.model": model, "mlflow.llm.cost": cost}
-
     def _tools(self, step: Step, seen: Sequence[Observed], until: float, prefix: str, parent: str) -> None:
         """Calls one after the other where they fit before the next model call, else at once."""
         at = _end(step)
         in_turn = sum(one.seconds for one in seen) <= until - at + 0.001
         for one in seen:
             kind = "TASK" if one.control else "TOOL"
-            inputs = _arguments(one.call.arguments)
+            inputs: Any = one.call.arguments
+            with suppress(orjson.JSONDecodeError):
+                inputs = orjson.loads(inputs) if len(inputs) <= _MAX_TEXT else inputs
             output = self._cut(one.observation.text, step) + _images(len(one.observation.images))
             self._add(
                 prefix + (one.call.name or "?"), kind, parent, at, at + one.seconds,
-                inputs if isinstance(inputs, dict) else self._cut(inputs, step), output, error=one.error,
+                inputs if isinstance(inputs, dict) else self._cut(one.call.arguments, step), output, error=one.error,
             )  # fmt: skip
             at += one.seconds if in_turn else 0.0
 
@@ -115,14 +121,18 @@ class Spans:
     def _message(self, message: Message, step: Step) -> dict[str, Any]:
         """A message in chat-completions form, images left out."""
         images = 0 if isinstance(message.content, str) else sum(isinstance(part, Image) for part in message.content)
-        text = self._cut(message.text, step) + _images(images)
         calls = [
-            (call.id, {"name": call.name, "arguments": self._cut(call.arguments, step)}) for call in message.tool_calls
+            {
+                "id": one.id,
+                "type": "function",
+                "function": {"name": one.name, "arguments": self._cut(one.arguments, step)},
+            }
+            for one in message.tool_calls
         ]
         out = {
             "role": message.role,
-            "content": text,
-            "tool_calls": [{"id": id, "type": "function", "function": function} for id, function in calls] or None,
+            "content": self._cut(message.text, step) + _images(images),
+            "tool_calls": calls or None,
             "tool_call_id": message.tool_call_id,
             "reasoning_content": self._cut(message.reasoning, step) if message.reasoning else None,
         }
@@ -132,53 +142,13 @@ class Spans:
         """Head and tail of a long text, and where the whole is."""
         if len(text) <= _MAX_TEXT:
             return text
-        record = self._record
-        step_name = f"step {step.index} of {step.branch}"
-        where = f"records.jsonl, sample {record['sample_id']!r}, epoch {record['epoch']}, {step_name}"
-        left = len(text) - _MAX_TEXT
-        return f"{text[:_HEAD]}\n[... {left:,} characters left out: {where} ...]\n{text[_HEAD - _MAX_TEXT :]}"
-
-
-def question_of(steps: Sequence[Step]) -> str:
-    """The last message of the user before the first reply."""
-    asked = [message.text for message in steps[0].asked if message.role == "user"] if steps else []
-    return asked[-1][:_MAX_TEXT] if asked else ""
-
-
-def answer_of(trajectory: Trajectory) -> str:
-    """How it ended, in one text."""
-    match trajectory.stop:
-        case "answered":
-            return (trajectory.answer or "")[:_MAX_TEXT]
-        case "refused":
-            grounds = trajectory.refusal.grounds if trajectory.refusal else {}
-            return "refused: " + "; ".join(f"{key}: {value}" for key, value in grounds.items())[:_MAX_TEXT]
-        case "failed":
-            return f"failed: {trajectory.failure}"
-        case stop:
-            return f"{stop}: {(trajectory.error or '')[:_MAX_TEXT]}"
-
-
-def _name(step: Step) -> str:
-    """The agent's label of the step; else the purpose, with the role where it is not the main one."""
-    if label := plain(str(step.remarks.get("label", ""))):
-        return label[:_MAX_LABEL]
-    role = "" if step.role == "main" else f" ({step.role})"
-    return step.purpose + role + ("" if step.committed else ", not chosen")
+        at = f"sample {self._record['sample_id']!r}, epoch {self._record['epoch']}, step {step.index} of {step.branch}"
+        left = f"[... {len(text) - _MAX_TEXT:,} characters left out: records.jsonl, {at} ...]"
+        return f"{text[:_HEAD]}\n{left}\n{text[_HEAD - _MAX_TEXT :]}"
 
 
 def _end(step: Step) -> float:
     return step.started + step.seconds
-
-
-def _arguments(text: str) -> Any:
-    """Decoded where they are short JSON, else the text."""
-    if not text or len(text) > _MAX_TEXT:
-        return text
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return text
 
 
 def _images(n: int) -> str:

@@ -1,4 +1,7 @@
-"""The connection to MLflow: quiet, with database, experiment and runs made once, under a file lock."""
+"""The connection to MLflow: quiet, with database, experiment and runs made once, under a file lock.
+
+And the run folders of an experiment there: at the places its runs name, else downloaded from their artifacts.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import re
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -18,12 +21,16 @@ from urllib.parse import quote
 
 import orjson
 
+from components.core.errors import ConfigError
+from runner.storage import manifest
 from runner.storage.disk import locked
+from runner.storage.records import FILE as RECORDS
 from runner.storage.schema import DatasetFacts
 from runner.tracking.describe import Job, safe
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
+    from mlflow.entities import Run
 
 _ENVIRONMENT = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
                 "MLFLOW_LOGGING_LEVEL": "CRITICAL", "MLFLOW_DISABLE_AGENT_HINT": "true",
@@ -31,6 +38,8 @@ _ENVIRONMENT = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_UR
                 "LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # fmt: skip  # should MLflow import it: no download
 _TIMEOUTS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
              "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1", "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20"}  # fmt: skip
+DATABASE = "sqlite:///outputs/.mlflow/mlflow.db"
+_PAGE = 200  # runs per request
 _LOADING = Lock()
 _LOCAL_PAGE = "http://127.0.0.1:5000"
 
@@ -105,15 +114,16 @@ class Tracker:
 
 
 def connect(config: Mapping[str, Any]) -> Tracker:
-    """Open the store and the experiment, making both where they are missing.
-
-    Raises what ``failures`` lists.
-    """
+    """Open the store and the experiment, making both where they are missing. Raises what ``failures`` lists."""
     tracking, name = config["tracking"], str(config["name"])
-    uri, lock = absolute(tracking["uri"]), _lock_of(tracking["uri"])
+    uri, database = absolute(tracking["uri"]), database_of(tracking["uri"])
+    if database is not None:
+        lock = database.with_name(".lock")
+        if database.is_dir():
+            raise IsADirectoryError(f"{database} is a folder")
+    else:  # of a server: in the machine's folder for temporary files
+        lock = Path(tempfile.gettempdir(), f"wardround-{os.getuid()}-{sha256(uri.encode()).hexdigest()[:16]}.lock")
     lock.parent.mkdir(parents=True, exist_ok=True)
-    if (database := database_of(uri)) is not None and database.is_dir():
-        raise IsADirectoryError(f"{database} is a folder")
     load(with_database=database is not None)
     if database is not None and not database.exists():
         with locked(lock, 0o600):
@@ -126,10 +136,8 @@ def connect(config: Mapping[str, Any]) -> Tracker:
 
 
 def load(with_database: bool = False) -> None:
-    """Import MLflow under a lock, before anything of it is used: threads that import it at once see parts of it.
-
-    It is silenced and its waiting bounded before; a user's own bounds count.
-    """
+    """Import MLflow under a lock, before anything of it is used: threads that import it at once see parts of it. It is
+    silenced and its waiting bounded before; a user's own bounds count."""
     with _LOADING:
         os.environ.update(_ENVIRONMENT)
         for name, value in _TIMEOUTS.items():
@@ -190,14 +198,6 @@ def database_of(uri: str) -> Path | None:
     return Path(uri.removeprefix("sqlite:///")).absolute() if uri.startswith("sqlite:///") else None
 
 
-def _lock_of(uri: str) -> Path:
-    """Next to the database; for a server, in the machine's folder for temporary files."""
-    if (database := database_of(uri)) is not None:
-        return database.with_name(".lock")
-    name = sha256(uri.encode()).hexdigest()[:16]
-    return Path(tempfile.gettempdir(), f"wardround-{os.getuid()}-{name}.lock")
-
-
 def _create(database: Path) -> None:
     """Make the database under another name and rename it, so that a kill leaves none or a whole one."""
     if database.exists():  # another process was faster
@@ -228,3 +228,54 @@ def _experiment(client: MlflowClient, name: str, artifacts: str | None) -> str:
     if found.lifecycle_stage == "deleted":
         client.restore_experiment(found.experiment_id)
     return str(found.experiment_id)
+
+
+def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
+    """The folders of an experiment's jobs, the oldest first; those of other machines are downloaded ``into`` a folder.
+    Raises ConfigError where there is no such experiment, no run, or one without its records."""
+    database = database_of(uri)
+    if database is not None and not database.is_file():
+        raise ConfigError(f"mlflow:{experiment}: {database} does not exist; run an experiment first, or give --uri")
+    try:
+        load(with_database=database is not None)
+        from mlflow import MlflowClient
+
+        client = MlflowClient(absolute(uri))
+        folders = [_folder(client, run, into) for run in _jobs(client, experiment)]
+    except failures() as error:
+        raise ConfigError(f"mlflow:{experiment}: MLflow does not answer: {short(error)}") from None
+    if not folders:
+        raise ConfigError(f"mlflow:{experiment}: the experiment has no finished run")
+    return folders
+
+
+def _jobs(client: MlflowClient, experiment: str) -> Iterator[Run]:
+    """The runs of jobs, without those of sweeps. Raises ConfigError."""
+    known = client.get_experiment_by_name(experiment)
+    if known is None:
+        have = ", ".join(sorted(one.name for one in client.search_experiments() if one.experiment_id != "0"))
+        raise ConfigError(f"mlflow:{experiment}: there is no such experiment; there are {have or 'none'}")
+    token: str | None = None
+    while token != "":
+        page = client.search_runs(
+            [known.experiment_id], "tags.level = 'job'", max_results=_PAGE, order_by=["attributes.start_time ASC"],
+            page_token=token,
+        )  # fmt: skip
+        yield from page
+        token = page.token or ""
+
+
+def _folder(client: MlflowClient, run: Run, into: Path) -> Path:
+    """The folder that a run names, if it still is this run's, else a copy of its artifacts."""
+    folder, id = Path(run.data.tags.get("folder", "")), run.data.tags.get("folder_id")
+    if (folder / RECORDS).is_file() and (manifest.read(folder).get("mlflow") or {}).get("id") == id:
+        return folder
+    copy = into / str(run.info.run_id)
+    copy.mkdir(parents=True, exist_ok=True)
+    for artifact in client.list_artifacts(run.info.run_id):
+        if not artifact.is_dir:
+            client.download_artifacts(run.info.run_id, artifact.path, str(copy))
+    if not (copy / RECORDS).is_file():
+        name = run.info.run_name
+        raise ConfigError(f"mlflow: run {name} is not at {folder}, and its records were not sent (tracking.permits)")
+    return copy

@@ -26,7 +26,7 @@ from runner.tracking.spans import Spans
 from runner.tracking.store import Tracker
 
 if TYPE_CHECKING:
-    from mlflow.entities import Assessment, TraceInfo
+    from mlflow.entities import TraceInfo
 
 _FAILED = ("error", "failed", "limit")
 _BATCH = 50
@@ -55,19 +55,10 @@ def plan(folder: Path, mode: str, seed: Any) -> Plan:
         digests[key] = sha256(orjson.dumps(record["steps"])).hexdigest()[:16]
         names |= set(record["scores"])
         graded |= {name for name, value in record["scores"].items() if value not in (None, 0, 1)}
-    return Plan(frozenset(_chosen(ranks, mode)), digests, frozenset(names - graded))
-
-
-def _chosen(ranks: Mapping[Key, tuple[bool, bytes]], mode: str) -> list[Key]:
-    match mode.partition(":"):
-        case "all", _, _:
-            return list(ranks)
-        case "errors", _, _:
-            return [key for key, (fine, _) in ranks.items() if not fine]
-        case "sample", _, n:
-            return sorted(ranks, key=ranks.__getitem__)[: int(n)]
-        case _:
-            return []
+    kind, _, n = mode.partition(":")
+    n_failed = sum(not fine for fine, _ in ranks.values())
+    wanted = {"all": len(ranks), "errors": n_failed, "sample": int(n or 0)}.get(kind, 0)
+    return Plan(frozenset(sorted(ranks, key=ranks.__getitem__)[:wanted]), digests, frozenset(names - graded))
 
 
 def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any]) -> int:
@@ -110,13 +101,12 @@ def _delete_stale(client: Any, experiment_id: str, run_id: str, ids: Mapping[str
     where = f"attribute.run_id = '{run_id}'"
     token: str | None = None
     stale: list[str] = []
-    while True:
+    while token != "":
         found, token = client.store.search_traces(
             locations=[experiment_id], filter_string=where, max_results=500, page_token=token
         )
         stale += [info.trace_id for info in found if ids.get(info.trace_id) != info.tags.get("record")]
-        if not token:
-            break
+        token = token or ""
     for n in range(0, len(stale), 100):
         client.delete_traces(experiment_id, trace_ids=stale[n : n + 100])
 
@@ -124,13 +114,27 @@ def _delete_stale(client: Any, experiment_id: str, run_id: str, ids: Mapping[str
 def _info(
     experiment_id: str, run_id: str, spans: Spans, record: Record, digest: str, binary: frozenset[str]
 ) -> TraceInfo:
-    """The entry in the list of traces."""
-    from mlflow.entities import TraceInfo, TraceLocation, TraceState
+    """The entry in the list of traces, with the scores as feedback."""
+    from mlflow.entities import Assessment, AssessmentSource, Feedback, TraceInfo, TraceLocation, TraceState
 
     sample, epoch = str(record["sample_id"]), record["epoch"]
     tags = {"mlflow.traceName": sample if epoch == 0 else f"{sample} ({epoch})", "sample": sample[:250],
             "epoch": str(epoch), "stop": record["stop"], "record": digest}  # fmt: skip
     tags |= {safe(f"strata.{name}"): str(value)[:250] for name, value in record["strata"].items()}
+    assessments, space, end = list[Assessment](), UUID(spans.trace_id.removeprefix("tr-")), int(spans.end * 1000)
+    for name, score in record["scores"].items():  # pass or fail where a score is only 0 or 1; without unscored ones
+        if score is not None:
+            feedback = Feedback(
+                name=name.replace("/", " "),
+                value=bool(score) if name in binary else float(score),
+                source=AssessmentSource("CODE", "scorer"),
+                rationale=(record.get("explanations") or {}).get(name, "")[:_PREVIEW] or None,
+                metadata={"mlflow.assessment.sourceRunId": run_id},
+                create_time_ms=end,
+                last_update_time_ms=end,
+            )
+            feedback.assessment_id = f"a-{uuid5(space, name).hex}"
+            assessments.append(feedback)
     return TraceInfo(
         trace_id=spans.trace_id,
         trace_location=TraceLocation.from_experiment_id(experiment_id),
@@ -139,33 +143,10 @@ def _info(
         state=TraceState.ERROR if record["stop"] == "error" else TraceState.OK,
         request_preview=spans.question[:_PREVIEW],
         response_preview=spans.answer[:_PREVIEW],
-        assessments=_assessments(run_id, spans, record, binary),
+        assessments=assessments,
         tags=tags,
         trace_metadata={"mlflow.sourceRun": run_id},
     )
-
-
-def _assessments(run_id: str, spans: Spans, record: Record, binary: frozenset[str]) -> list[Assessment]:
-    """Scores as feedback: pass or fail where a score is only 0 or 1; without unscored ones."""
-    from mlflow.entities import AssessmentSource, Feedback
-
-    assessments: list[Assessment] = []
-    space = UUID(spans.trace_id.removeprefix("tr-"))
-    for name, value in record["scores"].items():
-        if value is None:
-            continue
-        feedback = Feedback(
-            name=name.replace("/", " "),
-            value=bool(value) if name in binary else float(value),
-            source=AssessmentSource("CODE", "scorer"),
-            rationale=(record.get("explanations") or {}).get(name, "")[:_PREVIEW] or None,
-            metadata={"mlflow.assessment.sourceRunId": run_id},
-            create_time_ms=int(spans.end * 1000),
-            last_update_time_ms=int(spans.end * 1000),
-        )
-        feedback.assessment_id = f"a-{uuid5(space, name).hex}"
-        assessments.append(feedback)
-    return assessments
 
 
 def _trace_id(folder_id: str, sample_id: str, epoch: int) -> str:

@@ -23,16 +23,19 @@ def made(tmp_path):
     return Made(folder, ["round 1: kept"], figures={"train/ld": [(1, 0.9), (2, 0.4)], "odd": [(1, float("nan"))]})
 
 
-def test_files_are_sent_without_versions_and_a_note_quotes_only_where_texts_may_leave(made):
-    names = [path.relative_to(made.folder).as_posix() for path in tracking.stage_files(made.folder)]
-    assert names == ["history/round-1.md", "manifest.json", "plan.jinja"]
-    assert "round 1: kept" in tracking.stage_note(made, True) and "round 1" not in tracking.stage_note(made, False)
-
-
-def test_what_is_not_known_of_calls_is_no_figure():
-    assert tracking.usage_figures(USAGE) == [("calls/act", 0, 2), ("tokens/act/input", 0, 30), ("cost/act", 0, 0.5)]
-    config = {"seed": 3, "stage": {"_target_": "x", "rounds": 2}}
-    assert tracking.stage_settings(config, CHOICES) == {**CHOICES, "seed": 3, "stage.rounds": 2}
+@pytest.mark.parametrize("texts", [True, False])
+def test_files_and_words_of_a_model_are_sent_only_where_texts_may_leave(made, texts):
+    notes, config = (
+        json.loads((made.folder / "manifest.json").read_bytes()),
+        {"seed": 3, "stage": {"_target_": "x", "rounds": 2}},
+    )
+    figures, params, tags, files = tracking.stage_facts(made, notes, config, CHOICES, texts)
+    names = [path.relative_to(made.folder).as_posix() for path in files]
+    assert names == (["history/round-1.md", "manifest.json", "plan.jinja"] if texts else [])
+    assert ("round 1: kept" in tags["mlflow.note.content"]) == texts
+    calls = [("calls/act", 0, 2), ("tokens/act/input", 0, 30), ("cost/act", 0, 0.5)]
+    assert figures == [*calls, ("train/ld", 1, 0.9), ("train/ld", 2, 0.4)], "what is not known is no figure"
+    assert params == {**CHOICES, "seed": "3", "stage.rounds": "2"}
 
 
 def test_nothing_is_sent_where_tracking_is_off(made):

@@ -153,7 +153,8 @@ def test_calls_come_in_their_order_and_tools_last(tmp_path):
     told = [orjson.loads(line.split(b" ", 2)[2]) for line in lines]
     assert [one.get("at", [one.get("tool")])[0] for one in told] == ["a", "a", "b", "search"]
     (tmp_path / "j").write_bytes(journal_lines(SHARE))
-    assert restore_journal(tmp_path / "j", tmp_path / "journal") == 4
+    restore_journal(tmp_path / "j", tmp_path / "journal")
+    assert len([*Journal(tmp_path / "journal").entries()]) == 4
     assert all(Journal(tmp_path / "journal", read_only=True).get(key) == payload for key, payload in SHARE.items())
 
 
@@ -163,7 +164,8 @@ def test_a_line_in_which_a_byte_was_changed_is_no_entry(tmp_path, at):
     hurt = bytearray(lines[1])
     hurt[at] ^= 1
     (tmp_path / "j").write_bytes(lines[0] + bytes(hurt) + b"".join(lines[2:]))
-    assert restore_journal(tmp_path / "j", tmp_path / "journal") == (3 if at >= 0 else 2)
+    restore_journal(tmp_path / "j", tmp_path / "journal")
+    assert len([*Journal(tmp_path / "journal").entries()]) == (3 if at >= 0 else 2)
 
 
 def test_an_entry_of_several_lines_is_refused():

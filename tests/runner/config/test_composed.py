@@ -101,6 +101,7 @@ def test_all_problems_are_told_at_once(home):
         ("withhold.tools=[x]", "withhold is a choice of condition, whose settings are written condition.tools=[x]"),
         ("react.max_steps=3", "react is a choice of agent, whose settings are written agent.max_steps=3"),
         ("++tracking.urii=x", "command line: ++tracking.urii=x: tracking.urii: no such key; did you mean uri"),
+        ("tracking.uri=foo", "command line: tracking.uri=foo: tracking.uri: found 'foo', should match '^((sqlite|http"),
     ],
 )
 def test_the_fields_of_the_run_itself(home, word, text):

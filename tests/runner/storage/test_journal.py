@@ -411,10 +411,20 @@ def test_a_damaged_index_is_built_again(tmp_path: Path) -> None:
         assert found(Journal(tmp_path, read_only=True), 700) == 700
         assert files(tmp_path) == before
         assert found(Journal(tmp_path), 700) == 700
-        for spare in tmp_path.glob("*.index"):  # one that was unreadable from the start stays until a merge
+        for spare in tmp_path.glob("*.index"):  # a damaged one stays until a merge
             if spare.read_bytes() == data:
                 spare.unlink()
     assert found(Journal(tmp_path), 700) == 700
+
+
+def test_a_journal_that_is_wholly_damaged_is_mentioned_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    fill(tmp_path, 0, 20)
+    for path in tmp_path.iterdir():
+        path.write_text("nonsense")
+    assert found(Journal(tmp_path, read_only=True), 20) == 0
+    assert found(Journal(tmp_path), 20) == found(Journal(tmp_path), 20) == 0
+    line = f"the journal {tmp_path} is damaged: no entry in 1 of its segments is whole, their calls are sent again"
+    assert caplog.messages == [line] * 2
 
 
 def test_an_index_that_lies_with_a_right_checksum_gives_no_wrong_entry(tmp_path: Path) -> None:
@@ -452,7 +462,7 @@ def test_many_segments_are_asked_through_few_indices(tmp_path: Path) -> None:
     assert files(tmp_path) == before
     assert found(frozen, 120) == 120
     journal = Journal(tmp_path)
-    assert journal.get(key("none")) is None  # while they are merged
+    assert journal.get(key("none")) is None
     journal.close()
     assert len(journal._indices) <= 3 and len(list(tmp_path.glob("*.index"))) <= 3
     assert found(journal, 120) == 120 and journal.get(key("none")) is None

@@ -104,6 +104,16 @@ def test_resume_cuts_a_torn_line_and_runs_errored_samples_again(tmp_path):
     assert all(Unpacker(TextReader(tmp_path)).trajectory(r).steps for r in read(tmp_path))
 
 
+def test_a_lost_texts_file_is_noticed_on_resume(tmp_path):
+    writer = RecordWriter(tmp_path)
+    append(writer)
+    writer.close()
+    next(tmp_path.glob("texts-*")).unlink()
+    with pytest.raises(ConfigError, match=r"5 texts of its records are lost with a texts-\*\.jsonl\.gz: put it back"):
+        RecordWriter(tmp_path)
+    assert len([*read(tmp_path)]) == 1 and not [*tmp_path.glob("*.tmp")]
+
+
 def test_a_folder_in_use_is_refused(tmp_path):
     writer = RecordWriter(tmp_path)
     with pytest.raises(ConfigError, match="in use by another process"):
