@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from runner.job.plan import Cell
 from runner.storage.manifest import read
 from runner.sweep.search_space import Search, Space, words_at
-from runner.sweep.search_study import State, Study, Trial
+from runner.sweep.search_study import Study
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
@@ -22,18 +22,6 @@ _SHOWN = 10
 _FEW = 30  # complete trials below which importance is a hint only
 
 
-@dataclass(frozen=True)
-class TrialRow:
-    """A row of ``search.json``: ``values`` key -> word, ``objectives`` metric -> as in ``metrics.json``."""
-
-    number: int
-    folder: str
-    state: State
-    values: Mapping[str, str]
-    objectives: Mapping[str, Any]
-    stopped: str | None
-
-
 def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell]) -> None:
     """Print the table and what mattered, write ``search.json`` and the page, send the search's own run to MLflow."""
     from runner.job.summary import finish
@@ -41,8 +29,15 @@ def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell
 
     trials, best, importance = study.trials, study.best, study.importance()
     cells = [plan[one.number] for one in trials]
-    rows = [_row_of(one, cell, search, space) for one, cell in zip(trials, cells, strict=True)]
-    complete = sum(one.state == "complete" for one in rows)
+    rows = []
+    for one, cell in zip(trials, cells, strict=True):
+        metrics = metrics_of(cell.folder)
+        rows.append({
+            "number": one.number, "folder": cell.label, "state": one.state, "values": words_at(space, one.point),
+            "objectives": {name: metrics.get(name) for name in search.maximised},
+            "stopped": cell.error or read(cell.folder).get("stopped"),
+        })  # fmt: skip
+    complete = sum(one.state == "complete" for one in trials)
     home = cells[0].folder.parent
     _show(rows, best, search, space)
     for name, shares in importance.items():
@@ -53,7 +48,7 @@ def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell
     document = {
         "objectives": {name: "maximise" if high else "minimise" for name, high in search.maximised.items()},
         "sampler": search.sampler, "seed": search.seed, "best": best, "importance": importance,
-        "importance_from": complete, "trials": [asdict(one) for one in rows],
+        "importance_from": complete, "trials": rows,
     }  # fmt: skip
     fresh = home / f"{FILE}.tmp"
     fresh.write_text(json.dumps(document, indent=1), encoding="utf-8")
@@ -70,41 +65,30 @@ def metrics_of(folder: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8"))["metrics"]) if path.is_file() else {}
 
 
-def _row_of(trial: Trial, cell: Cell, search: Search, space: Space) -> TrialRow:
-    metrics = metrics_of(cell.folder)
-    objectives = {name: metrics.get(name) for name in search.maximised}
-    stopped = cell.error or read(cell.folder).get("stopped")
-    return TrialRow(trial.number, cell.label, trial.state, words_at(space, trial.point), objectives, stopped)
+def _show(rows: Sequence[Mapping[str, Any]], best: Sequence[int], search: Search, space: Space) -> None:
+    """Print the table of the best trials, by rows of ``search.json``."""
+    from runner.results.table import interval, number, show
 
-
-def _show(rows: Sequence[TrialRow], best: Sequence[int], search: Search, space: Space) -> None:
-    from runner.results.table import show
-
-    ended = [one for one in rows if one.state == "complete"]
+    ended = [one for one in rows if one["state"] == "complete"]
     if len(search.maximised) > 1:
-        shown, what = [one for one in ended if one.number in best], "the Pareto front"
+        shown, what = [one for one in ended if one["number"] in best], "the Pareto front"
     else:
         ((name, high),) = search.maximised.items()
-        shown = sorted(ended, key=lambda one: one.objectives[name]["value"] * (-1 if high else 1))[:_SHOWN]
+        shown = sorted(ended, key=lambda one: one["objectives"][name]["value"] * (-1 if high else 1))[:_SHOWN]
         what = f"the best {len(shown)}"
-    counts = {state: sum(one.state == state for one in rows) for state in ("complete", "pruned", "failed", "running")}
+    counts = {kind: sum(one["state"] == kind for one in rows) for kind in ("complete", "pruned", "failed", "running")}
     title = f"{what} of {len(rows)} trials ({', '.join(f'{n} {state}' for state, n in counts.items() if n)})"
     arrow = {True: "\N{UPWARDS ARROW}", False: "\N{DOWNWARDS ARROW}"}
     head = ("trial", *(f"{name} {arrow[high]}" for name, high in search.maximised.items()), *space)
-    body = [
-        (one.folder, *(_cell(one.objectives[name]) for name in search.maximised), *(one.values[key] for key in space))
-        for one in shown
-    ]
+    body = []
+    for one in shown:
+        metrics = [one["objectives"][name] for name in search.maximised]
+        values = [f"{number(metric['value'])}\n{interval(metric)}".strip() for metric in metrics]
+        body.append((one["folder"], *values, *(one["values"][key] for key in space)))
     if body:
         show(head, body, title)
     else:
         print(title)  # noqa: T201
-
-
-def _cell(metric: Mapping[str, Any]) -> str:
-    from runner.results.table import interval, number
-
-    return f"{number(metric['value'])}\n{interval(metric)}".strip()
 
 
 @dataclass
@@ -131,7 +115,7 @@ class Pruner:
         if found is None or found.value is None or not worse(found.as_dict(), self.best, self.high):
             return None
         self.stopped_early[experiment.launch.label] = n, found.value
-        mine, best = _interval(found.as_dict()), _interval(self.best)
+        mine, best = (f"{one['ci_low']:.3f} to {one['ci_high']:.3f}" for one in (found.as_dict(), self.best))
         return f"pruned: {self.metric} after {n} samples is {mine}, the best trial's {best}"
 
 
@@ -142,6 +126,3 @@ def worse(one: Mapping[str, Any], best: Mapping[str, Any], high: bool) -> bool:
         return False
     return bool(reach < bar if high else reach > bar)
 
-
-def _interval(metric: Mapping[str, Any]) -> str:
-    return f"{metric['ci_low']:.3f} to {metric['ci_high']:.3f}"

@@ -107,7 +107,7 @@ class Progress:
             f"{self._door.in_flight} calls in flight",
             f"{_short(spent.tokens)} tokens",
             f"${spent.usd:.4f}" + (" + unpriced calls" if spent.unpriced else ""),
-            f"{_clock(left)} left",
+            f"{clock(left)} left",
         ]
         if self._door.replayed:
             parts.append(f"{self._door.replayed} calls from the journal")
@@ -120,7 +120,8 @@ def _short(n: int) -> str:
     return f"{n / 1e6:.1f}M" if n >= 1e6 else f"{n / 1e3:.1f}k" if n >= 1e3 else str(n)
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """Hours, minutes and seconds."""
     minutes, seconds = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
