@@ -34,9 +34,9 @@ def locate(target: object, allow: Sequence[str]) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]  # callable
 
 
-# What a user's module may raise when it is imported.
-_ON_IMPORT = (ArithmeticError, AttributeError, ImportError, LookupError, NameError, OSError, RuntimeError, SyntaxError,
-              TypeError, ValueError)  # fmt: skip
+# What code that is not ours may raise.
+CODE_ERRORS = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, OSError,
+               RuntimeError, SyntaxError, TypeError, ValueError)  # fmt: skip
 
 
 def _module(path: str) -> ModuleType:
@@ -49,7 +49,7 @@ def _module(path: str) -> ModuleType:
         if _within(error.name, (_HOME,)):
             raise ConfigError(f"{path} imports {error.name}, which does not exist; {_now(error.name)}") from None
         raise ConfigError(f"{path} needs the package {error.name}, which is not installed") from None
-    except _ON_IMPORT as error:
+    except CODE_ERRORS as error:
         raise ConfigError(f"{path} cannot be imported: {_place(error)}: {type(error).__name__}: {error}") from None
 
 

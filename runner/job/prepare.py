@@ -35,7 +35,7 @@ from runner.experiment.checks import (
     with_provided_verifier,
 )
 from runner.experiment.experiment import Experiment, Launch
-from runner.experiment.parts import PartsBuilder, grammars_of
+from runner.experiment.parts import below, build_parts, grammars_of, named_parts
 from runner.experiment.select import select
 from runner.storage import manifest
 from runner.storage.resume import folder_for, refuse_changes, refuse_parts
@@ -131,29 +131,32 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     findings: list[Finding] = []
     with noting(findings):
         builder.check(Settings, cfg)
-    made = PartsBuilder(cfg, {finding.key.partition(".")[0] for finding in findings}, findings, touched)
-    made.everything(), made.source(), made.stage()
-    if findings:
-        raise ConfigErrors(findings)
-    made.only = None
-    (pieces, models, dataset), source, stage = made.everything(), made.source(), made.stage()
-    if findings:
-        raise ConfigErrors(findings)
+    named, made = named_parts(cfg, findings), dict[str, Any]()
+    for first in (True, False):
+        now = {key: part for key, part in named.items() if (key.partition(".")[0] in touched) is first}
+        made |= build_parts(now, cfg, findings)
+        if findings:
+            raise ConfigErrors(findings)
     from runner.episode.budget import Budget
     from runner.episode.shared import Parts
     from runner.learning.checks import check_learning
 
-    parts = Parts(**pieces, budget=Budget(**cfg["budget"]["sample"]))
+    models, dataset = {"main": made["model"], **below(made, "models")}, made["dataset"]
+    (grammar,) = below(made, "grammars").values()
+    pieces = {name: made[name] for name in ("agent", "verifier", "toolset", "condition")}
+    budget = Budget(**cfg["budget"]["sample"])
+    parts = Parts(**pieces, grammar=grammar, scorers=below(made, "scorer"), budget=budget)
     decision = permit(dataset.privacy, models, parts.toolset)
     check_models(parts, models, cfg["budget"])
-    with noting(findings, "dataset"):
-        node, allow = json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
+    node, allow = json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
+    try:
         samples = _selected(node, allow, cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
-    if findings:
-        raise ConfigErrors(findings)
+    except ConfigError as error:
+        raise error if isinstance(error, ConfigErrors) else ConfigErrors([Finding("dataset", str(error))]) from None
     parts = with_provided_verifier(parts, models, samples)
     toolsets, acts = list(Catalogue().choices("toolset")), bool(grammars_of(cfg["agent"]))
     check_fit(parts, samples[0], cfg["seed"], toolsets, acts)
+    source, stage = made.get("memory"), made.get("stage")
     learner = None if source is None else source.stage
     digests = prompt_digests(parts, learner, stage, *parts.scorers.values())
     experiment = Experiment(

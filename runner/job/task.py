@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable, Coroutine
+from contextlib import nullcontext, suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -94,9 +98,6 @@ class Task:
 
     def run(self, work: Coroutine[Any, Any, T], ours: bool = True) -> T:
         """Run a coroutine on the fastest loop there is; ``ours``: whether we have the terminal."""
-        import asyncio
-        from contextlib import nullcontext, suppress
-
         from runner.terminal.interrupts import Stopping
 
         async def stoppable() -> T:
@@ -110,3 +111,31 @@ class Task:
             make_loop = uvloop.new_event_loop
         with asyncio.Runner(loop_factory=make_loop) as loop:
             return loop.run(stoppable())
+
+
+async def end_of(label: str, work: Coroutine[Any, Any, int]) -> int | str:
+    """The exit code of a job's work, or in a line why it broke off, which is logged: it must not stop other jobs."""
+    from traceback import format_exception_only
+
+    from components.core.errors import ConfigError
+    from components.core.redaction import redact
+
+    async def ended() -> int | SystemExit:
+        try:
+            return await work
+        except SystemExit as end:  # it would end the loop
+            return end
+
+    log, context = logging.getLogger("runner.sweep"), copy_context()  # where the work says which log is its own
+    (end,) = await asyncio.gather(asyncio.create_task(ended(), context=context), return_exceptions=True)
+    if isinstance(end, int):
+        return end
+    if not isinstance(end, Exception | SystemExit):  # an interrupt
+        raise end
+    if isinstance(end, ConfigError | OSError):  # a refusal or the machine: a line is enough
+        line = redact(str(end))
+        context.run(log.error, "job %s broke off: %s", label, line)
+    else:
+        line = redact(format_exception_only(end)[-1].strip())
+        context.run(log.error, "job %s broke off", label, exc_info=end)
+    return line

@@ -9,7 +9,7 @@ from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
-from omegaconf import DictConfig, open_dict, read_write
+from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
@@ -41,7 +41,7 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
             bad[number] = too_deep(cell.overrides)
     composed = [(number, cell) for number, cell in enumerate(plan) if number not in bad]
     # Jobs over the same data are checked one after the other, so that they are read once.
-    for number, cell in sorted(composed, key=lambda pair: repr(pair[1].config._get_node("dataset"))):
+    for number, cell in sorted(composed, key=lambda pair: repr(OmegaConf.masked_copy(pair[1].config, "dataset"))):
         try:
             _check(cell, loader)
         except ConfigError as error:

@@ -8,17 +8,19 @@ import time
 from collections import deque
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
+from annotated_types import Gt
 from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext
 from omegaconf import DictConfig
 
 from components.core.errors import ConfigError
+from runner.config.build import check
 from runner.storage import manifest
 from runner.storage.resume import written
 from runner.sweep.remote_job import JobResult, ProcessDied, RemoteJob, play
@@ -51,11 +53,9 @@ class Joblib:
             except BrokenProcessPool:
                 deaths += 1
                 running = [o for o in left.values() if manifest.read(o.folder).get("status") == "running"]
+                died = ProcessDied("a process of joblib died, which ended the others too")
                 for order in running or list(left.values()):
-                    yield (
-                        left.pop(order.label),
-                        ProcessDied("a process of joblib died, which ended the others too"),
-                    )
+                    yield left.pop(order.label), died
                 queue.extendleft(reversed(left.values()))
 
 
@@ -94,10 +94,19 @@ class Submitit:
     settings: Mapping[str, Any]
 
     def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
-        """Send the queue as one array, and yield jobs as they end."""
+        """Send the queue as one array, and yield jobs as they end. Raises ConfigError for what would run a job several
+        times, or leave a secret on the disk."""
         from submitit.core.utils import FailedJobError, UncompletedJobError
 
-        _check(self.settings, list(queue))
+        for key in ("nodes", "tasks_per_node"):
+            if (n := self.settings.get(key, 1)) != 1:
+                raise ConfigError(f"hydra.launcher.{key}: found {n!r}, a job is one process: it should be 1")
+        for order in queue:
+            if yaml.safe_load(written(order.cfg)) != yaml.safe_load(yaml.safe_dump(dict(order.cfg))):
+                raise ConfigError(
+                    f"job {order.label}: submitit writes configs to the disk, and this one holds a secret; "
+                    "name its environment variable in its place (model.api_key_env)"
+                )
         executor = self._executor()
         running: dict[str, tuple[Any, RemoteJob]] = {}
         try:
@@ -118,7 +127,7 @@ class Submitit:
                 job.cancel(check=False)
 
     def _executor(self) -> Any:
-        """Where jobs are sent, with what they ask for. Raises ConfigError."""
+        """Where jobs are sent, with what they request. Raises ConfigError."""
         from submitit import AutoExecutor
 
         folder = Path(str(self.settings["submitit_folder"]))
@@ -135,54 +144,37 @@ class Submitit:
         return executor
 
 
-def _check(settings: Mapping[str, Any], orders: Sequence[RemoteJob]) -> None:
-    """Raises ConfigError for what would run a job several times, or leave a secret on the disk."""
-    for key in ("nodes", "tasks_per_node"):
-        if settings.get(key, 1) != 1:
-            raise ConfigError(f"hydra.launcher.{key}: found {settings[key]!r}, a job is one process: it should be 1")
-    for order in orders:
-        if yaml.safe_load(written(order.cfg)) != yaml.safe_load(yaml.safe_dump(dict(order.cfg))):
-            raise ConfigError(
-                f"job {order.label}: submitit writes configs to the disk, and this one holds a secret; "
-                "name its environment variable in its place (model.api_key_env)"
-            )
-
-
-_QUIET = (("RAY_USAGE_STATS_ENABLED", "0"), ("RAY_AUTH_MODE", "disabled"))
 _PATIENCE_SECONDS = 5.0
 _LAST_WORDS_SECONDS = 5.0  # for jobs that are interrupted
 
 
-class Ray(Launcher):
+@dataclass(frozen=True)
+class RaySettings:
     """``cpus``: processors that a job asks for, ``memory_gb`` likewise; ``address``: a cluster that runs, null: Ray is
     started here with as many processors as there are, or ``processors``."""
 
-    def __init__(
-        self,
-        cpus: float = 1.0,
-        memory_gb: float | None = None,
-        address: str | None = None,
-        processors: int | None = None,
-    ) -> None:
-        self.cpus, self.memory_gb, self.address, self.processors = cpus, memory_gb, address, processors
+    cpus: Annotated[float, Gt(0)] = 1.0
+    memory_gb: Annotated[float, Gt(0)] | None = None
+    address: str | None = None
+    processors: Annotated[int, Gt(0)] | None = None
+
+    def __post_init__(self) -> None:
+        if self.address is not None and self.processors is not None:
+            raise ConfigError("processors: it is for a Ray that is started here, and address names another")
+
+
+class Ray(Launcher):
+    """Hydra's launcher; ``given``: the ``RaySettings``, checked when it is set up."""
+
+    def __init__(self, **given: Any) -> None:
+        self._given = given
 
     def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
         """Remember what a job needs. Raises ConfigError, before any job is composed."""
         self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
         if importlib.util.find_spec("ray") is None:
             raise ConfigError("hydra/launcher=ray: this launcher needs an extra: pip install 'wardround[ray]'")
-        for name in ("cpus", "memory_gb", "processors"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
-                raise ConfigError(f"hydra.launcher.{name}: found {value!r}, it should be a number above 0")
-        if self.address is not None and self.processors is not None:
-            raise ConfigError("hydra.launcher.processors is for a Ray that is started here, and address names another")
-
-    def engine(self) -> "RayEngine":
-        """How it runs jobs."""
-        memory = None if self.memory_gb is None else int(self.memory_gb * 2**30)
-        started = {"address": self.address or "local", "num_cpus": self.processors}
-        return RayEngine({"num_cpus": self.cpus, "memory": memory}, started)
+        self.settings = check(RaySettings, self._given, "hydra.launcher")
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Jobs reach Ray from our sweeper, which checked them. Raises ConfigError."""
@@ -191,17 +183,17 @@ class Ray(Launcher):
 
 @dataclass(frozen=True)
 class RayEngine:
-    """``needs``: of a job, ``started``: how Ray is found or started, both in its words."""
+    """Jobs as tasks of Ray."""
 
-    needs: Mapping[str, Any] = field(default_factory=lambda: {"num_cpus": 1})
-    started: Mapping[str, Any] = field(default_factory=lambda: {"address": "local"})
+    settings: RaySettings = RaySettings()
 
     def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
         """Send the queue, and what is added to it meanwhile."""
-        ray = _start(self.started)
+        ray = _start(self.settings)
         from ray.exceptions import RayError
 
-        job = ray.remote(max_retries=0, **self.needs)(play)
+        memory = None if self.settings.memory_gb is None else int(self.settings.memory_gb * 2**30)
+        job = ray.remote(max_retries=0, num_cpus=self.settings.cpus, memory=memory)(play)
         running: dict[Any, RemoteJob] = {}
         try:
             while queue or running:
@@ -221,20 +213,20 @@ class RayEngine:
             ray.shutdown()
 
 
-def _start(started: Mapping[str, Any]) -> Any:
+def _start(settings: RaySettings) -> Any:
     """The library, in touch with a cluster. Raises ConfigError where there is none at the address."""
-    for name, value in _QUIET:
-        os.environ.setdefault(name, value)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_AUTH_MODE", "disabled")
     import ray
 
-    ours = signal.getsignal(signal.SIGTERM)
-    host, colon, port = str(started["address"]).rpartition(":")
+    ours, address = signal.getsignal(signal.SIGTERM), settings.address or "local"
+    host, colon, port = address.rpartition(":")
     try:
         if colon and port.isdigit() and "/" not in host:
             socket.create_connection((host, int(port)), _PATIENCE_SECONDS).close()  # Ray would try for minutes
-        ray.init(include_dashboard=False, configure_logging=False, **started)
+        ray.init(include_dashboard=False, configure_logging=False, address=address, num_cpus=settings.processors)
     except OSError as error:
-        raise ConfigError(f"hydra.launcher.address: there is no Ray at {started['address']!r} ({error})") from None
+        raise ConfigError(f"hydra.launcher.address: there is no Ray at {address!r} ({error})") from None
     finally:
         signal.signal(signal.SIGTERM, ours)  # Ray's own would leave without printing how to resume
     return ray

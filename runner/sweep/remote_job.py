@@ -1,13 +1,11 @@
 """Jobs in other processes: what such a process is given, what it does, and what it says in the end."""
 
 import io
-import logging
 import os
 import signal
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
@@ -15,15 +13,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from components.core.errors import ConfigError
-from components.core.redaction import redact
-from runner.episode.budget import Spent
+from runner.episode.budget import Budget, Spent
 from runner.experiment.experiment import Launch
 from runner.job.plan import Cell
 from runner.storage import records
 
 _SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # by which schedulers ask a process to end
-
 
 COUNTED = ("usd", "input_tokens", "output_tokens", "calls", "unreported")  # what jobs elsewhere add up to
 
@@ -79,12 +74,14 @@ def remote_jobs_of(plan: Sequence[Cell], jobs: int, spent: Spent) -> list[Remote
 
 def _spent_in(folder: Path) -> Spent:
     """What finished samples took; the calls of samples that a dying process left unfinished are not known."""
-    usages: list[Mapping[str, Any]] = [record["usage"] for record in records.read(folder)]
-    names = {"usd": "cost_usd", "input_tokens": "input_tokens", "output_tokens": "output_tokens", "calls": "calls"}
-    unreported = sum(usage["calls"] for usage in usages if usage["input_tokens"] is None)
-    return Spent(
-        **{name: sum(usage[key] or 0 for usage in usages) for name, key in names.items()}, unreported=unreported
-    )
+    spent = Spent()
+    for usage in (record["usage"] for record in records.read(folder)):
+        spent.calls += usage["calls"]
+        spent.usd += usage["cost_usd"] or 0
+        spent.input_tokens += usage["input_tokens"] or 0
+        spent.output_tokens += usage["output_tokens"] or 0
+        spent.unreported += usage["calls"] if usage["input_tokens"] is None else 0
+    return spent
 
 
 def spent_since(order: RemoteJob) -> Spent:
@@ -100,13 +97,10 @@ def spent_since(order: RemoteJob) -> Spent:
 
 def _share(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[str, Any]:
     """The budget of the n-th of so many jobs; what does not divide goes to the first ones."""
-    usd, tokens, calls = budget["usd"], budget["tokens"], budget["calls"]
-    return {
-        "usd": None if usd is None else max(0.0, usd - spent.usd) / parts,
-        "tokens": None if tokens is None else (max(0, tokens - int(spent.likely_tokens)) + parts - 1 - n) // parts,
-        "calls": None if calls is None else (max(0, calls - spent.calls) + parts - 1 - n) // parts,
-        "seconds": budget["seconds"],
-    }
+    usd, gone = budget["usd"], {"tokens": int(spent.likely_tokens), "calls": spent.calls}
+    left = {key: None if budget[key] is None else max(0, budget[key] - n_gone) for key, n_gone in gone.items()}
+    whole = {key: None if amount is None else (amount + parts - 1 - n) // parts for key, amount in left.items()}
+    return {**whole, "usd": None if usd is None else max(0.0, usd - spent.usd) / parts, "seconds": budget["seconds"]}
 
 
 def play(order: RemoteJob) -> JobResult:
@@ -114,24 +108,29 @@ def play(order: RemoteJob) -> JobResult:
 
     The process ends when a signal asks it to.
     """
+    from runner.job.prepare import check
+    from runner.job.shared_resources import SharedResources
+    from runner.job.task import Task, end_of
+
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.chdir(order.cwd)
     sys.path += [entry for entry in order.path if entry not in sys.path]
     sys.argv[:] = order.argv  # the resume command is printed with its words
-    said, spent = io.StringIO(), Spent()
-    with _signals():
-        try:
-            spent = spent_since(order)  # by a process that died
-            with redirect_stdout(said):
-                code = _run(order, spent)
-        except (ConfigError, OSError) as error:  # a refusal or the machine: a line is enough
-            said_why = redact(str(error))
-            logging.getLogger(__name__).error("job %s broke off: %s", order.label, said_why)
-            return JobResult(1, said_why, spent=spent)
-        except (Exception, SystemExit) as error:
-            logging.getLogger(__name__).exception("job %s broke off", order.label)
-            return JobResult(1, redact(traceback.format_exception_only(error)[-1].strip()), spent=spent)
-    return JobResult(code, said=said.getvalue(), spent=spent)
+    said, spent, task = io.StringIO(), Spent(), Task()
+
+    async def work() -> int:
+        vars(spent).update(vars(spent_since(order)))  # by a process that died
+        experiment = check(order.cfg, order.launch)
+        left = None if order.until is None else max(0.0, order.until - time.time())
+        budget = Budget(**{**order.cfg["budget"]["run"], "seconds": left})
+        async with SharedResources(budget, jobs=order.jobs, spent=spent, terminal=False) as resources:
+            return await task.play(experiment, order.folder, resources)
+
+    with _signals(), redirect_stdout(said):
+        end = task.run(end_of(order.label, work()), ours=False)
+    if isinstance(end, str):
+        return JobResult(1, end, spent=spent)
+    return JobResult(end, said=said.getvalue(), spent=spent)
 
 
 @contextmanager
@@ -164,22 +163,3 @@ def _signals() -> Iterator[None]:
     finally:
         for number, handler in theirs.items():
             signal.signal(number, handler)
-
-
-def _run(order: RemoteJob, spent: Spent) -> int:
-    from runner.episode.budget import Budget
-    from runner.job.prepare import check
-    from runner.job.shared_resources import SharedResources
-    from runner.job.task import Task
-
-    experiment = check(order.cfg, order.launch)
-    left = None if order.until is None else max(0.0, order.until - time.time())
-    budget = Budget(**{**order.cfg["budget"]["run"], "seconds": left})
-    task = Task()
-
-    async def work() -> int:
-        async with SharedResources(budget, jobs=order.jobs, spent=spent, terminal=False) as resources:
-            return await task.play(experiment, order.folder, resources)
-
-    code: int = task.run(work(), ours=False)
-    return code

@@ -125,4 +125,3 @@ def worse(one: Mapping[str, Any], best: Mapping[str, Any], high: bool) -> bool:
     if reach is None or bar is None:
         return False
     return bool(reach < bar if high else reach > bar)
-

@@ -172,8 +172,8 @@ def groups_of(written: Mapping[str, Dimension], given: Sequence[Override]) -> li
         key = str(one.get_key_element())
         groups.pop(key, None)
         if "." not in key.partition("@")[0] and one.is_sweep_override() and one.is_discrete_sweep():
-            groups |= {key: word for word in itertools.islice(one.sweep_string_iterator(), 1)}
-    return [f"{key}={word}" for key, word in groups.items()]
+            groups[key] = next(one.sweep_string_iterator(), "")
+    return [f"{key}={word}" for key, word in groups.items() if word]
 
 
 def grid_of(space: Space) -> list[dict[str, Any]]:

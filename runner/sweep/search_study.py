@@ -50,7 +50,7 @@ def library() -> Any:
 
 
 class Study:
-    """The study in a sweep's folder, in the file ``path``. A context manager: closed, it can be read by other programs."""
+    """The study in a sweep's folder. A context manager: closed, its file can be read by other programs."""
 
     def __init__(self, folder: Path, search: Search, space: Space) -> None:
         self._optuna, self.path, self._search, self._space = library(), folder / FILE, search, space

@@ -17,7 +17,7 @@ from components.models.scripted import Scripted
 from runner.episode.door import Door
 from runner.episode.episode import play
 from runner.episode.shared import Parts
-from runner.experiment.parts import PartsBuilder
+from runner.experiment.parts import below, build_parts, named_parts
 from runner.job.execute import Outcome, execute
 from runner.storage.records import RecordWriter
 from tests.components.ehr.simulated.chartroom import questions, toolset
@@ -44,11 +44,12 @@ def parts(*words: str) -> Parts:
     """The parts of a config with its memory as it begins, over the tools of the tests."""
     cfg: Any = OmegaConf.to_container(compose("config", list(words)), resolve=True)
     findings: list[Any] = []
-    workshop = PartsBuilder(cfg, (), findings, ["agent", "grammars", "memory", "verifier", "condition", "scorer"])
-    pieces, _, _ = workshop.everything()
-    source = workshop.source()
+    groups = ("agent", "grammars", "memory", "verifier", "condition", "scorer")
+    made = build_parts({k: v for k, v in named_parts(cfg, findings).items() if k.startswith(groups)}, cfg, findings)
     assert findings == []
-    return Parts(**{**pieces, "toolset": toolset()}, memory=source.open(None, ""))
+    (grammar,), memory = below(made, "grammars").values(), made["memory"].open(None, "")
+    pieces = {"agent": made["agent"], "verifier": made["verifier"], "condition": made["condition"]}
+    return Parts(**pieces, grammar=grammar, toolset=toolset(), scorers=below(made, "scorer"), memory=memory)
 
 
 async def asked(given: Parts, sample: Sample) -> Mapping[str, Sequence[str]]:
@@ -158,7 +159,7 @@ def test_more_demonstrations_than_there_are_are_refused_in_one_line(agent, parts
     key = "agent.inner.shots" if agent == "cot_plan_self_consistency" else "agent.shots"
     cfg: Any = OmegaConf.to_container(compose("config", [f"agent={agent}", f"{key}=9"]), resolve=True)
     findings: list[Any] = []
-    PartsBuilder(cfg, (), findings, ["memory"]).source()
+    build_parts({"memory": named_parts(cfg, findings)["memory"]}, cfg, findings)
     assert [str(finding) for finding in findings] == [
         "memory: agent.shots=9: more than the demonstrations of 'mimic_iii' in the prompt set 'ehr_demonstrations'; "
         "ask for at most 8"

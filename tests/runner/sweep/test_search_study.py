@@ -9,7 +9,11 @@ from runner.sweep.search_space import Dimension, Search
 from runner.sweep.search_study import FILE, Study
 
 pytest.importorskip("optuna", reason="comes with the extra optuna")
-SPACE = {"n": Dimension(1, 8, None, False, True), "t": Dimension(0.01, 1, None, True, False), "s": Dimension(choices=("a", "b"))}
+SPACE = {
+    "n": Dimension(1, 8, None, False, True),
+    "t": Dimension(0.01, 1, None, True, False),
+    "s": Dimension(choices=("a", "b")),
+}
 
 
 def search(**more):
