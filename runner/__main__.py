@@ -113,7 +113,7 @@ def _list_choices(words: list[str]) -> int:
     from runner.terminal.command import WITH_VALUE, exit_code_of
 
     groups = [w for n, w in enumerate(words) if not w.startswith("-") and words[n - 1] not in WITH_VALUE]
-    return exit_code_of(lambda: print(*describe_choices(catalogue_of(words), groups), sep="\n"))  # noqa: T201
+    return exit_code_of(lambda: print(*describe_choices(catalogue_of(words, strict=True), groups), sep="\n"))  # noqa: T201
 
 
 def _order_path() -> None:

@@ -24,13 +24,14 @@ from runner.config.composed import resolve
 from runner.config.errors import ConfigErrors, Finding
 from runner.config.explain import explain
 from runner.sweep.plugins import register
+from runner.terminal.command import Parser, print_note
 
 _MOVED = ("--dataset", "--dataset-arg", "--profile", "--competence", "--planning-slip-rate", "--wrong-tool-rate",
           "--malformed-rate", "--ignored-refusal-rate", "--second-choice-rate")  # fmt: skip
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m runner.serve",
         description="The simulated model as an OpenAI-compatible endpoint. Shares are in [0, 1], times in seconds.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
@@ -101,7 +102,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         asyncio.run(_serve(sys.argv[1:] if words is None else words))
     except (ConfigError, OSError) as error:  # OSError: the address is in use, or not of this machine
-        sys.stderr.write(f"error: {error}\n")
+        print_note(f"error: {error}")
         return 2
     return 0
 

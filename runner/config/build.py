@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 
 from components.core.errors import ConfigError
 from components.core.redaction import redact
-from runner.config.errors import ConfigErrors, Finding, nearest, of_argument, shown
+from runner.config.errors import ConfigErrors, Finding, nearest, shown
 from runner.config.targets import locate, undeclared_in
 
 T = TypeVar("T")
@@ -112,7 +112,9 @@ class _Builder:
         except ConfigErrors as error:
             self.findings += error.findings
         except ConfigError as error:
-            self.findings.append(of_argument(where, str(error), given))
+            name, colon, text = str(error).partition(": ")  # of one of its arguments, where it begins with its name
+            own = bool(colon) and name in given
+            self.findings.append(Finding(_join(where, name), text) if own else Finding(where, str(error)))
         except ValueError as error:
             self.bad(where, redact(str(error)))
         return _BROKEN

@@ -125,13 +125,18 @@ class Catalogue:
         return [path for root, path in users if (CONF / path.relative_to(root)).is_file()]
 
 
-def catalogue_of(words: Sequence[str]) -> Catalogue:
-    """The catalogue of a command line: the folders that ``--config-dir`` names, then ours."""
+def catalogue_of(words: Sequence[str], strict: bool = False) -> Catalogue:
+    """The catalogue of a command line: the folders that ``--config-dir`` names, then ours.
+
+    Raises ConfigError where it is ``strict`` and one of them is not there.
+    """
     folders = []
     for n, word in enumerate(words):
         flag, equals, value = word.partition("=")
         if flag in ("--config-dir", "-cd"):
             folders.append(Path(value if equals else next(iter(words[n + 1 :]), "")))
+    if strict and (missing := [folder for folder in folders if not folder.is_dir()]):
+        raise ConfigError(f"--config-dir: there is no folder {str(missing[0])!r}")
     return Catalogue((*(folder for folder in folders if folder.is_dir()), CONF))
 
 

@@ -27,11 +27,13 @@ _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?
 
 
 def refuse_misspelled(words: Iterable[str], flags: Collection[str]) -> None:
-    """Raise ConfigError for ``--limit=5``, which Hydra would not explain, and ``agent=x.yaml``, which it would take."""
+    """Raise ConfigError for ``--limit=5`` and ``limit:5``, which Hydra would not explain, and for ``agent=x.yaml``."""
     for word in words:
         key, equals, value = word.partition("=")
         if word.startswith("--") and equals and key not in flags:
             raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
+        if found := re.fullmatch(r"([\w./@]*\w):([^=]+)", word):
+            raise ConfigError(f"command line: {word}: a value comes after an equals sign: {found[1]}={found[2]}")
         if value.endswith((".yaml", ".yml")) and (CONF / key.lstrip("+")).is_dir():
             raise ConfigError(f"command line: {word}: a choice has no suffix: {word.removesuffix(Path(value).suffix)}")
 
@@ -96,7 +98,11 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
 
 
 def _no_choice(missing: str, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
-    """A group has no such file."""
+    """A group has no such file, or there is no such config."""
+    if "/" not in missing:
+        place = _line(rf"^(defaults:.*|\s*- ){re.escape(missing)}\b", catalogue) or f"{COMMAND}: --config-name"
+        names = [path.stem for root in catalogue.roots for path in root.glob("*.yaml")]
+        return Finding("", f"there is no config {missing!r}; {nearest(missing, names)}", place)
     group, _, choice = missing.rpartition("/") if missing.startswith("hydra/") else missing.partition("/")
     word = rf"\b{re.escape(choice)}\b" if choice else "$"
     place = _written(rf"{group}(@[^=]*)?=.*{word}", overrides)

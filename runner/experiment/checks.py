@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError
 from components.core.plain import Accept
-from components.core.protocols import Agent, Model, Toolset, Verifier
+from components.core.protocols import Model, Toolset
 from components.core.tools import Offer
 from components.core.traits import (
     GrammarTraits,
@@ -30,39 +30,30 @@ if TYPE_CHECKING:
 
 
 def check_models(parts: Parts, models: Mapping[str, Model], budgets: Mapping[str, Any]) -> None:
-    """Refuse models without connections, without a price for a budget, or grading themselves. Raises ConfigErrors."""
+    """Refuse models without connections, without a price for a budget, or grading themselves without leave.
+
+    Raises ConfigErrors.
+    """
     limited = [name for name in ("sample", "run") if budgets[name].get("usd") is not None]
     for role, model in models.items():
-        key = _key_of(role)
+        key = "model" if role == "main" else f"models.{role}"
         if model.max_connections < 1:
             text = f"found {model.max_connections}; at least 1 is needed"
             raise ConfigErrors([Finding(f"{key}.max_connections", text)])
         if limited and not has_price(model):
             text = f"the price of {model.name} is not known, so this limit would never be reached; set {key}.price"
             raise ConfigErrors([Finding(f"budget.{limited[0]}.usd", text)])
-    _refuse_self_grading(parts, models)
-
-
-def _key_of(role: str) -> str:
-    """The key of a model in the config."""
-    return "model" if role == "main" else f"models.{role}"
-
-
-def _refuse_self_grading(parts: Parts, models: Mapping[str, Model]) -> None:
-    """Refuse a scorer that would have the model under test grade itself without leave. Raises ConfigErrors."""
-    asked = {"main", "verifier"}
+    used = {"main", "verifier"}
     for agent in agents_in(parts.agent):
         needs = declared(agent, Requirements)
-        asked |= {*needs.models, *needs.roles}
-    tested = {_short(model): role for role, model in models.items() if role in asked}
+        used |= {*needs.models, *needs.roles}
+    tested = {_short(model): role for role, model in models.items() if role in used}
     for key, scorer in parts.scorers.items():
         traits = declared(scorer, ScorerTraits)
-        if traits.asks is None or traits.allow_self:
+        grader = models.get(traits.asks or "")
+        if traits.asks is None or traits.allow_self or (grader is not None and _short(grader) not in tested):
             continue
-        model = models.get(traits.asks)
-        if model is not None and _short(model) not in tested:
-            continue
-        found = f"is {model.name}, which is tested here (as {tested[_short(model)]})" if model else "is not named"
+        found = f"is {grader.name}, which is tested here (as {tested[_short(grader)]})" if grader else "is not named"
         text = (
             f"models.{traits.asks}, which grades, {found}; name another, as in +model@models.{traits.asks}=openai,"
             f" or say scorer.{key}.allow_self=true"
@@ -98,7 +89,15 @@ def check_fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], 
             _refuse_ineffective_condition(parts, offer)
             with noting(findings, "agent"):
                 for agent in agents_in(parts.agent):
-                    _check_offer(agent, offer, toolsets)
+                    needs = declared(agent, Requirements)
+                    if needs.accepts is not None:
+                        needs.accepts(offer)
+                    if lacking := [name for name in needs.controls if name not in offer.controls]:
+                        has = ", ".join(offer.controls) or "none"
+                        raise ConfigError(
+                            f"{type(agent).__name__} needs a toolset with the controls {', '.join(lacking)}; this one"
+                            f" has {has}: choose another toolset ({', '.join(toolsets)}) or another agent"
+                        )
                 if acts and not offer.tools and declared(parts.grammar, GrammarTraits).needs_tools:
                     raise ConfigError(
                         f"{type(parts.grammar).__name__} has no way to answer without a tool, and nothing is offered:"
@@ -109,19 +108,6 @@ def check_fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], 
             sandbox_of(parts)
     if findings:
         raise ConfigErrors(findings)
-
-
-def _check_offer(agent: Agent, offer: Offer, toolsets: Sequence[str]) -> None:
-    """Raises ConfigError for an offer that an agent cannot work with."""
-    needs = declared(agent, Requirements)
-    if needs.accepts is not None:
-        needs.accepts(offer)
-    if lacking := [name for name in needs.controls if name not in offer.controls]:
-        has = ", ".join(offer.controls) or "none"
-        raise ConfigError(
-            f"{type(agent).__name__} needs a toolset with the controls {', '.join(lacking)}; this one has {has}:"
-            f" choose another toolset ({', '.join(toolsets)}) or another agent"
-        )
 
 
 def _refuse_ineffective_condition(parts: Parts, offer: Offer) -> None:
@@ -157,8 +143,8 @@ def sandbox_of(parts: Parts) -> Mapping[str, Any] | None:
 def prompt_digests(parts: Parts, *others: object) -> dict[str, str]:
     """The digests of the prompt sets that the parts of an episode, and others, name. Raises ConfigError."""
     agents = [*agents_in(parts.agent)]
-    needs = [declared(agent, Requirements) for agent in agents]
-    tools = (*declared(parts.toolset, ToolsetTraits).tools.values(), *(tool for one in needs for tool in one.tools))
+    needs, toolset = [declared(agent, Requirements) for agent in agents], declared(parts.toolset, ToolsetTraits)
+    tools = (*toolset.tools.values(), *(tool for one in needs for tool in one.tools))
     named = {name for one in needs for name in one.prompts}
     for one in (*agents, parts.verifier, parts.grammar, parts.toolset, parts.condition, *tools, *others):
         named |= {*prompt_sets(one)}
@@ -167,46 +153,30 @@ def prompt_digests(parts: Parts, *others: object) -> dict[str, str]:
 
 def with_provided_verifier(parts: Parts, models: Mapping[str, Model], samples: Sequence[Sample]) -> Parts:
     """The parts, with the verifier that an agent provides. Raises ConfigErrors for what cannot be granted."""
-    agents = [*agents_in(parts.agent)]
-    findings = [*_missing_models(agents, models), *_evaluated_examples(agents, samples)]
-    provided = [one for agent in agents if (one := declared(agent, Requirements).verifier) is not None]
-    findings += _unused_verifiers(parts.verifier, provided)
+    findings: list[Finding] = []
+    needs = [(agent, declared(agent, Requirements)) for agent in agents_in(parts.agent)]
+    for agent, one in needs:
+        for name in (name for name in one.models if name not in models):
+            have = f"there are {', '.join(models)}; another: +model@models.{name}=openai"
+            findings.append(Finding("agent", f"{type(agent).__name__} names the model {name!r}; {have}"))
+    for agent, one in needs:
+        known = tuple(one.shown_patients)
+        if seen := [one.problem.id for one in samples if known and one.known_as.context.startswith(known)]:
+            text = f"{type(agent).__name__} shows examples on {len(seen)} of the samples that are evaluated, such as"
+            text = f"{text} {seen[0]!r}: evaluate another split, or show other examples"
+            findings.append(Finding("agent", text))
+    chosen, provided = parts.verifier, [one.verifier for _, one in needs if one.verifier is not None]
+    for verifier in provided:
+        mine, other, first = (type(one).__name__ for one in (verifier, chosen, provided[0]))
+        if not isinstance(chosen, Accept) and chosen != verifier:
+            text = f"the agent provides a verifier ({mine}), so {other} would not be asked: verifier=accept"
+            findings.append(Finding("verifier", text))
+        elif verifier != provided[0]:
+            text = f"the agents within it provide different verifiers: {mine} and {first}"
+            findings.append(Finding("agent", text))
     if findings:
         raise ConfigErrors(findings)
     return replace(parts, verifier=provided[0]) if provided else parts
-
-
-def _missing_models(agents: Iterable[Agent], models: Mapping[str, Model]) -> Iterator[Finding]:
-    """Models that an agent names and that are not there."""
-    for agent in agents:
-        for name in declared(agent, Requirements).models:
-            if name not in models:
-                have = f"there are {', '.join(models)}; another: +model@models.{name}=openai"
-                text = f"{type(agent).__name__} names the model {name!r}; {have}"
-                yield Finding("agent", text)
-
-
-def _unused_verifiers(verifier: Verifier, provided: Sequence[Verifier]) -> Iterator[Finding]:
-    """A verifier that would not be asked, since an agent provides another."""
-    for one in provided:
-        mine, other = type(one).__name__, type(verifier).__name__
-        if not isinstance(verifier, Accept) and verifier != one:
-            text = f"the agent provides a verifier ({mine}), so {other} would not be asked: verifier=accept"
-            yield Finding("verifier", text)
-        elif one != provided[0]:
-            yield Finding(
-                "agent", f"the agents within it provide different verifiers: {mine} and {type(provided[0]).__name__}"
-            )
-
-
-def _evaluated_examples(agents: Iterable[Agent], samples: Sequence[Sample]) -> Iterator[Finding]:
-    """Examples on patients that are evaluated."""
-    for agent in agents:
-        known = tuple(declared(agent, Requirements).shown_patients)
-        seen = [one.problem.id for one in samples if known and one.known_as.context.startswith(known)]
-        if seen:
-            text = f"{type(agent).__name__} shows examples on {len(seen)} of the samples that are evaluated, such as"
-            yield Finding("agent", f"{text} {seen[0]!r}: evaluate another split, or show other examples")
 
 
 class PrivacyRefused(ConfigError):
@@ -219,33 +189,25 @@ class PrivacyRefused(ConfigError):
 
 def permit(privacy: str, models: Mapping[str, Model], toolset: Toolset, what: str = "dataset") -> dict[str, str]:
     """Whether these models and tools may see data of a class, for the manifest. Raises PrivacyRefused."""
-    names = ", ".join(sorted({model.name for model in models.values()}))
+    names, traits = ", ".join(sorted({model.name for model in models.values()})), declared(toolset, ToolsetTraits)
     decision = {"dataset": privacy, "model": names, "decision": "permitted"}
-    outside = {role: model for role, model in models.items() if not model.in_process}
     if privacy == "open":
         return decision | {"reason": "the data are open"}
-    _check_tools(privacy, toolset, decision, what)
-    if not outside:
-        return decision | {"reason": "the model runs in this process: nothing leaves it"}
+    receivers = [  # who, what it may get, who else, its key
+        (f"tool {name} asks a service, which", traits.permits, "it", "toolset")
+        for name, tool in traits.tools.items()
+        if tool.effect == "external"
+    ]
+    outside = {role: model for role, model in models.items() if not model.in_process}
     for role, model in outside.items():
-        if privacy not in model.permits:
-            allowed = ", ".join(["open", *model.permits])
+        key = "model" if role == "main" else f"models.{role}"
+        receivers.append((f"model {model.name!r}", model.permits, "its endpoint", key))
+    for who, permits, receiver, key in receivers:
+        if privacy not in permits:
             reason = (
-                f"the {what} is {privacy} and the model {model.name!r} may only get data that are {allowed};"
-                f" if its endpoint may receive such data: {_key_of(role)}.permits=[{privacy}]"
+                f"the {what} is {privacy} and the {who} may only get data that are {', '.join(['open', *permits])};"
+                f" if {receiver} may receive such data: {key}.permits=[{privacy}]"
             )
             raise PrivacyRefused(decision | {"decision": "refused", "reason": reason})
-    return decision | {"reason": f"every model's permits hold {privacy}"}
-
-
-def _check_tools(privacy: str, toolset: Toolset, decision: Mapping[str, str], what: str) -> None:
-    """Raises PrivacyRefused when a tool could carry what it is asked to a service that may not get it."""
-    traits = declared(toolset, ToolsetTraits)
-    outside = [name for name, tool in traits.tools.items() if tool.effect == "external"]
-    if outside and privacy not in traits.permits:
-        allowed = ", ".join(["open", *traits.permits])
-        reason = (
-            f"the {what} is {privacy} and the tool {outside[0]} asks a service, which may only get data that"
-            f" are {allowed}; if it may receive such data: toolset.permits=[{privacy}]"
-        )
-        raise PrivacyRefused(dict(decision) | {"decision": "refused", "reason": reason})
+    kept = "the model runs in this process: nothing leaves it"
+    return decision | {"reason": f"every model's permits hold {privacy}" if outside else kept}

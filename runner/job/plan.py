@@ -60,18 +60,16 @@ def cells(
     lists = [_values(o) for o in overrides]
     if empty := [o.input_line for o, values in zip(overrides, lists, strict=True) if not values]:
         raise ConfigErrors(Finding("", f"{line}: the sweep is empty, there is no such value") for line in empty)
-    swept = [n for n, o in enumerate(overrides) if o.is_sweep_override()]
-    names = _names([_key(overrides[n]) for n in swept])
-    made = []
+    swept = {_key(o): n for n, o in enumerate(overrides) if o.is_sweep_override()}
+    short = Counter(key.rpartition(".")[2] for key in swept)  # fields are as short as they stay different
+    names = {(end if short[end := key.rpartition(".")[2]] == 1 else key): n for key, n in swept.items()}
     skipped = [{word for o in one for word in _values(o)} for one in skip]
-    for job in itertools.product(*lists):
-        if any(one <= {*job} for one in skipped):
-            continue
-        varied = {name: job[n].partition("=")[2] for name, n in zip(names, swept, strict=True)}
-        made.append(Cell(job, varied, ""))
-    if not made:
+    jobs = [job for job in itertools.product(*lists) if not any(one <= {*job} for one in skipped)]
+    if not jobs:
         raise ConfigError("hydra.sweeper.skip leaves no job of the sweep; give hydra.sweeper.skip=[] to run it")
-    _refuse_doubles(made)
+    if doubles := [job for job, n in Counter(jobs).items() if n > 1]:
+        raise ConfigErrors(Finding("", f"the sweep holds the same job twice: {' '.join(job)}") for job in doubles)
+    made = [Cell(job, {name: job[n].partition("=")[2] for name, n in names.items()}, "") for job in jobs]
     _label(made)
     return made
 
@@ -88,17 +86,6 @@ def _values(override: Override) -> list[str]:
     if not override.is_discrete_sweep():
         raise ConfigError(f"{override.input_line}: give the values one by one; an interval has no end")
     return [f"{key}={value}" for value in override.sweep_string_iterator()]
-
-
-def _names(keys: Sequence[str]) -> list[str]:
-    """Fields as short as they stay different."""
-    short = [key.rpartition(".")[2] for key in keys]
-    return [s if short.count(s) == 1 else key for s, key in zip(short, keys, strict=True)]
-
-
-def _refuse_doubles(made: Sequence[Cell]) -> None:
-    if doubles := [cell for cell, n in Counter(cell.overrides for cell in made).items() if n > 1]:
-        raise ConfigErrors(Finding("", f"the sweep holds the same job twice: {' '.join(job)}") for job in doubles)
 
 
 def _label(made: Sequence[Cell]) -> None:

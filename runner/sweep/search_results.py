@@ -32,11 +32,9 @@ def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell
     rows = []
     for one, cell in zip(trials, cells, strict=True):
         metrics = metrics_of(cell.folder)
-        rows.append({
-            "number": one.number, "folder": cell.label, "state": one.state, "values": words_at(space, one.point),
-            "objectives": {name: metrics.get(name) for name in search.maximised},
-            "stopped": cell.error or read(cell.folder).get("stopped"),
-        })  # fmt: skip
+        row = {"number": one.number, "folder": cell.label, "state": one.state, "values": words_at(space, one.point)}
+        row["objectives"] = {name: metrics.get(name) for name in search.maximised}
+        rows.append({**row, "stopped": cell.error or read(cell.folder).get("stopped")})
     complete = sum(one.state == "complete" for one in trials)
     home = cells[0].folder.parent
     _show(rows, best, search, space)

@@ -1,9 +1,11 @@
 """What commands have in common: their words as Hydra reads them, refusals in one line, readers who leave early."""
 
+import argparse
 import os
 import re
 import sys
 from collections.abc import Callable, Collection, Sequence
+from typing import NoReturn
 
 from components.core.errors import ConfigError
 
@@ -12,6 +14,7 @@ WITH_VALUE = frozenset(
      "--experimental-rerun", "--info", "-i")
 )  # fmt: skip
 _CHOICE = re.compile(r"(\w+)=(\w+)")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # not tab and newline
 _SETTING = re.compile(r"([+~]*)(\w+)(\..*)", re.DOTALL)
 
 
@@ -60,5 +63,13 @@ def reader_left() -> int:
 
 
 def print_note(text: str) -> None:
-    """Print something that is not part of the result."""
-    print(text, file=sys.stderr)  # noqa: T201
+    """Print something that is not part of the result, its control characters escaped."""
+    print(_CONTROL.sub(lambda found: repr(found[0])[1:-1], text), file=sys.stderr)  # noqa: T201
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that refuses in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise ConfigError."""
+        raise ConfigError(f"{message}; {self.prog} --help lists what there is")

@@ -18,7 +18,7 @@ from runner.episode.door import Door
 from runner.episode.episode import play
 from runner.episode.shared import Parts
 from runner.experiment.parts import below, build_parts, named_parts
-from runner.job.execute import Outcome, execute
+from runner.job.execute import Execution, Outcome
 from runner.storage.records import RecordWriter
 from tests.components.ehr.simulated.chartroom import questions, toolset
 from tests.composing import composing
@@ -133,7 +133,7 @@ async def test_the_memory_grows_by_what_the_run_itself_ended_without_any_gold(tm
     cell = "```python\nanswer = 'wrong'\n```\nTERMINATE"
     model = Scripted(lambda request: "- a" if request.purpose == "knowledge" else cell)
     writer, door = RecordWriter(tmp_path), Door({"main": model}, None, run_seed=0)
-    await execute(parts_of("experiment=ehragent/table1", "agent=ehragent"), door, alike, 1, writer, Outcome())
+    await Execution(parts_of("experiment=ehragent/table1", "agent=ehragent"), door, writer, Outcome()).run(alike, 1)
     writer.close()
     requests = [request for request in model.requests if request.purpose == "act"]
     texts = [request.messages[1].text.partition("### The solved questions end here")[0] for request in requests]
