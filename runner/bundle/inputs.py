@@ -18,8 +18,7 @@ from runner.bundle.differences import first_difference
 from runner.bundle.settings import DATA, texts
 from runner.config.catalogue import Catalogue
 from runner.episode.door import Door
-from runner.experiment.experiment import study
-from runner.experiment.facts import facts_of
+from runner.experiment.experiment import facts_of, study
 from runner.job.execute import Execution, Outcome
 from runner.job.prepare import check
 from runner.learning.memory import learn, remember

@@ -22,7 +22,7 @@ from runner.bundle import archive, settings
 from runner.bundle.archive import Archive, RunEntry
 from runner.bundle.differences import changed_prompts, first_call, first_difference, metrics_difference, sources_of
 from runner.config.composed import resolve_choice
-from runner.experiment.facts import facts_of
+from runner.experiment.experiment import facts_of
 from runner.job.run import run_job
 from runner.storage import manifest
 from runner.storage.records import read

@@ -2,22 +2,126 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
 
+import yaml
 from hydra.core.config_loader import ConfigLoader
+from hydra.types import RunMode
 from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
 from components.core.errors import ConfigError
 from components.core.redaction import secret_variables
 from runner.config.catalogue import Catalogue
-from runner.config.errors import ConfigErrors, Finding, nearest
-from runner.config.origins import Origins
+from runner.config.errors import ConfigErrors, Finding, near, nearest
 from runner.terminal.interrupts import is_interrupt
 
 PROFILE = "profile"
 _LONG = 16  # characters of a key
 _DICTIONARY = re.compile(r"^[~+]|^[^=]*=\s*\{")
+COMMAND = "command line"
+
+
+@dataclass(frozen=True)
+class Found:
+    """How many steps of a key a file has, the line of the last one and its text where it is a scalar."""
+
+    path: Path
+    depth: int
+    line: int
+    scalar: str = ""
+
+    def __str__(self) -> str:
+        return f"{near(self.path)}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Origins:
+    """The files and overrides of a composed config."""
+
+    loader: ConfigLoader
+    config: DictConfig
+
+    @cached_property
+    def roots(self) -> tuple[Path, ...]:
+        """The folders that are searched for groups, first hit first."""
+        sources = self.loader.get_sources()
+        return tuple(Path(s.path) for s in sources if s.scheme() == "file" and s.path)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """All files of these folders."""
+        return Catalogue(self.roots)
+
+    @cached_property
+    def overrides(self) -> list[str]:
+        """The words of the command line, as they were given."""
+        return words_of(self.config, "task")
+
+    def of(self, key: str) -> str:
+        """The address of a key, or of the deepest part of it that is written anywhere."""
+        for override in reversed(self.overrides):
+            name = override.lstrip("+~").partition("=")[0]
+            if name == key or ("." in name and key.startswith((f"{name}.", f"{name}["))):
+                return f"{COMMAND}: {override}"
+        found = self._find(key)
+        return str(found) if found else COMMAND
+
+    def follows(self, key: str, top: str) -> bool:
+        """Whether a file has an interpolation of ``top`` at the key or above it."""
+        found = self._find(key)
+        return found is not None and found.scalar.startswith(f"${{{top}")
+
+    def _find(self, key: str) -> Found | None:
+        steps = re.findall(r"[^.\[\]]+", key)
+        best: Found | None = None
+        for package, path in self._files:
+            rest = steps[len(package) :] if steps[: len(package)] == package else None
+            if rest is not None:
+                found = _walk(path, rest, len(package))
+                if best is None or found.depth > best.depth:
+                    best = found
+        return best
+
+    @cached_property
+    def _files(self) -> list[tuple[list[str], Path]]:
+        """(package, file) of everything that was merged, the one that wins first."""
+        overrides = [*words_of(self.config, "hydra"), *self.overrides]
+        name = self.config.hydra.job.config_name
+        # ConfigLoaderImpl's, not in the abstract class
+        defaults: Any = self.loader.compute_defaults_list(name, overrides, RunMode.RUN)
+        files = []
+        for default in reversed(defaults.defaults):
+            for root in self.roots:
+                path = root / f"{default.config_path}.yaml"
+                if path.is_file():
+                    files.append(([p for p in (default.package or "").split(".") if p], path))
+                    break
+        return files
+
+
+def words_of(config: DictConfig, kind: Literal["hydra", "task"]) -> list[str]:
+    """Overrides of one kind; interpolations in them stay unresolved."""
+    words = OmegaConf.to_container(config.hydra.overrides[kind], resolve=False)
+    return [str(word) for word in words] if isinstance(words, list) else []
+
+
+def _walk(path: Path, steps: Sequence[str], depth: int) -> Found:
+    """Follow a key into a file."""
+    node, line = yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader), 1
+    for step in steps:
+        child = None
+        if isinstance(node, yaml.MappingNode):
+            child = next(((k, v) for k, v in node.value if k.value == step), None)
+        elif isinstance(node, yaml.SequenceNode) and step.isdigit() and int(step) < len(node.value):
+            child = (node.value[int(step)],) * 2
+        if child is None:
+            break
+        node, line, depth = child[1], child[0].start_mark.line + 1, depth + 1
+    return Found(path, depth, line, node.value if isinstance(node, yaml.ScalarNode) else "")
 
 
 def resolve(config: DictConfig) -> dict[str, Any]:

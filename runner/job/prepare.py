@@ -22,9 +22,9 @@ from components.core.types import Sample
 from runner.config import build as builder
 from runner.config import composed as configs
 from runner.config.catalogue import Catalogue
+from runner.config.composed import Origins, words_of
 from runner.config.errors import ConfigErrors, Finding, complain, noting, unreachable
 from runner.config.explain import explain
-from runner.config.origins import Origins, words_of
 from runner.config.schema import Settings
 from runner.experiment.checks import (
     PrivacyRefused,
@@ -34,9 +34,8 @@ from runner.experiment.checks import (
     prompt_digests,
     with_provided_verifier,
 )
-from runner.experiment.experiment import Experiment, Launch
+from runner.experiment.experiment import Experiment, Launch, select
 from runner.experiment.parts import below, build_parts, grammars_of, named_parts
-from runner.experiment.select import select
 from runner.storage import manifest
 from runner.storage.resume import folder_for, refuse_changes, refuse_parts
 from runner.terminal.interrupts import Interrupts

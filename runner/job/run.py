@@ -16,7 +16,7 @@ from components.core.traits import MemoryTraits, ModelTraits, declared
 from runner.episode.door import Door
 from runner.episode.ending import shortly
 from runner.experiment.checks import sandbox_of
-from runner.experiment.facts import facts_of, sweep_id
+from runner.experiment.experiment import facts_of, sweep_id
 from runner.job.execute import Execution, Outcome
 from runner.job.exit_codes import BUDGET, COMPLETE, ERRORS
 from runner.job.shared_resources import Lease, SharedResources

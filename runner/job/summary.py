@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError
-from runner.experiment.facts import sweep_id
+from runner.experiment.experiment import sweep_id
 from runner.job.plan import Cell
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from components.core.types import Privacy, Sample
 from components.files.samples import draw
 from components.prompts import place_of
 from runner.experiment.checks import prompt_digests
-from runner.experiment.select import clean
+from runner.experiment.experiment import clean
 from runner.storage import manifest
 from runner.storage.schema import LearntManifest
 

@@ -21,9 +21,7 @@ from runner.episode.door import Door
 from runner.episode.ending import consults, deciding
 from runner.episode.episode import play
 from runner.episode.shared import Parts
-from runner.experiment.experiment import study
-from runner.experiment.facts import declared_scores
-from runner.experiment.select import clean
+from runner.experiment.experiment import clean, declared_scores, study
 from runner.learning.folders import root_of
 from runner.learning.lesson import inherited_privacy, inherited_texts, known_by, training
 from runner.storage import manifest

@@ -14,10 +14,10 @@ from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import Catalogue
+from runner.config.composed import words_of
 from runner.config.errors import ConfigErrors, Finding, complain
 from runner.config.explain import explain, too_deep
-from runner.config.origins import words_of
-from runner.experiment.facts import facts_of
+from runner.experiment.experiment import facts_of
 from runner.job.plan import Cell
 from runner.storage import manifest
 from runner.storage.resume import is_complete, quoted, refuse_changes, unused

@@ -17,7 +17,7 @@ from hydra.core.utils import JobReturn, JobStatus
 from components.core.redaction import redact
 from runner.config.targets import CODE_ERRORS
 from runner.episode.budget import Spent
-from runner.experiment.facts import sweep_id
+from runner.experiment.experiment import sweep_id
 from runner.job.plan import Cell
 from runner.sweep.engines import Joblib, RayEngine, Submitit
 from runner.sweep.remote_job import COUNTED, JobResult, ProcessDied, RemoteJob, remote_jobs_of, spent_since

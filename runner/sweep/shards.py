@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from components.core.errors import ConfigError
 from components.core.traits import SourceTraits, declared
-from runner.experiment.facts import facts_of, sweep_id
+from runner.experiment.experiment import facts_of, sweep_id
 from runner.job.exit_codes import BUDGET, ERRORS
 from runner.job.plan import Cell
 from runner.learning.memory import ONE_BY_ONE

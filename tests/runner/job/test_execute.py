@@ -8,7 +8,7 @@ import pytest
 from components.core.errors import ConfigError, ModelError
 from runner.config.schema import read_shard
 from runner.episode.budget import Budget
-from runner.experiment.select import select
+from runner.experiment.experiment import select
 from runner.job.execute import Execution, Outcome
 from runner.storage.journal import Journal
 from runner.storage.records import RecordWriter, read
