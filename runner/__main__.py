@@ -121,9 +121,8 @@ def _order_path() -> None:
     try:
         here = {"", os.getcwd()}
     except OSError as error:
-        raise SystemExit(
-            f"error: the current folder cannot be read ({error.strerror}); go into one that exists"
-        ) from None
+        text = f"error: the current folder cannot be read ({error.strerror}); go into one that exists"
+        raise SystemExit(text) from None
     others = [p for p in sys.path if p not in here]
     sys.path[:] = [*([] if str(_HOME) in others else [str(_HOME)]), *others, *here - {""}]
 

@@ -56,17 +56,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             result = _result(process)
         finally:
             process.kill()
-    exit_code_of(lambda: _print([*sections, ("default run", [result])]))
-    return 1 if result.mark == BAD else 0
-
-
-def _print(sections: Sequence[tuple[str, list[Line]]]) -> None:
+    sections.append(("default run", [result]))
     width = max(len(line.name) for _, lines in sections for line in lines)
+    page = []
     for title, lines in sections:
-        print(title)  # noqa: T201
+        page.append(title)
         for line in lines:
             hint = f"  ->  {line.hint}" if line.hint else ""
-            print(f"  {line.mark:4} {line.name:{width}}  {line.found}{hint}")  # noqa: T201
+            page.append(f"  {line.mark:4} {line.name:{width}}  {line.found}{hint}")
+    exit_code_of(lambda: print(*page, sep="\n"))  # noqa: T201
+    return 1 if result.mark == BAD else 0
 
 
 def _result(process: subprocess.Popen[str]) -> Line:

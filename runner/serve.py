@@ -24,7 +24,7 @@ from runner.config.composed import resolve
 from runner.config.errors import ConfigErrors, Finding
 from runner.config.explain import explain
 from runner.sweep.plugins import register
-from runner.terminal.command import Parser, print_note
+from runner.terminal.command import Parser, exit_code_of
 
 _MOVED = ("--dataset", "--dataset-arg", "--profile", "--competence", "--planning-slip-rate", "--wrong-tool-rate",
           "--malformed-rate", "--ignored-refusal-rate", "--second-choice-rate")  # fmt: skip
@@ -91,20 +91,14 @@ async def _serve(words: Sequence[str]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     url = await server.start(host, port)
-    sys.stdout.write(f"serving the simulated model at {url}; stop with Ctrl-C\n")
-    sys.stdout.flush()
+    print(f"serving the simulated model at {url}; stop with Ctrl-C", flush=True)  # noqa: T201
     await stopped.wait()
     await server.stop()
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Serve until interrupted. Exit code 2 for a config error."""
-    try:
-        asyncio.run(_serve(sys.argv[1:] if words is None else words))
-    except (ConfigError, OSError) as error:  # OSError: the address is in use, or not of this machine
-        print_note(f"error: {error}")
-        return 2
-    return 0
+    """Serve until interrupted. Exit code 2 for a config error, or an address that cannot be had."""
+    return exit_code_of(lambda: asyncio.run(_serve(sys.argv[1:] if words is None else words)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,4 @@
-"""The catalogue of config files: which groups and choices exist, what each file holds, and how it describes itself.
-
-Outside of Hydra's composition, files of ``conf/`` and of users' config folders are listed and read here only.
-"""
+"""The catalogue of config files, in ``conf/`` and in users' folders: groups, choices, and what each file holds."""
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -84,8 +81,7 @@ class Catalogue:
     def groups(self) -> dict[str, dict[str, Choice]]:
         """Group -> name -> choice, both in the order of the alphabet."""
         names = {path.name for root in self.roots for path in root.iterdir() if path.is_dir()}
-        groups = {group: self.choices(group) for group in sorted(names.difference(_NOT_GROUPS))}
-        return {group: choices for group, choices in groups.items() if choices}
+        return {group: found for group in sorted(names.difference(_NOT_GROUPS)) if (found := self.choices(group))}
 
     def choices(self, group: str) -> dict[str, Choice]:
         """Name -> choice of one group, which may be a folder within another: ``hydra/launcher``."""

@@ -94,7 +94,11 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
     if isinstance(cause, GrammarParseError):
         place = _written(r".*\$\{[^}]*$", overrides) or _line(r"\$\{[^}]*$", catalogue) or COMMAND
         return Finding("", f"an interpolation cannot be read: {_first(str(cause))}", place)
-    return _other(error, overrides)
+    texts = [_first(str(e)) for e in (error, cause) if e is not None and str(e).strip()]
+    text = ": ".join(dict.fromkeys(texts)) or type(error).__name__
+    key = str(error.full_key or "") if isinstance(error, OmegaConfBaseException) else ""
+    named = [o for o in overrides if o in text or (key and o.startswith(f"{key}="))]
+    return Finding(key, text, f"{COMMAND}: {named[0]}" if named else "")
 
 
 def _no_choice(missing: str, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
@@ -140,14 +144,6 @@ def _under_a_choice(key: str, overrides: Sequence[str], catalogue: Catalogue) ->
     right = " or ".join(word.replace(f"{key}.", f"{group}.", 1) for group in groups)
     text = f"no such key; {key} is a choice of {' and '.join(groups)}, whose settings are written {right}"
     return Finding(key, text, f"{COMMAND}: {shown(word)[1:-1]}")
-
-
-def _other(error: BaseException, overrides: Sequence[str]) -> Finding:
-    texts = [_first(str(e)) for e in (error, error.__cause__) if e is not None and str(e).strip()]
-    text = ": ".join(dict.fromkeys(texts)) or type(error).__name__
-    key = error.full_key if isinstance(error, OmegaConfBaseException) and error.full_key else ""
-    named = [o for o in overrides if o in text or (key and o.startswith(f"{key}="))]
-    return Finding(str(key), text, f"{COMMAND}: {named[0]}" if named else "")
 
 
 def _written(pattern: str, overrides: Sequence[str]) -> str:

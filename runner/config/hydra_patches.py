@@ -91,15 +91,10 @@ def _mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
     if any(map(_PARTS.match, overrides)):
         overrides.append("hydra.mode=MULTIRUN")
         return RunMode.MULTIRUN
-    asked = any(map(_SETS_MODE.match, overrides)) or (
-        any(map(_EXPERIMENT.match, overrides)) and _an_experiment_names_mode(self)
-    )
-    return _COMPOSED_MODE(self, config_name, overrides) if asked else None
-
-
-def _an_experiment_names_mode(of: Hydra) -> bool:
-    """Whether any experiment, ours or a user's, holds the word: they may name each other."""
-    sources: Sequence[Any] = of.config_loader.get_sources()
-    roots = [Path(source.path) for source in sources if source.scheme() == "file" and source.path]
-    experiments = Catalogue(roots).choices("experiment").values()
-    return any(_NAMES_MODE.search(line) for choice in experiments for line in choice.lines)
+    may_set = any(map(_SETS_MODE.match, overrides))
+    if not may_set and any(map(_EXPERIMENT.match, overrides)):  # any of them may: they may name each other
+        sources: Sequence[Any] = self.config_loader.get_sources()
+        roots = [Path(source.path) for source in sources if source.scheme() == "file" and source.path]
+        experiments = Catalogue(roots).choices("experiment").values()
+        may_set = any(_NAMES_MODE.search(line) for choice in experiments for line in choice.lines)
+    return _COMPOSED_MODE(self, config_name, overrides) if may_set else None

@@ -1,4 +1,4 @@
-"""An experiment: all that a run needs, and how it was asked for."""
+"""An experiment: all that a run needs, how it was requested, which samples it takes, and its facts for the manifest."""
 
 from __future__ import annotations
 
@@ -81,11 +81,8 @@ def study(experiment: Experiment, samples: Sequence[Sample] | None = None) -> No
 
 
 def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int) -> list[Sample]:
-    """The samples of the evaluated split in the dataset's order.
-
-    ``limit`` is a draw that depends on the seed alone; ``shard`` "2/4" takes every fourth of it,
-    counted from 1, so that all shards together are the whole.
-    """
+    """The samples of the evaluated split in the dataset's order: a draw of ``limit`` that depends on the seed alone,
+    and of it every fourth where ``shard`` is "2/4", beginning with the second."""
     if dataset.splits and dataset.split not in dataset.splits:
         raise ConfigError(f"dataset.split={dataset.split!r}: this dataset has {', '.join(dataset.splits)}")
     samples = [clean(sample) for sample in dataset.load(dataset.split)]
@@ -162,7 +159,13 @@ def facts_of(experiment: Experiment) -> Manifest:
 
 def _notes(experiment: Experiment) -> list[str]:
     """What a reader of the results must know."""
-    notes = [*declared(experiment.parts.toolset, ToolsetTraits).notes, *_blind_tools(experiment)]
+    toolset = declared(experiment.parts.toolset, ToolsetTraits)
+    notes = [*toolset.notes]
+    for name, tool in toolset.tools.items():  # that would have a model look at an image
+        role = declared(tool, ToolTraits).asks
+        model = experiment.models.get(role or "", experiment.models["main"])
+        if role and tool.spec.facts.get("needs") == "image" and not declared(model, ModelTraits).vision:
+            notes.append(f"{name} will be unavailable: {model.name} takes no images; name another as models.{role}")
     if experiment.cfg["run"]["replay"] is not False and experiment.models["main"].kind == "simulated":
         notes.append("replayed from a simulated model: these numbers say nothing about any real model")
     if any(declared(agent, Requirements).oracle for agent in agents_in(experiment.parts.agent)):
@@ -175,18 +178,6 @@ def _notes(experiment: Experiment) -> list[str]:
                 f"the price of {model.name} ({role}) is not known: cost is left out; set model.price to have it"
             )
     return notes
-
-
-def _blind_tools(experiment: Experiment) -> list[str]:
-    """Tools that would have a model look at an image, where that model takes none."""
-    found = []
-    for name, tool in declared(experiment.parts.toolset, ToolsetTraits).tools.items():
-        if (role := declared(tool, ToolTraits).asks) is None or tool.spec.facts.get("needs") != "image":
-            continue
-        model = experiment.models.get(role, experiment.models["main"])
-        if not declared(model, ModelTraits).vision:
-            found.append(f"{name} will be unavailable: {model.name} takes no images; name another as models.{role}")
-    return found
 
 
 def varied(overrides: Sequence[str]) -> dict[str, str]:

@@ -26,14 +26,8 @@ from runner.config.composed import Origins, words_of
 from runner.config.errors import ConfigErrors, Finding, complain, noting, unreachable
 from runner.config.explain import explain
 from runner.config.schema import Settings
-from runner.experiment.checks import (
-    PrivacyRefused,
-    check_fit,
-    check_models,
-    permit,
-    prompt_digests,
-    with_provided_verifier,
-)
+from runner.experiment import checks
+from runner.experiment.checks import PrivacyRefused
 from runner.experiment.experiment import Experiment, Launch, select
 from runner.experiment.parts import below, build_parts, grammars_of, named_parts
 from runner.storage import manifest
@@ -59,14 +53,13 @@ class Check(Callback):
             folder = Path(config.hydra.run.dir)
             given = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
             folder = place_of_stage(experiment) or folder_for(experiment.cfg, folder, given)
-        except (ConfigError, OmegaConfBaseException) as error:
-            complain(
-                error
-                if isinstance(error, ConfigError)
-                else ConfigErrors([explain(error, words_of(config, "hydra"), Catalogue(()))])
-            )
+        except ConfigError as error:
+            complain(error)
             if isinstance(error, PrivacyRefused):
                 note_refusal(error, Path(config.hydra.run.dir))
+            raise SystemExit(2) from None
+        except OmegaConfBaseException as error:
+            complain(ConfigErrors([explain(error, words_of(config, "hydra"), Catalogue(()))]))
             raise SystemExit(2) from None
         except OSError as error:
             complain(unreachable(error))
@@ -122,11 +115,7 @@ def job(config: DictConfig, prepared: Experiment | None, swept: Sequence[str] = 
 
 
 def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collection[str] = ()) -> Experiment:
-    """Build and check. Raises ConfigErrors, PrivacyRefused.
-
-    The findings of the run's own fields and of the parts that were ``touched`` are found at once, before the code
-    of other parts is loaded: a refusal is quick.
-    """
+    """Build and check, what was ``touched`` before the code of other parts is loaded. Raises ConfigErrors."""
     findings: list[Finding] = []
     with noting(findings):
         builder.check(Settings, cfg)
@@ -145,19 +134,19 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     pieces = {name: made[name] for name in ("agent", "verifier", "toolset", "condition")}
     budget = Budget(**cfg["budget"]["sample"])
     parts = Parts(**pieces, grammar=grammar, scorers=below(made, "scorer"), budget=budget)
-    decision = permit(dataset.privacy, models, parts.toolset)
-    check_models(parts, models, cfg["budget"])
+    decision = checks.permit(dataset.privacy, models, parts.toolset)
+    checks.check_models(parts, models, cfg["budget"])
     node, allow = json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
     try:
         samples = _selected(node, allow, cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
     except ConfigError as error:
         raise error if isinstance(error, ConfigErrors) else ConfigErrors([Finding("dataset", str(error))]) from None
-    parts = with_provided_verifier(parts, models, samples)
+    parts = checks.with_provided_verifier(parts, models, samples)
     toolsets, acts = list(Catalogue().choices("toolset")), bool(grammars_of(cfg["agent"]))
-    check_fit(parts, samples[0], cfg["seed"], toolsets, acts)
+    checks.check_fit(parts, samples[0], cfg["seed"], toolsets, acts)
     source, stage = made.get("memory"), made.get("stage")
     learner = None if source is None else source.stage
-    digests = prompt_digests(parts, learner, stage, *parts.scorers.values())
+    digests = checks.prompt_digests(parts, learner, stage, *parts.scorers.values())
     experiment = Experiment(
         cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),
         cfg, digests, decision, launch or Launch(), source, stage,
@@ -177,15 +166,12 @@ def launch_of(config: DictConfig, cfg: Mapping[str, Any]) -> Launch:
     """What Hydra knows of a launch. Lists of choices (scorer) are known by their keys."""
     hydra = config.hydra
     chosen = {str(k): str(v) for k, v in hydra.runtime.choices.items() if not k.startswith("hydra/") and v is not None}
-    choices = {_place(group): choice for group, choice in chosen.items()}
+    choices = {}
+    for group, choice in chosen.items():
+        name, _, package = group.partition("@")  # agent@agent.inner is agent.inner
+        choices[name if package in ("", "_global_") else package] = choice
     choices["scorer"] = "+".join(cfg["scorer"]) if isinstance(cfg.get("scorer"), Mapping) else ""
     in_sweep = str(hydra.mode).endswith("MULTIRUN")
     sweep, label = (str(hydra.sweep.dir), str(hydra.sweep.subdir)) if in_sweep else (None, "")
     number = int(hydra.job.num) if in_sweep else None
     return Launch(choices, tuple(words_of(config, "task")), sweep, label, number=number)
-
-
-def _place(group: str) -> str:
-    """The key of a group's choice: ``agent@agent.inner`` is agent.inner."""
-    name, _, package = group.partition("@")
-    return name if package in ("", "_global_") else package

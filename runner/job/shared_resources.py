@@ -10,19 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from components.core.errors import OVERFLOW, ConfigError
 from components.core.protocols import Model, Studying
 from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.episode.door import Door, InFlight
+from runner.experiment.experiment import Experiment
 from runner.storage.journal import Journal
 from runner.terminal.progress import Board
 
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
-
-    Watch = Callable[[Experiment, Sequence[Mapping[str, Any]]], str | None]  # why to stop a job with these records
+Watch = Callable[[Experiment, Sequence[Mapping[str, Any]]], str | None]  # why to stop a job with these records
 
 
 class SharedResources:

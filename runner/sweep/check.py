@@ -17,8 +17,10 @@ from runner.config.catalogue import Catalogue
 from runner.config.composed import words_of
 from runner.config.errors import ConfigErrors, Finding, complain
 from runner.config.explain import explain, too_deep
-from runner.experiment.experiment import facts_of
+from runner.experiment.checks import PrivacyRefused
+from runner.experiment.experiment import facts_of, study
 from runner.job.plan import Cell
+from runner.job.prepare import note_refusal, prepare
 from runner.storage import manifest
 from runner.storage.resume import is_complete, quoted, refuse_changes, unused
 from runner.sweep.shards import split
@@ -26,9 +28,6 @@ from runner.sweep.shards import split
 
 def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path) -> None:
     """Compose and check; when a job is bad, all bad ones are named, none runs, and the exit code is 2."""
-    from runner.experiment.checks import PrivacyRefused
-    from runner.job.prepare import note_refusal
-
     bad: dict[int, ConfigError] = {}
     for number, cell in enumerate(plan):
         try:
@@ -84,9 +83,6 @@ def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Pat
 
 def _check(cell: Cell, loader: Any) -> None:
     """Build the job, try it, and see what there is in its folder. Raises ConfigError."""
-    from runner.experiment.experiment import study
-    from runner.job.prepare import prepare
-
     HydraConfig.instance().set_config(cell.config)
     if cell.config.hydra.job.chdir or cell.config.hydra.job.env_set:
         raise ConfigError("hydra.job.chdir and hydra.job.env_set would change all jobs of the process: leave them out")

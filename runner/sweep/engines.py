@@ -1,4 +1,4 @@
-"""Jobs in processes of this machine, by joblib; settings are those of the Hydra plugin."""
+"""How launchers take jobs to other processes: joblib and submitit by their Hydra plugins, Ray by our own."""
 
 import importlib.util
 import os
@@ -23,18 +23,15 @@ from components.core.errors import ConfigError
 from runner.config.build import check
 from runner.storage import manifest
 from runner.storage.resume import written
-from runner.sweep.remote_job import JobResult, ProcessDied, RemoteJob, play
+from runner.sweep.remote_job import Engine, JobResult, ProcessDied, RemoteJob, play
 
 _TOGETHER = 2  # deaths after which jobs are run one by one
 
 
 @dataclass(frozen=True)
 class Joblib:
-    """``settings``: those of joblib.Parallel.
-
-    When a process dies joblib ends all that run. After two deaths jobs run one after the other, so that the one that
-    kills its process takes no other with it.
-    """
+    """``settings``: those of joblib.Parallel. When a process dies joblib ends all that run; after two deaths jobs run
+    one after the other."""
 
     settings: Mapping[str, Any]
 
@@ -73,7 +70,7 @@ class Player:
     """What submitit runs: a job that is begun again where it stopped when it is preempted or out of time."""
 
     def __call__(self, order: RemoteJob) -> JobResult:
-        """Play the job; submitit leaves the process by itself when it has put the job into the queue again."""
+        """Run the job."""
         return play(order)
 
     def checkpoint(self, order: RemoteJob) -> Any:
@@ -85,10 +82,7 @@ class Player:
 
 @dataclass(frozen=True)
 class Submitit:
-    """``settings``: those of the plugin; the ones that Slurm alone knows have no prefix there.
-
-    A job that dies otherwise is sent again by ``remote_launch``.
-    """
+    """``settings``: those of the plugin; the ones that Slurm alone knows have no prefix there."""
 
     cluster: Literal["local", "slurm"]
     settings: Mapping[str, Any]
@@ -230,3 +224,15 @@ def _start(settings: RaySettings) -> Any:
     finally:
         signal.signal(signal.SIGTERM, ours)  # Ray's own would leave without printing how to resume
     return ray
+
+
+def engine_of(launcher: Any) -> Engine | None:
+    """How a launcher takes jobs to other processes; None for one that does not, or is left to itself."""
+    match type(launcher).__name__:
+        case "JoblibLauncher":
+            return Joblib(dict(launcher.joblib))
+        case "LocalLauncher":
+            return Submitit("local", dict(launcher.params))
+        case "SlurmLauncher":
+            return Submitit("slurm", dict(launcher.params))
+    return RayEngine(launcher.settings) if isinstance(launcher, Ray) else None

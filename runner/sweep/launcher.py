@@ -1,15 +1,11 @@
-"""Our launcher and sweeper: every job is composed and checked first, then all run in one process and one loop.
-
-Other launchers work with the same sweeper, see ``runner.sweep.remote_launch``. Registered without a distribution of
-plugins of its own, as ``hydra_plugins.wardround``; ``conf/hydra/`` makes both the default.
-"""
+"""Our launcher and sweeper: every job is composed and checked first, then all run in one process and one loop."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.plugins import Plugins
@@ -24,25 +20,22 @@ from components.core.redaction import redact
 from runner.episode.budget import Budget, Spent
 from runner.job.exit_codes import BUDGET, INTERRUPTED
 from runner.job.plan import Cell, cells
+from runner.job.prepare import Job, check
+from runner.job.shared_resources import SharedResources, Watch, lane_of
 from runner.job.task import Task, end_of
 from runner.storage.resume import quoted
 from runner.sweep.check import check_all, sweep_folder
-from runner.sweep.remote_launch import ended, launch
+from runner.sweep.engines import engine_of
+from runner.sweep.remote_job import ended, launch
 from runner.sweep.shards import gather
 from runner.terminal.command import print_note
-
-if TYPE_CHECKING:
-    from runner.job.shared_resources import SharedResources, Watch
 
 Plugins.instance()  # before the import below: its scan would load that module a second time
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper  # noqa: E402
 
 
 class Sweeper(BasicSweeper):
-    """All combinations, checked as a whole; finished jobs of the same folder are skipped, others continued.
-
-    ``skip``: combinations that are left out, each as words (``verifier=accept memory.step=10``).
-    """
+    """All combinations but those that have all words of one of ``skip``. Finished jobs of the same folder are kept."""
 
     task: Task
 
@@ -63,7 +56,6 @@ class Sweeper(BasicSweeper):
     def sweep(self, arguments: list[str]) -> None:
         """Compose and check all jobs, then run those that are not finished."""
         from runner.job.preflight import is_approved
-        from runner.job.prepare import Job, check
         from runner.job.summary import summarise
 
         assert self.config is not None and self.hydra_context is not None and self.launcher is not None
@@ -108,18 +100,15 @@ class Sweeper(BasicSweeper):
             self.launcher.plan, self.launcher.total_jobs, self.launcher.spent = owed, jobs, spent
         if owed:
             self.task.swept = tuple(owed[0].varied)
-            launch(self.launcher, owed, jobs, spent)
+            launch(self.launcher, engine_of(self.launcher), owed, jobs, spent)
         for cell in plan:
             if cell.parts:
                 gather(cell, jobs)
 
 
 class Launcher(HydraLauncher):
-    """Runs the jobs that the sweeper has checked in one process and one event loop.
-
-    A job begins when its model has slots that no running job asks for, so the tail of one is filled by the
-    next; at most ``jobs`` run at once (None: as many as that takes).
-    """
+    """Runs the jobs that the sweeper has checked in one process and one event loop: each begins when its model has
+    slots that no running job wants; at most ``jobs`` run at once (None: as many as that takes)."""
 
     plan: Sequence[Cell] = ()
     total_jobs: int = 1
@@ -144,8 +133,6 @@ class Launcher(HydraLauncher):
         return results
 
     async def _all(self) -> list[JobReturn]:
-        from runner.job.shared_resources import SharedResources, lane_of
-
         lanes: dict[str, list[Cell]] = {}
         for cell in self.plan:
             lanes.setdefault(lane_of(cell.cfg), []).append(cell)
@@ -176,7 +163,6 @@ class Launcher(HydraLauncher):
         self, cell: Cell, resources: SharedResources, begun: asyncio.Event, at_once: asyncio.Semaphore
     ) -> JobReturn:
         """Run a job to its end, whatever that is; it has begun then, too."""
-        from runner.job.prepare import check
 
         async def play() -> int:
             if resources.is_endpoint_down(cell.cfg):

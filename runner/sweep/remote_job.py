@@ -6,17 +6,29 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import format_exception_only
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
+from hydra._internal.callbacks import Callbacks
+from hydra.core.utils import JobReturn, JobStatus
+
+from components.core.redaction import redact
+from runner.config.targets import CODE_ERRORS
 from runner.episode.budget import Budget, Spent
-from runner.experiment.experiment import Launch
+from runner.experiment.experiment import Launch, sweep_id
 from runner.job.plan import Cell
+from runner.job.prepare import check
+from runner.job.shared_resources import SharedResources
+from runner.job.task import Task, end_of
 from runner.storage import records
+from runner.terminal.command import print_note
+from runner.terminal.interrupts import Stopping
 
 _SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # by which schedulers ask a process to end
 
@@ -85,10 +97,7 @@ def _spent_in(folder: Path) -> Spent:
 
 
 def spent_since(order: RemoteJob) -> Spent:
-    """What a job has taken of its part by its records, calls that the journal answered included.
-
-    For jobs whose process died; nothing without a budget.
-    """
+    """What a job whose process died has taken of its part by its records; nothing without a budget."""
     if order.before is None:
         return Spent()
     before, now = vars(order.before), vars(_spent_in(order.folder))
@@ -104,14 +113,7 @@ def _share(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[
 
 
 def play(order: RemoteJob) -> JobResult:
-    """Play a job to its end, whatever that is: nothing that it raises may stop the others.
-
-    The process ends when a signal asks it to.
-    """
-    from runner.job.prepare import check
-    from runner.job.shared_resources import SharedResources
-    from runner.job.task import Task, end_of
-
+    """Run a job to its end, whatever that is: nothing that it raises may stop the others, but for signals."""
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.chdir(order.cwd)
     sys.path += [entry for entry in order.path if entry not in sys.path]
@@ -135,10 +137,7 @@ def play(order: RemoteJob) -> JobResult:
 
 @contextmanager
 def _signals() -> Iterator[None]:
-    """What a signal's handler raises is raised where the job ends, which it ends as an interrupt does.
-
-    Ray and submitit raise a SystemExit in whatever runs then, which may be a sample: that would be its error.
-    """
+    """What a signal's handler raises ends the job as an interrupt does: it must not be the error of a sample."""
     raised: list[BaseException] = []
 
     def wrapped(handler: Callable[[int, FrameType | None], Any]) -> Callable[[int, FrameType | None], None]:
@@ -163,3 +162,75 @@ def _signals() -> Iterator[None]:
     finally:
         for number, handler in theirs.items():
             signal.signal(number, handler)
+
+
+RESTARTS = 2
+
+
+class Engine(Protocol):
+    """Runs the jobs of a queue, which may grow meanwhile. Closed before its end it stops its processes."""
+
+    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]: ...
+
+
+def launch(launcher: Any, engine: Engine | None, owed: Sequence[Cell], jobs: int, spent: Spent) -> None:
+    """Run what is owed of a sweep of so many ``jobs`` by a launcher that was set up, and note how each ended.
+
+    ``spent`` is what was spent before, and after it what these took, too. Raises ConfigError.
+    """
+    if engine is None:
+        results = launcher.launch([list(cell.overrides) for cell in owed], initial_job_idx=0)
+        for cell, result in zip(owed, results, strict=True):
+            if cell.code is None:  # it was composed again by a launcher of Hydra
+                try:
+                    cell.code = int(result.return_value)
+                except CODE_ERRORS as error:
+                    cell.code, cell.error = 1, redact(format_exception_only(error)[-1].strip())
+        return
+    from runner.tracking import prepare
+
+    first = owed[0]
+    prepare(first.cfg, sweep=sweep_id(first.launch.sweep), total_jobs=jobs)
+    if any(limit is not None for limit in first.cfg["budget"]["run"].values()):
+        print_note(f"budget.run is divided: each of {len(owed)} jobs may take its part, since they share no process")
+    callbacks = launcher.hydra_context.callbacks
+    for cell in owed:
+        callbacks.on_job_start(config=cell.config, task_function=launcher.task_function)
+    orders = remote_jobs_of(owed, jobs, spent)
+    for cell, order, end in zip(owed, orders, watch(engine, orders), strict=True):
+        job = end.spent or spent_since(order)
+        vars(spent).update({name: vars(spent)[name] + vars(job)[name] for name in COUNTED})
+        ended(cell, end.error or end.code, callbacks)
+
+
+def ended(cell: Cell, end: int | str, callbacks: Callbacks) -> JobReturn:
+    """Note how a job ended: its exit code, or why it broke off. Returns it in Hydra's words."""
+    cell.code, cell.error = (1, end) if isinstance(end, str) else (end, "")
+    result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
+    result.status = JobStatus.FAILED if cell.error else JobStatus.COMPLETED
+    result.return_value = end
+    callbacks.on_job_end(config=cell.config, job_return=result)
+    return result
+
+
+def watch(engine: Engine, orders: Sequence[RemoteJob]) -> list[JobResult]:
+    """Run all. A job whose process dies is started again ``RESTARTS`` times at most, which is reported in the end."""
+    ended: dict[str, JobResult] = {}
+    deaths: Counter[str] = Counter()
+    queue = deque(orders)
+    with Stopping(), closing(engine.play(queue)) as playing:
+        for order, end in playing:
+            if isinstance(end, JobResult):
+                ended[order.label] = end
+                print(end.said, end="", flush=True)  # noqa: T201
+                continue
+            deaths[order.label] += 1
+            if deaths[order.label] <= RESTARTS:
+                queue.append(order)
+                print_note(f"job {order.label}: {end.why}; it is begun again, what is finished is kept")
+            else:
+                ended[order.label] = JobResult(1, f"{end.why}, and so it did {RESTARTS} times before")
+    if deaths:
+        counts = ", ".join(f"{label} {min(n, RESTARTS)} x" for label, n in deaths.items())
+        print_note(f"begun again since their processes died: {counts}")
+    return [ended[order.label] for order in orders]

@@ -1,7 +1,6 @@
 """The study: which trials there were, what came of them, and which come next. The only file that knows Optuna.
 
-It is kept in SQLite. Every trial is drawn with a seed of its own, made from the search's and the trial's number, so a
-resumed search asks for the trials that it would have asked for anyway.
+Every trial has a seed, made from the search's and the trial's number, so that a resumed search asks for the same ones.
 Source: Akiba et al. 2019, KDD (Optuna); TPE: Bergstra et al. 2011, NeurIPS; NSGA-II: Deb et al. 2002; importance:
 PED-ANOVA, Watanabe et al. 2023, IJCAI.
 """

@@ -26,19 +26,18 @@ def flags_first(words: Sequence[str]) -> list[str]:
 
 def by_group(words: Sequence[str], groups: Collection[str]) -> list[str]:
     """Settings under the name of a choice, put under its group: with ``condition=withhold``, ``withhold.tools=[x]`` is
-    ``condition.tools=[x]``. A choice that has the name of one of ``groups`` is left alone.
-    """
-    nodes = {group: "scorer.{}" if group == "scorer" else group for group in groups if group != "experiment"}
-    chosen = [match.groups() for word in words if (match := _CHOICE.fullmatch(word)) and match[1] in nodes]
-
-    def put(word: str) -> str:
-        if (setting := _SETTING.fullmatch(word)) is None:
-            return word
-        prefix, name, rest = setting.groups()
-        found = [nodes[group].format(name) for group, choice in chosen if choice == name and name not in groups]
-        return f"{prefix}{found[0]}{rest}" if len(found) == 1 else word
-
-    return [put(word) for word in words]
+    ``condition.tools=[x]``. A choice that has the name of one of ``groups`` is left alone."""
+    nodes: dict[str, list[str]] = {}
+    for choice in filter(None, map(_CHOICE.fullmatch, words)):
+        group, name = choice.groups()
+        if group in groups and group != "experiment" and name not in groups:
+            nodes.setdefault(name, []).append(f"scorer.{name}" if group == "scorer" else group)
+    put = []
+    for word in words:
+        setting = _SETTING.fullmatch(word)
+        found = nodes.get(setting[2], ()) if setting else ()
+        put.append(f"{setting[1]}{found[0]}{setting[3]}" if setting and len(found) == 1 else word)
+    return put
 
 
 def exit_code_of(command: Callable[[], None]) -> int:

@@ -8,11 +8,7 @@ from types import FrameType
 
 
 class Interrupts(ContextDecorator):
-    """Around work: an error over a KeyboardInterrupt becomes that interrupt again.
-
-    A second Ctrl-C breaks off a clean-up, and what was half done there may fail when the next one tries it: numpy
-    says so when it is imported twice. Hydra would report it as the error of a job, since it is an ``Exception``.
-    """
+    """Around work: an error over a KeyboardInterrupt becomes that interrupt again; a second Ctrl-C may raise one."""
 
     def __enter__(self) -> None:
         """Nothing to prepare."""

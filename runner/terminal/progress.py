@@ -101,11 +101,12 @@ class Progress:
             print(line, file=sys.stderr, flush=True)  # noqa: T201
 
     def _figures(self) -> str:
-        spent, done = self._door.spent, self._done - self._first
+        spent, done, n = self._door.spent, self._done - self._first, self._door.spent.tokens
+        tokens = f"{n / 1e6:.1f}M" if n >= 1e6 else f"{n / 1e3:.1f}k" if n >= 1e3 else str(n)
         left = (time.monotonic() - self._started) / done * (self._total - self._done) if done else 0.0
         parts = [
             f"{self._door.in_flight} calls in flight",
-            f"{_short(spent.tokens)} tokens",
+            f"{tokens} tokens",
             f"${spent.usd:.4f}" + (" + unpriced calls" if spent.unpriced else ""),
             f"{clock(left)} left",
         ]
@@ -114,10 +115,6 @@ class Progress:
         if self._errors:
             parts.append(f"{self._errors} errored")
         return ", ".join(parts)
-
-
-def _short(n: int) -> str:
-    return f"{n / 1e6:.1f}M" if n >= 1e6 else f"{n / 1e3:.1f}k" if n >= 1e3 else str(n)
 
 
 def clock(seconds: float) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from runner.sweep.engines import Joblib
-from runner.sweep.remote_launch import watch
+from runner.sweep.remote_job import watch
 from tests.runner.sweep.deadly import asked, furnish, orders, survives_a_death
 from tests.slow import slow
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.sweep.remote_job import JobResult, ProcessDied, RemoteJob
-from runner.sweep.remote_launch import watch
+from runner.sweep.remote_job import JobResult, ProcessDied, RemoteJob, watch
 
 
 class Script:
