@@ -29,7 +29,7 @@ def main() -> int:
         return 0
     if "choices" in words and words[words.index("choices") - 1] in ("--info", "-i"):
         return _list_choices(words)
-    from runner.terminal.interrupts import Interrupts, Signals
+    from runner.terminal.command import Interrupts, Signals
 
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed package
@@ -72,8 +72,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     from runner.config.hydra_patches import apply_patches
     from runner.job.exit_codes import BUDGET
     from runner.sweep.plugins import register
-    from runner.terminal.command import WITH_VALUE, print_note, reader_left
-    from runner.terminal.interrupts import is_interrupt
+    from runner.terminal.command import WITH_VALUE, is_interrupt, print_note, reader_left
 
     apply_patches()
     register()

@@ -17,7 +17,7 @@ from components.core.errors import ConfigError
 from components.core.redaction import secret_variables
 from runner.config.catalogue import Catalogue
 from runner.config.errors import ConfigErrors, Finding, near, nearest
-from runner.terminal.interrupts import is_interrupt
+from runner.terminal.command import is_interrupt
 
 PROFILE = "profile"
 _LONG = 16  # characters of a key

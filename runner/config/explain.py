@@ -124,26 +124,18 @@ def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], catalogue: 
     parent = cause.parent_node
     known = [str(k) for k in parent if k not in ("_target_", "hydra")] if isinstance(parent, DictConfig) else []
     if "." not in key:
-        if (meant := _under_a_choice(key, overrides, catalogue)) is not None:
-            return meant
+        word = next((o for o in overrides if o.lstrip("+~").startswith(f"{key}.")), None)
+        groups = [group for group, names in catalogue.groups.items() if key in names]
+        groups = [group for group in groups if group not in ("experiment", "scorer")]
+        if word is not None and groups:  # noisy.rate=1 for condition.rate=1
+            right = " or ".join(word.replace(f"{key}.", f"{group}.", 1) for group in groups)
+            text = f"no such key; {key} is a choice of {' and '.join(groups)}, whose settings are written {right}"
+            return Finding(key, text, f"{COMMAND}: {shown(word)[1:-1]}")
         known += catalogue.groups
     place = _written(rf"[+~]*{re.escape(key)}([.=]|$)", overrides) or COMMAND
     if options := catalogue.choices(key) if "." not in key else {}:
         return Finding(key, f"is null here, and has no keys; choose one: {key}={', '.join(options)}", place)
     return Finding(key, f"no such key; {_RETIRED.get(key) or nearest(key.rpartition('.')[2], known)}", place)
-
-
-def _under_a_choice(key: str, overrides: Sequence[str], catalogue: Catalogue) -> Finding | None:
-    """A setting written under the name of a choice, ``noisy.rate=1`` for ``condition.rate=1``."""
-    word = next((o for o in overrides if o.lstrip("+~").startswith(f"{key}.")), None)
-    groups = [
-        group for group, names in catalogue.groups.items() if key in names and group not in ("experiment", "scorer")
-    ]
-    if word is None or not groups:
-        return None
-    right = " or ".join(word.replace(f"{key}.", f"{group}.", 1) for group in groups)
-    text = f"no such key; {key} is a choice of {' and '.join(groups)}, whose settings are written {right}"
-    return Finding(key, text, f"{COMMAND}: {shown(word)[1:-1]}")
 
 
 def _written(pattern: str, overrides: Sequence[str]) -> str:

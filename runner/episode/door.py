@@ -20,19 +20,9 @@ from runner.storage.replay_miss import explain_miss
 _MAX_NAMES = 100  # of models that answered: a server may invent one for every reply
 
 
-def place_of(run_seed: int, sample_id: str, epoch: int, branch: str, occurrence: int) -> bytes:
-    """Where a call is made; with the request's own digest it makes the journal's key."""
-    return f"{run_seed}\0{sample_id}\0{epoch}\0{branch}\0{occurrence}".encode()
-
-
 def padded(name: str) -> str:
     """A branch's name such that draw/10 sorts after draw/9."""
     return re.sub(r"\d+", lambda match: match[0].zfill(6), name)
-
-
-def seed_of(place: bytes) -> int:
-    """The seed of a request at a place, 0 to 2**31-1."""
-    return int.from_bytes(sha256(place).digest()[:4], "little") & 0x7FFFFFFF
 
 
 InFlight: TypeAlias = dict[bytes, "asyncio.Future[Completion | None] | None"]  # None: nobody else waits for it

@@ -40,10 +40,7 @@ _FILE = re.compile(r'File "[^"]*?(?:((?:components|runner)/[^"]+)|([^"/]+))"')
 
 
 async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Trajectory, list[Score]]:
-    """Run and score one sample. Raises RunLimitReached, Unwritable; what ended in ``error`` is not scored.
-
-    A bug costs one sample, not the run, even where a part calls ``sys.exit``.
-    """
+    """Run and score one sample; what ended in ``error`` is not scored. Raises RunLimitReached, Unwritable."""
     trajectory = Trajectory()
 
     def judging() -> Episode:  # recorded, without the sample's budget

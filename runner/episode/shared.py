@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from random import Random
 from typing import Any, Literal, Self, TypeVar
 
@@ -17,7 +18,7 @@ from components.core.tools import Offer, Tool
 from components.core.traits import ModelTraits, Requirements, declared
 from components.core.types import Action, Observed, Problem, Sample, Step, Trajectory
 from runner.episode.budget import Attempt, Budget, Spent
-from runner.episode.door import Door, padded, place_of, seed_of
+from runner.episode.door import Door, padded
 from runner.storage.replay_miss import n_common
 
 T = TypeVar("T")
@@ -194,9 +195,10 @@ class Branch:
         digest = door.digest(role, tail, messages)
         occurrence = self._counts.get(digest, 0)
         self._counts[digest] = occurrence + 1
-        place = place_of(door.run_seed, self.problem.id, shared.epoch, self.name, occurrence)
+        place = f"{door.run_seed}\0{self.problem.id}\0{shared.epoch}\0{self.name}\0{occurrence}".encode()
+        seed = int.from_bytes(sha256(place).digest()[:4], "little") & 0x7FFFFFFF
         request = Request(
-            messages, tools, merged, purpose, role, self.problem.id, shared.epoch, self.name, occurrence, seed_of(place)
+            messages, tools, merged, purpose, role, self.problem.id, shared.epoch, self.name, occurrence, seed
         )
         n, self._n = self._n, self._n + 1
         digests = [message.digest for message in messages]

@@ -26,7 +26,7 @@ from components.core.traits import (
 )
 from components.core.types import Sample
 from runner.config.schema import read_shard
-from runner.experiment.checks import has_price, sandbox_of
+from runner.experiment.parts import has_price, sandbox_of
 from runner.storage.schema import Manifest
 from runner.storage.texts import encodable, without_surrogates
 

@@ -49,10 +49,8 @@ class Outcome:
 
 @dataclass
 class Execution:
-    """Runs what is owed and fills ``outcome``; finished records are kept whatever happens.
-
-    ``beat`` is called after every sample; ``lease``: on slots that jobs share; ``stop_rule``: when to stop.
-    """
+    """Fills ``outcome``; finished records are kept whatever happens. ``beat`` is called after every sample; ``lease``:
+    on slots that jobs share; ``stop_rule``: when to stop."""
 
     parts: Parts
     door: Door
@@ -144,11 +142,8 @@ class Execution:
 
 
 @cache
-def _tune_gc() -> None:
-    """What is there stays, and is not walked again; thousands of calls in flight are not walked every 700 allocations.
-
-    Once in a process: what a later job leaves behind must not be frozen.
-    """
+def _tune_gc() -> None:  # once: what a later job leaves behind must not be frozen
+    """Do not walk what there is again, nor thousands of calls in flight every 700 allocations."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(200_000, 20, 100)

@@ -22,10 +22,8 @@ _LONGEST = 80
 @dataclass
 class Cell:
     """One job. ``varied``: the swept fields with their values; ``code`` None: not run; ``error``: why it broke off;
-    ``experiment``: what was built to check it, until it is run.
-
-    ``parts``: the jobs that run it in parts, and of such a job ``facts`` and ``ids``, those of its samples in order.
-    """
+    ``experiment``: what was built to check it, until it is run; ``parts``: the jobs that run it in parts, and of such a
+    job ``facts`` and ``ids`` of its samples in order."""
 
     overrides: tuple[str, ...]
     varied: Mapping[str, str]
@@ -46,11 +44,8 @@ class Cell:
 def cells(
     from_file: Sequence[Override], given: Sequence[Override], skip: Sequence[Sequence[Override]] = ()
 ) -> list[Cell]:
-    """All combinations, in the order of the command line. Raises ConfigErrors for what can't be a sweep.
-
-    ``from_file`` is the sweep of an experiment's YAML; the command line has the last word on its fields. ``skip``: a
-    job that has all overrides of one of these is left out.
-    """
+    """All combinations, in the order of the command line, which has the last word on the fields ``from_file``; without
+    jobs that have all overrides of one of ``skip``. Raises ConfigErrors for what can't be a sweep."""
     if doubles := [key for key, n in Counter(_key(o) for o in given).items() if n > 1]:
         raise ConfigErrors(
             Finding("", f"{key} is given twice in one sweep; list its values once: {key}=a,b") for key in doubles

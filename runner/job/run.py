@@ -15,8 +15,8 @@ from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.traits import MemoryTraits, ModelTraits, declared
 from runner.episode.door import Door
 from runner.episode.ending import shortly
-from runner.experiment.checks import sandbox_of
 from runner.experiment.experiment import facts_of, sweep_id
+from runner.experiment.parts import sandbox_of
 from runner.job.execute import Execution, Outcome
 from runner.job.exit_codes import BUDGET, COMPLETE, ERRORS
 from runner.job.shared_resources import Lease, SharedResources

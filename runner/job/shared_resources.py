@@ -24,11 +24,8 @@ Watch = Callable[[Experiment, Sequence[Mapping[str, Any]]], str | None]  # why t
 
 
 class SharedResources:
-    """Made once per process on the running event loop; closed when all jobs are over.
-
-    ``budget`` is that of all ``owed`` jobs together, of which ``spent`` is gone already; ``jobs`` counts those that
-    were finished before, too; ``terminal``: whether this process has it for itself.
-    """
+    """Made once per process on the running event loop. ``budget``: of all ``owed`` jobs, of which ``spent`` is gone;
+    ``jobs``: with those that were finished before; ``terminal``: whether this process has it for itself."""
 
     def __init__(
         self, budget: Budget, owed: int = 1, jobs: int = 1, spent: Spent | None = None, terminal: bool = True
@@ -59,14 +56,13 @@ class SharedResources:
 
         A model that knows the answers of its job's samples is not shared, and closed with ``own``.
         """
-        models: dict[str, Model] = {}
+        models, cfg = dict(experiment.models), experiment.cfg
         for role, model in experiment.models.items():
             if isinstance(model, Studying):
                 own.push_async_callback(model.close)
-                models[role] = model
                 continue
-            cfg = experiment.cfg["model"] if role == "main" else experiment.cfg["models"][role]
-            if (settings := _json(cfg)) not in self._models:
+            settings = _json(cfg["model"] if role == "main" else cfg["models"][role])
+            if settings not in self._models:
                 self._stack.push_async_callback(model.close)
             models[role] = self._models.setdefault(settings, model)
         return replace(experiment, models=models)

@@ -72,10 +72,7 @@ def replace_records(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def export(runs: Sequence[Run]) -> None:
-    """Write the file of every run whose agent has a layout, its episodes in the order of its samples.
-
-    Raises ConfigError when none has, or when a sample is no longer in the data.
-    """
+    """Write the file of every run whose agent has a layout, in the order of its samples. Raises ConfigError."""
     without = []
     for run in runs:
         experiment = rebuild_experiment(run.folder, run.cfg)

@@ -39,8 +39,7 @@ class Task:
         from runner.job.prepare import PREPARED, job
         from runner.storage.disk import Unwritable
         from runner.storage.resume import quoted
-        from runner.terminal.command import print_note
-        from runner.terminal.interrupts import Interrupts
+        from runner.terminal.command import Interrupts, print_note
 
         self.started = True
         try:
@@ -98,7 +97,7 @@ class Task:
 
     def run(self, work: Coroutine[Any, Any, T], ours: bool = True) -> T:
         """Run a coroutine on the fastest loop there is; ``ours``: whether we have the terminal."""
-        from runner.terminal.interrupts import Stopping
+        from runner.terminal.command import Stopping
 
         async def stoppable() -> T:
             with Stopping() if ours else nullcontext():

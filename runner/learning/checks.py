@@ -14,8 +14,8 @@ from components.core.traits import MemoryTraits, Requirements, SourceTraits, Ver
 from components.core.types import Problem, Sample
 from runner.config.errors import ConfigErrors, Finding, noting
 from runner.episode.door import Door
-from runner.experiment.checks import permit
 from runner.experiment.experiment import clean
+from runner.experiment.parts import permit
 from runner.learning import folders
 from runner.learning.lesson import known_by, lesson_of, privacy_of, prompt_manifests, text_digest
 from runner.learning.memory import ONE_BY_ONE

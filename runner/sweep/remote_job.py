@@ -27,8 +27,7 @@ from runner.job.prepare import check
 from runner.job.shared_resources import SharedResources
 from runner.job.task import Task, end_of
 from runner.storage import records
-from runner.terminal.command import print_note
-from runner.terminal.interrupts import Stopping
+from runner.terminal.command import Stopping, print_note
 
 _SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # by which schedulers ask a process to end
 

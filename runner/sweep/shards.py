@@ -1,7 +1,4 @@
-"""``run.shards=n``: a job run as n parts, which any launcher spreads, and made one run folder again.
-
-The parts lie below the job's folder, where reports do not look, and are not sent to MLflow; the merged run is.
-"""
+"""``run.shards=n``: a job run as n parts, which any launcher spreads, and made one run folder again."""
 
 from __future__ import annotations
 
@@ -65,10 +62,7 @@ def _part(cell: Cell, experiment: Experiment, i: int, n: int) -> Cell:
 
 
 def gather(cell: Cell, jobs: int) -> None:
-    """Make one run of a job's parts, send it to MLflow as one of so many ``jobs``, and say how it ended.
-
-    A part that broke off leaves the others as they are: the same command resumes.
-    """
+    """Make one run of a job's parts, send it to MLflow as one of so many ``jobs``, and say how it ended."""
     broken = [part for part in cell.parts if part.error or part.code not in (None, 0, ERRORS, BUDGET)]
     if broken:
         reasons = "; ".join(f"part {part.folder.name}: {part.error or f'exit code {part.code}'}" for part in broken)

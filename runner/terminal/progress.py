@@ -1,36 +1,19 @@
 """What a job reports while samples run: a live bar on a terminal, plain lines elsewhere, and the run's log."""
 
+from __future__ import annotations
+
 import logging
 import sys
 import time
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from runner.episode.door import Door
 
 _EVERY_SECONDS = 10.0
 _LOG: ContextVar[logging.Handler] = ContextVar("log")  # of the current job
-
-
-class Spent(Protocol):
-    """What was charged so far."""
-
-    usd: float
-    unpriced: int
-
-    @property
-    def tokens(self) -> int: ...
-
-
-class Calls(Protocol):
-    """The calls of a job, as its door counts them."""
-
-    replayed: int
-
-    @property
-    def spent(self) -> Spent: ...
-
-    @property
-    def in_flight(self) -> int: ...
 
 
 class Board:
@@ -60,7 +43,7 @@ class Board:
 class Progress:
     """A job's samples, errors, calls in flight, tokens, cost and time left."""
 
-    def __init__(self, door: Calls, total: int, done: int, name: str, board: Board | None = None) -> None:
+    def __init__(self, door: Door, total: int, done: int, name: str, board: Board | None = None) -> None:
         self._door, self._total, self._done, self._first, self._name = door, total, done, done, name
         self._errors = 0
         self._started = self._printed = time.monotonic()

@@ -7,7 +7,7 @@ import pytest
 from omegaconf import OmegaConf
 from omegaconf.errors import ConfigKeyError
 
-from runner.terminal.interrupts import Interrupts
+from runner.terminal.command import Interrupts
 
 PARTS = """
 import asyncio, signal, sys
