@@ -28,8 +28,12 @@ def main() -> int:
         print(f"wardround {version('wardround')}")  # noqa: T201
         return 0
     if "choices" in words and words[words.index("choices") - 1] in ("--info", "-i"):
-        return _list_choices(words)
-    from runner.terminal.command import Interrupts, Signals
+        from runner.config.catalogue import catalogue_of, describe_choices
+        from runner.terminal.command import WITH_VALUE, exit_code_of
+
+        named = [w for n, w in enumerate(words) if not w.startswith("-") and words[n - 1] not in WITH_VALUE]
+        return exit_code_of(lambda: print(*describe_choices(catalogue_of(words, strict=True), named), sep="\n"))  # noqa: T201
+    from runner.terminal.command import interrupts, signals
 
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed package
@@ -40,7 +44,7 @@ def main() -> int:
 
     task = Task()
     try:
-        with Signals(), Interrupts():
+        with signals(), interrupts():
             bundled = any(word.startswith("run.replay=") and word.rstrip("\"'").endswith(".zip") for word in words)
             if bundled:
                 from runner.bundle.replay import replay
@@ -104,15 +108,6 @@ def _guarded(task: Task, words: list[str]) -> int:
     if task.code == BUDGET:
         print_note(f"the budget is reached; what is finished is kept{task.continuing}")
     return task.code
-
-
-def _list_choices(words: list[str]) -> int:
-    """Print what can be chosen, of all groups or of those that are named."""
-    from runner.config.catalogue import catalogue_of, describe_choices
-    from runner.terminal.command import WITH_VALUE, exit_code_of
-
-    groups = [w for n, w in enumerate(words) if not w.startswith("-") and words[n - 1] not in WITH_VALUE]
-    return exit_code_of(lambda: print(*describe_choices(catalogue_of(words, strict=True), groups), sep="\n"))  # noqa: T201
 
 
 def _order_path() -> None:

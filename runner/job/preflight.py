@@ -14,20 +14,22 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from random import Random
 from statistics import NormalDist, fmean, stdev
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from components.core.errors import ModelError, RunLimitReached
+from components.core.traits import ModelTraits, declared
 from components.core.types import CONTEXT_LENGTH, Trajectory
 from components.core.usage import usage_of
+from runner.episode.budget import Spent
+from runner.episode.episode import play
+from runner.experiment.experiment import study
+from runner.job.prepare import Job
+from runner.job.shared_resources import SharedResources, lane_of
+from runner.learning.memory import with_memory
+from runner.results.table import show
 from runner.storage.records import read
 from runner.terminal.progress import clock
-
-if TYPE_CHECKING:
-    from runner.episode.budget import Spent
-    from runner.job.prepare import Job
-    from runner.job.shared_resources import SharedResources
 
 COUNTED = ("calls", "input_tokens", "output_tokens", "cost_usd")
 _TIGHT = 0.8  # share of the window beyond which a conversation is said to be close to it
@@ -39,8 +41,6 @@ async def is_approved(jobs: Sequence[Job], spent: Spent) -> bool:
 
     Raises ConfigError.
     """
-    from runner.job.shared_resources import SharedResources
-
     first = jobs[0].experiment
     k = first.cfg["run"]["pilot"]
     async with SharedResources(first.budget, len(jobs), len(jobs), spent) as resources:
@@ -53,12 +53,6 @@ async def is_approved(jobs: Sequence[Job], spent: Spent) -> bool:
 
 
 async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
-    from components.core.traits import ModelTraits, declared
-    from runner.episode.episode import play
-    from runner.experiment.experiment import study
-    from runner.job.shared_resources import lane_of
-    from runner.learning.memory import with_memory
-
     experiment = job.experiment
     owed = len(experiment.samples) * experiment.epochs - sum(one["stop"] != "error" for one in read(job.folder))
     main = experiment.models["main"]
@@ -89,8 +83,6 @@ async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
 
 def present(pilots: Sequence[Pilot], k: int) -> None:
     """Print what every job and all together will take."""
-    from runner.results.table import show
-
     head = ("job", "samples", "calls", "tokens in", "tokens out", "USD", "time at its limits")
     rows = [(one.label, [one]) for one in pilots] + ([("all", [*pilots])] if len(pilots) > 1 else [])
     body = []

@@ -30,7 +30,7 @@ from runner.experiment import parts as fitting
 from runner.experiment.experiment import Experiment, Launch, select
 from runner.storage import manifest
 from runner.storage.resume import folder_for, refuse_changes, refuse_parts
-from runner.terminal.command import Interrupts
+from runner.terminal.command import interrupts
 
 PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
 
@@ -38,7 +38,7 @@ PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
 class Check(Callback):
     """Checks a single run before Hydra makes its folder; what it built waits in ``PREPARED``."""
 
-    @Interrupts()
+    @interrupts()
     def on_run_start(self, config: DictConfig, **_: Any) -> None:
         """Refuse in one line each, exit code 2; else choose the folder."""
         from runner.learning.stage_context import place_of_stage

@@ -1,7 +1,5 @@
 """One job from a built experiment to a finished run folder, its table and its tracking."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sys
@@ -9,13 +7,12 @@ from collections import Counter
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.traits import MemoryTraits, ModelTraits, declared
 from runner.episode.door import Door
 from runner.episode.ending import shortly
-from runner.experiment.experiment import facts_of, sweep_id
+from runner.experiment.experiment import Experiment, facts_of, study, sweep_id
 from runner.experiment.parts import sandbox_of
 from runner.job.execute import Execution, Outcome
 from runner.job.exit_codes import BUDGET, COMPLETE, ERRORS
@@ -31,9 +28,7 @@ from runner.storage.records import RecordWriter
 from runner.storage.resume import quoted, written
 from runner.storage.schema import Manifest, Session
 from runner.terminal.progress import Progress, log_to
-
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
+from runner.tracking import Heartbeat, track_made
 
 log = logging.getLogger("runner")
 _MLFLOW = "MLflow:     {}   (make ui or python -m runner.ui starts it)"
@@ -53,8 +48,6 @@ class _Job:
 
     async def run_samples(self, lease: Lease | None) -> int:
         """Execute between the manifest's beginning and its end. Returns the exit code."""
-        from runner.tracking import Heartbeat
-
         experiment, resources, door, outcome = self.experiment, self.resources, self.door, self.outcome
         sweep = sweep_id(experiment.launch.sweep)
         with Heartbeat(self.folder, experiment.cfg, sweep=sweep, total_jobs=resources.jobs) as heartbeat:
@@ -127,11 +120,14 @@ class _Job:
 
 
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
-    """Run what is owed, write the folder, print the table, track. Returns the exit code.
+    """Run what is owed, write the folder, print the table, track; or run the config's stage. Returns the exit code.
 
-    When cancelled, what is finished is kept, the manifest says ``interrupted`` and the cancellation continues; it is
-    not sent to MLflow, so that the line after an interrupt comes at once: resuming sends it, as does the report.
+    When cancelled, what is finished is kept and the manifest says ``interrupted``; it is not sent to MLflow, so that
+    the line after an interrupt comes at once: resuming sends it, as does the report.
     """
+    study(experiment)
+    if experiment.cfg.get("stage") is not None:
+        return await _run_stage(experiment, resources)
     cfg, facts = experiment.cfg, facts_of(experiment)
     manifest.refuse_others(folder, facts)
     async with AsyncExitStack() as own:
@@ -201,8 +197,8 @@ def _print_summary(folder: Path, notes: Manifest, summary: Summary, url: str | N
             print(line)  # noqa: T201
 
 
-async def run_stage(experiment: Experiment, resources: SharedResources) -> int:
-    """Run the stage of the config: a standalone one, or the making of the memory. Returns the exit code."""
+async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:
+    """A standalone stage, or the making of the memory."""
     name = "the memory" if experiment.stage is None else experiment.launch.choices.get("stage", "the stage")
     async with AsyncExitStack() as own:
         experiment = resources.share(experiment, own)
@@ -225,9 +221,6 @@ async def run_stage(experiment: Experiment, resources: SharedResources) -> int:
             return ERRORS if isinstance(error, ModelError) else BUDGET
     print(*lines, sep="\n")  # noqa: T201
     print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
-    if made is not None:
-        from runner.tracking import track_made
-
-        if url := await asyncio.to_thread(track_made, made, experiment.cfg, experiment.launch.choices):
-            print(_MLFLOW.format(url))  # noqa: T201
+    if made and (url := await asyncio.to_thread(track_made, made, experiment.cfg, experiment.launch.choices)):
+        print(_MLFLOW.format(url))  # noqa: T201
     return code

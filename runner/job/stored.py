@@ -1,11 +1,9 @@
 """Stored runs with their samples: scored again, and exported in the layout of a publication."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -14,6 +12,8 @@ from components.core.moved import renewed
 from components.core.traits import Requirements, declared
 from components.core.types import Sample
 from runner.episode.ending import before_judging, scored
+from runner.experiment.experiment import Experiment
+from runner.job.prepare import check
 from runner.results.runs import Run
 from runner.storage.records import FILE, RecordWriter, read
 from runner.storage.resume import CONFIG
@@ -21,16 +21,11 @@ from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
 from runner.storage.texts import TextReader
 
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
-
 EXPORT_FILE = "export.jsonl"
 
 
 def rebuild_experiment(folder: Path, cfg: Mapping[str, Any]) -> Experiment:
     """The experiment of a folder, without a model to ask. Raises ConfigError."""
-    from runner.job.prepare import check
-
     if not isinstance(cfg.get("run"), Mapping):
         raise ConfigError(f"{folder / CONFIG} is damaged: it is not the config of a run")
     # A replay builds its models without keys; nothing is asked, so the folder may stand for the journal.

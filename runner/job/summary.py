@@ -1,19 +1,24 @@
 """The end of a sweep: one table over its jobs, in the terminal, in its folder's files and in MLflow."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.core.errors import ConfigError
 from runner.experiment.experiment import sweep_id
 from runner.job.plan import Cell
-
-if TYPE_CHECKING:
-    from runner.results.intervals import MetricJSON
-    from runner.results.runs import Run
+from runner.results.grid import deciding_score
+from runner.results.intervals import MetricJSON
+from runner.results.publications.gains import show_gains
+from runner.results.rows import headline
+from runner.results.runs import Run, warnings_of
+from runner.results.sections import figures
+from runner.results.sections.comparisons import show_methods
+from runner.results.sections.means import show_means
+from runner.results.sections.page import write
+from runner.results.table import number, show, show_section
+from runner.tracking import finish_sweep
 
 MEANS = "means.json"
 _COLUMNS = 7
@@ -21,14 +26,6 @@ _COLUMNS = 7
 
 def summarise(plan: Sequence[Cell]) -> None:
     """Print the table of headline metrics, where to look, and send the sweep's own run."""
-    from runner.results.publications.gains import show_gains
-    from runner.results.rows import headline
-    from runner.results.runs import Run
-    from runner.results.sections import figures
-    from runner.results.sections.comparisons import show_methods
-    from runner.results.sections.means import show_means
-    from runner.results.table import number, show, show_section
-
     done: list[tuple[Cell, Mapping[str, MetricJSON]]] = []
     for cell in plan:
         if (path := cell.folder / "metrics.json").exists():
@@ -58,10 +55,6 @@ def summarise(plan: Sequence[Cell]) -> None:
 
 def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Path, files: Sequence[Path] = ()) -> None:
     """Write a sweep's page, send its own run to MLflow with that and ``files``, and print calls and where to look."""
-    from runner.results.runs import warnings_of
-    from runner.results.sections.page import write
-    from runner.tracking import finish_sweep
-
     print(*warnings_of(runs), calls(manifests), f"sweep folder: {home}", sep="\n")  # noqa: T201
     pages, sweep = list[Path](), sweep_id(str(home))
     try:
@@ -77,8 +70,6 @@ def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Pa
 
 def undirected_scores(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
     """Scores that decide and are better neither way, so that they are not headlines: how long conversations get."""
-    from runner.results.grid import deciding_score
-
     decide = dict.fromkeys(one for run in runs if (one := deciding_score(run)) and not run.better(one))
     return [one for one in decide if one not in names]
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Coroutine
 from contextlib import nullcontext, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.job.exit_codes import CONFIG, ERRORS, INTERRUPTED
@@ -16,8 +15,7 @@ from runner.job.exit_codes import CONFIG, ERRORS, INTERRUPTED
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-    from runner.experiment.experiment import Experiment
-    from runner.job.shared_resources import Lease, SharedResources
+    from runner.job.prepare import Job
 
 T = TypeVar("T")
 
@@ -39,7 +37,7 @@ class Task:
         from runner.job.prepare import PREPARED, job
         from runner.storage.disk import Unwritable
         from runner.storage.resume import quoted
-        from runner.terminal.command import Interrupts, print_note
+        from runner.terminal.command import interrupts, print_note
 
         self.started = True
         try:
@@ -47,8 +45,8 @@ class Task:
             PREPARED.set(None)
             if here.experiment.cfg.get("stage") is None:  # a stage is continued by the same command
                 self.resume = self.resume or f"run.resume={quoted(here.folder)}"
-            with Interrupts():
-                self.code = self.run(self.alone(here.experiment, here.folder))
+            with interrupts():
+                self.code = self.run(run_alone(here))
             if self.code == INTERRUPTED:
                 self.resume = ""
         except ConfigError as error:
@@ -68,39 +66,12 @@ class Task:
 
         return f"; continue with:\n  {command_line(self.resume)}"
 
-    async def alone(self, experiment: Experiment, folder: Path) -> int:
-        """Run an experiment that shares nothing. Returns its exit code."""
-        from runner.episode.budget import Spent
-        from runner.job.shared_resources import SharedResources
-
-        spent = Spent()
-        if experiment.cfg["run"]["preflight"] and experiment.launch.sweep is None:
-            from runner.job.preflight import is_approved
-            from runner.job.prepare import Job
-
-            if not await is_approved([Job(experiment, folder)], spent):
-                return INTERRUPTED
-        async with SharedResources(experiment.budget, spent=spent) as resources:
-            return await self.play(experiment, folder, resources)
-
-    async def play(
-        self, experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None
-    ) -> int:
-        """Run an experiment in a folder, as one of the jobs that have ``resources``. Returns its exit code."""
-        from runner.experiment.experiment import study
-        from runner.job.run import run_job, run_stage
-
-        study(experiment)
-        if experiment.cfg.get("stage") is not None:
-            return await run_stage(experiment, resources)
-        return await run_job(experiment, folder, resources, lease)
-
     def run(self, work: Coroutine[Any, Any, T], ours: bool = True) -> T:
         """Run a coroutine on the fastest loop there is; ``ours``: whether we have the terminal."""
-        from runner.terminal.command import Stopping
+        from runner.terminal.command import stopping
 
         async def stoppable() -> T:
-            with Stopping() if ours else nullcontext():
+            with stopping() if ours else nullcontext():
                 return await work
 
         make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
@@ -110,6 +81,22 @@ class Task:
             make_loop = uvloop.new_event_loop
         with asyncio.Runner(loop_factory=make_loop) as loop:
             return loop.run(stoppable())
+
+
+async def run_alone(job: Job) -> int:
+    """Run a job that shares nothing. Returns its exit code."""
+    from runner.episode.budget import Spent
+    from runner.job.run import run_job
+    from runner.job.shared_resources import SharedResources
+
+    experiment, spent = job.experiment, Spent()
+    if experiment.cfg["run"]["preflight"] and experiment.launch.sweep is None:
+        from runner.job.preflight import is_approved
+
+        if not await is_approved([job], spent):
+            return INTERRUPTED
+    async with SharedResources(experiment.budget, spent=spent) as resources:
+        return await run_job(experiment, job.folder, resources)
 
 
 async def end_of(label: str, work: Coroutine[Any, Any, int]) -> int | str:

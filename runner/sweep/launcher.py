@@ -163,13 +163,13 @@ class Launcher(HydraLauncher):
         self, cell: Cell, resources: SharedResources, begun: asyncio.Event, at_once: asyncio.Semaphore
     ) -> JobReturn:
         """Run a job to its end, whatever that is; it has begun then, too."""
+        from runner.job.run import run_job
 
         async def play() -> int:
             if resources.is_endpoint_down(cell.cfg):
                 raise ConfigError("not begun: its model gave others errors")
             experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
-            code: int = await self.task.play(experiment, cell.folder, resources, resources.lease(experiment, begun))
-            return code
+            return await run_job(experiment, cell.folder, resources, resources.lease(experiment, begun))
 
         self.context.callbacks.on_job_start(config=cell.config, task_function=self.task)
         try:

@@ -27,7 +27,8 @@ from runner.job.prepare import check
 from runner.job.shared_resources import SharedResources
 from runner.job.task import Task, end_of
 from runner.storage import records
-from runner.terminal.command import Stopping, print_note
+from runner.terminal.command import print_note, stopping
+from runner.tracking import prepare as prepare_tracking
 
 _SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # by which schedulers ask a process to end
 
@@ -113,11 +114,13 @@ def _share(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[
 
 def play(order: RemoteJob) -> JobResult:
     """Run a job to its end, whatever that is: nothing that it raises may stop the others, but for signals."""
+    from runner.job.run import run_job
+
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.chdir(order.cwd)
     sys.path += [entry for entry in order.path if entry not in sys.path]
     sys.argv[:] = order.argv  # the resume command is printed with its words
-    said, spent, task = io.StringIO(), Spent(), Task()
+    said, spent = io.StringIO(), Spent()
 
     async def work() -> int:
         vars(spent).update(vars(spent_since(order)))  # by a process that died
@@ -125,10 +128,10 @@ def play(order: RemoteJob) -> JobResult:
         left = None if order.until is None else max(0.0, order.until - time.time())
         budget = Budget(**{**order.cfg["budget"]["run"], "seconds": left})
         async with SharedResources(budget, jobs=order.jobs, spent=spent, terminal=False) as resources:
-            return await task.play(experiment, order.folder, resources)
+            return await run_job(experiment, order.folder, resources)
 
     with _signals(), redirect_stdout(said):
-        end = task.run(end_of(order.label, work()), ours=False)
+        end = Task().run(end_of(order.label, work()), ours=False)
     if isinstance(end, str):
         return JobResult(1, end, spent=spent)
     return JobResult(end, said=said.getvalue(), spent=spent)
@@ -186,10 +189,8 @@ def launch(launcher: Any, engine: Engine | None, owed: Sequence[Cell], jobs: int
                 except CODE_ERRORS as error:
                     cell.code, cell.error = 1, redact(format_exception_only(error)[-1].strip())
         return
-    from runner.tracking import prepare
-
     first = owed[0]
-    prepare(first.cfg, sweep=sweep_id(first.launch.sweep), total_jobs=jobs)
+    prepare_tracking(first.cfg, sweep=sweep_id(first.launch.sweep), total_jobs=jobs)
     if any(limit is not None for limit in first.cfg["budget"]["run"].values()):
         print_note(f"budget.run is divided: each of {len(owed)} jobs may take its part, since they share no process")
     callbacks = launcher.hydra_context.callbacks
@@ -217,7 +218,7 @@ def watch(engine: Engine, orders: Sequence[RemoteJob]) -> list[JobResult]:
     ended: dict[str, JobResult] = {}
     deaths: Counter[str] = Counter()
     queue = deque(orders)
-    with Stopping(), closing(engine.play(queue)) as playing:
+    with stopping(), closing(engine.play(queue)) as playing:
         for order, end in playing:
             if isinstance(end, JobResult):
                 ended[order.label] = end

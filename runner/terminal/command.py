@@ -6,8 +6,8 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Collection, Sequence
-from contextlib import ContextDecorator, suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -78,15 +78,15 @@ class Parser(argparse.ArgumentParser):
         raise ConfigError(f"{message}; {self.prog} --help lists what there is")
 
 
-class Interrupts(ContextDecorator):
+@contextmanager
+def interrupts() -> Iterator[None]:
     """Around work: an error over a KeyboardInterrupt becomes that interrupt again; a second Ctrl-C may raise one."""
-
-    def __enter__(self) -> None:
-        """Nothing to prepare."""
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+    try:
+        yield
+    except BaseException as error:
         if is_interrupt(error):
             raise KeyboardInterrupt from None
+        raise
 
 
 def is_interrupt(error: BaseException | None) -> bool:
@@ -96,38 +96,35 @@ def is_interrupt(error: BaseException | None) -> bool:
     return error is not None
 
 
-class Stopping:
+@contextmanager
+def stopping() -> Iterator[None]:
     """Around work that closes what is open before an interrupt passes: the first is answered at once, in a line."""
+    main = threading.current_thread() is threading.main_thread()
+    following = signal.getsignal(signal.SIGINT) if main else None
 
-    def __enter__(self) -> None:
-        """Handle SIGINT before the present handler, in the main thread."""
-        main = threading.current_thread() is threading.main_thread()
-        self._next = signal.getsignal(signal.SIGINT) if main else None
-        if callable(self._next):
-            signal.signal(signal.SIGINT, self._answer)
-
-    def __exit__(self, *_: object) -> None:
-        """Give it back."""
-        if callable(self._next) and signal.getsignal(signal.SIGINT) == self._answer:
-            signal.signal(signal.SIGINT, self._next)
-
-    def _answer(self, number: int, frame: FrameType | None) -> None:
-        assert callable(self._next), "else it does not come here"
-        signal.signal(number, self._next)
+    def answer(number: int, frame: FrameType | None) -> None:
+        assert callable(following), "else it does not come here"
+        signal.signal(number, following)
         with suppress(RuntimeError):  # it came while something else was being printed
             print("stopping, what is finished is kept; Ctrl-C again breaks off at once", file=sys.stderr, flush=True)  # noqa: T201
-        self._next(number, frame)
+        following(number, frame)
+
+    if callable(following):
+        signal.signal(signal.SIGINT, answer)
+    try:
+        yield
+    finally:
+        if callable(following) and signal.getsignal(signal.SIGINT) is answer:
+            signal.signal(signal.SIGINT, following)
 
 
-class Signals:
+@contextmanager
+def signals() -> Iterator[None]:
     """SIGINT interrupts even where a shell had it ignored; SIGTERM does the same."""
-
-    def __enter__(self) -> None:
-        """Take both."""
-        self._old = {s: signal.signal(s, signal.default_int_handler) for s in (signal.SIGINT, signal.SIGTERM)}
-        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-
-    def __exit__(self, *_: object) -> None:
-        """Give them back."""
-        for number, handler in self._old.items():
+    old = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
             signal.signal(number, handler)
