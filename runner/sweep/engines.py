@@ -6,9 +6,10 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,37 +24,31 @@ from components.core.errors import ConfigError
 from runner.config.build import check
 from runner.storage import manifest
 from runner.storage.resume import written
-from runner.sweep.remote_job import Engine, JobResult, ProcessDied, RemoteJob, play
+from runner.sweep.remote_job import Ends, Engine, JobResult, ProcessDied, RemoteJob, play
 
 _TOGETHER = 2  # deaths after which jobs are run one by one
 
 
-@dataclass(frozen=True)
-class Joblib:
-    """``settings``: those of joblib.Parallel. When a process dies joblib ends all that run; after two deaths jobs run
-    one after the other."""
+def by_joblib(settings: Mapping[str, Any], queue: deque[RemoteJob]) -> Ends:
+    """In processes of this machine, by the settings of joblib.Parallel. When a process dies joblib ends all that run;
+    after two deaths jobs run one after the other."""
+    from joblib import Parallel, delayed
 
-    settings: Mapping[str, Any]
-
-    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
-        """Batch after batch: all, then what was begun again."""
-        from joblib import Parallel, delayed
-
-        settings = {**self.settings, "backend": "loky", "batch_size": 1, "return_as": "generator_unordered"}
-        deaths = 0
-        while queue:
-            batch = [queue.popleft() for _ in range(len(queue) if deaths < _TOGETHER else 1)]
-            left = {order.label: order for order in batch}
-            try:
-                for label, ended in Parallel(**settings)(delayed(_play)(order) for order in batch):
-                    yield left.pop(label), ended
-            except BrokenProcessPool:
-                deaths += 1
-                running = [o for o in left.values() if manifest.read(o.folder).get("status") == "running"]
-                died = ProcessDied("a process of joblib died, which ended the others too")
-                for order in running or list(left.values()):
-                    yield left.pop(order.label), died
-                queue.extendleft(reversed(left.values()))
+    settings = {**settings, "backend": "loky", "batch_size": 1, "return_as": "generator_unordered"}
+    deaths = 0
+    while queue:
+        batch = [queue.popleft() for _ in range(len(queue) if deaths < _TOGETHER else 1)]
+        left = {order.label: order for order in batch}
+        try:
+            for label, ended in Parallel(**settings)(delayed(_play)(order) for order in batch):
+                yield left.pop(label), ended
+        except BrokenProcessPool:
+            deaths += 1
+            running = [o for o in left.values() if manifest.read(o.folder).get("status") == "running"]
+            died = ProcessDied("a process of joblib died, which ended the others too")
+            for order in running or list(left.values()):
+                yield left.pop(order.label), died
+            queue.extendleft(reversed(left.values()))
 
 
 def _play(order: RemoteJob) -> tuple[str, JobResult]:
@@ -80,62 +75,58 @@ class Player:
         return DelayedSubmission(self, order)
 
 
-@dataclass(frozen=True)
-class Submitit:
-    """``settings``: those of the plugin; the ones that Slurm alone knows have no prefix there."""
+def by_submitit(cluster: Literal["local", "slurm"], settings: Mapping[str, Any], queue: deque[RemoteJob]) -> Ends:
+    """The queue as one array, by the settings of the plugin; those that Slurm alone knows have no prefix there.
 
-    cluster: Literal["local", "slurm"]
-    settings: Mapping[str, Any]
+    Raises ConfigError for what would run a job several times, or leave a secret on the disk.
+    """
+    from submitit.core.utils import FailedJobError, UncompletedJobError
 
-    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
-        """Send the queue as one array, and yield jobs as they end. Raises ConfigError for what would run a job several
-        times, or leave a secret on the disk."""
-        from submitit.core.utils import FailedJobError, UncompletedJobError
+    for key in ("nodes", "tasks_per_node"):
+        if (n := settings.get(key, 1)) != 1:
+            raise ConfigError(f"hydra.launcher.{key}: found {n!r}, a job is one process: it should be 1")
+    for order in queue:
+        if yaml.safe_load(written(order.cfg)) != yaml.safe_load(yaml.safe_dump(dict(order.cfg))):
+            raise ConfigError(
+                f"job {order.label}: submitit writes configs to the disk, and this one holds a secret; "
+                "name its environment variable in its place (model.api_key_env)"
+            )
+    executor = _executor(cluster, settings)
+    running: dict[str, tuple[Any, RemoteJob]] = {}
+    try:
+        while queue or running:
+            orders = [queue.popleft() for _ in range(len(queue))]
+            sent = executor.map_array(Player(), orders) if orders else []
+            running |= {order.label: (job, order) for job, order in zip(sent, orders, strict=True)}
+            done = [label for label, (job, _) in running.items() if job.done()]
+            for job, order in [running.pop(label) for label in done]:
+                try:
+                    yield order, job.result()
+                except (FailedJobError, UncompletedJobError):
+                    yield order, ProcessDied(f"its process died (job {job.job_id}, {str(job.state).lower()})")
+            if not (queue or done):
+                time.sleep(_EVERY_SECONDS)
+    finally:
+        for job, _ in running.values():
+            job.cancel(check=False)
 
-        for key in ("nodes", "tasks_per_node"):
-            if (n := self.settings.get(key, 1)) != 1:
-                raise ConfigError(f"hydra.launcher.{key}: found {n!r}, a job is one process: it should be 1")
-        for order in queue:
-            if yaml.safe_load(written(order.cfg)) != yaml.safe_load(yaml.safe_dump(dict(order.cfg))):
-                raise ConfigError(
-                    f"job {order.label}: submitit writes configs to the disk, and this one holds a secret; "
-                    "name its environment variable in its place (model.api_key_env)"
-                )
-        executor = self._executor()
-        running: dict[str, tuple[Any, RemoteJob]] = {}
-        try:
-            while queue or running:
-                orders = [queue.popleft() for _ in range(len(queue))]
-                sent = executor.map_array(Player(), orders) if orders else []
-                running |= {order.label: (job, order) for job, order in zip(sent, orders, strict=True)}
-                done = [label for label, (job, _) in running.items() if job.done()]
-                for job, order in [running.pop(label) for label in done]:
-                    try:
-                        yield order, job.result()
-                    except (FailedJobError, UncompletedJobError):
-                        yield order, ProcessDied(f"its process died (job {job.job_id}, {str(job.state).lower()})")
-                if not (queue or done):
-                    time.sleep(_EVERY_SECONDS)
-        finally:
-            for job, _ in running.values():
-                job.cancel(check=False)
 
-    def _executor(self) -> Any:
-        """Where jobs are sent, with what they request. Raises ConfigError."""
-        from submitit import AutoExecutor
+def _executor(cluster: str, settings: Mapping[str, Any]) -> Any:
+    """Where jobs are sent, with what they request. Raises ConfigError."""
+    from submitit import AutoExecutor
 
-        folder = Path(str(self.settings["submitit_folder"]))
-        first = Path(*(part for part in folder.parts if "%" not in part))
-        first.mkdir(parents=True, exist_ok=True, mode=0o700)
-        own = {key: value for key, value in self.settings.items() if key not in ("submitit_folder", "max_num_timeout")}
-        times = self.settings.get("max_num_timeout")
-        limits = {} if times is None else {f"{self.cluster}_max_num_timeout": times}
-        try:
-            executor = AutoExecutor(folder=folder, cluster=self.cluster, **limits)
-        except RuntimeError as error:  # it asks for Slurm's commands
-            raise ConfigError(f"hydra/launcher=submitit_{self.cluster}: {error}") from None
-        executor.update_parameters(**{k if k in _COMMON else f"{self.cluster}_{k}": v for k, v in own.items()})
-        return executor
+    folder = Path(str(settings["submitit_folder"]))
+    first = Path(*(part for part in folder.parts if "%" not in part))
+    first.mkdir(parents=True, exist_ok=True, mode=0o700)
+    own = {key: value for key, value in settings.items() if key not in ("submitit_folder", "max_num_timeout")}
+    times = settings.get("max_num_timeout")
+    limits = {} if times is None else {f"{cluster}_max_num_timeout": times}
+    try:
+        executor = AutoExecutor(folder=folder, cluster=cluster, **limits)
+    except RuntimeError as error:  # it asks for Slurm's commands
+        raise ConfigError(f"hydra/launcher=submitit_{cluster}: {error}") from None
+    executor.update_parameters(**{k if k in _COMMON else f"{cluster}_{k}": v for k, v in own.items()})
+    return executor
 
 
 _PATIENCE_SECONDS = 5.0
@@ -175,36 +166,30 @@ class Ray(Launcher):
         raise ConfigError("hydra/launcher=ray goes with hydra/sweeper=wardround")
 
 
-@dataclass(frozen=True)
-class RayEngine:
-    """Jobs as tasks of Ray."""
+def by_ray(settings: RaySettings, queue: deque[RemoteJob]) -> Ends:
+    """As tasks of Ray, also what is added to the queue meanwhile."""
+    ray = _start(settings)
+    from ray.exceptions import RayError
 
-    settings: RaySettings = RaySettings()
-
-    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
-        """Send the queue, and what is added to it meanwhile."""
-        ray = _start(self.settings)
-        from ray.exceptions import RayError
-
-        memory = None if self.settings.memory_gb is None else int(self.settings.memory_gb * 2**30)
-        job = ray.remote(max_retries=0, num_cpus=self.settings.cpus, memory=memory)(play)
-        running: dict[Any, RemoteJob] = {}
-        try:
-            while queue or running:
-                running |= {job.remote(order): order for order in [queue.popleft() for _ in range(len(queue))]}
-                done, _ = ray.wait(list(running), num_returns=1)
-                for one in done:
-                    order = running.pop(one)
-                    try:
-                        yield order, ray.get(one)
-                    except RayError as error:
-                        yield order, ProcessDied(f"its process died ({type(error).__name__})")
-        finally:
-            for one in running:
-                ray.cancel(one)
-            if running:
-                ray.wait(list(running), num_returns=len(running), timeout=_LAST_WORDS_SECONDS)
-            ray.shutdown()
+    memory = None if settings.memory_gb is None else int(settings.memory_gb * 2**30)
+    job = ray.remote(max_retries=0, num_cpus=settings.cpus, memory=memory)(play)
+    running: dict[Any, RemoteJob] = {}
+    try:
+        while queue or running:
+            running |= {job.remote(order): order for order in [queue.popleft() for _ in range(len(queue))]}
+            done, _ = ray.wait(list(running), num_returns=1)
+            for one in done:
+                order = running.pop(one)
+                try:
+                    yield order, ray.get(one)
+                except RayError as error:
+                    yield order, ProcessDied(f"its process died ({type(error).__name__})")
+    finally:
+        for one in running:
+            ray.cancel(one)
+        if running:
+            ray.wait(list(running), num_returns=len(running), timeout=_LAST_WORDS_SECONDS)
+        ray.shutdown()
 
 
 def _start(settings: RaySettings) -> Any:
@@ -230,9 +215,9 @@ def engine_of(launcher: Any) -> Engine | None:
     """How a launcher takes jobs to other processes; None for one that does not, or is left to itself."""
     match type(launcher).__name__:
         case "JoblibLauncher":
-            return Joblib(dict(launcher.joblib))
+            return partial(by_joblib, dict(launcher.joblib))
         case "LocalLauncher":
-            return Submitit("local", dict(launcher.params))
+            return partial(by_submitit, "local", dict(launcher.params))
         case "SlurmLauncher":
-            return Submitit("slurm", dict(launcher.params))
-    return RayEngine(launcher.settings) if isinstance(launcher, Ray) else None
+            return partial(by_submitit, "slurm", dict(launcher.params))
+    return partial(by_ray, launcher.settings) if isinstance(launcher, Ray) else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from traceback import format_exception_only
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 from hydra._internal.callbacks import Callbacks
 from hydra.core.utils import JobReturn, JobStatus
@@ -68,6 +68,10 @@ class ProcessDied:
     """A job's process ended without a word."""
 
     why: str
+
+
+Ends = Generator[tuple[RemoteJob, JobResult | ProcessDied]]
+Engine = Callable[[deque[RemoteJob]], Ends]  # runs the jobs of a queue, which may grow; closed early it stops them
 
 
 def remote_jobs_of(plan: Sequence[Cell], jobs: int, spent: Spent) -> list[RemoteJob]:
@@ -169,12 +173,6 @@ def _signals() -> Iterator[None]:
 RESTARTS = 2
 
 
-class Engine(Protocol):
-    """Runs the jobs of a queue, which may grow meanwhile. Closed before its end it stops its processes."""
-
-    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]: ...
-
-
 def launch(launcher: Any, engine: Engine | None, owed: Sequence[Cell], jobs: int, spent: Spent) -> None:
     """Run what is owed of a sweep of so many ``jobs`` by a launcher that was set up, and note how each ended.
 
@@ -218,8 +216,8 @@ def watch(engine: Engine, orders: Sequence[RemoteJob]) -> list[JobResult]:
     ended: dict[str, JobResult] = {}
     deaths: Counter[str] = Counter()
     queue = deque(orders)
-    with stopping(), closing(engine.play(queue)) as playing:
-        for order, end in playing:
+    with stopping(), closing(engine(queue)) as ends:
+        for order, end in ends:
             if isinstance(end, JobResult):
                 ended[order.label] = end
                 print(end.said, end="", flush=True)  # noqa: T201
