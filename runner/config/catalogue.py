@@ -122,10 +122,7 @@ class Catalogue:
 
 
 def catalogue_of(words: Sequence[str], strict: bool = False) -> Catalogue:
-    """The catalogue of a command line: the folders that ``--config-dir`` names, then ours.
-
-    Raises ConfigError where it is ``strict`` and one of them is not there.
-    """
+    """The folders that ``--config-dir`` names, which must be there where it is ``strict``, then ours."""
     folders = []
     for n, word in enumerate(words):
         flag, equals, value = word.partition("=")

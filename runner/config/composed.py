@@ -129,10 +129,7 @@ def resolve(config: DictConfig) -> dict[str, Any]:
 
 
 def resolve_choice(group: str, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """One of our choices without a whole config, resolved and with ``changes`` (key below the group -> value).
-
-    Raises ConfigError for an unknown choice or key, and for an interpolation that cannot be resolved.
-    """
+    """One of our choices, resolved, with ``changes`` (key below the group -> value). Raises ConfigError."""
     choice = Catalogue().find(group, name)
     try:
         content = OmegaConf.to_container(OmegaConf.load(choice.path), resolve=True)

@@ -1,14 +1,12 @@
 """An experiment: all that a run needs, how it was requested, which samples it takes, and its facts for the manifest."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.learning import Source, StandaloneStage
@@ -26,13 +24,13 @@ from components.core.traits import (
 )
 from components.core.types import Sample
 from runner.config.schema import read_shard
+from runner.episode.budget import Budget
+from runner.episode.shared import Parts
 from runner.experiment.parts import has_price, sandbox_of
 from runner.storage.schema import Manifest
 from runner.storage.texts import encodable, without_surrogates
 
-if TYPE_CHECKING:  # loaded for a config that is not refused
-    from runner.episode.budget import Budget
-    from runner.episode.shared import Parts
+_SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment", "compare", "search")
 
 
 @dataclass(frozen=True)
@@ -111,12 +109,6 @@ def clean(sample: Sample) -> Sample:
     cluster = None if sample.cluster is None else without_surrogates(sample.cluster)
     strata = {without_surrogates(k): without_surrogates(v) for k, v in sample.strata.items()}
     return replace(sample, problem=fresh, cluster=cluster, strata=strata)
-
-
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
-
-_SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment", "compare", "search")
 
 
 def facts_of(experiment: Experiment) -> Manifest:

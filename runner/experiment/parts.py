@@ -1,10 +1,8 @@
 """The parts that a config names: built, with all that is wrong collected, and whether they fit together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.learning import Source, StandaloneStage
@@ -26,6 +24,7 @@ from components.prompts import load
 from runner.config import build as builder
 from runner.config.errors import ConfigErrors, Finding, nearest, noting
 from runner.config.targets import undeclared_in
+from runner.episode.shared import Parts
 
 Named = Mapping[str, tuple[Any, object]]  # key -> protocol, node
 _ONE = {"agent": Agent, "verifier": Verifier, "toolset": Toolset, "condition": Condition, "dataset": Dataset}
@@ -97,10 +96,6 @@ def _without_grammars(agent: Mapping[str, Any]) -> dict[str, Any]:
         for name, node in agent.items()
         if name != "grammar"
     }
-
-
-if TYPE_CHECKING:
-    from runner.episode.shared import Parts
 
 
 def check_models(parts: Parts, models: Mapping[str, Model], budgets: Mapping[str, Any]) -> None:

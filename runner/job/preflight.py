@@ -37,10 +37,7 @@ _UNKNOWN = "not known"
 
 
 async def is_approved(jobs: Sequence[Job], spent: Spent) -> bool:
-    """Run pilot samples of jobs, print the estimates, and ask whether to continue. Adds to ``spent``.
-
-    Raises ConfigError.
-    """
+    """Run pilot samples of jobs, print the estimates, and ask whether to continue. Adds to ``spent``."""
     first = jobs[0].experiment
     k = first.cfg["run"]["pilot"]
     async with SharedResources(first.budget, len(jobs), len(jobs), spent) as resources:
@@ -131,10 +128,9 @@ def ask_to_continue(cost: Estimate, above: float | None) -> bool:
 @dataclass
 class Pilot:
     """A job's pilot samples. ``owed``: samples it has to run, ``per_minute``: its model's limits of requests and of
-    tokens, ``lane``: what the jobs of its model have in common, ``taken``: per sample what is ``COUNTED``,
-    ``longest``: tokens of the longest call and its reply, ``seconds`` per sample, ``asked``: seconds of every call that
-    was sent, ``found``: how many were answered by the journal; ``errors``: kind -> number of samples that errored;
-    ``overflows``: those that were longer than the window."""
+    tokens, ``lane``: that of its model, ``taken``: per sample what is ``COUNTED``, ``longest``: tokens of its longest
+    call and reply, ``seconds`` per sample, ``asked``: seconds of calls that were sent, ``found``: calls that the journal
+    answered, ``errors``: kind -> number of samples, ``overflows``: samples that were longer than the window."""
 
     label: str
     owed: int

@@ -26,6 +26,8 @@ from runner.config.composed import Origins, words_of
 from runner.config.errors import ConfigErrors, Finding, complain, noting, unreachable
 from runner.config.explain import explain
 from runner.config.schema import Settings
+from runner.episode.budget import Budget
+from runner.episode.shared import Parts
 from runner.experiment import parts as fitting
 from runner.experiment.experiment import Experiment, Launch, select
 from runner.storage import manifest
@@ -123,8 +125,6 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
         made |= fitting.build_parts(now, cfg, findings)
         if findings:
             raise ConfigErrors(findings)
-    from runner.episode.budget import Budget
-    from runner.episode.shared import Parts
     from runner.learning.checks import check_learning
 
     models, dataset = {"main": made["model"], **fitting.below(made, "models")}, made["dataset"]

@@ -52,10 +52,8 @@ class SharedResources:
         await self._stack.__aexit__(*error)  # aclose would hide an interrupt under what it raises
 
     def share(self, experiment: Experiment, own: AsyncExitStack) -> Experiment:
-        """The experiment with the models of earlier jobs instead of its own with the same settings.
-
-        A model that knows the answers of its job's samples is not shared, and closed with ``own``.
-        """
+        """The experiment with the models of earlier jobs that have the same settings; one that knows the answers of its
+        job's samples is not shared, and closed with ``own``."""
         models, cfg = dict(experiment.models), experiment.cfg
         for role, model in experiment.models.items():
             if isinstance(model, Studying):
@@ -198,10 +196,8 @@ class ErrorStreak:
 
 @dataclass
 class StopRule:
-    """When a job stops by itself: too many samples in a row errored, more than are ``permitted`` in all.
-
-    ``endpoint``: the streak of endpoint errors in all jobs with the same model.
-    """
+    """When a job stops by itself: after too many errors in a row, of its own or of its ``endpoint`` in all jobs, and
+    more than are ``permitted``."""
 
     permitted: float
     endpoint: ErrorStreak

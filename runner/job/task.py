@@ -8,9 +8,13 @@ from collections.abc import Callable, Coroutine
 from contextlib import nullcontext, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
+from traceback import format_exception_only
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from components.core.errors import ConfigError
+from components.core.redaction import redact
 from runner.job.exit_codes import CONFIG, ERRORS, INTERRUPTED
+from runner.terminal.command import interrupts, print_note, stopping
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -32,12 +36,10 @@ class Task:
 
     def __call__(self, config: DictConfig) -> int:
         """Run one job: a single run, or one that a launcher of another kind took to another process."""
-        from components.core.errors import ConfigError
         from runner.config.errors import complain
         from runner.job.prepare import PREPARED, job
         from runner.storage.disk import Unwritable
         from runner.storage.resume import quoted
-        from runner.terminal.command import interrupts, print_note
 
         self.started = True
         try:
@@ -68,7 +70,6 @@ class Task:
 
     def run(self, work: Coroutine[Any, Any, T], ours: bool = True) -> T:
         """Run a coroutine on the fastest loop there is; ``ours``: whether we have the terminal."""
-        from runner.terminal.command import stopping
 
         async def stoppable() -> T:
             with stopping() if ours else nullcontext():
@@ -101,10 +102,6 @@ async def run_alone(job: Job) -> int:
 
 async def end_of(label: str, work: Coroutine[Any, Any, int]) -> int | str:
     """The exit code of a job's work, or in a line why it broke off, which is logged: it must not stop other jobs."""
-    from traceback import format_exception_only
-
-    from components.core.errors import ConfigError
-    from components.core.redaction import redact
 
     async def ended() -> int | SystemExit:
         try:

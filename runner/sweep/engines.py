@@ -76,10 +76,8 @@ class Player:
 
 
 def by_submitit(cluster: Literal["local", "slurm"], settings: Mapping[str, Any], queue: deque[RemoteJob]) -> Ends:
-    """The queue as one array, by the settings of the plugin; those that Slurm alone knows have no prefix there.
-
-    Raises ConfigError for what would run a job several times, or leave a secret on the disk.
-    """
+    """The queue as one array, by the settings of the plugin. Raises ConfigError for what would run a job several times,
+    or leave a secret on the disk."""
     from submitit.core.utils import FailedJobError, UncompletedJobError
 
     for key in ("nodes", "tasks_per_node"):

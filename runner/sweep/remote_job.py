@@ -174,10 +174,8 @@ RESTARTS = 2
 
 
 def launch(launcher: Any, engine: Engine | None, owed: Sequence[Cell], jobs: int, spent: Spent) -> None:
-    """Run what is owed of a sweep of so many ``jobs`` by a launcher that was set up, and note how each ended.
-
-    ``spent`` is what was spent before, and after it what these took, too. Raises ConfigError.
-    """
+    """Run what is owed of a sweep of so many ``jobs`` by a launcher that was set up, note how each ended, and add what
+    they took to ``spent``. Raises ConfigError."""
     if engine is None:
         results = launcher.launch([list(cell.overrides) for cell in owed], initial_job_idx=0)
         for cell, result in zip(owed, results, strict=True):

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
@@ -18,17 +18,22 @@ from runner.config import composed as configs
 from runner.config.build import check
 from runner.config.errors import ConfigErrors, nearest
 from runner.episode.budget import Budget, Spent
+from runner.experiment.experiment import Experiment, declared_scores
 from runner.job.exit_codes import BUDGET
 from runner.job.plan import Cell
 from runner.storage.manifest import read
 from runner.storage.resume import parts_of, quoted
+from runner.storage.schema import Record
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.launcher import Launcher, Sweeper, exit_code
 from runner.sweep.search_space import Search, Space, corners, groups_of, key_of, space_of, words_at
 from runner.sweep.search_study import Study, Trial, library
 from runner.terminal.command import print_note
 
+FILE = "search.json"
 _GROUP = "search"
+_SHOWN = 10
+_FEW = 30  # complete trials below which importance is a hint only
 
 
 class Searcher(Sweeper):
@@ -184,15 +189,6 @@ def _next_batch(study: Study, at_once: int) -> list[Trial]:
     return [*batch, *study.ask(max(0, min(lacking, study.wanted - len(trials))))]
 
 
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
-    from runner.storage.schema import Record
-
-FILE = "search.json"
-_SHOWN = 10
-_FEW = 30  # complete trials below which importance is a hint only
-
-
 def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell]) -> None:
     """Print the table and what mattered, write ``search.json`` and the page, send the search's own run to MLflow."""
     from runner.job.summary import finish
@@ -276,7 +272,6 @@ class Pruner:
         n, wanted = len(records), len(experiment.samples) * experiment.epochs
         if self.best is None or n % self.every or n >= wanted:
             return None
-        from runner.experiment.experiment import declared_scores
         from runner.results.metrics import metrics
 
         kinds = declared_scores(experiment.parts.scorers)["kinds"]

@@ -22,12 +22,9 @@ Positive = Annotated[int, Ge(1)]
 
 @dataclass(frozen=True)
 class Dimension:
-    """The values of one key: numbers between two ends, which belong to them, or choices.
-
-    ``int``: whole numbers; null: where the ends and the step are whole and the config has a whole number there.
-    In a ``Space`` it is decided, ``high`` is the last value that the steps reach, and choices are words of the
-    command line.
-    """
+    """The values of one key: numbers between two ends, which belong to them, or choices. ``int``: whole numbers; null:
+    where ends and step are whole and the config has a whole number. In a ``Space`` it is decided, ``high`` is what the
+    steps reach, and choices are words of the command line."""
 
     low: float | None = None
     high: float | None = None

@@ -23,10 +23,7 @@ _OF_THE_PARTS = ("memory", "notes", "sandbox", "counts", "identities")  # what t
 
 
 def split(cell: Cell, experiment: Experiment) -> None:
-    """Give a job that is to be run in parts its parts; a finished one needs none.
-
-    Raises ConfigError, also for a folder that was begun whole or in another number of parts.
-    """
+    """Give a job its parts, unless it is finished. Raises ConfigError, also for a folder that was begun otherwise."""
     n, folder = parts_of(cell.cfg), cell.folder
     begun = {int(path.name.rpartition("-of-")[2]) for path in folder.glob(f"{PARTS}/*-of-*")}
     if n is not None and not begun and (folder / records.FILE).exists() and not is_complete(folder):
