@@ -55,18 +55,16 @@ class Line:
     hint: str = ""
 
 
+def size(n: float) -> str:
+    """Bytes with a unit."""
+    from rich.filesize import decimal
+
+    return decimal(int(n))
+
+
 def line(ok: object, name: str, found: str, hint: str = "", otherwise: str = MISSING) -> Line:
     """A line; its hint is only for the case that something is missing."""
     return Line(OK, name, found) if ok else Line(otherwise, name, found, hint)
-
-
-def size(n: float) -> str:
-    """Bytes with a unit."""
-    for unit in ("B", "kB", "MB"):
-        if n < 1000:
-            return f"{n:.0f} {unit}"
-        n /= 1000
-    return f"{n:.1f} GB"
 
 
 def _catalogue() -> Catalogue:

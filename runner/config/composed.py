@@ -206,12 +206,6 @@ def _secrets(node: Any, secrets: Mapping[str, str], key: str = "") -> list[Findi
     return [Finding(key, text.format(name)) for name in held[:1]]
 
 
-def hidden(catalogue: Catalogue) -> list[Finding]:
-    """A user's files that Hydra would silently ignore, since ours have the same names."""
-    text = "a file of the project has the same name and would be read instead: rename it"
-    return [Finding("", text, f"{path}:1") for path in catalogue.hidden]
-
-
 def with_places(findings: Sequence[Finding], config: DictConfig, loader: ConfigLoader) -> ConfigErrors:
     """The same findings with file and line, or the word of the command line."""
     places, placed = Origins(loader, config), []

@@ -50,11 +50,6 @@ class Door:
         self._in_flight: InFlight = {} if in_flight is None else in_flight
         self._heads = {role: (model.identity + "\0").encode() for role, model in models.items()}
 
-    @property
-    def in_flight(self) -> int:
-        """Calls that are on their way to a model."""
-        return self.spent.pending
-
     def model(self, role: str) -> tuple[str, Model]:
         """The role and its model: ``main`` for a role that the config does not name."""
         role = role if role in self.models else "main"

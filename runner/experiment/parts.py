@@ -177,18 +177,15 @@ def _refuse_ineffective_condition(parts: Parts, offer: Offer) -> None:
     """Refuse to withhold functions from code, which can call all of them, or to let them fail. Raises ConfigError."""
     if not any("code" in tool.spec.facts for tool in offer.tools.values()):
         return
-    agent = type(parts.agent).__name__
+    writer = f"{type(parts.agent).__name__} writes code"
     if withheld := offer.facts.get("withheld"):
-        raise ConfigError(
-            f"{agent} writes code, in which every function stands; withholding"
-            f" {', '.join(map(str, withheld))} takes nothing from it: choose an agent that takes actions"
-        )
+        names = ", ".join(map(str, withheld))
+        text = f"in which every function stands; withholding {names} takes nothing from it"
+        raise ConfigError(f"{writer}, {text}: choose an agent that takes actions")
     if faults := offer.facts.get("faults"):
         kinds = ", ".join(str(fault["kind"]) for fault in faults)
-        raise ConfigError(
-            f"{agent} writes code, whose functions run in the sandbox, where the fault ({kinds}) has no effect:"
-            " choose an agent and a toolset that call tools"
-        )
+        text = f"whose functions run in the sandbox, where the fault ({kinds}) has no effect"
+        raise ConfigError(f"{writer}, {text}: choose an agent and a toolset that call tools")
 
 
 def sandbox_of(parts: Parts) -> Mapping[str, Any] | None:

@@ -46,16 +46,16 @@ def cells(
 ) -> list[Cell]:
     """All combinations, in the order of the command line, which has the last word on the fields ``from_file``; without
     jobs that have all overrides of one of ``skip``. Raises ConfigErrors for what can't be a sweep."""
-    if doubles := [key for key, n in Counter(_key(o) for o in given).items() if n > 1]:
+    if doubles := [key for key, n in Counter(key_of(o) for o in given).items() if n > 1]:
         raise ConfigErrors(
             Finding("", f"{key} is given twice in one sweep; list its values once: {key}=a,b") for key in doubles
         )
-    mine = {_key(o) for o in given}
-    overrides = [*(o for o in from_file if _key(o) not in mine), *given]
+    mine = {key_of(o) for o in given}
+    overrides = [*(o for o in from_file if key_of(o) not in mine), *given]
     lists = [_values(o) for o in overrides]
     if empty := [o.input_line for o, values in zip(overrides, lists, strict=True) if not values]:
         raise ConfigErrors(Finding("", f"{line}: the sweep is empty, there is no such value") for line in empty)
-    swept = {_key(o): n for n, o in enumerate(overrides) if o.is_sweep_override()}
+    swept = {key_of(o): n for n, o in enumerate(overrides) if o.is_sweep_override()}
     short = Counter(key.rpartition(".")[2] for key in swept)  # fields are as short as they stay different
     names = {(end if short[end := key.rpartition(".")[2]] == 1 else key): n for key, n in swept.items()}
     skipped = [{word for o in one for word in _values(o)} for one in skip]
@@ -69,8 +69,9 @@ def cells(
     return made
 
 
-def _key(override: Override) -> str:
-    return f"{override.key_or_group}@{override.package}" if override.package else str(override.key_or_group)
+def key_of(override: Override) -> str:
+    """The key that a word sets, without what it does to it."""
+    return str(override.get_key_element()).lstrip("+~")
 
 
 def _values(override: Override) -> list[str]:

@@ -129,8 +129,8 @@ def ask_to_continue(cost: Estimate, above: float | None) -> bool:
 class Pilot:
     """A job's pilot samples. ``owed``: samples it has to run, ``per_minute``: its model's limits of requests and of
     tokens, ``lane``: that of its model, ``taken``: per sample what is ``COUNTED``, ``longest``: tokens of its longest
-    call and reply, ``seconds`` per sample, ``asked``: seconds of calls that were sent, ``found``: calls that the journal
-    answered, ``errors``: kind -> number of samples, ``overflows``: samples that were longer than the window."""
+    call and reply, ``seconds`` per sample, ``asked``: seconds of calls that were sent, ``found``: calls that were
+    replayed, ``errors``: kind -> number of samples, ``overflows``: samples that were longer than the window."""
 
     label: str
     owed: int

@@ -84,7 +84,7 @@ def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
     try:
         cfg = configs.resolve(config)
         places = Origins(loader, config)
-        findings = configs.hidden(places.catalogue) + configs.profile_changes(cfg, config, places)
+        findings = places.catalogue.hidden + configs.profile_changes(cfg, config, places)
         if findings := findings + configs.invalid_references(cfg, places):
             raise ConfigErrors(findings)
         return check(cfg, launch_of(config, cfg), configs.changed_groups(config, places))

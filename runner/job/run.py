@@ -192,9 +192,7 @@ def _print_summary(folder: Path, notes: Manifest, summary: Summary, url: str | N
         lines.append(f"to resume:  {resume_command(folder)}")
     if url:
         lines.append(_MLFLOW.format(url))
-    for line in lines:
-        if line:
-            print(line)  # noqa: T201
+    print(*filter(None, lines), sep="\n")  # noqa: T201
 
 
 async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:

@@ -1,7 +1,5 @@
 """Our launcher and sweeper: every job is composed and checked first, then all run in one process and one loop."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress

@@ -20,13 +20,13 @@ from runner.config.errors import ConfigErrors, nearest
 from runner.episode.budget import Budget, Spent
 from runner.experiment.experiment import Experiment, declared_scores
 from runner.job.exit_codes import BUDGET
-from runner.job.plan import Cell
+from runner.job.plan import Cell, key_of
 from runner.storage.manifest import read
 from runner.storage.resume import parts_of, quoted
 from runner.storage.schema import Record
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.launcher import Launcher, Sweeper, exit_code
-from runner.sweep.search_space import Search, Space, corners, groups_of, key_of, space_of, words_at
+from runner.sweep.search_space import Search, Space, corners, groups_of, space_of, words_at
 from runner.sweep.search_study import Study, Trial, library
 from runner.terminal.command import print_note
 

@@ -14,6 +14,7 @@ from hydra.core.override_parser.types import IntervalSweep, Override, Quote, Quo
 
 from components.core.errors import ConfigError
 from runner.config.errors import ConfigErrors, Finding, shown
+from runner.job.plan import key_of
 
 Direction = Literal["maximise", "minimise", "maximize", "minimize"]
 Sampler = Literal["tpe", "random", "nsga2", "grid"]
@@ -124,11 +125,6 @@ class Search:
 Space = Mapping[str, Dimension]
 _PLAIN = re.compile(r"(?!(true|false|null|nan|inf)$)[A-Za-z_][\w./@+-]*", re.IGNORECASE)
 _MOST = 10_000  # points of a grid
-
-
-def key_of(override: Override) -> str:
-    """The key that a word sets, without what it does to it."""
-    return str(override.get_key_element()).lstrip("+~")
 
 
 def space_of(

@@ -1,7 +1,5 @@
 """``run.shards=n``: a job run as n parts, which any launcher spreads, and made one run folder again."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from dataclasses import replace

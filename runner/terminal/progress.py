@@ -1,16 +1,13 @@
 """What a job reports while samples run: a live bar on a terminal, plain lines elsewhere, and the run's log."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import time
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-if TYPE_CHECKING:
-    from runner.episode.door import Door
+from runner.episode.door import Door
 
 _EVERY_SECONDS = 10.0
 _LOG: ContextVar[logging.Handler] = ContextVar("log")  # of the current job
@@ -88,7 +85,7 @@ class Progress:
         tokens = f"{n / 1e6:.1f}M" if n >= 1e6 else f"{n / 1e3:.1f}k" if n >= 1e3 else str(n)
         left = (time.monotonic() - self._started) / done * (self._total - self._done) if done else 0.0
         parts = [
-            f"{self._door.in_flight} calls in flight",
+            f"{spent.pending} calls in flight",
             f"{tokens} tokens",
             f"${spent.usd:.4f}" + (" + unpriced calls" if spent.unpriced else ""),
             f"{clock(left)} left",
