@@ -26,7 +26,8 @@ from runner.sweep.plugins import register
 from runner.terminal.command import Parser, exit_code_of
 
 
-def _arguments(words: Sequence[str]) -> argparse.Namespace:
+def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
+    """The server that a command line asks for, with host and port. Raises ConfigError."""
     parser = Parser(
         prog="python -m runner.serve",
         description="The simulated model as an OpenAI-compatible endpoint. Shares are in [0, 1], times in seconds.",
@@ -44,7 +45,10 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--retry-after", type=float, default=0.1, help="header of a 429")
     parser.add_argument("--stall-seconds", type=float, default=600.0, help="length of a stall")
     parser.add_argument("--seed", type=int, default=0, help="of the faults, and of the simulated model")
-    return parser.parse_intermixed_args(words)
+    given = parser.parse_intermixed_args(words)
+    faults = Faults(**{one.name: vars(given)[one.name] for one in fields(Faults)})
+    model = model_of([*given.choices, *([f"model.seed={given.seed}"] if given.seed else [])])
+    return Server(model, faults, given.latency, given.context_tokens), given.host, given.port
 
 
 def _share(text: str) -> float:
@@ -68,14 +72,6 @@ def model_of(choices: Sequence[str]) -> Simulated:
         raise ConfigErrors([Finding("model", "is not a simulated model; choose model=simulated or one below it")])
     model.study(dataset.load(dataset.split))
     return model
-
-
-def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
-    """The server that a command line asks for, with host and port. Raises ConfigError."""
-    given = _arguments(words)
-    faults = Faults(**{one.name: vars(given)[one.name] for one in fields(Faults)})
-    model = model_of([*given.choices, *([f"model.seed={given.seed}"] if given.seed else [])])
-    return Server(model, faults, given.latency, given.context_tokens), given.host, given.port
 
 
 async def _serve(words: Sequence[str]) -> None:

@@ -1,7 +1,4 @@
-"""Parts from plain dicts: ``_target_`` names the class, what else is there are arguments, checked by their types.
-
-Dataclasses are filled from mappings and nested ``_target_`` nodes are built first. All findings are found at once.
-"""
+"""Parts from plain dicts: ``_target_`` names the class, what else is there are arguments, checked by their types."""
 
 import inspect
 import json

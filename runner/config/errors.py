@@ -12,6 +12,7 @@ from components.text.words import meant
 from runner.terminal.command import print_note
 
 _SHOWN = 12
+_JUNK = re.compile(r"[\W_]")  # what a part of a name may leave out
 _LONGEST = 200  # characters of a path
 
 
@@ -42,13 +43,11 @@ def nearest(name: str, known: Iterable[object]) -> str:
     if not names:
         return "there are none"
     have = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-    longer = [one for one in names if len(name) > 2 and _letters(name) in _letters(one)][:3]
+    letters = {one: _JUNK.sub("", one.casefold()) for one in names}
+    part = _JUNK.sub("", name.casefold())
+    longer = [one for one, whole in letters.items() if len(part) > 2 and part in whole][:3]
     hint = meant(name, names) or (f"did you mean {' or '.join(longer)}? " if longer else "")
     return f"{hint}valid: {have}"
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"[\W_]", "", name.casefold())
 
 
 def shown(value: object) -> str:

@@ -58,7 +58,6 @@ def _module(path: str) -> ModuleType:
 
 
 def _siblings(path: str) -> str:
-    """The modules next to one that was not found."""
     parent, _, name = path.rpartition(".")
     if not parent:
         return "it must be importable from here (the current folder is searched last)"

@@ -168,7 +168,6 @@ def _reply(completion: Completion) -> dict[str, Any]:
 
 
 def _completion(reply: Mapping[str, Any]) -> Completion:
-    """The inverse of ``_reply``."""
     calls = tuple(ToolCall(*call) for call in reply.get("tool_calls", ()))
     message = Message("assistant", reply["content"], tool_calls=calls, reasoning=reply.get("reasoning"))
     return Completion(message, Usage(*reply["usage"]), reply["finish"], reply.get("logprobs"), reply.get("model", ""))

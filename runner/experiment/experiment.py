@@ -150,7 +150,6 @@ def facts_of(experiment: Experiment) -> Manifest:
 
 
 def _notes(experiment: Experiment) -> list[str]:
-    """What a reader of the results must know."""
     toolset = declared(experiment.parts.toolset, ToolsetTraits)
     notes = [*toolset.notes]
     for name, tool in toolset.tools.items():  # that would have a model look at an image

@@ -128,7 +128,6 @@ def check_models(parts: Parts, models: Mapping[str, Model], budgets: Mapping[str
 
 
 def _short(model: Model) -> str:
-    """The name of a model without the provider before it."""
     return model.name.rpartition("/")[2].casefold()
 
 

@@ -135,7 +135,6 @@ class Execution:
             self.beat(self.outcome)
 
     def _cancel(self) -> None:
-        """Cancel all workers but the one that says so."""
         for worker in self._workers:
             if worker is not asyncio.current_task():
                 worker.cancel()

@@ -1,7 +1,4 @@
-"""What a sweep will take, from a few of its samples: calls, tokens, money and time, before the rest is run.
-
-The pilot's replies are in the journal, so that the sweep does not pay for them again. What is not known is NaN.
-"""
+"""What a sweep will take, from a few of its samples: calls, tokens, money and time. What is not known is NaN."""
 
 from __future__ import annotations
 

@@ -53,17 +53,15 @@ class _Job:
         with Heartbeat(self.folder, experiment.cfg, sweep=sweep, total_jobs=resources.jobs) as heartbeat:
 
             def beat(now: Outcome) -> None:
-                heartbeat.update(
-                    samples=len(now.records), errors=now.errored, tokens=door.spent.tokens, usd=door.spent.usd
-                )
+                spent, n = door.spent, len(now.records)
+                heartbeat.update(samples=n, errors=now.errored, tokens=spent.tokens, usd=spent.usd)
                 if resources.watch is not None:
                     now.stopped = now.stopped or resources.watch(experiment, now.records)
 
             try:
                 name, rule = experiment.launch.label or experiment.name, resources.stop_rule(experiment)
-                execution = Execution(
-                    experiment.parts, door, self.writer, outcome, name, beat, lease, resources.board, rule
-                )
+                shared = beat, lease, resources.board, rule
+                execution = Execution(experiment.parts, door, self.writer, outcome, name, *shared)
                 await execution.run(experiment.samples, experiment.epochs)
             except ConfigError:
                 self.finish("refused")
@@ -122,8 +120,7 @@ class _Job:
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
     """Run what is owed, write the folder, print the table, track; or run the config's stage. Returns the exit code.
 
-    When cancelled, what is finished is kept and the manifest says ``interrupted``; it is not sent to MLflow, so that
-    the line after an interrupt comes at once: resuming sends it, as does the report.
+    When cancelled, what is finished is kept, and sent to MLflow by resuming: the line after an interrupt comes at once.
     """
     study(experiment)
     if experiment.cfg.get("stage") is not None:
@@ -180,7 +177,6 @@ def resume_command(folder: Path) -> str:
 
 
 def _print_summary(folder: Path, notes: Manifest, summary: Summary, url: str | None) -> None:
-    """The last lines on the terminal: the table, the folder, the link."""
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])
     learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None

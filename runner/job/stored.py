@@ -93,7 +93,6 @@ def export(runs: Sequence[Run]) -> None:
 
 
 def _facts(run: Run, record: Mapping[str, Any]) -> dict[str, Any]:
-    """What the run knows of an episode."""
     data = run.manifest.get("dataset") or {}
     return {
         "id": record["sample_id"],

@@ -66,7 +66,6 @@ def sweep_folder(config: DictConfig) -> Path:
 
 
 def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Path) -> None:
-    """The job's config, and its folder."""
     words = [f"hydra.sweep.dir={quoted(home)}"]
     if not any(word.startswith("hydra.sweep.subdir=") for word in words_of(master, "hydra")):
         words.append(f"hydra.sweep.subdir={cell.label}")
@@ -75,9 +74,8 @@ def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Pat
     hydra = config.hydra
     with read_write(hydra), open_dict(hydra):
         hydra.job.id, hydra.job.num = str(number), number
-    cell.label = str(hydra.sweep.subdir)
-    cell.folder = home / cell.label
-    with read_write(hydra), open_dict(hydra):
+        cell.label = str(hydra.sweep.subdir)
+        cell.folder = home / cell.label
         hydra.runtime.output_dir = os.path.abspath(cell.folder)
 
 
@@ -105,13 +103,11 @@ def _check(cell: Cell, loader: Any) -> None:
 
 def _print_errors(plan: Sequence[Cell], bad: dict[int, ConfigError]) -> None:
     """Every finding once, with the jobs that have it; it is one where a word of the command line has several values."""
-    jobs: dict[Finding, list[str]] = {}
-    first: dict[Finding, Finding] = {}
+    jobs: dict[Finding, tuple[Finding, list[str]]] = {}
     for number, error in bad.items():
         for finding in error.findings if isinstance(error, ConfigErrors) else (Finding("", str(error)),):
             same = replace(finding, place=finding.place.partition("=")[0])
-            first.setdefault(same, finding)
-            jobs.setdefault(same, []).append(plan[number].label if number >= 0 else "")
-    for same, labels in jobs.items():
+            jobs.setdefault(same, (finding, []))[1].append(plan[number].label if number >= 0 else "")
+    for first, labels in jobs.values():
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
-        complain(ConfigError(str(first[same])), f"job {labels[0]}{more}: " if labels[0] else "")
+        complain(ConfigError(str(first)), f"job {labels[0]}{more}: " if labels[0] else "")

@@ -180,7 +180,6 @@ class Launcher(HydraLauncher):
 
 
 def _owed(plan: Sequence[Cell]) -> list[Cell]:
-    """The jobs, and parts of jobs, that are not finished."""
     return [part for cell in plan for part in (cell.parts or (cell,)) if not part.complete]
 
 

@@ -100,7 +100,6 @@ class Searcher(Sweeper):
             self._pruner = self.launcher.watch = Pruner(metric, high, search.prune_after)
 
     def _cell(self, point: Mapping[str, Any], label: str) -> Cell:
-        """The job of a point."""
         words = words_at(self._space, point)
         varied = {key.lstrip("+"): word for key, word in words.items()}
         overrides = (*self._fixed, *(f"{key}={word}" for key, word in words.items()))
@@ -231,7 +230,6 @@ def metrics_of(folder: Path) -> dict[str, Any]:
 
 
 def _show(rows: Sequence[Mapping[str, Any]], best: Sequence[int], search: Search, space: Space) -> None:
-    """Print the table of the best trials, by rows of ``search.json``."""
     from runner.results.table import interval, number, show
 
     ended = [one for one in rows if one["state"] == "complete"]

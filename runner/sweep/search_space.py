@@ -194,7 +194,6 @@ def words_at(space: Space, point: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _read(override: Override) -> Dimension:
-    """A sweep of the command line, its choices as words."""
     value: object = override.value()
     log = "log" in getattr(value, "tags", ())
     if isinstance(value, IntervalSweep):
