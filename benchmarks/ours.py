@@ -24,7 +24,7 @@ from runner.episode.budget import Budget
 from runner.episode.door import Door
 from runner.episode.episode import play
 from runner.episode.shared import Parts
-from runner.job.execute import Outcome, execute
+from runner.job.execute import Execution, Outcome
 from runner.storage import records
 from runner.storage.journal import Journal
 
@@ -60,7 +60,7 @@ async def _play(model: Gateway, experiment: Parts, asked: list[Sample], folder: 
         writer, journal = records.RecordWriter(folder / "run"), Journal(folder / "journal")
         door = Door(models, journal, run_seed=0)
         outcome = Outcome()
-        await execute(experiment, door, asked, 1, writer, outcome)
+        await Execution(experiment, door, writer, outcome).run(asked, 1)
         writer.close()
         journal.close()
     await model.close()

@@ -28,7 +28,7 @@ from runner.config.build import check, construct
 from runner.episode.budget import Budget
 from runner.episode.door import Door
 from runner.episode.shared import Parts
-from runner.job.execute import Outcome, execute
+from runner.job.execute import Execution, Outcome
 from runner.results.metrics import summarise
 from runner.storage.journal import Journal
 from runner.storage.records import RecordWriter
@@ -105,7 +105,7 @@ def play(data: str, folder: str, condition: str, journal: bool) -> dict[str, Any
                 resident.append(resident_mb())
 
         with measured() as playing:
-            asyncio.run(execute(_parts(condition), door, samples, 1, writer, outcome, beat=beat))
+            asyncio.run(Execution(_parts(condition), door, writer, outcome, beat=beat).run(samples, 1))
             writer.close()
             if written is not None:
                 written.close()

@@ -28,8 +28,12 @@ def main() -> int:
         print(f"wardround {version('wardround')}")  # noqa: T201
         return 0
     if "choices" in words and words[words.index("choices") - 1] in ("--info", "-i"):
-        return _list_choices(words)
-    from runner.terminal.interrupts import Interrupts, Signals
+        from runner.config.catalogue import catalogue_of, describe_choices
+        from runner.terminal.command import WITH_VALUE, exit_code_of
+
+        named = [w for n, w in enumerate(words) if not w.startswith("-") and words[n - 1] not in WITH_VALUE]
+        return exit_code_of(lambda: print(*describe_choices(catalogue_of(words, strict=True), named), sep="\n"))  # noqa: T201
+    from runner.terminal.command import interrupts, signals
 
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed package
@@ -40,7 +44,7 @@ def main() -> int:
 
     task = Task()
     try:
-        with Signals(), Interrupts():
+        with signals(), interrupts():
             bundled = any(word.startswith("run.replay=") and word.rstrip("\"'").endswith(".zip") for word in words)
             if bundled:
                 from runner.bundle.replay import replay
@@ -72,8 +76,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     from runner.config.hydra_patches import apply_patches
     from runner.job.exit_codes import BUDGET
     from runner.sweep.plugins import register
-    from runner.terminal.command import WITH_VALUE, print_note, reader_left
-    from runner.terminal.interrupts import is_interrupt
+    from runner.terminal.command import WITH_VALUE, is_interrupt, print_note, reader_left
 
     apply_patches()
     register()
@@ -107,23 +110,13 @@ def _guarded(task: Task, words: list[str]) -> int:
     return task.code
 
 
-def _list_choices(words: list[str]) -> int:
-    """Print what can be chosen, of all groups or of those that are named."""
-    from runner.config.catalogue import catalogue_of, describe_choices
-    from runner.terminal.command import WITH_VALUE, exit_code_of
-
-    groups = [w for n, w in enumerate(words) if not w.startswith("-") and words[n - 1] not in WITH_VALUE]
-    return exit_code_of(lambda: print(*describe_choices(catalogue_of(words), groups), sep="\n"))  # noqa: T201
-
-
 def _order_path() -> None:
     """Look for ours first and in the current folder last: a user's own ``components/`` must not hide ours."""
     try:
         here = {"", os.getcwd()}
     except OSError as error:
-        raise SystemExit(
-            f"error: the current folder cannot be read ({error.strerror}); go into one that exists"
-        ) from None
+        text = f"error: the current folder cannot be read ({error.strerror}); go into one that exists"
+        raise SystemExit(text) from None
     others = [p for p in sys.path if p not in here]
     sys.path[:] = [*([] if str(_HOME) in others else [str(_HOME)]), *others, *here - {""}]
 

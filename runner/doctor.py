@@ -3,7 +3,6 @@
 Exit code 0 even where something is missing; 1 where the default run does not work. Keys are named, never shown.
 """
 
-import argparse
 import os
 import subprocess
 import sys
@@ -11,8 +10,10 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from runner.checkup import BAD, OK, Line, choices, machine
-from runner.terminal.command import exit_code_of
+from components.core.errors import ConfigError
+from runner.checkup import checks as checkup
+from runner.checkup.checks import BAD, OK, Line
+from runner.terminal.command import Parser, exit_code_of, print_note
 
 _HOME = Path(__file__).resolve().parent.parent
 _TIMEOUT_SECONDS = 60.0
@@ -20,51 +21,51 @@ _TIMEOUT_SECONDS = 60.0
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Check everything and print it. Returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m runner.doctor", description="What this machine can do.")
+    parser = Parser(prog="python -m runner.doctor", description="What this machine can do.")
     parser.add_argument("--online", action="store_true", help="also try endpoints that are not on this machine")
-    online = parser.parse_args(argv).online
+    try:
+        online = parser.parse_args(argv).online
+    except ConfigError as error:
+        print_note(f"error: {error}")
+        return 2
     checks: list[tuple[str, Callable[[], list[Line]]]] = [
-        ("python", machine.python),
-        ("machine", machine.machine),
-        ("models", lambda: [*choices.keys(), *choices.endpoints(online)]),
-        ("data", choices.data),
-        ("sandbox", machine.sandbox),
-        ("tracking", machine.store),
-        ("journal", machine.journal),
-        ("engines and extras", machine.extras),
+        ("python", checkup.python),
+        ("machine", checkup.machine),
+        ("models", lambda: [*checkup.keys(), *checkup.endpoints(online)]),
+        ("data", checkup.data),
+        ("sandbox", checkup.sandbox),
+        ("tracking", checkup.store),
+        ("journal", checkup.journal),
+        ("engines and extras", checkup.extras),
     ]
-    with tempfile.TemporaryDirectory() as folder, _default_run(folder) as process:  # meanwhile, without the journal
+    command = [sys.executable, "-m", "runner", "limit=1", "tracking=off", "run.journal=null"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(_HOME), os.environ.get("PYTHONPATH")]))}
+    sections = []
+    with (
+        tempfile.TemporaryDirectory() as folder,  # meanwhile one sample of the defaults runs there, without the journal
+        subprocess.Popen(
+            command, cwd=folder, env=env, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        ) as process,
+    ):
         try:
-            sections = [(title, _lines(title, check)) for title, check in checks]
+            for title, check in checks:
+                try:
+                    sections.append((title, check()))
+                except ImportError as error:
+                    sections.append((title, [Line(BAD, title, str(error), "make run installs what is needed")]))
             result = _result(process)
         finally:
             process.kill()
-    exit_code_of(lambda: _print([*sections, ("default run", [result])]))
-    return 1 if result.mark == BAD else 0
-
-
-def _lines(title: str, check: Callable[[], list[Line]]) -> list[Line]:
-    """What a check finds, or which library is missing for it."""
-    try:
-        return check()
-    except ImportError as error:
-        return [Line(BAD, title, str(error), "make run installs what is needed")]
-
-
-def _print(sections: Sequence[tuple[str, list[Line]]]) -> None:
+    sections.append(("default run", [result]))
     width = max(len(line.name) for _, lines in sections for line in lines)
+    page = []
     for title, lines in sections:
-        print(title)  # noqa: T201
+        page.append(title)
         for line in lines:
             hint = f"  ->  {line.hint}" if line.hint else ""
-            print(f"  {line.mark:4} {line.name:{width}}  {line.found}{hint}")  # noqa: T201
-
-
-def _default_run(folder: str) -> subprocess.Popen[str]:
-    """One sample of the defaults, in a process and a folder of its own."""
-    command = [sys.executable, "-m", "runner", "limit=1", "tracking=off", "run.journal=null"]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(_HOME), os.environ.get("PYTHONPATH")]))}
-    return subprocess.Popen(command, cwd=folder, env=env, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            page.append(f"  {line.mark:4} {line.name:{width}}  {line.found}{hint}")
+    exit_code_of(lambda: print(*page, sep="\n"))  # noqa: T201
+    return 1 if result.mark == BAD else 0
 
 
 def _result(process: subprocess.Popen[str]) -> Line:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import CONF
@@ -27,7 +27,7 @@ from runner.results.sections.transcript import show_episode
 from runner.results.table import show_section
 from runner.storage import manifest
 from runner.storage.records import read
-from runner.terminal.command import exit_code_of
+from runner.terminal.command import Parser, exit_code_of
 
 _PROGRAM = "python -m runner.report"
 _FORMER_FLAGS = {  # flag of earlier versions -> the command that replaces it
@@ -58,7 +58,7 @@ def _run(words: Sequence[str]) -> None:
             raise ConfigError(f"the flag {flag} is now a command: {_PROGRAM} {_FORMER_FLAGS[flag]}")
         if not words[0].startswith("-"):
             raise ConfigError(f"{words[0]!r} is not a command of runner.report; tables: {_PROGRAM} table {words[0]}")
-    parser = _Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (run, about, arguments) in commands.items():
         command = parsers.add_parser(name, help=about, description=about)
@@ -67,14 +67,6 @@ def _run(words: Sequence[str]) -> None:
             command.add_argument(argument, **options)
     given = parser.parse_args(words)
     given.run(given)
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser that refuses in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise ConfigError."""
-        raise ConfigError(f"{message}; {self.prog} --help lists what there is")
 
 
 def _argument(name: str, **options: Any) -> Argument:

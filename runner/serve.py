@@ -14,7 +14,6 @@ from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from components.core.errors import ConfigError
 from components.core.protocols import Dataset
 from components.models.simulated import Simulated
 from components.models.simulated.serve import Faults, Server
@@ -24,13 +23,12 @@ from runner.config.composed import resolve
 from runner.config.errors import ConfigErrors, Finding
 from runner.config.explain import explain
 from runner.sweep.plugins import register
-
-_MOVED = ("--dataset", "--dataset-arg", "--profile", "--competence", "--planning-slip-rate", "--wrong-tool-rate",
-          "--malformed-rate", "--ignored-refusal-rate", "--second-choice-rate")  # fmt: skip
+from runner.terminal.command import Parser, exit_code_of
 
 
-def _arguments(words: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
+    """The server that a command line asks for, with host and port. Raises ConfigError."""
+    parser = Parser(
         prog="python -m runner.serve",
         description="The simulated model as an OpenAI-compatible endpoint. Shares are in [0, 1], times in seconds.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
@@ -47,10 +45,10 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--retry-after", type=float, default=0.1, help="header of a 429")
     parser.add_argument("--stall-seconds", type=float, default=600.0, help="length of a stall")
     parser.add_argument("--seed", type=int, default=0, help="of the faults, and of the simulated model")
-    if old := next((word for word in words if word.partition("=")[0] in _MOVED), None):
-        name = "dataset=NAME, dataset.KEY=VALUE, profile=NAME or model.RATE=SHARE"
-        raise ConfigError(f"{old} is now a setting of the config, without dashes: {name}")
-    return parser.parse_intermixed_args(words)
+    given = parser.parse_intermixed_args(words)
+    faults = Faults(**{one.name: vars(given)[one.name] for one in fields(Faults)})
+    model = model_of([*given.choices, *([f"model.seed={given.seed}"] if given.seed else [])])
+    return Server(model, faults, given.latency, given.context_tokens), given.host, given.port
 
 
 def _share(text: str) -> float:
@@ -76,34 +74,20 @@ def model_of(choices: Sequence[str]) -> Simulated:
     return model
 
 
-def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
-    """The server that a command line asks for, with host and port. Raises ConfigError."""
-    given = _arguments(words)
-    faults = Faults(**{one.name: vars(given)[one.name] for one in fields(Faults)})
-    model = model_of([*given.choices, *([f"model.seed={given.seed}"] if given.seed else [])])
-    return Server(model, faults, given.latency, given.context_tokens), given.host, given.port
-
-
 async def _serve(words: Sequence[str]) -> None:
     server, host, port = from_arguments(words)
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     url = await server.start(host, port)
-    sys.stdout.write(f"serving the simulated model at {url}; stop with Ctrl-C\n")
-    sys.stdout.flush()
+    print(f"serving the simulated model at {url}; stop with Ctrl-C", flush=True)  # noqa: T201
     await stopped.wait()
     await server.stop()
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Serve until interrupted. Exit code 2 for a config error."""
-    try:
-        asyncio.run(_serve(sys.argv[1:] if words is None else words))
-    except (ConfigError, OSError) as error:  # OSError: the address is in use, or not of this machine
-        sys.stderr.write(f"error: {error}\n")
-        return 2
-    return 0
+    """Serve until interrupted. Exit code 2 for a config error, or an address that cannot be had."""
+    return exit_code_of(lambda: asyncio.run(_serve(sys.argv[1:] if words is None else words)))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
+from runner.terminal.command import print_note
+
 _DATABASE = "sqlite:///outputs/.mlflow/mlflow.db"
 _HOST = "127.0.0.1"
 _START_SECONDS = 120.0
@@ -30,13 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quiet", action="store_true", help="only serve, open no browser")
     options, further = parser.parse_known_args(arguments)
     if not (database := Path(options.uri.removeprefix("sqlite:///")).absolute()).exists():
-        _say(f"no tracked runs yet: {database} does not exist; run an experiment first")
+        print_note(f"no tracked runs yet: {database} does not exist; run an experiment first")
         return 2
     if _listens(options.port):
-        _say(f"port {options.port} is taken; choose another: make ui ARGS='--port {options.port + 1}'")
+        print_note(f"port {options.port} is taken; choose another: make ui ARGS='--port {options.port + 1}'")
         return 2
     address = f"http://{_HOST}:{options.port}/#{newest(database)}"
-    _say("starting MLflow's server, about ten seconds; stop it with Ctrl-C")
+    print_note("starting MLflow's server, about ten seconds; stop it with Ctrl-C")
     threading.Thread(target=_open, args=(options.port, address, options.quiet), daemon=True).start()
     return _serve(command(database, options.port, further))
 
@@ -69,7 +71,7 @@ def _serve(line: Sequence[str]) -> int:
     with subprocess.Popen(line, env=environment(), start_new_session=True, stderr=subprocess.DEVNULL) as server:
         try:
             code = server.wait()
-            _say(f"MLflow's server ended by itself (exit code {code}); to see why: {shlex.join(line)}")
+            print_note(f"MLflow's server ended by itself (exit code {code}); to see why: {shlex.join(line)}")
             return code
         except KeyboardInterrupt:
             return 130
@@ -83,7 +85,7 @@ def _open(port: int, address: str, quiet: bool) -> None:
     end = time.monotonic() + _START_SECONDS
     while not _listens(port) and time.monotonic() < end:
         time.sleep(0.2)
-    _say(f"MLflow: {address}")
+    print_note(f"MLflow: {address}")
     if not quiet and (sys.platform == "darwin" or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ):
         webbrowser.open(address)
 
@@ -92,11 +94,6 @@ def _listens(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(0.5)
         return probe.connect_ex((_HOST, port)) == 0
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(text + "\n")
-    sys.stderr.flush()
 
 
 if __name__ == "__main__":

@@ -240,9 +240,9 @@ BENCHMARKS = re.compile(
 )
 # Files of the runner that read attributes of libraries by names that are not known beforehand; never of parts.
 LOOK_AT_LIBRARIES = {
-    "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/explain.py",
+    "runner/checkup/checks.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/explain.py",
     "runner/config/targets.py", "runner/storage/resume.py", "runner/storage/stored.py",
-    "runner/sweep/remote_launch.py", "runner/sweep/engines.py", "runner/sweep/search_space.py",
+    "runner/sweep/search_space.py",
 }  # fmt: skip
 
 

@@ -17,9 +17,8 @@ from runner.bundle.differences import first_difference
 from runner.bundle.settings import DATA, texts
 from runner.config.catalogue import Catalogue
 from runner.episode.door import Door
-from runner.experiment.experiment import study
-from runner.experiment.facts import facts_of
-from runner.job.execute import Outcome, execute
+from runner.experiment.experiment import facts_of, study
+from runner.job.execute import Execution, Outcome
 from runner.job.prepare import check
 from runner.learning.memory import learn, remember
 from runner.storage import manifest
@@ -81,8 +80,8 @@ async def _replay(folder: Path, cfg: Mapping[str, Any], path: Path) -> Inputs:
                 journal.read.clear()  # the bundle holds the memory itself, not what it was learnt from
             before = manifest.read(folder).get("memory")
             experiment = await remember(experiment, door, Path(made), before, {"notes": []})
-            parts, samples = experiment.parts, experiment.samples
-            await execute(parts, door, samples, experiment.epochs, writer, Outcome(), name=folder.name)
+            execution = Execution(experiment.parts, door, writer, Outcome(), folder.name)
+            await execution.run(experiment.samples, experiment.epochs)
         finally:
             writer.close()
             journal.close()
@@ -92,7 +91,7 @@ async def _replay(folder: Path, cfg: Mapping[str, Any], path: Path) -> Inputs:
             raise ConfigError(f"{folder} does not replay here, so it is not packed: {difference}")
     learnt = None if memory is None else manifest.read_learnt(memory).get("privacy")
     classes = {str(facts["dataset"]["privacy"]), learnt or "open"} - {"open"}
-    named = {Path(path) for sample in samples for path in sample.files.values()}  # a cell of code opens them
+    named = {Path(path) for sample in experiment.samples for path in sample.files.values()}  # a cell of code opens them
     named |= {path for root in named if root.is_dir() for path in root.rglob("*")}
     files = {path.absolute() for path in {*map(Path, _opened_files()), *named} if path.is_file()}
     return Inputs(journal.read, list(experiment.prompts), files, memory, min(classes, default="open"))

@@ -21,8 +21,7 @@ from runner.bundle import archive, settings
 from runner.bundle.archive import Archive, RunEntry
 from runner.bundle.differences import changed_prompts, first_call, first_difference, metrics_difference, sources_of
 from runner.config.composed import resolve_choice
-from runner.experiment.experiment import Experiment, Launch, study
-from runner.experiment.facts import facts_of
+from runner.experiment.experiment import Experiment, Launch, facts_of, study
 from runner.job.prepare import check
 from runner.job.run import run_job
 from runner.job.shared_resources import SharedResources

@@ -1,7 +1,4 @@
-"""Parts from plain dicts: ``_target_`` names the class, what else is there are arguments, checked by their types.
-
-Dataclasses are filled from mappings and nested ``_target_`` nodes are built first. All findings are found at once.
-"""
+"""Parts from plain dicts: ``_target_`` names the class, what else is there are arguments, checked by their types."""
 
 import inspect
 import json
@@ -14,7 +11,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 
 from components.core.errors import ConfigError
 from components.core.redaction import redact
-from runner.config.errors import ConfigErrors, Finding, nearest, of_argument, shown
+from runner.config.errors import ConfigErrors, Finding, nearest, shown
 from runner.config.targets import locate, undeclared_in
 
 T = TypeVar("T")
@@ -42,7 +39,8 @@ def construct(node: object, where: str, allow: Sequence[str] = ()) -> object:
 def part(node: object, where: str, allow: Sequence[str], protocol: type[T]) -> T:
     """Build a component that has a protocol's methods. Raises ConfigErrors."""
     built = construct(node, where, allow)
-    if lacking := [name for name in _members(protocol) if inspect.getattr_static(built, name, _BROKEN) is _BROKEN]:
+    members = [name for name in vars(protocol) if name == "__call__" or not name.startswith("_")]
+    if lacking := [name for name in members if inspect.getattr_static(built, name, _BROKEN) is _BROKEN]:
         what = f"{'an' if protocol.__name__[0] in 'AEIOU' else 'a'} {protocol.__name__}"
         text = f"is not {what}: it lacks {', '.join(lacking)} (see components/core/protocols.py)"
         raise ConfigErrors([Finding(where, f"{type(built).__qualname__} {text}")])
@@ -90,21 +88,19 @@ class _Builder:
     def call(self, factory: Callable[..., Any], given: Mapping[Any, Any], where: str) -> Any:
         """Check the arguments and call."""
         before = len(self.findings)
-        parameters = _parameters(factory)
+        parameters, hints = _signature(factory)
         named = [name for name, p in parameters.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-        hints = _hints(factory)
         arguments = {}
         for key, value in given.items():
-            if key in named:
-                arguments[key] = self.value(hints.get(key, Any), value, _join(where, key))
-            elif takes_all:
-                arguments[key] = self.value(Any, value, _join(where, key))
+            if key in named or takes_all:
+                hint = hints.get(key, Any) if key in named else Any
+                arguments[key] = self.value(hint, value, _join(where, key))
             else:
                 self.bad(_join(where, key), f"no such key; {nearest(str(key), named)}")
-        missing = [n for n in named if parameters[n].default is inspect.Parameter.empty and n not in given]
-        for name in missing:
-            self.bad(_join(where, name), "is missing and has no default")
+        for name in named:
+            if parameters[name].default is inspect.Parameter.empty and name not in given:
+                self.bad(_join(where, name), "is missing and has no default")
         if len(self.findings) > before:
             return _BROKEN
         try:
@@ -112,7 +108,9 @@ class _Builder:
         except ConfigErrors as error:
             self.findings += error.findings
         except ConfigError as error:
-            self.findings.append(of_argument(where, str(error), given))
+            name, colon, text = str(error).partition(": ")  # of one of its arguments, where it begins with its name
+            own = bool(colon) and name in given
+            self.findings.append(Finding(_join(where, name), text) if own else Finding(where, str(error)))
         except ValueError as error:
             self.bad(where, redact(str(error)))
         return _BROKEN
@@ -140,7 +138,12 @@ class _Builder:
 
     def nested(self, hint: Any, value: object, where: str) -> object:
         """The value with every node in it built and every mapping of a dataclass's fields filled."""
-        hint, kinds = _plain(hint)
+        while get_origin(hint) is Annotated:
+            hint = get_args(hint)[0]
+        kinds: tuple[Any, ...] = (hint,)
+        if get_origin(hint) in (Union, UnionType):
+            kinds = tuple(kind for kind in get_args(hint) if kind is not type(None))
+            hint = kinds[0] if len(kinds) == 1 else hint
         inner = get_args(hint)
         if isinstance(value, Mapping):
             if "_target_" in value and self.allow is not None:
@@ -155,41 +158,20 @@ class _Builder:
         return value
 
 
-def _members(protocol: type) -> list[str]:
-    return [n for n in vars(protocol) if n == "__call__" or not n.startswith("_")]
-
-
-def _plain(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A type without Annotated and None, and the members of a union."""
-    while get_origin(hint) is Annotated:
-        hint = get_args(hint)[0]
-    if get_origin(hint) not in (Union, UnionType):
-        return hint, (hint,)
-    kinds = tuple(kind for kind in get_args(hint) if kind is not type(None))
-    return (kinds[0] if len(kinds) == 1 else hint), kinds
-
-
 def _join(where: str, key: object) -> str:
     return f"{where}.{key}" if where else str(key)
 
 
 @lru_cache(maxsize=512)
-def _parameters(factory: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(factory).parameters
-
-
-@lru_cache(maxsize=512)
-def _hints(factory: Callable[..., Any]) -> Mapping[str, Any]:
-    """Parameter types; what cannot be read (imports for type checkers only) goes unchecked.
-
-    A dataclass is asked itself: each of its bases knows the names of its own module.
-    """
+def _signature(factory: Callable[..., Any]) -> tuple[Mapping[str, inspect.Parameter], Mapping[str, Any]]:
+    """Parameters and their types; a type that cannot be read (imports for type checkers only) goes unchecked."""
+    plain = isinstance(factory, type) and not is_dataclass(factory)  # bases of a dataclass know names of their modules
+    call = getattr(factory, "__init__") if plain else factory  # noqa: B009
     try:
-        plain = isinstance(factory, type) and not is_dataclass(factory)
-        call = getattr(factory, "__init__") if plain else factory  # noqa: B009
-        return get_type_hints(call, include_extras=True)
+        hints = get_type_hints(call, include_extras=True)
     except (NameError, TypeError):
-        return {}
+        hints = {}
+    return inspect.signature(factory).parameters, hints
 
 
 @lru_cache(maxsize=512)
@@ -216,13 +198,6 @@ def _from_json(adapter: Any, value: object) -> Any:
         return adapter.validate_python(value)  # a part is wanted here: say so
 
 
-def _plainly(text: str) -> str:
-    """Pydantic's wording in the words of YAML."""
-    for technical, plain in _PLAIN.items():
-        text = text.replace(technical, plain)
-    return text
-
-
 def _explained(error: Any, value: object, where: str) -> list[Finding]:
     """Pydantic's errors as findings, those of a union's members in one."""
     texts: dict[str, list[str]] = {}
@@ -235,7 +210,9 @@ def _explained(error: Any, value: object, where: str) -> list[Finding]:
             elif isinstance(here, list) and isinstance(step, int) and step < len(here):
                 here, key = here[step], f"{key}[{step}]"
         expected = re.findall(r"'([^']*)'", one["ctx"]["expected"]) if one["type"] == "literal_error" else ()
-        text = nearest(str(here), expected) if expected else _plainly(one["msg"])
+        text = nearest(str(here), expected) if expected else one["msg"]
+        for technical, plain in _PLAIN.items() if not expected else ():
+            text = text.replace(technical, plain)
         texts.setdefault(key, []).append(text)
         found[key] = here
     return [Finding(key, f"found {shown(found[key])}, {' or '.join(dict.fromkeys(t))}") for key, t in texts.items()]

@@ -1,7 +1,4 @@
-"""The catalogue of config files: which groups and choices exist, what each file holds, and how it describes itself.
-
-Outside of Hydra's composition, files of ``conf/`` and of users' config folders are listed and read here only.
-"""
+"""The catalogue of config files, in ``conf/`` and in users' folders: groups, choices, and what each file holds."""
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +10,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.text.structured import read_yaml
-from runner.config.errors import nearest
+from runner.config.errors import Finding, nearest
 
 CONF = Path(__file__).resolve().parent.parent.parent / "conf"
 _WIDTH = 120  # of a printed line
@@ -84,8 +81,7 @@ class Catalogue:
     def groups(self) -> dict[str, dict[str, Choice]]:
         """Group -> name -> choice, both in the order of the alphabet."""
         names = {path.name for root in self.roots for path in root.iterdir() if path.is_dir()}
-        groups = {group: self.choices(group) for group in sorted(names.difference(_NOT_GROUPS))}
-        return {group: choices for group, choices in groups.items() if choices}
+        return {group: found for group in sorted(names.difference(_NOT_GROUPS)) if (found := self.choices(group))}
 
     def choices(self, group: str) -> dict[str, Choice]:
         """Name -> choice of one group, which may be a folder within another: ``hydra/launcher``."""
@@ -119,19 +115,22 @@ class Catalogue:
         return [path for root in roots for path in sorted(root.rglob("*.yaml"))]
 
     @property
-    def hidden(self) -> list[Path]:
+    def hidden(self) -> list[Finding]:
         """Users' files that Hydra would silently ignore, since ours have the same names."""
         users = [(root, path) for root in self.roots if root != CONF for path in sorted(root.rglob("*.yaml"))]
-        return [path for root, path in users if (CONF / path.relative_to(root)).is_file()]
+        text = "a file of the project has the same name and would be read instead: rename it"
+        return [Finding("", text, f"{path}:1") for root, path in users if (CONF / path.relative_to(root)).is_file()]
 
 
-def catalogue_of(words: Sequence[str]) -> Catalogue:
-    """The catalogue of a command line: the folders that ``--config-dir`` names, then ours."""
+def catalogue_of(words: Sequence[str], strict: bool = False) -> Catalogue:
+    """The folders that ``--config-dir`` names, which must be there where it is ``strict``, then ours."""
     folders = []
     for n, word in enumerate(words):
         flag, equals, value = word.partition("=")
         if flag in ("--config-dir", "-cd"):
             folders.append(Path(value if equals else next(iter(words[n + 1 :]), "")))
+    if strict and (missing := [folder for folder in folders if not folder.is_dir()]):
+        raise ConfigError(f"--config-dir: there is no folder {str(missing[0])!r}")
     return Catalogue((*(folder for folder in folders if folder.is_dir()), CONF))
 
 

@@ -2,22 +2,104 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
 
+import yaml
 from hydra.core.config_loader import ConfigLoader
+from hydra.types import RunMode
 from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
 from components.core.errors import ConfigError
 from components.core.redaction import secret_variables
 from runner.config.catalogue import Catalogue
-from runner.config.errors import ConfigErrors, Finding, nearest
-from runner.config.origins import Origins
-from runner.terminal.interrupts import is_interrupt
+from runner.config.errors import ConfigErrors, Finding, near, nearest
+from runner.terminal.command import is_interrupt
 
 PROFILE = "profile"
 _LONG = 16  # characters of a key
 _DICTIONARY = re.compile(r"^[~+]|^[^=]*=\s*\{")
+COMMAND = "command line"
+_ABSENT = object()
+
+
+@dataclass(frozen=True)
+class Origins:
+    """The files and overrides of a composed config."""
+
+    loader: ConfigLoader
+    config: DictConfig
+
+    @cached_property
+    def roots(self) -> tuple[Path, ...]:
+        """The folders that are searched for groups, first hit first."""
+        sources = self.loader.get_sources()
+        return tuple(Path(s.path) for s in sources if s.scheme() == "file" and s.path)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """All files of these folders."""
+        return Catalogue(self.roots)
+
+    @cached_property
+    def overrides(self) -> list[str]:
+        """The words of the command line, as they were given."""
+        return words_of(self.config, "task")
+
+    def of(self, key: str) -> str:
+        """The address of a key, or of the deepest part of it that is written anywhere."""
+        for override in reversed(self.overrides):
+            name = override.lstrip("+~").partition("=")[0]
+            if name == key or ("." in name and key.startswith((f"{name}.", f"{name}["))):
+                return f"{COMMAND}: {override}"
+        return self._find(key)[1] or COMMAND
+
+    def follows(self, key: str, top: str) -> bool:
+        """Whether a file has an interpolation of ``top`` at the key or above it."""
+        return self._find(key)[2].startswith(f"${{{top}")
+
+    def _find(self, key: str) -> tuple[int, str, str]:
+        """How many steps of a key are written anywhere, the address of the last one, its text where it is a scalar."""
+        steps, best = re.findall(r"[^.\[\]]+", key), (-1, "", "")
+        for package, path in self._files:
+            if steps[: len(package)] != package:
+                continue
+            node, line, depth = yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader), 1, len(package)
+            for step in steps[len(package) :]:
+                child = None
+                if isinstance(node, yaml.MappingNode):
+                    child = next(((k, v) for k, v in node.value if k.value == step), None)
+                elif isinstance(node, yaml.SequenceNode) and step.isdigit() and int(step) < len(node.value):
+                    child = (node.value[int(step)],) * 2
+                if child is None:
+                    break
+                node, line, depth = child[1], child[0].start_mark.line + 1, depth + 1
+            if depth > best[0]:
+                best = depth, f"{near(path)}:{line}", node.value if isinstance(node, yaml.ScalarNode) else ""
+        return best
+
+    @cached_property
+    def _files(self) -> list[tuple[list[str], Path]]:
+        """(package, file) of everything that was merged, the one that wins first."""
+        overrides = [*words_of(self.config, "hydra"), *self.overrides]
+        name = self.config.hydra.job.config_name
+        # ConfigLoaderImpl's, not in the abstract class
+        defaults: Any = self.loader.compute_defaults_list(name, overrides, RunMode.RUN)
+        files = []
+        for default in reversed(defaults.defaults):
+            paths = (root / f"{default.config_path}.yaml" for root in self.roots)
+            if (path := next((path for path in paths if path.is_file()), None)) is not None:
+                files.append(([p for p in (default.package or "").split(".") if p], path))
+        return files
+
+
+def words_of(config: DictConfig, kind: Literal["hydra", "task"]) -> list[str]:
+    """Overrides of one kind; interpolations in them stay unresolved."""
+    words = OmegaConf.to_container(config.hydra.overrides[kind], resolve=False)
+    return [str(word) for word in words] if isinstance(words, list) else []
 
 
 def resolve(config: DictConfig) -> dict[str, Any]:
@@ -32,17 +114,22 @@ def resolve(config: DictConfig) -> dict[str, Any]:
         except OmegaConfBaseException as error:
             if is_interrupt(error):
                 raise
-            findings.append(Finding(error.full_key or key, _unresolved(error)))
+            text = str(error).partition("\n")[0]
+            if isinstance(error, MissingMandatoryValue):
+                text = "must be given (??? stands in its place)"
+            elif variable := re.search(r"Environment variable '([^']*)' not found", text):
+                hint = "/path/to/your/data" if variable[1].endswith(("_DIR", "_PATH")) else "..."
+                text = f"the environment variable {variable[1]} is not set; set it: export {variable[1]}={hint}"
+            elif isinstance(error, InterpolationResolutionError):
+                text = f"cannot be resolved: {text}"
+            findings.append(Finding(error.full_key or key, text))
     if findings:
         raise ConfigErrors(findings)
     return plain
 
 
 def resolve_choice(group: str, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """One of our choices without a whole config, resolved and with ``changes`` (key below the group -> value).
-
-    Raises ConfigError for an unknown choice or key, and for an interpolation that cannot be resolved.
-    """
+    """One of our choices, resolved, with ``changes`` (key below the group -> value). Raises ConfigError."""
     choice = Catalogue().find(group, name)
     try:
         content = OmegaConf.to_container(OmegaConf.load(choice.path), resolve=True)
@@ -83,8 +170,7 @@ def changed_groups(config: DictConfig, places: Origins) -> set[str]:
 
 
 def invalid_references(cfg: Mapping[str, Any], places: Origins) -> list[Finding]:
-    """Values of secret variables; baselines that are neither a choice of agent nor a value of a key; unknown curves,
-    and gains unpublished here."""
+    """Values of secret variables; unknown baselines, curves and gains."""
     compare = cfg.get("compare") or {}
     agents = places.catalogue.choices("agent") if compare.get("baselines") else {}
     findings = _secrets({key: node for key, node in cfg.items() if key != "tracking"}, secret_variables())  # of a URI
@@ -97,8 +183,12 @@ def invalid_references(cfg: Mapping[str, Any], places: Origins) -> list[Finding]
         "curves": [str(key) for key in lists.get("curves", ())],
         "figures": [str(key) for where in wheres if isinstance(where, Mapping) for key in where],
     }
-    for name, key in ((name, key) for name, of in keys.items() for key in dict.fromkeys(of) if not _has_key(cfg, key)):
-        findings.append(Finding(f"compare.{name}", f"no key {key!r} in the config"))
+    for name, key in ((name, key) for name, of in keys.items() for key in dict.fromkeys(of)):
+        node: Any = cfg
+        for step in key.split("."):
+            node = node.get(step, _ABSENT) if isinstance(node, Mapping) else _ABSENT
+        if node is _ABSENT:
+            findings.append(Finding(f"compare.{name}", f"no key {key!r} in the config"))
     gains = compare.get("gains")
     if isinstance(gains, str) and gains not in (have := Catalogue().choices("papers/gains")):
         findings.append(Finding("compare.gains", f"no gains {gains!r}; {nearest(gains, have)}"))
@@ -107,52 +197,20 @@ def invalid_references(cfg: Mapping[str, Any], places: Origins) -> list[Finding]
 
 def _secrets(node: Any, secrets: Mapping[str, str], key: str = "") -> list[Finding]:
     """The texts of a config that hold the value of a secret variable; a short one may be an ordinary word."""
-    if isinstance(node, Mapping):
-        return [
-            finding for name, value in node.items() for finding in _secrets(value, secrets, f"{key}.{name}".lstrip("."))
-        ]
-    if isinstance(node, list):
-        return [finding for value in node for finding in _secrets(value, secrets, key)]
+    below = [(f"{key}.{name}".lstrip("."), value) for name, value in node.items()] if isinstance(node, Mapping) else []
+    below += [(key, value) for value in node] if isinstance(node, list) else []
+    if below:
+        return [finding for name, value in below for finding in _secrets(value, secrets, name)]
     held = [name for name, one in secrets.items() if len(one) >= _LONG and isinstance(node, str) and one in node]
     text = "holds the value of the environment variable {}: a key does not belong in a config, name its variable"
     return [Finding(key, text.format(name)) for name in held[:1]]
 
 
-def _has_key(node: Any, key: str) -> bool:
-    """Whether a config has a dotted key."""
-    for step in key.split("."):
-        if not isinstance(node, Mapping) or step not in node:
-            return False
-        node = node[step]
-    return True
-
-
-def hidden(catalogue: Catalogue) -> list[Finding]:
-    """A user's files that Hydra would silently ignore, since ours have the same names."""
-    text = "a file of the project has the same name and would be read instead: rename it"
-    return [Finding("", text, f"{path}:1") for path in catalogue.hidden]
-
-
 def with_places(findings: Sequence[Finding], config: DictConfig, loader: ConfigLoader) -> ConfigErrors:
     """The same findings with file and line, or the word of the command line."""
-    places = Origins(loader, config)
-    return ConfigErrors(Finding(f.key, f.text, f.place or places.of(_narrowed(f))) for f in findings)
-
-
-def _narrowed(finding: Finding) -> str:
-    """The key that the text itself names, where it is the more exact one."""
-    named = re.match(r"\w+(\.\w+)+", finding.text)
-    return named[0] if named and named[0].startswith(f"{finding.key}.") else finding.key
-
-
-def _unresolved(error: OmegaConfBaseException) -> str:
-    """Why a value cannot be resolved, and what to do."""
-    text = str(error).partition("\n")[0]
-    if isinstance(error, MissingMandatoryValue):
-        return "must be given (??? stands in its place)"
-    if variable := re.search(r"Environment variable '([^']*)' not found", text):
-        hint = "/path/to/your/data" if variable[1].endswith(("_DIR", "_PATH")) else "..."
-        return f"the environment variable {variable[1]} is not set; set it: export {variable[1]}={hint}"
-    if isinstance(error, InterpolationResolutionError):
-        return f"cannot be resolved: {text}"
-    return text
+    places, placed = Origins(loader, config), []
+    for one in findings:
+        named = re.match(r"\w+(\.\w+)+", one.text)  # the text may name a more exact key
+        key = named[0] if named and named[0].startswith(f"{one.key}.") else one.key
+        placed.append(Finding(one.key, one.text, one.place or places.of(key)))
+    return ConfigErrors(placed)

@@ -1,7 +1,7 @@
 """What is wrong with a config: the key, what was found, and the nearest names that would be right."""
 
-import sys
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +9,10 @@ from pathlib import Path
 from components.core.errors import ConfigError
 from components.core.redaction import redact
 from components.text.words import meant
+from runner.terminal.command import print_note
 
 _SHOWN = 12
+_JUNK = re.compile(r"[\W_]")  # what a part of a name may leave out
 _LONGEST = 200  # characters of a path
 
 
@@ -35,19 +37,17 @@ class ConfigErrors(ConfigError):
         super().__init__("\n".join(map(str, self.findings)))
 
 
-def of_argument(where: str, text: str, given: Collection[object]) -> Finding:
-    """What a part says of itself: of one of its arguments where it begins with that one's name and a colon."""
-    name, colon, rest = text.partition(": ")
-    return Finding(f"{where}.{name}" if where else name, rest) if colon and name in given else Finding(where, text)
-
-
 def nearest(name: str, known: Iterable[object]) -> str:
-    """The end of a message: what was probably meant, and what there is."""
+    """The end of a message: what was probably meant, misspelled or a part of a longer name, and what there is."""
     names = sorted({str(k) for k in known})
     if not names:
         return "there are none"
     have = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-    return f"{meant(name, names)}valid: {have}"
+    letters = {one: _JUNK.sub("", one.casefold()) for one in names}
+    part = _JUNK.sub("", name.casefold())
+    longer = [one for one, whole in letters.items() if len(part) > 2 and part in whole][:3]
+    hint = meant(name, names) or (f"did you mean {' or '.join(longer)}? " if longer else "")
+    return f"{hint}valid: {have}"
 
 
 def shown(value: object) -> str:
@@ -66,9 +66,9 @@ def complain(error: ConfigError, whose: str = "") -> None:
     """Print every finding on a line of its own, on standard error."""
     findings = [str(finding) for finding in error.findings] if isinstance(error, ConfigErrors) else [str(error)]
     for text in findings[:_SHOWN]:
-        print(f"config error: {whose}{redact(text)}", file=sys.stderr)  # noqa: T201
+        print_note(f"config error: {whose}{redact(text)}")
     if len(findings) > _SHOWN:
-        print(f"config error: and {len(findings) - _SHOWN} more", file=sys.stderr)  # noqa: T201
+        print_note(f"config error: and {len(findings) - _SHOWN} more")
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseE
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import CONF, Catalogue
+from runner.config.composed import COMMAND
 from runner.config.errors import Finding, near, nearest, shown
-from runner.config.origins import COMMAND
 
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
 _RETIRED = {  # key -> what replaces it
@@ -27,11 +27,13 @@ _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?
 
 
 def refuse_misspelled(words: Iterable[str], flags: Collection[str]) -> None:
-    """Raise ConfigError for ``--limit=5``, which Hydra would not explain, and ``agent=x.yaml``, which it would take."""
+    """Raise ConfigError for ``--limit=5`` and ``limit:5``, which Hydra would not explain, and for ``agent=x.yaml``."""
     for word in words:
         key, equals, value = word.partition("=")
         if word.startswith("--") and equals and key not in flags:
             raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
+        if found := re.fullmatch(r"([\w./@]*\w):([^=]+)", word):
+            raise ConfigError(f"command line: {word}: a value comes after an equals sign: {found[1]}={found[2]}")
         if value.endswith((".yaml", ".yml")) and (CONF / key.lstrip("+")).is_dir():
             raise ConfigError(f"command line: {word}: a choice has no suffix: {word.removesuffix(Path(value).suffix)}")
 
@@ -92,11 +94,19 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
     if isinstance(cause, GrammarParseError):
         place = _written(r".*\$\{[^}]*$", overrides) or _line(r"\$\{[^}]*$", catalogue) or COMMAND
         return Finding("", f"an interpolation cannot be read: {_first(str(cause))}", place)
-    return _other(error, overrides)
+    texts = [_first(str(e)) for e in (error, cause) if e is not None and str(e).strip()]
+    text = ": ".join(dict.fromkeys(texts)) or type(error).__name__
+    key = str(error.full_key or "") if isinstance(error, OmegaConfBaseException) else ""
+    named = [o for o in overrides if o in text or (key and o.startswith(f"{key}="))]
+    return Finding(key, text, f"{COMMAND}: {named[0]}" if named else "")
 
 
 def _no_choice(missing: str, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
-    """A group has no such file."""
+    """A group has no such file, or there is no such config."""
+    if "/" not in missing:
+        place = _line(rf"^(defaults:.*|\s*- ){re.escape(missing)}\b", catalogue) or f"{COMMAND}: --config-name"
+        names = [path.stem for root in catalogue.roots for path in root.glob("*.yaml")]
+        return Finding("", f"there is no config {missing!r}; {nearest(missing, names)}", place)
     group, _, choice = missing.rpartition("/") if missing.startswith("hydra/") else missing.partition("/")
     word = rf"\b{re.escape(choice)}\b" if choice else "$"
     place = _written(rf"{group}(@[^=]*)?=.*{word}", overrides)
@@ -114,34 +124,18 @@ def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], catalogue: 
     parent = cause.parent_node
     known = [str(k) for k in parent if k not in ("_target_", "hydra")] if isinstance(parent, DictConfig) else []
     if "." not in key:
-        if (meant := _under_a_choice(key, overrides, catalogue)) is not None:
-            return meant
+        word = next((o for o in overrides if o.lstrip("+~").startswith(f"{key}.")), None)
+        groups = [group for group, names in catalogue.groups.items() if key in names]
+        groups = [group for group in groups if group not in ("experiment", "scorer")]
+        if word is not None and groups:  # noisy.rate=1 for condition.rate=1
+            right = " or ".join(word.replace(f"{key}.", f"{group}.", 1) for group in groups)
+            text = f"no such key; {key} is a choice of {' and '.join(groups)}, whose settings are written {right}"
+            return Finding(key, text, f"{COMMAND}: {shown(word)[1:-1]}")
         known += catalogue.groups
     place = _written(rf"[+~]*{re.escape(key)}([.=]|$)", overrides) or COMMAND
     if options := catalogue.choices(key) if "." not in key else {}:
         return Finding(key, f"is null here, and has no keys; choose one: {key}={', '.join(options)}", place)
     return Finding(key, f"no such key; {_RETIRED.get(key) or nearest(key.rpartition('.')[2], known)}", place)
-
-
-def _under_a_choice(key: str, overrides: Sequence[str], catalogue: Catalogue) -> Finding | None:
-    """A setting written under the name of a choice, ``noisy.rate=1`` for ``condition.rate=1``."""
-    word = next((o for o in overrides if o.lstrip("+~").startswith(f"{key}.")), None)
-    groups = [
-        group for group, names in catalogue.groups.items() if key in names and group not in ("experiment", "scorer")
-    ]
-    if word is None or not groups:
-        return None
-    right = " or ".join(word.replace(f"{key}.", f"{group}.", 1) for group in groups)
-    text = f"no such key; {key} is a choice of {' and '.join(groups)}, whose settings are written {right}"
-    return Finding(key, text, f"{COMMAND}: {shown(word)[1:-1]}")
-
-
-def _other(error: BaseException, overrides: Sequence[str]) -> Finding:
-    texts = [_first(str(e)) for e in (error, error.__cause__) if e is not None and str(e).strip()]
-    text = ": ".join(dict.fromkeys(texts)) or type(error).__name__
-    key = error.full_key if isinstance(error, OmegaConfBaseException) and error.full_key else ""
-    named = [o for o in overrides if o in text or (key and o.startswith(f"{key}="))]
-    return Finding(str(key), text, f"{COMMAND}: {named[0]}" if named else "")
 
 
 def _written(pattern: str, overrides: Sequence[str]) -> str:

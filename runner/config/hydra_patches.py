@@ -1,7 +1,4 @@
-"""The only file that replaces private names of Hydra and OmegaConf: what they do twice is done once.
-
-To compose again takes 60 ms instead of 113, ``--help`` 0.23 s instead of 0.40.
-"""
+"""The only file that replaces private names of Hydra and OmegaConf: composing again takes 60 ms instead of 113."""
 
 import gc
 import pickle
@@ -84,22 +81,14 @@ def _choices(overrides: Any, defaults: Sequence[Any], self_added: bool) -> Any:
 
 
 def _mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
-    """``hydra.mode`` of the config; composed only where a word or an experiment's file can have set it.
-
-    A job that is to be run in parts is a sweep of them, and so is a search.
-    """
+    """``hydra.mode`` of the config; composed only where a word or an experiment's file can have set it."""
     if any(map(_PARTS.match, overrides)):
-        overrides.append("hydra.mode=MULTIRUN")
+        overrides.append("hydra.mode=MULTIRUN")  # a job that is run in parts is a sweep of them, and so is a search
         return RunMode.MULTIRUN
-    asked = any(map(_SETS_MODE.match, overrides)) or (
-        any(map(_EXPERIMENT.match, overrides)) and _an_experiment_names_mode(self)
-    )
-    return _COMPOSED_MODE(self, config_name, overrides) if asked else None
-
-
-def _an_experiment_names_mode(of: Hydra) -> bool:
-    """Whether any experiment, ours or a user's, holds the word: they may name each other."""
-    sources: Sequence[Any] = of.config_loader.get_sources()
-    roots = [Path(source.path) for source in sources if source.scheme() == "file" and source.path]
-    experiments = Catalogue(roots).choices("experiment").values()
-    return any(_NAMES_MODE.search(line) for choice in experiments for line in choice.lines)
+    may_set = any(map(_SETS_MODE.match, overrides))
+    if not may_set and any(map(_EXPERIMENT.match, overrides)):  # any of them may: they may name each other
+        sources: Sequence[Any] = self.config_loader.get_sources()
+        roots = [Path(source.path) for source in sources if source.scheme() == "file" and source.path]
+        experiments = Catalogue(roots).choices("experiment").values()
+        may_set = any(_NAMES_MODE.search(line) for choice in experiments for line in choice.lines)
+    return _COMPOSED_MODE(self, config_name, overrides) if may_set else None

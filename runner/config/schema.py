@@ -94,12 +94,10 @@ class Compare:
     """``compare``: what the tables at the end of a sweep hold methods against.
 
     ``baselines``: choices of agent, or values that the sweep varies (``agent.strategies=[]``), of which the best on a
-    dataset counts; null = the best other method. ``gains``: a name in ``conf/papers/gains``, whose published
-    differences are printed next to the methods' own; null = none. ``scores``: what its table and its page show first;
-    null = the first of each group. ``curves``: settings that the sweep varies one at a time; the page has a table of
-    each.
-    ``figures``: the plots of a sweep over models; none = one of the first score.
-    ``per_record``: a score that the page shows record by record; null = none.
+    dataset counts; null = the best other method. ``gains``: a name in ``conf/papers/gains``, with published
+    differences. ``scores``: what table and page show first; null = the first of each group. ``curves``: settings that
+    are varied one at a time. ``figures``: plots of a sweep over models; none = one of the first score. ``per_record``:
+    a score that the page shows record by record.
     """
 
     baselines: Sequence[str] | None = None

@@ -34,9 +34,9 @@ def locate(target: object, allow: Sequence[str]) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]  # callable
 
 
-# What a user's module may raise when it is imported.
-_ON_IMPORT = (ArithmeticError, AttributeError, ImportError, LookupError, NameError, OSError, RuntimeError, SyntaxError,
-              TypeError, ValueError)  # fmt: skip
+# What code that is not ours may raise.
+CODE_ERRORS = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, OSError,
+               RuntimeError, SyntaxError, TypeError, ValueError)  # fmt: skip
 
 
 def _module(path: str) -> ModuleType:
@@ -47,28 +47,17 @@ def _module(path: str) -> ModuleType:
         if error.name is None or _within(path, (error.name,)):
             raise ConfigError(f"there is no module {error.name}; {_siblings(error.name or path)}") from None
         if _within(error.name, (_HOME,)):
-            raise ConfigError(f"{path} imports {error.name}, which does not exist; {_now(error.name)}") from None
+            moved = [f"{old} is {new} now" for old, new in NEW.items() if _within(old, (error.name,))]
+            now = "; ".join(moved) or _siblings(error.name)
+            raise ConfigError(f"{path} imports {error.name}, which does not exist; {now}") from None
         raise ConfigError(f"{path} needs the package {error.name}, which is not installed") from None
-    except _ON_IMPORT as error:
-        raise ConfigError(f"{path} cannot be imported: {_place(error)}: {type(error).__name__}: {error}") from None
-
-
-def _place(error: Exception) -> str:
-    """File and line of an error: those of the text that cannot be read, or those that raised it."""
-    if isinstance(error, SyntaxError):
-        return f"{error.filename}:{error.lineno}"
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{last.filename}:{last.lineno}"
-
-
-def _now(module: str) -> str:
-    """Where the classes of a module of ours are that moved; otherwise the modules next to it."""
-    moved = [f"{old} is {new} now" for old, new in NEW.items() if _within(old, (module,))]
-    return "; ".join(moved) or _siblings(module)
+    except CODE_ERRORS as error:
+        last: Any = error if isinstance(error, SyntaxError) else traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{last.filename}:{last.lineno}"
+        raise ConfigError(f"{path} cannot be imported: {place}: {type(error).__name__}: {error}") from None
 
 
 def _siblings(path: str) -> str:
-    """The modules next to one that was not found."""
     parent, _, name = path.rpartition(".")
     if not parent:
         return "it must be importable from here (the current folder is searched last)"

@@ -33,8 +33,7 @@ class Budget:
 
 @dataclass
 class Spent:
-    """What was charged so far. ``pending`` calls are in flight, ``unpriced`` ones have no known price, ``unreported``
-    ones no known number of tokens."""
+    """What was charged so far. Calls: ``pending`` are in flight, ``unpriced`` and ``unreported`` of unknown amount."""
 
     usd: float = 0.0
     input_tokens: int = 0
@@ -62,10 +61,8 @@ class Spent:
         self.input_tokens += usage.input_tokens or 0
         self.output_tokens += usage.output_tokens or 0
         self.unreported += usage.input_tokens is None or usage.output_tokens is None
-        if usage.cost_usd is None:
-            self.unpriced += 1
-        else:
-            self.usd += usage.cost_usd
+        self.unpriced += usage.cost_usd is None
+        self.usd += usage.cost_usd or 0.0
 
     def exceeded(self, budget: Budget, more: int = 1) -> str | None:
         """The first limit that leaves no room for one or ``more`` calls, or None."""
@@ -85,11 +82,7 @@ class Spent:
 @dataclass
 class Attempt:
     """The budget of one attempt: a branch with fresh tools, and those that share them. ``budget`` None: that of the
-    attempt ``above``.
-
-    Attempts at once each have an equal share of what is left, so that it does not depend on arrival which of them ends;
-    what they spend counts for the attempts above them too.
-    """
+    attempt ``above``. Attempts at once each have an equal share of what is left; it counts for those above them too."""
 
     budget: Budget | None
     spent: Spent = field(default_factory=Spent)
@@ -149,9 +142,8 @@ class Attempt:
 
 @dataclass
 class BudgetPool:
-    """The budget of all jobs of a process. Each may take an equal part of what the finished ones have left, and no job
-    begins a call for which, at the mean price so far, there is no room next to the calls in flight. ``total``: with
-    what was spent before."""
+    """The budget of all jobs of a process. Each may take an equal part of what the finished ones have left, and begins
+    no call for which, at the mean price, there is no room next to those in flight. ``total``: with what was before."""
 
     budget: Budget
     jobs: int = 1
@@ -164,8 +156,7 @@ class BudgetPool:
         self._over = replace(self.total)
 
     def blind(self, spent: Spent) -> bool:
-        """Whether a job that has ``spent`` so far must wait: its first call, or that of all jobs, is in flight, so that
-        the cost of a call is not known."""
+        """Whether a job that has ``spent`` so far must wait for the cost of its first call, or of that of all jobs."""
         bounded = self.budget.usd is not None or self.budget.tokens is not None
         return bounded and any(one.pending > 0 and one.calls == 0 for one in (spent, self.total))
 
@@ -182,11 +173,8 @@ class BudgetPool:
     def finish(self, spent: Spent) -> None:
         """A job is over: what it left is shared by the others."""
         self._finished += 1
-        self._over.usd += spent.usd
-        self._over.calls += spent.calls
-        self._over.input_tokens += spent.input_tokens
-        self._over.output_tokens += spent.output_tokens
-        self._over.unreported += spent.unreported
+        for name in ("usd", "calls", "input_tokens", "output_tokens", "unreported"):
+            vars(self._over)[name] += vars(spent)[name]
 
 
 def _full(spent: Spent, budget: Budget) -> str | None:

@@ -42,8 +42,7 @@ class Context:
         return len(self.past) + self.ahead
 
     async def use(self, tool: Tool) -> Observation:
-        """Run a tool on this call, journalled where it is external: also another one, in place of the tool that was
-        called, and such a wrapping tool reaches nothing but through this."""
+        """Run a tool on this call, journalled where it is external; a tool that wraps another one calls it so."""
         if tool.effect == "external" and declared(tool, ToolTraits).wrapped is None:
             return await _external(tool, self)
         return await apply(tool, self, self.call.parsed)
@@ -79,16 +78,11 @@ class Context:
         branch.shared.add(branch.name, tool)
 
 
-async def run_calls(
-    branch: Branch, step: int, calls: Sequence[ToolCall], offer: Offer, line: str = ""
-) -> list[Observed]:
-    """Run the calls of a step: in order where one changes the sample's state, together otherwise.
-
-    ``line``: the branch whose calls they are, where they run on another one.
-    """
+async def run_calls(branch: Branch, step: int, calls: Sequence[ToolCall], offer: Offer, line: str) -> list[Observed]:
+    """Run the calls that a ``line`` made in a step: in order where one changes the sample's state, else together."""
     effects = {offer.tools[call.name].effect for call in calls if call.name in offer.tools}
     names = [call.name for call in calls]
-    places = [(line or branch.name, names[:n].count(name)) for n, name in enumerate(names)]
+    places = [(line, names[:n].count(name)) for n, name in enumerate(names)]
     if len(calls) > 1 and "episode" not in effects:
         lines = [branch.branch(f"call/{step}/{n}") for n in range(len(calls))]
         each = zip(lines, calls, places, strict=True)
@@ -135,10 +129,7 @@ def _encodable(value: Any) -> Any:
 
 
 async def _external(tool: Tool, context: Context) -> Observation:
-    """Answer a tool call from the journal, or run it and record its result or its error there.
-
-    Raises ToolError as the tool did. The key includes the tool's spec and its ``identity``.
-    """
+    """Answer a tool call from the journal, or run it and record its result or its error. Raises ToolError as it did."""
     branch, call = context.branch, context.call
     shared = branch.shared
     door, sample, seen = shared.door, shared.sample, shared.externals
@@ -146,24 +137,20 @@ async def _external(tool: Tool, context: Context) -> Observation:
     base = f"{what}\0{door.run_seed}\0{sample.problem.id}\0{shared.epoch}\0{branch.name}"
     occurrence = seen[base] = seen.get(base, -1) + 1
     key = sha256(f"{base}\0{occurrence}".encode()).digest()
+    entry: Mapping[str, Any]
     if door.journal is not None and (payload := door.journal.get(key)) is not None:
-        return _observation_of(orjson.loads(payload))
-    if door.replay:
+        entry = orjson.loads(payload)
+    elif door.replay:
         raise ModelError(f"sample {sample.problem.id!r}: the call of {call.name} is not in the journal", "replay_miss")
-    entry: dict[str, Any]
-    try:
-        observation = _encodable_observation(await apply(tool, context, call.parsed))
-        entry = {"text": observation.text, "data": observation.data, "images": [i.url for i in observation.images]}
-    except ToolError as error:
-        observation = _encodable_observation(Observation(str(error), error.data))
-        entry = {"text": observation.text, "data": observation.data, "error": error.label}
-    if door.journal is not None:
-        door.journal.put(key, orjson.dumps({"tool": call.name, **entry}))
-    return _observation_of(entry)
-
-
-def _observation_of(entry: Mapping[str, Any]) -> Observation:
-    """The observation of an entry. Raises the ToolError that was recorded."""
+    else:
+        try:
+            observation = _encodable_observation(await apply(tool, context, call.parsed))
+            entry = {"text": observation.text, "data": observation.data, "images": [i.url for i in observation.images]}
+        except ToolError as error:
+            observation = _encodable_observation(Observation(str(error), error.data))
+            entry = {"text": observation.text, "data": observation.data, "error": error.label}
+        if door.journal is not None:
+            door.journal.put(key, orjson.dumps({"tool": call.name, **entry}))
     if "error" in entry:
         raise ToolError(entry["text"], entry["error"], entry["data"])
     return Observation(entry["text"], entry["data"], tuple(Image(url) for url in entry["images"]))

@@ -5,11 +5,11 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import orjson
 
-from components.core.errors import CUT_OFF, OVERFLOW, ModelError, RunLimitReached
+from components.core.errors import OVERFLOW, ModelError, RunLimitReached
 from components.core.messages import Completion, Message, Request, ToolCall, Usage
 from components.core.protocols import Model
 from components.core.redaction import redact
@@ -20,29 +20,16 @@ from runner.storage.replay_miss import explain_miss
 _MAX_NAMES = 100  # of models that answered: a server may invent one for every reply
 
 
-def place_of(run_seed: int, sample_id: str, epoch: int, branch: str, occurrence: int) -> bytes:
-    """Where a call is made; with the request's own digest it makes the journal's key."""
-    return f"{run_seed}\0{sample_id}\0{epoch}\0{branch}\0{occurrence}".encode()
-
-
 def padded(name: str) -> str:
     """A branch's name such that draw/10 sorts after draw/9."""
     return re.sub(r"\d+", lambda match: match[0].zfill(6), name)
-
-
-def seed_of(place: bytes) -> int:
-    """The seed of a request at a place, 0 to 2**31-1."""
-    return int.from_bytes(sha256(place).digest()[:4], "little") & 0x7FFFFFFF
 
 
 InFlight: TypeAlias = dict[bytes, "asyncio.Future[Completion | None] | None"]  # None: nobody else waits for it
 
 
 class Door:
-    """Answers model calls from the journal, from a call in flight, or from the model.
-
-    The jobs of a sweep share a budget pool and calls in flight.
-    """
+    """Answers model calls; the jobs of a sweep share a budget pool and calls in flight."""
 
     def __init__(
         self,
@@ -62,11 +49,6 @@ class Door:
         self.beside = 0  # calls in separate episodes of other agents (``Episode.beside``)
         self._in_flight: InFlight = {} if in_flight is None else in_flight
         self._heads = {role: (model.identity + "\0").encode() for role, model in models.items()}
-
-    @property
-    def in_flight(self) -> int:
-        """Calls that are on their way to a model."""
-        return self.spent.pending
 
     def model(self, role: str) -> tuple[str, Model]:
         """The role and its model: ``main`` for a role that the config does not name."""
@@ -96,8 +78,12 @@ class Door:
             self.replayed += 1
             return _completion(orjson.loads(payload)["reply"]), True
         model = self.models[role]
-        if self.replay:
-            self._replay_overflow(key, _head(model, request, n))
+        if self.replay:  # fail as the model did where the journal has no reply
+            assert self.journal is not None, "replay is checked to have a journal"
+            if (payload := self.journal.get(_overflow_key(key))) is None:
+                raise ModelError(explain_miss(self.journal, _head(model, request, n)), "replay_miss")
+            self.replayed += 1
+            raise ModelError(orjson.loads(payload)["overflow"], OVERFLOW)
         while (same := key in self._in_flight) or self.budget_pool.blind(self.spent):
             if not same:
                 self.budget_pool.back.clear()
@@ -110,14 +96,6 @@ class Door:
         if limit := self.budget_pool.limit(self.spent):
             raise RunLimitReached(f"budget.run.{limit} is reached")
         return await self._send(model, request, key, n), False
-
-    def _replay_overflow(self, key: bytes, head: Mapping[str, Any]) -> NoReturn:
-        """Fail as the model did where the journal has no reply. Raises ModelError."""
-        assert self.journal is not None, "replay is checked to have a journal"
-        if (payload := self.journal.get(_overflow_key(key))) is None:
-            raise ModelError(explain_miss(self.journal, head), "replay_miss")
-        self.replayed += 1
-        raise ModelError(orjson.loads(payload)["overflow"], OVERFLOW)
 
     async def _send(self, model: Model, request: Request, key: bytes, n: int) -> Completion:
         """Ask the model; identical requests meanwhile wait for this reply."""
@@ -146,22 +124,13 @@ class Door:
         for spent in accounts:
             spent.charge(completion.usage)
         if self.journal is not None:
-            entry = _head(model, request, n)
-            entry["reply"] = _reply(completion)
-            self.journal.put(key, orjson.dumps(entry))
+            self.journal.put(key, orjson.dumps({**_head(model, request, n), "reply": _reply(completion)}))
         return completion
 
 
 def _overflow_key(key: bytes) -> bytes:
     """The key of a request that was too long; only a replay reads it: a server may have a larger window later."""
     return sha256(key + b"overflow").digest()
-
-
-def check_whole(completion: Completion) -> None:
-    """Raises ModelError for a reply that was cut off at the end of the model's window."""
-    if completion.finish == CUT_OFF:
-        text = f"the reply was cut off at the end of the context window (finish reason {CUT_OFF!r})"
-        raise ModelError(text, OVERFLOW)
 
 
 @lru_cache(maxsize=64)
@@ -185,13 +154,11 @@ def _head(model: Model, request: Request, n: int) -> dict[str, Any]:
 
 
 def _reply(completion: Completion) -> dict[str, Any]:
-    """A completion as JSON."""
     message, usage = completion.message, completion.usage
-    tokens = [usage.input_tokens, usage.output_tokens, usage.cost_usd, usage.cached_tokens, usage.reasoning_tokens]
     reply = {
         "content": message.content,
         "finish": completion.finish,
-        "usage": tokens,
+        "usage": [usage.input_tokens, usage.output_tokens, usage.cost_usd, usage.cached_tokens, usage.reasoning_tokens],
         "tool_calls": [[c.id, c.name, c.arguments] for c in message.tool_calls] or None,
         "reasoning": message.reasoning or None,
         "logprobs": completion.logprobs,
@@ -201,7 +168,6 @@ def _reply(completion: Completion) -> dict[str, Any]:
 
 
 def _completion(reply: Mapping[str, Any]) -> Completion:
-    """The inverse of ``_reply``."""
     calls = tuple(ToolCall(*call) for call in reply.get("tool_calls", ()))
     message = Message("assistant", reply["content"], tool_calls=calls, reasoning=reply.get("reasoning"))
     return Completion(message, Usage(*reply["usage"]), reply["finish"], reply.get("logprobs"), reply.get("model", ""))

@@ -23,16 +23,15 @@ async def scored(
     """All scores; none of an episode whose model cannot take the task's input.
 
     A ConfigError of a scorer costs its scores, not the sample. Scorers that follow the deciding score come after the
-    others; those that ask a model come last, and without ``judging`` (the episode to ask in) use what was asked before,
-    which the others do not see.
+    others; those that ask a model come last, and without ``judging`` (the episode to ask in) use what was asked before.
     """
     scores: list[Score] = []
     if trajectory.failure == UNSUPPORTED:
         return scores
     own = before_judging(trajectory)
-    for name, scorer in sorted(scorers.items(), key=lambda one: (consults(one[1]), follows(one[1]))):
+    for name, scorer in sorted(scorers.items(), key=lambda one: (consults(one[1]), _follows(one[1]))):
         try:
-            if follows(scorer):
+            if _follows(scorer):
                 scores += scorer.follow(sample, own, deciding(scorers, scores))
                 continue
             if consults(scorer) and judging is not None:
@@ -52,8 +51,7 @@ def consults(scorer: Scorer) -> TypeGuard[Consulting]:
     return declared(scorer, ScorerTraits).asks is not None
 
 
-def follows(scorer: Scorer) -> TypeGuard[Following]:
-    """Whether a scorer scores by how right others found an episode."""
+def _follows(scorer: Scorer) -> TypeGuard[Following]:
     return declared(scorer, ScorerTraits).follows
 
 
@@ -91,15 +89,13 @@ def ended(trajectory: Trajectory, outcome: Answer | Refusal | Failure) -> None:
 
 
 def give_up(trajectory: Trajectory, error: BaseException) -> None:
-    """Write an error into the trajectory that is the method's own failure: a limit, or a request that is too long for
-    the model. Raises any other."""
-    match error:
-        case LimitReached():
-            trajectory.stop, trajectory.error = "limit", str(error)
-        case ModelError():
-            ended(trajectory, as_failure(error))
-        case _:
-            raise error from None
+    """Write the method's own error into the trajectory: a limit, a request that is too long. Raises any other."""
+    if isinstance(error, ModelError):
+        ended(trajectory, as_failure(error))
+    elif isinstance(error, LimitReached):
+        trajectory.stop, trajectory.error = "limit", str(error)
+    else:
+        raise error from None
 
 
 def decisive(group: BaseExceptionGroup[BaseException]) -> BaseException:

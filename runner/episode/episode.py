@@ -1,5 +1,4 @@
-"""One sample in, one scored trajectory out, and the episode that its agent sees: all that an agent does is recorded,
-charged and verified here."""
+"""One sample in, one scored trajectory out; and the episode that its agent sees: recorded, charged, verified."""
 
 import asyncio
 import re
@@ -41,16 +40,11 @@ _FILE = re.compile(r'File "[^"]*?(?:((?:components|runner)/[^"]+)|([^"/]+))"')
 
 
 async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Trajectory, list[Score]]:
-    """Run and score one sample. Raises RunLimitReached, Unwritable; what ended in ``error`` is not scored.
-
-    A bug costs one sample, not the run, even where a part calls ``sys.exit``.
-    """
+    """Run and score one sample; what ended in ``error`` is not scored. Raises RunLimitReached, Unwritable."""
     trajectory = Trajectory()
 
-    def judging() -> Episode:
-        """Where a scorer asks about the finished episode: recorded, without the sample's budget."""
-        shared = Shared(replace(parts, budget=Budget()), door, sample, epoch, trajectory)
-        return Episode(shared, Offer({}), JUDGING)
+    def judging() -> Episode:  # recorded, without the sample's budget
+        return Episode(Shared(replace(parts, budget=Budget()), door, sample, epoch, trajectory), Offer({}), JUDGING)
 
     try:
         await solve(Shared(parts, door, sample, epoch, trajectory))
@@ -64,16 +58,16 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
     except (SystemExit, asyncio.CancelledError):
         if is_cancelled():
             raise
-        _note_bug(trajectory)
+        trajectory.stop, trajectory.error = "error", _trace()
     except Exception:  # noqa: BLE001 - the only broad one: a bug costs one sample, not the run
-        _note_bug(trajectory)
+        trajectory.stop, trajectory.error = "error", _trace()
     return trajectory, []
 
 
-def _note_bug(trajectory: Trajectory) -> None:
-    """Write the current error into the trajectory, without the folders of this machine."""
+def _trace() -> str:
+    """The current error, without the folders of this machine."""
     trace = _FILE.sub(lambda match: f'File "{match[1] or match[2]}"', traceback.format_exc())
-    trajectory.stop, trajectory.error = "error", redact(f"bug: {trace}")
+    return redact(f"bug: {trace}")
 
 
 def is_cancelled() -> bool:
@@ -133,7 +127,9 @@ class Episode(Branch):
             return [render(call, Observation(text)) for call in calls]
         step = self.shared.step_of(action) or self._last
         n = -1 if step is None else step.index
-        observed = self.shared.tried.pop(id(action), None) or await run_calls(self, n, action.calls, self.offer)
+        observed = self.shared.tried.pop(id(action), None) or await run_calls(
+            self, n, action.calls, self.offer, self.name
+        )
         if step is not None:
             step.observed += observed
         return [render(one.call, one.observation) for one in observed]

@@ -5,11 +5,12 @@ import time
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from random import Random
 from typing import Any, Literal, Self, TypeVar
 
 from components.core.concurrency import together
-from components.core.errors import LimitReached
+from components.core.errors import CUT_OFF, OVERFLOW, LimitReached, ModelError
 from components.core.learning import task_of
 from components.core.messages import Message, Purpose, Request, Sampling, ToolSpec
 from components.core.protocols import Agent, ByTask, Condition, Grammar, Memory, Scorer, Toolset, Verifier
@@ -17,7 +18,7 @@ from components.core.tools import Offer, Tool
 from components.core.traits import ModelTraits, Requirements, declared
 from components.core.types import Action, Observed, Problem, Sample, Step, Trajectory
 from runner.episode.budget import Attempt, Budget, Spent
-from runner.episode.door import Door, check_whole, padded, place_of, seed_of
+from runner.episode.door import Door, padded
 from runner.storage.replay_miss import n_common
 
 T = TypeVar("T")
@@ -41,19 +42,16 @@ class Parts:
         rng = Random(f"{seed}/{sample.problem.id}/{epoch}/condition")
         offer = self.condition.offer(self.toolset.open(sample), sample, rng)
         agent = declared(self.agent, Requirements)
-        own = {tool.spec.name: tool for tool in agent.tools}
-        if agent.only_own_tools:
-            offer = replace(offer, tools=own)
-        elif own:
-            offer = replace(offer, tools={**own, **offer.tools})
+        if agent.tools or agent.only_own_tools:
+            own = {tool.spec.name: tool for tool in agent.tools}
+            offer = replace(offer, tools=own if agent.only_own_tools else {**own, **offer.tools})
         return replace(offer, facts={**offer.facts, **agent.facts}) if agent.facts else offer
 
 
 @dataclass
 class Shared:
     """What all branches share. ``order`` sorts steps independently of arrival; ``tried``: observations of a candidate
-    of pure tools, which is not run again when it is committed; ``added``: tools that were added, and on which branch.
-    """
+    of pure tools, which is not run again when it is committed; ``added``: branch and tool."""
 
     parts: Parts
     door: Door
@@ -93,7 +91,7 @@ class Shared:
         self.trajectory.offered = tuple(offered.values())
 
     def close(self) -> None:
-        """The episode is over: sort the steps in an order that does not depend on arrival, close states."""
+        """Sort the steps in an order that does not depend on arrival, and close states."""
         self.closed = True
         self.trajectory.steps.sort(key=lambda step: self.order[id(step)])
         for offer in self.offers:
@@ -101,12 +99,10 @@ class Shared:
 
     async def within(self, call: Awaitable[T]) -> T:
         """Await a call inside the sample's time limit. Raises LimitReached."""
-        limit = self.parts.budget.seconds
-        if limit is None:
+        if (limit := self.parts.budget.seconds) is None:
             return await call
-        left = limit - (time.monotonic() - self.spent.started)
         try:
-            async with asyncio.timeout(max(left, 0)):
+            async with asyncio.timeout(max(limit - (time.monotonic() - self.spent.started), 0)):
                 return await call
         except TimeoutError:
             raise LimitReached(f"budget.sample.seconds={limit}") from None
@@ -199,9 +195,10 @@ class Branch:
         digest = door.digest(role, tail, messages)
         occurrence = self._counts.get(digest, 0)
         self._counts[digest] = occurrence + 1
-        place = place_of(door.run_seed, self.problem.id, shared.epoch, self.name, occurrence)
+        place = f"{door.run_seed}\0{self.problem.id}\0{shared.epoch}\0{self.name}\0{occurrence}".encode()
+        seed = int.from_bytes(sha256(place).digest()[:4], "little") & 0x7FFFFFFF
         request = Request(
-            messages, tools, merged, purpose, role, self.problem.id, shared.epoch, self.name, occurrence, seed_of(place)
+            messages, tools, merged, purpose, role, self.problem.id, shared.epoch, self.name, occurrence, seed
         )
         n, self._n = self._n, self._n + 1
         digests = [message.digest for message in messages]
@@ -224,7 +221,9 @@ class Branch:
         shared.order[id(step)] = (*self._place, (n, 1, ""))
         if purpose != "tool":  # a tool's own question belongs to the step that called the tool
             self._last = step
-        check_whole(completion)
+        if completion.finish == CUT_OFF:
+            text = f"the reply was cut off at the end of the context window (finish reason {CUT_OFF!r})"
+            raise ModelError(text, OVERFLOW)
         return step
 
     def branch(

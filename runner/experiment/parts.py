@@ -1,90 +1,83 @@
-"""Builds the parts that a config names, and collects all that is wrong with them."""
+"""The parts that a config names: built, with all that is wrong collected, and whether they fit together."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from components.core.errors import ConfigError
 from components.core.learning import Source, StandaloneStage
+from components.core.plain import Accept
 from components.core.protocols import Agent, Condition, Dataset, Grammar, Model, Scorer, Toolset, Verifier
+from components.core.tools import Offer
+from components.core.traits import (
+    GrammarTraits,
+    ModelTraits,
+    Requirements,
+    ScorerTraits,
+    ToolsetTraits,
+    agents_in,
+    declared,
+    prompt_sets,
+)
+from components.core.types import Sample
+from components.prompts import load
 from runner.config import build as builder
-from runner.config.errors import Finding, nearest, noting
+from runner.config.errors import ConfigErrors, Finding, nearest, noting
+from runner.config.targets import undeclared_in
+from runner.episode.shared import Parts
 
+Named = Mapping[str, tuple[Any, object]]  # key -> protocol, node
+_ONE = {"agent": Agent, "verifier": Verifier, "toolset": Toolset, "condition": Condition, "dataset": Dataset}
 _UNSENT: Mapping[str, object] = {"key_optional": True, "retired": None}  # of a model, where nothing is sent
 
 
-@dataclass
-class PartsBuilder:
-    """Builds the parts of a config, each once, and collects what is wrong.
+def named_parts(cfg: Mapping[str, Any], findings: list[Finding]) -> Named:
+    """Key -> protocol and node of all parts that a config names, without the groups that have a finding already."""
+    broken = {finding.key.partition(".")[0] for finding in findings}
+    sound = {key: node for key, node in cfg.items() if key not in broken}
+    nodes: dict[str, tuple[Any, Any]] = {}
+    agent, grammars = sound.get("agent", {}), sound.get("grammars", {})
+    named = grammars_of(agent)
+    name = next(iter(named.values()), next(iter(grammars), None))  # by default the first
+    if any(other != name for other in named.values()):
+        names = ", ".join(f"{key}={value}" for key, value in named.items())
+        findings.append(Finding("agent.grammar", f"the agents of a run share one grammar, found {names}"))
+    elif name in grammars:
+        nodes[f"grammars.{name}"] = Grammar, grammars[name]
+    elif "grammars" in sound:
+        findings.append(Finding("agent.grammar", f"no grammar {name!r}; {nearest(str(name), grammars)}"))
+    nodes |= {key: (kind, sound[key]) for key, kind in _ONE.items() if key in sound}
+    nodes |= {f"scorer.{key}": (Scorer, node) for key, node in sound.get("scorer", {}).items()}
+    models = {"model": sound["model"]} if "model" in sound else {}
+    models |= {f"models.{role}": node for role, node in sound.get("models", {}).items()}
+    run = cfg.get("run")
+    free = _UNSENT if isinstance(run, Mapping) and run.get("replay", False) is not False else {}
+    for key, node in models.items():
+        unsent = {name: value for name, value in free.items() if isinstance(node, Mapping) and name in node}
+        nodes[key] = Model, {**node, **unsent} if unsent else node
+    if agent:
+        nodes["agent"] = Agent, _without_grammars(agent)
+    if sound.get("memory") is not None:
+        nodes["memory"] = Source, sound["memory"]
+    if isinstance(sound.get("stage"), Mapping):
+        nodes["stage"] = StandaloneStage, sound["stage"]
+    return nodes
 
-    What is ``broken`` already is left out; ``only`` these groups are built, None = all.
-    """
 
-    cfg: Mapping[str, Any]
-    broken: Collection[str]
-    findings: list[Finding]
-    only: Collection[str] | None
-    made: dict[str, Any] = field(default_factory=dict)
+def build_parts(named: Named, cfg: Mapping[str, Any], findings: list[Finding]) -> dict[str, Any]:
+    """Key -> part. Adds what is wrong to ``findings``."""
+    allowed = cfg["run"].get("allow_targets") if isinstance(cfg.get("run"), Mapping) else None
+    allow = tuple(map(str, allowed)) if isinstance(allowed, list) else ()
+    made = {}
+    for key, (protocol, node) in named.items():
+        with noting(findings, key):
+            made[key] = builder.part(node, key, allow, protocol)
+    return made
 
-    def everything(self) -> tuple[dict[str, Any], dict[str, Model], Dataset]:
-        """The parts of an episode by the names of ``Parts``, the models, the dataset; None for each that is broken."""
-        agent = {} if "agent" in self.broken else self.cfg["agent"]
-        pieces = {"grammar": self._grammar(agent), "agent": self.one("agent", Agent, _without_grammars(agent))}
-        kinds = {"verifier": Verifier, "toolset": Toolset, "condition": Condition}
-        pieces |= {key: self.one(key, protocol) for key, protocol in kinds.items()}
-        pieces["scorers"] = {k: self.one(f"scorer.{k}", Scorer, node) for k, node in self._nodes("scorer")}
-        return pieces, self._models(), self.one("dataset", Dataset)
 
-    def source(self) -> Source | None:
-        """The memory's source, where the config names one."""
-        return None if self.cfg.get("memory") is None else self.one("memory", Source)
-
-    def stage(self) -> StandaloneStage | None:
-        """The standalone stage, where the config names one."""
-        return self.one("stage", StandaloneStage) if isinstance(self.cfg.get("stage"), Mapping) else None
-
-    def one(self, key: str, protocol: Any, node: object = None) -> Any:
-        """The part under a key."""
-        top = key.partition(".")[0]
-        if key not in self.made and top not in self.broken and (self.only is None or top in self.only):
-            with noting(self.findings, key):
-                node = self.cfg[top] if node is None else node
-                self.made[key] = builder.part(node, key, self._allow, protocol)
-        return self.made.get(key)
-
-    def _models(self) -> dict[str, Model]:
-        """Role -> model. A replay needs no key."""
-        nodes = {"main": ("model", self.cfg.get("model"))}
-        nodes |= {role: (f"models.{role}", node) for role, node in self._nodes("models")}
-        return {role: self.one(key, Model, self._keyless(node)) for role, (key, node) in nodes.items()}
-
-    def _grammar(self, agent: Mapping[str, Any]) -> Any:
-        """The grammar that the agent's node, or that of an agent within it, names; by default the first."""
-        grammars, named = dict(self._nodes("grammars")), grammars_of(agent)
-        name = next(iter(named.values()), next(iter(grammars), None))
-        if any(other != name for other in named.values()):
-            names = ", ".join(f"{key}={value}" for key, value in named.items())
-            self.findings.append(Finding("agent.grammar", f"the agents of a run share one grammar, found {names}"))
-            return None
-        if name in grammars:
-            return self.one(f"grammars.{name}", Grammar, grammars[name])
-        if "grammars" not in self.broken:
-            self.findings.append(Finding("agent.grammar", f"no grammar {name!r}; {nearest(str(name), grammars)}"))
-        return None
-
-    def _nodes(self, key: str) -> list[tuple[str, Any]]:
-        return [] if key in self.broken else list(self.cfg[key].items())
-
-    def _keyless(self, node: Any) -> Any:
-        """The node of a model; where nothing is sent, it needs no key, and may be retired."""
-        replays = isinstance(run := self.cfg.get("run"), Mapping) and run.get("replay", False) is not False
-        if not replays or not isinstance(node, Mapping):
-            return node
-        return {**node, **{key: free for key, free in _UNSENT.items() if key in node}}
-
-    @property
-    def _allow(self) -> tuple[str, ...]:
-        named = self.cfg["run"].get("allow_targets") if isinstance(self.cfg.get("run"), Mapping) else None
-        return tuple(map(str, named)) if isinstance(named, list) else ()
+def below(made: Mapping[str, Any], group: str) -> dict[str, Any]:
+    """Name -> part of a group that has several."""
+    return {key.partition(".")[2]: part for key, part in made.items() if key.startswith(f"{group}.")}
 
 
 def grammars_of(agent: Mapping[str, Any], key: str = "agent") -> dict[str, Any]:
@@ -103,3 +96,177 @@ def _without_grammars(agent: Mapping[str, Any]) -> dict[str, Any]:
         for name, node in agent.items()
         if name != "grammar"
     }
+
+
+def check_models(parts: Parts, models: Mapping[str, Model], budgets: Mapping[str, Any]) -> None:
+    """Raises ConfigErrors for models without connections, a price for a budget, or leave to grade themselves."""
+    limited = [name for name in ("sample", "run") if budgets[name].get("usd") is not None]
+    for role, model in models.items():
+        key = "model" if role == "main" else f"models.{role}"
+        if model.max_connections < 1:
+            text = f"found {model.max_connections}; at least 1 is needed"
+            raise ConfigErrors([Finding(f"{key}.max_connections", text)])
+        if limited and not has_price(model):
+            text = f"the price of {model.name} is not known, so this limit would never be reached; set {key}.price"
+            raise ConfigErrors([Finding(f"budget.{limited[0]}.usd", text)])
+    used = {"main", "verifier"}
+    for agent in agents_in(parts.agent):
+        needs = declared(agent, Requirements)
+        used |= {*needs.models, *needs.roles}
+    tested = {_short(model): role for role, model in models.items() if role in used}
+    for key, scorer in parts.scorers.items():
+        traits = declared(scorer, ScorerTraits)
+        grader = models.get(traits.asks or "")
+        if traits.asks is None or traits.allow_self or (grader is not None and _short(grader) not in tested):
+            continue
+        found = f"is {grader.name}, which is tested here (as {tested[_short(grader)]})" if grader else "is not named"
+        text = (
+            f"models.{traits.asks}, which grades, {found}; name another, as in +model@models.{traits.asks}=openai,"
+            f" or say scorer.{key}.allow_self=true"
+        )
+        raise ConfigErrors([Finding(f"scorer.{key}", text)])
+
+
+def _short(model: Model) -> str:
+    return model.name.rpartition("/")[2].casefold()
+
+
+def has_price(model: Model) -> bool:
+    """Whether what a model's calls cost is known; what is not live costs nothing."""
+    row = declared(model, ModelTraits).price
+    return model.kind != "live" or (row is not None and row.get("input") is not None)
+
+
+def check_fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: bool) -> None:
+    """Whether the parts work together, tried on the first sample. ``acts``: in the grammar. Raises ConfigErrors."""
+    findings: list[Finding] = []
+    with noting(findings, "toolset"):
+        parts.toolset.open(sample)
+    if not findings:
+        with noting(findings, "condition"):
+            offer = parts.open(sample, 0, seed)
+            for tool in offer.tools.values():
+                if undeclared := undeclared_in(type(tool), "Tool"):
+                    raise ConfigError(undeclared)
+            _refuse_ineffective_condition(parts, offer)
+            with noting(findings, "agent"):
+                for agent in agents_in(parts.agent):
+                    needs = declared(agent, Requirements)
+                    if needs.accepts is not None:
+                        needs.accepts(offer)
+                    if lacking := [name for name in needs.controls if name not in offer.controls]:
+                        has = ", ".join(offer.controls) or "none"
+                        raise ConfigError(
+                            f"{type(agent).__name__} needs a toolset with the controls {', '.join(lacking)}; this one"
+                            f" has {has}: choose another toolset ({', '.join(toolsets)}) or another agent"
+                        )
+                if acts and not offer.tools and declared(parts.grammar, GrammarTraits).needs_tools:
+                    raise ConfigError(
+                        f"{type(parts.grammar).__name__} has no way to answer without a tool, and nothing is offered:"
+                        " choose another agent.grammar, toolset or condition"
+                    )
+                parts.grammar.instructions(offer)
+        with noting(findings, "sandbox"):
+            sandbox_of(parts)
+    if findings:
+        raise ConfigErrors(findings)
+
+
+def _refuse_ineffective_condition(parts: Parts, offer: Offer) -> None:
+    """Refuse to withhold functions from code, which can call all of them, or to let them fail. Raises ConfigError."""
+    if not any("code" in tool.spec.facts for tool in offer.tools.values()):
+        return
+    writer = f"{type(parts.agent).__name__} writes code"
+    if withheld := offer.facts.get("withheld"):
+        names = ", ".join(map(str, withheld))
+        text = f"in which every function stands; withholding {names} takes nothing from it"
+        raise ConfigError(f"{writer}, {text}: choose an agent that takes actions")
+    if faults := offer.facts.get("faults"):
+        kinds = ", ".join(str(fault["kind"]) for fault in faults)
+        text = f"whose functions run in the sandbox, where the fault ({kinds}) has no effect"
+        raise ConfigError(f"{writer}, {text}: choose an agent and a toolset that call tools")
+
+
+def sandbox_of(parts: Parts) -> Mapping[str, Any] | None:
+    """What holds the code that a model writes, where any is run. Raises ConfigError where nothing can."""
+    needs = [declared(agent, Requirements) for agent in agents_in(parts.agent)]
+    if own := next((one.sandbox for one in needs if one.sandbox is not None), None):
+        return dict(own.report())
+    toolset = declared(parts.toolset, ToolsetTraits)
+    tools = (*toolset.tools.values(), *(tool for one in needs for tool in one.tools))
+    if toolset.sandbox is None or not any("code" in tool.spec.facts for tool in tools):
+        return None
+    return dict(toolset.sandbox.report())
+
+
+def prompt_digests(parts: Parts, *others: object) -> dict[str, str]:
+    """The digests of the prompt sets that the parts of an episode, and others, name. Raises ConfigError."""
+    agents = [*agents_in(parts.agent)]
+    needs, toolset = [declared(agent, Requirements) for agent in agents], declared(parts.toolset, ToolsetTraits)
+    tools = (*toolset.tools.values(), *(tool for one in needs for tool in one.tools))
+    named = {name for one in needs for name in one.prompts}
+    for one in (*agents, parts.verifier, parts.grammar, parts.toolset, parts.condition, *tools, *others):
+        named |= {*prompt_sets(one)}
+    return {name: load(name).digest for name in sorted(named)}
+
+
+def with_provided_verifier(parts: Parts, models: Mapping[str, Model], samples: Sequence[Sample]) -> Parts:
+    """The parts, with the verifier that an agent provides. Raises ConfigErrors for what cannot be granted."""
+    findings: list[Finding] = []
+    needs = [(agent, declared(agent, Requirements)) for agent in agents_in(parts.agent)]
+    for agent, one in needs:
+        for name in (name for name in one.models if name not in models):
+            have = f"there are {', '.join(models)}; another: +model@models.{name}=openai"
+            findings.append(Finding("agent", f"{type(agent).__name__} names the model {name!r}; {have}"))
+    for agent, one in needs:
+        known = tuple(one.shown_patients)
+        if seen := [one.problem.id for one in samples if known and one.known_as.context.startswith(known)]:
+            text = f"{type(agent).__name__} shows examples on {len(seen)} of the samples that are evaluated, such as"
+            text = f"{text} {seen[0]!r}: evaluate another split, or show other examples"
+            findings.append(Finding("agent", text))
+    chosen, provided = parts.verifier, [one.verifier for _, one in needs if one.verifier is not None]
+    for verifier in provided:
+        mine, other, first = (type(one).__name__ for one in (verifier, chosen, provided[0]))
+        if not isinstance(chosen, Accept) and chosen != verifier:
+            text = f"the agent provides a verifier ({mine}), so {other} would not be asked: verifier=accept"
+            findings.append(Finding("verifier", text))
+        elif verifier != provided[0]:
+            text = f"the agents within it provide different verifiers: {mine} and {first}"
+            findings.append(Finding("agent", text))
+    if findings:
+        raise ConfigErrors(findings)
+    return replace(parts, verifier=provided[0]) if provided else parts
+
+
+class PrivacyRefused(ConfigError):
+    """The data may not go to the model. ``decision`` is for the manifest."""
+
+    def __init__(self, decision: Mapping[str, str]) -> None:
+        super().__init__(decision["reason"])
+        self.decision = decision
+
+
+def permit(privacy: str, models: Mapping[str, Model], toolset: Toolset, what: str = "dataset") -> dict[str, str]:
+    """Whether these models and tools may see data of a class, for the manifest. Raises PrivacyRefused."""
+    names, traits = ", ".join(sorted({model.name for model in models.values()})), declared(toolset, ToolsetTraits)
+    decision = {"dataset": privacy, "model": names, "decision": "permitted"}
+    if privacy == "open":
+        return decision | {"reason": "the data are open"}
+    receivers = [  # who, what it may get, who else, its key
+        (f"tool {name} asks a service, which", traits.permits, "it", "toolset")
+        for name, tool in traits.tools.items()
+        if tool.effect == "external"
+    ]
+    outside = {role: model for role, model in models.items() if not model.in_process}
+    for role, model in outside.items():
+        key = "model" if role == "main" else f"models.{role}"
+        receivers.append((f"model {model.name!r}", model.permits, "its endpoint", key))
+    for who, permits, receiver, key in receivers:
+        if privacy not in permits:
+            reason = (
+                f"the {what} is {privacy} and the {who} may only get data that are {', '.join(['open', *permits])};"
+                f" if {receiver} may receive such data: {key}.permits=[{privacy}]"
+            )
+            raise PrivacyRefused(decision | {"decision": "refused", "reason": reason})
+    kept = "the model runs in this process: nothing leaves it"
+    return decision | {"reason": f"every model's permits hold {privacy}" if outside else kept}

@@ -22,10 +22,8 @@ _LONGEST = 80
 @dataclass
 class Cell:
     """One job. ``varied``: the swept fields with their values; ``code`` None: not run; ``error``: why it broke off;
-    ``experiment``: what was built to check it, until it is run.
-
-    ``parts``: the jobs that run it in parts, and of such a job ``facts`` and ``ids``, those of its samples in order.
-    """
+    ``experiment``: what was built to check it, until it is run; ``parts``: the jobs that run it in parts, and of such a
+    job ``facts`` and ``ids`` of its samples in order."""
 
     overrides: tuple[str, ...]
     varied: Mapping[str, str]
@@ -46,38 +44,34 @@ class Cell:
 def cells(
     from_file: Sequence[Override], given: Sequence[Override], skip: Sequence[Sequence[Override]] = ()
 ) -> list[Cell]:
-    """All combinations, in the order of the command line. Raises ConfigErrors for what can't be a sweep.
-
-    ``from_file`` is the sweep of an experiment's YAML; the command line has the last word on its fields. ``skip``: a
-    job that has all overrides of one of these is left out.
-    """
-    if doubles := [key for key, n in Counter(_key(o) for o in given).items() if n > 1]:
+    """All combinations, in the order of the command line, which has the last word on the fields ``from_file``; without
+    jobs that have all overrides of one of ``skip``. Raises ConfigErrors for what can't be a sweep."""
+    if doubles := [key for key, n in Counter(key_of(o) for o in given).items() if n > 1]:
         raise ConfigErrors(
             Finding("", f"{key} is given twice in one sweep; list its values once: {key}=a,b") for key in doubles
         )
-    mine = {_key(o) for o in given}
-    overrides = [*(o for o in from_file if _key(o) not in mine), *given]
+    mine = {key_of(o) for o in given}
+    overrides = [*(o for o in from_file if key_of(o) not in mine), *given]
     lists = [_values(o) for o in overrides]
     if empty := [o.input_line for o, values in zip(overrides, lists, strict=True) if not values]:
         raise ConfigErrors(Finding("", f"{line}: the sweep is empty, there is no such value") for line in empty)
-    swept = [n for n, o in enumerate(overrides) if o.is_sweep_override()]
-    names = _names([_key(overrides[n]) for n in swept])
-    made = []
+    swept = {key_of(o): n for n, o in enumerate(overrides) if o.is_sweep_override()}
+    short = Counter(key.rpartition(".")[2] for key in swept)  # fields are as short as they stay different
+    names = {(end if short[end := key.rpartition(".")[2]] == 1 else key): n for key, n in swept.items()}
     skipped = [{word for o in one for word in _values(o)} for one in skip]
-    for job in itertools.product(*lists):
-        if any(one <= {*job} for one in skipped):
-            continue
-        varied = {name: job[n].partition("=")[2] for name, n in zip(names, swept, strict=True)}
-        made.append(Cell(job, varied, ""))
-    if not made:
+    jobs = [job for job in itertools.product(*lists) if not any(one <= {*job} for one in skipped)]
+    if not jobs:
         raise ConfigError("hydra.sweeper.skip leaves no job of the sweep; give hydra.sweeper.skip=[] to run it")
-    _refuse_doubles(made)
+    if doubles := [job for job, n in Counter(jobs).items() if n > 1]:
+        raise ConfigErrors(Finding("", f"the sweep holds the same job twice: {' '.join(job)}") for job in doubles)
+    made = [Cell(job, {name: job[n].partition("=")[2] for name, n in names.items()}, "") for job in jobs]
     _label(made)
     return made
 
 
-def _key(override: Override) -> str:
-    return f"{override.key_or_group}@{override.package}" if override.package else str(override.key_or_group)
+def key_of(override: Override) -> str:
+    """The key that a word sets, without what it does to it."""
+    return str(override.get_key_element()).lstrip("+~")
 
 
 def _values(override: Override) -> list[str]:
@@ -88,17 +82,6 @@ def _values(override: Override) -> list[str]:
     if not override.is_discrete_sweep():
         raise ConfigError(f"{override.input_line}: give the values one by one; an interval has no end")
     return [f"{key}={value}" for value in override.sweep_string_iterator()]
-
-
-def _names(keys: Sequence[str]) -> list[str]:
-    """Fields as short as they stay different."""
-    short = [key.rpartition(".")[2] for key in keys]
-    return [s if short.count(s) == 1 else key for s, key in zip(short, keys, strict=True)]
-
-
-def _refuse_doubles(made: Sequence[Cell]) -> None:
-    if doubles := [cell for cell, n in Counter(cell.overrides for cell in made).items() if n > 1]:
-        raise ConfigErrors(Finding("", f"the sweep holds the same job twice: {' '.join(job)}") for job in doubles)
 
 
 def _label(made: Sequence[Cell]) -> None:

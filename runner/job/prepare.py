@@ -22,24 +22,17 @@ from components.core.types import Sample
 from runner.config import build as builder
 from runner.config import composed as configs
 from runner.config.catalogue import Catalogue
+from runner.config.composed import Origins, words_of
 from runner.config.errors import ConfigErrors, Finding, complain, noting, unreachable
 from runner.config.explain import explain
-from runner.config.origins import Origins, words_of
 from runner.config.schema import Settings
-from runner.experiment.checks import (
-    PrivacyRefused,
-    check_fit,
-    check_models,
-    permit,
-    prompt_digests,
-    with_provided_verifier,
-)
-from runner.experiment.experiment import Experiment, Launch
-from runner.experiment.parts import PartsBuilder, grammars_of
-from runner.experiment.select import select
+from runner.episode.budget import Budget
+from runner.episode.shared import Parts
+from runner.experiment import parts as fitting
+from runner.experiment.experiment import Experiment, Launch, select
 from runner.storage import manifest
 from runner.storage.resume import folder_for, refuse_changes, refuse_parts
-from runner.terminal.interrupts import Interrupts
+from runner.terminal.command import interrupts
 
 PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
 
@@ -47,7 +40,7 @@ PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
 class Check(Callback):
     """Checks a single run before Hydra makes its folder; what it built waits in ``PREPARED``."""
 
-    @Interrupts()
+    @interrupts()
     def on_run_start(self, config: DictConfig, **_: Any) -> None:
         """Refuse in one line each, exit code 2; else choose the folder."""
         from runner.learning.stage_context import place_of_stage
@@ -60,14 +53,13 @@ class Check(Callback):
             folder = Path(config.hydra.run.dir)
             given = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
             folder = place_of_stage(experiment) or folder_for(experiment.cfg, folder, given)
-        except (ConfigError, OmegaConfBaseException) as error:
-            complain(
-                error
-                if isinstance(error, ConfigError)
-                else ConfigErrors([explain(error, words_of(config, "hydra"), Catalogue(()))])
-            )
-            if isinstance(error, PrivacyRefused):
+        except ConfigError as error:
+            complain(error)
+            if isinstance(error, fitting.PrivacyRefused):
                 note_refusal(error, Path(config.hydra.run.dir))
+            raise SystemExit(2) from None
+        except OmegaConfBaseException as error:
+            complain(ConfigErrors([explain(error, words_of(config, "hydra"), Catalogue(()))]))
             raise SystemExit(2) from None
         except OSError as error:
             complain(unreachable(error))
@@ -79,7 +71,7 @@ class Check(Callback):
         PREPARED.set(experiment)
 
 
-def note_refusal(error: PrivacyRefused, folder: Path) -> None:
+def note_refusal(error: fitting.PrivacyRefused, folder: Path) -> None:
     """A refusal for privacy is written down: a manifest, and nothing else. A run that is there is left alone."""
     if (folder / manifest.FILE).exists():
         return
@@ -92,7 +84,7 @@ def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
     try:
         cfg = configs.resolve(config)
         places = Origins(loader, config)
-        findings = configs.hidden(places.catalogue) + configs.profile_changes(cfg, config, places)
+        findings = places.catalogue.hidden + configs.profile_changes(cfg, config, places)
         if findings := findings + configs.invalid_references(cfg, places):
             raise ConfigErrors(findings)
         return check(cfg, launch_of(config, cfg), configs.changed_groups(config, places))
@@ -123,39 +115,36 @@ def job(config: DictConfig, prepared: Experiment | None, swept: Sequence[str] = 
 
 
 def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collection[str] = ()) -> Experiment:
-    """Build and check. Raises ConfigErrors, PrivacyRefused.
-
-    The findings of the run's own fields and of the parts that were ``touched`` are found at once, before the code
-    of other parts is loaded: a refusal is quick.
-    """
+    """Build and check, what was ``touched`` before the code of other parts is loaded. Raises ConfigErrors."""
     findings: list[Finding] = []
     with noting(findings):
         builder.check(Settings, cfg)
-    made = PartsBuilder(cfg, {finding.key.partition(".")[0] for finding in findings}, findings, touched)
-    made.everything(), made.source(), made.stage()
-    if findings:
-        raise ConfigErrors(findings)
-    made.only = None
-    (pieces, models, dataset), source, stage = made.everything(), made.source(), made.stage()
-    if findings:
-        raise ConfigErrors(findings)
-    from runner.episode.budget import Budget
-    from runner.episode.shared import Parts
+    named, made = fitting.named_parts(cfg, findings), dict[str, Any]()
+    for first in (True, False):
+        now = {key: part for key, part in named.items() if (key.partition(".")[0] in touched) is first}
+        made |= fitting.build_parts(now, cfg, findings)
+        if findings:
+            raise ConfigErrors(findings)
     from runner.learning.checks import check_learning
 
-    parts = Parts(**pieces, budget=Budget(**cfg["budget"]["sample"]))
-    decision = permit(dataset.privacy, models, parts.toolset)
-    check_models(parts, models, cfg["budget"])
-    with noting(findings, "dataset"):
-        node, allow = json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
+    models, dataset = {"main": made["model"], **fitting.below(made, "models")}, made["dataset"]
+    (grammar,) = fitting.below(made, "grammars").values()
+    pieces = {name: made[name] for name in ("agent", "verifier", "toolset", "condition")}
+    budget = Budget(**cfg["budget"]["sample"])
+    parts = Parts(**pieces, grammar=grammar, scorers=fitting.below(made, "scorer"), budget=budget)
+    decision = fitting.permit(dataset.privacy, models, parts.toolset)
+    fitting.check_models(parts, models, cfg["budget"])
+    node, allow = json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
+    try:
         samples = _selected(node, allow, cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
-    if findings:
-        raise ConfigErrors(findings)
-    parts = with_provided_verifier(parts, models, samples)
-    toolsets, acts = list(Catalogue().choices("toolset")), bool(grammars_of(cfg["agent"]))
-    check_fit(parts, samples[0], cfg["seed"], toolsets, acts)
+    except ConfigError as error:
+        raise error if isinstance(error, ConfigErrors) else ConfigErrors([Finding("dataset", str(error))]) from None
+    parts = fitting.with_provided_verifier(parts, models, samples)
+    toolsets, acts = list(Catalogue().choices("toolset")), bool(fitting.grammars_of(cfg["agent"]))
+    fitting.check_fit(parts, samples[0], cfg["seed"], toolsets, acts)
+    source, stage = made.get("memory"), made.get("stage")
     learner = None if source is None else source.stage
-    digests = prompt_digests(parts, learner, stage, *parts.scorers.values())
+    digests = fitting.prompt_digests(parts, learner, stage, *parts.scorers.values())
     experiment = Experiment(
         cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),
         cfg, digests, decision, launch or Launch(), source, stage,
@@ -175,15 +164,12 @@ def launch_of(config: DictConfig, cfg: Mapping[str, Any]) -> Launch:
     """What Hydra knows of a launch. Lists of choices (scorer) are known by their keys."""
     hydra = config.hydra
     chosen = {str(k): str(v) for k, v in hydra.runtime.choices.items() if not k.startswith("hydra/") and v is not None}
-    choices = {_place(group): choice for group, choice in chosen.items()}
+    choices = {}
+    for group, choice in chosen.items():
+        name, _, package = group.partition("@")  # agent@agent.inner is agent.inner
+        choices[name if package in ("", "_global_") else package] = choice
     choices["scorer"] = "+".join(cfg["scorer"]) if isinstance(cfg.get("scorer"), Mapping) else ""
     in_sweep = str(hydra.mode).endswith("MULTIRUN")
     sweep, label = (str(hydra.sweep.dir), str(hydra.sweep.subdir)) if in_sweep else (None, "")
     number = int(hydra.job.num) if in_sweep else None
     return Launch(choices, tuple(words_of(config, "task")), sweep, label, number=number)
-
-
-def _place(group: str) -> str:
-    """The key of a group's choice: ``agent@agent.inner`` is agent.inner."""
-    name, _, package = group.partition("@")
-    return name if package in ("", "_global_") else package

@@ -1,22 +1,20 @@
 """One job from a built experiment to a finished run folder, its table and its tracking."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sys
 from collections import Counter
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.traits import MemoryTraits, ModelTraits, declared
 from runner.episode.door import Door
 from runner.episode.ending import shortly
-from runner.experiment.checks import sandbox_of
-from runner.experiment.facts import facts_of, sweep_id
-from runner.job.execute import Outcome, execute
+from runner.experiment.experiment import Experiment, facts_of, study, sweep_id
+from runner.experiment.parts import sandbox_of
+from runner.job.execute import Execution, Outcome
 from runner.job.exit_codes import BUDGET, COMPLETE, ERRORS
 from runner.job.shared_resources import Lease, SharedResources
 from runner.learning.memory import learn, remember
@@ -30,19 +28,103 @@ from runner.storage.records import RecordWriter
 from runner.storage.resume import quoted, written
 from runner.storage.schema import Manifest, Session
 from runner.terminal.progress import Progress, log_to
-
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
+from runner.tracking import Heartbeat, track_made
 
 log = logging.getLogger("runner")
-_STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
+_MLFLOW = "MLflow:     {}   (make ui or python -m runner.ui starts it)"
+
+
+@dataclass
+class _Job:
+    """A job that runs: what it has, and what it writes of itself."""
+
+    experiment: Experiment
+    folder: Path
+    resources: SharedResources
+    door: Door
+    writer: RecordWriter
+    notes: Manifest
+    outcome: Outcome = field(default_factory=Outcome)
+
+    async def run_samples(self, lease: Lease | None) -> int:
+        """Execute between the manifest's beginning and its end. Returns the exit code."""
+        experiment, resources, door, outcome = self.experiment, self.resources, self.door, self.outcome
+        sweep = sweep_id(experiment.launch.sweep)
+        with Heartbeat(self.folder, experiment.cfg, sweep=sweep, total_jobs=resources.jobs) as heartbeat:
+
+            def beat(now: Outcome) -> None:
+                spent, n = door.spent, len(now.records)
+                heartbeat.update(samples=n, errors=now.errored, tokens=spent.tokens, usd=spent.usd)
+                if resources.watch is not None:
+                    now.stopped = now.stopped or resources.watch(experiment, now.records)
+
+            try:
+                name, rule = experiment.launch.label or experiment.name, resources.stop_rule(experiment)
+                shared = beat, lease, resources.board, rule
+                execution = Execution(experiment.parts, door, self.writer, outcome, name, *shared)
+                await execution.run(experiment.samples, experiment.epochs)
+            except ConfigError:
+                self.finish("refused")
+                raise
+            failed = outcome.halted or outcome.error_rate > experiment.cfg["run"]["max_error_rate"]
+            code = BUDGET if outcome.stopped else ERRORS if failed else COMPLETE
+            status = "budget" if outcome.stopped else "complete"
+            summary = self.finish("interrupted" if outcome.halted else status)
+            async with resources.tracking:
+                url = await asyncio.to_thread(heartbeat.track)
+        if sweep is None:
+            _print_summary(self.folder, self.notes, summary, url)
+        else:
+            print(f"{experiment.launch.label}: {status_line(self.notes)} {self.folder}")  # noqa: T201
+        return code
+
+    def finish(self, status: str) -> Summary:
+        """Write metrics, manifest and report from the records."""
+        experiment, outcome, notes = self.experiment, self.outcome, self.notes
+        summary = summary_of(outcome.records, notes["levels"], notes["by"], notes["kinds"])
+        resume = None if status == "complete" and not outcome.errored else resume_command(self.folder)
+        shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
+        counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
+        errors = [plain(shortly(r["error"])) for r in outcome.records if r["stop"] == "error" and r["error"]]
+        sessions = [*notes["sessions"], _session(self.door)]
+        notes |= {
+            "status": status,
+            "stopped": outcome.stopped or outcome.halted,
+            "end": manifest.now(),
+            "counts": {
+                "finished": len(outcome.records),
+                "wanted": len(experiment.samples) * experiment.epochs,
+                "errored": outcome.errored,
+            },
+            "errors": dict(Counter(errors).most_common(5)),
+            "sandbox": sandbox_of(experiment.parts),  # with what it had to kill
+            "sessions": sessions,
+            "calls": {
+                "sent": sum(one["sent"] for one in sessions),
+                "from_journal": sum(one["from_journal"] for one in sessions),
+                "beside": sum(one.get("beside", 0) for one in sessions),
+                "models": {} if shared else {role: counted for role, counted in counters.items() if counted},
+            },
+            "spent": manifest.spent(sessions),
+        }
+        log.info("%s: %s; %s", status, notes["counts"], notes["calls"])
+        for text, n in notes["errors"].items():
+            log.warning("%s: %s", times(n), text)
+        notes["mlflow"] = manifest.read(self.folder).get("mlflow")
+        manifest.write(self.folder, notes)
+        disk.replace(self.folder / "metrics.json", as_json(summary))
+        disk.replace(self.folder / "report.md", report(notes, summary, resume))
+        return summary
 
 
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
-    """Run what is owed, write the folder, print the table, track. Returns the exit code.
+    """Run what is owed, write the folder, print the table, track; or run the config's stage. Returns the exit code.
 
-    When cancelled, what is finished is kept, the manifest says ``interrupted`` and the cancellation continues.
+    When cancelled, what is finished is kept, and sent to MLflow by resuming: the line after an interrupt comes at once.
     """
+    study(experiment)
+    if experiment.cfg.get("stage") is not None:
+        return await _run_stage(experiment, resources)
     cfg, facts = experiment.cfg, facts_of(experiment)
     manifest.refuse_others(folder, facts)
     async with AsyncExitStack() as own:
@@ -58,123 +140,35 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         for note in notes["notes"]:
             print(f"note: {note}", file=sys.stderr)  # noqa: T201
         disk.replace(folder / "config.yaml", config)
+        job = _Job(experiment, folder, resources, door, writer, notes)
         try:
-            experiment = await remember(experiment, door, folder, before, notes)
-            return await _run_samples(experiment, folder, resources, lease, door, writer, notes)
+            job.experiment = await remember(experiment, door, folder, before, notes)
+            return await job.run_samples(lease)
         except asyncio.CancelledError:
-            if notes["status"] == "running":  # it was cancelled before the first sample
-                _finish(experiment, folder, door, Outcome(), notes, "interrupted")
+            if notes["status"] == "running":
+                job.finish("interrupted")
             raise
         except (ModelError, RunLimitReached) as error:  # of making the memory; those of samples are their records
-            _finish(experiment, folder, door, Outcome(stopped=f"no memory: {error}"), notes, "interrupted")
+            job.outcome.stopped = f"no memory: {error}"
+            job.finish("interrupted")
             print(f"the memory was not made: {error}\nto resume:  {resume_command(folder)}")  # noqa: T201
             return ERRORS if isinstance(error, ModelError) else BUDGET
 
 
-async def _run_samples(
-    experiment: Experiment,
-    folder: Path,
-    resources: SharedResources,
-    lease: Lease | None,
-    door: Door,
-    writer: RecordWriter,
-    notes: Manifest,
-) -> int:
-    """Execute between the manifest's beginning and its end."""
-    from runner.tracking import Heartbeat
-
-    outcome, sweep, cfg = Outcome(), sweep_id(experiment.launch.sweep), experiment.cfg
-    with Heartbeat(folder, cfg, sweep=sweep, total_jobs=resources.jobs) as heartbeat:
-
-        def beat(now: Outcome) -> None:
-            tokens = door.spent.input_tokens + door.spent.output_tokens
-            heartbeat.update(samples=len(now.records), errors=now.errored, tokens=tokens, usd=door.spent.usd)
-            if resources.watch is not None:
-                now.stopped = now.stopped or resources.watch(experiment, now.records)
-
-        name, board = experiment.launch.label or experiment.name, resources.board
-        try:
-            await execute(
-                experiment.parts, door, experiment.samples, experiment.epochs, writer, outcome,
-                name=name, beat=beat, lease=lease, board=board, stop_rule=resources.stop_rule(experiment),
-            )  # fmt: skip
-        except asyncio.CancelledError:
-            # Not sent to MLflow: the line after an interrupt comes at once. Resuming sends it, as does the report.
-            _finish(experiment, folder, door, outcome, notes, "interrupted")
-            raise
-        except ConfigError:
-            _finish(experiment, folder, door, outcome, notes, "refused")
-            raise
-        failed = outcome.halted or outcome.error_rate > cfg["run"]["max_error_rate"]
-        code = BUDGET if outcome.stopped else ERRORS if failed else COMPLETE
-        status = "interrupted" if outcome.halted else _STATUS[code]
-        summary = _finish(experiment, folder, door, outcome, notes, status)
-        async with resources.tracking:
-            url = await asyncio.to_thread(heartbeat.track)
-    if sweep is None:
-        _print_summary(folder, notes, summary, url)
-    else:
-        print(f"{experiment.launch.label}: {status_line(notes)} {folder}")  # noqa: T201
-    return code
-
-
-def _finish(
-    experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: Manifest, status: str
-) -> Summary:
-    """Write metrics, manifest and report from the records."""
-    summary = summary_of(outcome.records, notes["levels"], notes["by"], notes["kinds"])
-    wanted = len(experiment.samples) * experiment.epochs
-    resume = None if status == "complete" and not outcome.errored else resume_command(folder)
-    shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
-    counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
-    stats = {} if shared else {role: counted for role, counted in counters.items() if counted}
-    notes |= {
-        "status": status,
-        "stopped": outcome.stopped or outcome.halted,
-        "end": manifest.now(),
-        "counts": {"finished": len(outcome.records), "wanted": wanted, "errored": outcome.errored},
-        "errors": _errors(outcome),
-        "sandbox": sandbox_of(experiment.parts),  # with what it had to kill
-    }
-    notes["sessions"] = [*notes["sessions"], _session(door)]
-    notes["calls"] = {
-        "sent": sum(one["sent"] for one in notes["sessions"]),
-        "from_journal": sum(one["from_journal"] for one in notes["sessions"]),
-        "beside": sum(one.get("beside", 0) for one in notes["sessions"]),
-        "models": stats,
-    }
-    notes["spent"] = manifest.spent(notes["sessions"])
-    log.info("%s: %s; %s", status, notes["counts"], notes["calls"])
-    for text, n in notes["errors"].items():
-        log.warning("%s: %s", times(n), text)
-    notes["mlflow"] = manifest.read(folder).get("mlflow")
-    manifest.write(folder, notes)
-    disk.replace(folder / "metrics.json", as_json(summary))
-    disk.replace(folder / "report.md", report(notes, summary, resume))
-    return summary
-
-
 def _session(door: Door) -> Session:
     """What this process asked and spent; a resumed run has several."""
-    spent = door.spent
+    spent, answered_by = door.spent, dict[str, list[str]]()
+    for role, model in sorted(door.answered_by):
+        answered_by.setdefault(role, []).extend([model] if model else [])
     return {
         "sent": spent.calls,
         "from_journal": door.replayed,
         "beside": door.beside,
-        "answered_by": {
-            role: sorted(model for one, model in door.answered_by if one == role and model)
-            for role in sorted({role for role, _ in door.answered_by})
-        },
+        "answered_by": answered_by,
         "usd": None if spent.unpriced else spent.usd,
         "input_tokens": None if spent.unreported else spent.input_tokens,
         "output_tokens": None if spent.unreported else spent.output_tokens,
     }
-
-
-def _errors(outcome: Outcome) -> dict[str, int]:
-    """The commonest errors in a line each, with their numbers."""
-    shown = Counter(plain(shortly(r["error"])) for r in outcome.records if r["stop"] == "error" and r["error"])
-    return dict(shown.most_common(5))
 
 
 def resume_command(folder: Path) -> str:
@@ -183,7 +177,6 @@ def resume_command(folder: Path) -> str:
 
 
 def _print_summary(folder: Path, notes: Manifest, summary: Summary, url: str | None) -> None:
-    """The last lines on the terminal: the table, the folder, the link."""
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])
     learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
@@ -194,14 +187,12 @@ def _print_summary(folder: Path, notes: Manifest, summary: Summary, url: str | N
         lines.append(f"errors:     {times(n)}: {text}")
         lines.append(f"to resume:  {resume_command(folder)}")
     if url:
-        lines.append(f"MLflow:     {url}   (make ui or python -m runner.ui starts it)")
-    for line in lines:
-        if line:
-            print(line)  # noqa: T201
+        lines.append(_MLFLOW.format(url))
+    print(*filter(None, lines), sep="\n")  # noqa: T201
 
 
-async def run_stage(experiment: Experiment, resources: SharedResources) -> int:
-    """Run the stage of the config: a standalone one, or the making of the memory. Returns the exit code."""
+async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:
+    """A standalone stage, or the making of the memory."""
     name = "the memory" if experiment.stage is None else experiment.launch.choices.get("stage", "the stage")
     async with AsyncExitStack() as own:
         experiment = resources.share(experiment, own)
@@ -209,7 +200,11 @@ async def run_stage(experiment: Experiment, resources: SharedResources) -> int:
         own.callback(resources.finish, experiment.launch.label, door.spent)
         try:
             if experiment.stage is None:
-                lines, code, made = *await _learn_memory(experiment, door), None
+                folder, lines = await learn(experiment, door)
+                if experiment.source is not None and folder is not None:
+                    lines += declared(experiment.source.open(folder, ""), MemoryTraits).notes
+                how = "made now" if door.spent.calls + door.replayed else "it was there"
+                lines, code, made = [*lines, f"memory:     {folder} ({how})"], COMPLETE, None
             else:
                 with Progress(door, 0, 0, name) as progress:
                     made = await experiment.stage.make(StageContext(experiment, door, progress))
@@ -220,18 +215,6 @@ async def run_stage(experiment: Experiment, resources: SharedResources) -> int:
             return ERRORS if isinstance(error, ModelError) else BUDGET
     print(*lines, sep="\n")  # noqa: T201
     print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
-    if made is not None:
-        from runner.tracking import track_made
-
-        if url := await asyncio.to_thread(track_made, made, experiment.cfg, experiment.launch.choices):
-            print(f"MLflow:     {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
+    if made and (url := await asyncio.to_thread(track_made, made, experiment.cfg, experiment.launch.choices)):
+        print(_MLFLOW.format(url))  # noqa: T201
     return code
-
-
-async def _learn_memory(experiment: Experiment, door: Door) -> tuple[list[str], int]:
-    """Make the memory, or find it. Returns what to print, and the exit code."""
-    folder, said = await learn(experiment, door)
-    if experiment.source is not None and folder is not None:
-        said += declared(experiment.source.open(folder, ""), MemoryTraits).notes
-    how = "made now" if door.spent.calls + door.replayed else "it was there"
-    return [*said, f"memory:     {folder} ({how})"], COMPLETE

@@ -10,28 +10,22 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from components.core.errors import OVERFLOW, ConfigError
 from components.core.protocols import Model, Studying
 from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.episode.door import Door, InFlight
+from runner.experiment.experiment import Experiment
 from runner.storage.journal import Journal
 from runner.terminal.progress import Board
 
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
-
-    Watch = Callable[[Experiment, Sequence[Mapping[str, Any]]], str | None]  # why to stop a job with these records
+Watch = Callable[[Experiment, Sequence[Mapping[str, Any]]], str | None]  # why to stop a job with these records
 
 
 class SharedResources:
-    """Made once per process on the running event loop; closed when all jobs are over.
-
-    ``budget`` is that of all ``owed`` jobs together, of which ``spent`` is gone already; ``jobs`` counts those that
-    were finished before, too; ``terminal``: whether this process has it for itself.
-    """
+    """Made once per process on the running event loop. ``budget``: of all ``owed`` jobs, of which ``spent`` is gone;
+    ``jobs``: with those that were finished before; ``terminal``: whether this process has it for itself."""
 
     def __init__(
         self, budget: Budget, owed: int = 1, jobs: int = 1, spent: Spent | None = None, terminal: bool = True
@@ -54,24 +48,19 @@ class SharedResources:
         self._stack.enter_context(self.board)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._stack.__aexit__(kind, error, trace)  # aclose would hide an interrupt under what it raises
+    async def __aexit__(self, *error: Any) -> None:
+        await self._stack.__aexit__(*error)  # aclose would hide an interrupt under what it raises
 
     def share(self, experiment: Experiment, own: AsyncExitStack) -> Experiment:
-        """The experiment with the models of earlier jobs instead of its own with the same settings.
-
-        A model that knows the answers of its job's samples is not shared, and closed with ``own``.
-        """
-        models: dict[str, Model] = {}
+        """The experiment with the models of earlier jobs that have the same settings; one that knows the answers of its
+        job's samples is not shared, and closed with ``own``."""
+        models, cfg = dict(experiment.models), experiment.cfg
         for role, model in experiment.models.items():
             if isinstance(model, Studying):
                 own.push_async_callback(model.close)
-                models[role] = model
                 continue
-            cfg = experiment.cfg["model"] if role == "main" else experiment.cfg["models"][role]
-            if (settings := _json(cfg)) not in self._models:
+            settings = _json(cfg["model"] if role == "main" else cfg["models"][role])
+            if settings not in self._models:
                 self._stack.push_async_callback(model.close)
             models[role] = self._models.setdefault(settings, model)
         return replace(experiment, models=models)
@@ -101,9 +90,19 @@ class SharedResources:
     def door(self, experiment: Experiment) -> Door:
         """The door of a job. Raises ConfigError for a journal to replay from that is not there."""
         run = experiment.cfg["run"]
+        replay, named, journal = run["replay"], run["journal"], None
+        if replay is not False or named is not None:
+            folder = Path(named if replay in (True, False) else replay)
+            if (journal := self._journals.get(folder)) is None:
+                if replay is not False and not folder.is_dir():
+                    raise ConfigError(
+                        f"run.replay: there is no journal {folder}; run once without replay, or name its folder"
+                    )
+                journal = self._journals[folder] = Journal(folder, read_only=replay is not False)
+                self._stack.callback(journal.close)
         return Door(
-            experiment.models, self._journal(run), run_seed=experiment.seed, budget_pool=self._budget_pool,
-            replay=run["replay"] is not False, in_flight=self._in_flight,
+            experiment.models, journal, run_seed=experiment.seed, budget_pool=self._budget_pool,
+            replay=replay is not False, in_flight=self._in_flight,
         )  # fmt: skip
 
     def finish(self, label: str, spent: Spent | None = None) -> None:
@@ -111,21 +110,6 @@ class SharedResources:
         if label not in self._finished:
             self._finished.add(label)
             self._budget_pool.finish(spent or Spent())
-
-    def _journal(self, run: Mapping[str, Any]) -> Journal | None:
-        """The journal to write to, or to replay from without writing."""
-        replay, named = run["replay"], run["journal"]
-        if replay is False and named is None:
-            return None
-        folder = Path(named if replay in (True, False) else replay)
-        if folder not in self._journals:
-            if replay is not False and not folder.is_dir():
-                raise ConfigError(
-                    f"run.replay: there is no journal {folder}; run once without replay, or name its folder"
-                )
-            self._journals[folder] = journal = Journal(folder, read_only=replay is not False)
-            self._stack.callback(journal.close)
-        return self._journals[folder]
 
 
 def lane_of(cfg: Mapping[str, Any]) -> str:
@@ -138,10 +122,7 @@ def _json(settings: Mapping[str, Any]) -> str:
 
 
 class Slots:
-    """How many samples run at once; of those that wait, the ones of the job that began first come first.
-
-    ``unused`` is set while there are slots that nothing waits for.
-    """
+    """How many samples run at once, those of the job that began first before others. ``unused``: some are free."""
 
     def __init__(self, n: int) -> None:
         self._free = n
@@ -187,9 +168,7 @@ class Lease:
         self.begun.set()
         await self.slots.take(self.rank)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.slots.release()
 
 
@@ -199,8 +178,7 @@ _OF_THE_ENDPOINT = frozenset({"auth", "connection", "quota", "rate_limit", "serv
 
 @dataclass
 class ErrorStreak:
-    """How many samples in a row errored; ``any_success``: whether one ever ended well. ``connections``: samples at
-    once."""
+    """How many samples in a row errored, of so many at once; ``any_success``: whether one ever ended well."""
 
     connections: int
     n: int = 0
@@ -218,11 +196,8 @@ class ErrorStreak:
 
 @dataclass
 class StopRule:
-    """When a job stops by itself: too many samples in a row errored. One that errors alone stops nothing, and is run
-    again on resume.
-
-    ``permitted``: samples that may error. ``endpoint``: the streak of endpoint errors in all jobs with the same model.
-    """
+    """When a job stops by itself: after too many errors in a row, of its own or of its ``endpoint`` in all jobs, and
+    more than are ``permitted``."""
 
     permitted: float
     endpoint: ErrorStreak

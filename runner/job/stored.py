@@ -1,19 +1,19 @@
 """Stored runs with their samples: scored again, and exported in the layout of a publication."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from components.core.errors import ConfigError
 from components.core.moved import renewed
 from components.core.traits import Requirements, declared
-from components.core.types import Sample, Trajectory
+from components.core.types import Sample
 from runner.episode.ending import before_judging, scored
+from runner.experiment.experiment import Experiment
+from runner.job.prepare import check
 from runner.results.runs import Run
 from runner.storage.records import FILE, RecordWriter, read
 from runner.storage.resume import CONFIG
@@ -21,14 +21,11 @@ from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
 from runner.storage.texts import TextReader
 
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
+EXPORT_FILE = "export.jsonl"
 
 
 def rebuild_experiment(folder: Path, cfg: Mapping[str, Any]) -> Experiment:
     """The experiment of a folder, without a model to ask. Raises ConfigError."""
-    from runner.job.prepare import check
-
     if not isinstance(cfg.get("run"), Mapping):
         raise ConfigError(f"{folder / CONFIG} is damaged: it is not the config of a run")
     # A replay builds its models without keys; nothing is asked, so the folder may stand for the journal.
@@ -63,30 +60,31 @@ def rescored_records(folder: Path, cfg: Mapping[str, Any]) -> list[Record]:
 
 def replace_records(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
     """Replace the records of a folder, in one move."""
-    writer = RecordWriter(folder)
-    fresh = folder / (FILE + ".tmp")
-    with fresh.open("wb") as file:
-        for record in records:
-            file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+    writer, fresh = RecordWriter(folder), folder / f"{FILE}.tmp"
+    fresh.write_bytes(b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records))
     fresh.replace(folder / FILE)
     writer.close()
 
 
-EXPORT_FILE = "export.jsonl"
-Export = Callable[[Sample, Trajectory], Mapping[str, Any]]
-
-
 def export(runs: Sequence[Run]) -> None:
-    """Write the file of every run whose agent has a layout. Raises ConfigError when none has, or when a sample is no
-    longer in the data."""
+    """Write the file of every run whose agent has a layout, in the order of its samples. Raises ConfigError."""
     without = []
     for run in runs:
         experiment = rebuild_experiment(run.folder, run.cfg)
         layout = declared(experiment.parts.agent, Requirements).export
         if layout is None:
             without.append(run.choices.get("agent", "?"))
-        else:
-            _write(run, experiment, layout)
+            continue
+        order = {sample.problem.id: number for number, sample in enumerate(experiment.samples)}
+        unpacker, episodes = Unpacker(TextReader(run.folder)), {}
+        for record, sample in with_samples(run.folder, experiment):
+            episode = layout(sample, before_judging(unpacker.trajectory(record)))
+            episodes[order[sample.problem.id], record["epoch"]] = {**_facts(run, record), **episode}
+        path, fresh = run.folder / EXPORT_FILE, run.folder / f"{EXPORT_FILE}.tmp"
+        lines = (orjson.dumps(episodes[key], option=orjson.OPT_APPEND_NEWLINE) for key in sorted(episodes))
+        fresh.write_bytes(b"".join(lines))
+        fresh.replace(path)
+        print(f"{len(episodes):,} episodes written to {path}")  # noqa: T201
     names = ", ".join(dict.fromkeys(without))
     if len(without) == len(runs):
         raise ConfigError(f"export: the agent {names} has no export format (Requirements.export)")
@@ -94,26 +92,7 @@ def export(runs: Sequence[Run]) -> None:
         print(f"without a layout of their own, left out: {names}")  # noqa: T201
 
 
-def _write(run: Run, experiment: Experiment, layout: Export) -> None:
-    """All episodes of a run in the order of its samples, in one move."""
-    order = {sample.problem.id: number for number, sample in enumerate(experiment.samples)}
-    unpacker = Unpacker(TextReader(run.folder))
-    found = {
-        (order[sample.problem.id], record["epoch"]): {
-            **_facts(run, record), **layout(sample, before_judging(unpacker.trajectory(record))),
-        }
-        for record, sample in with_samples(run.folder, experiment)
-    }  # fmt: skip
-    path = run.folder / EXPORT_FILE
-    fresh = path.with_name(EXPORT_FILE + ".tmp")
-    lines = (orjson.dumps(found[key], option=orjson.OPT_APPEND_NEWLINE) for key in sorted(found))
-    fresh.write_bytes(b"".join(lines))
-    fresh.replace(path)
-    print(f"{len(found):,} episodes written to {path}")  # noqa: T201
-
-
 def _facts(run: Run, record: Mapping[str, Any]) -> dict[str, Any]:
-    """What the run knows of an episode."""
     data = run.manifest.get("dataset") or {}
     return {
         "id": record["sample_id"],

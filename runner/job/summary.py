@@ -1,20 +1,24 @@
 """The end of a sweep: one table over its jobs, in the terminal, in its folder's files and in MLflow."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.core.errors import ConfigError
-from runner.experiment.facts import sweep_id
+from runner.experiment.experiment import sweep_id
 from runner.job.plan import Cell
-
-if TYPE_CHECKING:
-    from runner.results.intervals import MetricJSON
-    from runner.results.metrics import Summary
-    from runner.results.runs import Run
+from runner.results.grid import deciding_score
+from runner.results.intervals import MetricJSON
+from runner.results.publications.gains import show_gains
+from runner.results.rows import headline
+from runner.results.runs import Run, warnings_of
+from runner.results.sections import figures
+from runner.results.sections.comparisons import show_methods
+from runner.results.sections.means import show_means
+from runner.results.sections.page import write
+from runner.results.table import number, show, show_section
+from runner.tracking import finish_sweep
 
 MEANS = "means.json"
 _COLUMNS = 7
@@ -22,22 +26,20 @@ _COLUMNS = 7
 
 def summarise(plan: Sequence[Cell]) -> None:
     """Print the table of headline metrics, where to look, and send the sweep's own run."""
-    from runner.results.publications.gains import show_gains
-    from runner.results.rows import headline
-    from runner.results.runs import Run
-    from runner.results.sections import figures
-    from runner.results.sections.comparisons import show_methods
-    from runner.results.sections.means import show_means
-    from runner.results.table import show, show_section
-
-    done = [(cell, metrics) for cell in plan if (metrics := _metrics(cell)) is not None]
+    done: list[tuple[Cell, Mapping[str, MetricJSON]]] = []
+    for cell in plan:
+        if (path := cell.folder / "metrics.json").exists():
+            done.append((cell, json.loads(path.read_text(encoding="utf-8"))["metrics"]))
     if not done:
         return
     runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
     named = dict.fromkeys(name for run in runs for name in run.shown)
     names = headline([metrics for _, metrics in done], _COLUMNS, [run.manifest for run in runs], named)
     names = [*undirected_scores(runs, names), *names][:_COLUMNS]
-    body = [(cell.label, *(_cell(metrics.get(name)) for name in names)) for cell, metrics in done]
+    body = [
+        (cell.label, *(number(metrics[name]["value"]) if name in metrics else "-" for name in names))
+        for cell, metrics in done
+    ]
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
         print(f"compare.scores: no job has a value of {', '.join(missing)}")  # noqa: T201
@@ -53,35 +55,23 @@ def summarise(plan: Sequence[Cell]) -> None:
 
 def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Path, files: Sequence[Path] = ()) -> None:
     """Write a sweep's page, send its own run to MLflow with that and ``files``, and print calls and where to look."""
-    from runner.results.runs import warnings_of
-    from runner.tracking import finish_sweep
-
     print(*warnings_of(runs), calls(manifests), f"sweep folder: {home}", sep="\n")  # noqa: T201
-    files, sweep = [*files, *(pages(runs, home) if runs else ())], sweep_id(str(home))
+    pages, sweep = list[Path](), sweep_id(str(home))
+    try:
+        if runs:
+            pages = write(runs, home)
+            print(f"report:       {pages[0]}")  # noqa: T201
+    except ConfigError as error:  # a report that cannot be written costs one line, no result
+        print(f"no report:    {error}")  # noqa: T201
     folders = [run.folder for run in runs]
-    if runs and sweep and (url := finish_sweep(folders, runs[0].cfg, sweep=sweep, files=files)):
+    if runs and sweep and (url := finish_sweep(folders, runs[0].cfg, sweep=sweep, files=[*files, *pages])):
         print(f"MLflow:       {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
 
 
 def undirected_scores(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
     """Scores that decide and are better neither way, so that they are not headlines: how long conversations get."""
-    from runner.results.grid import deciding_score
-
     decide = dict.fromkeys(one for run in runs if (one := deciding_score(run)) and not run.better(one))
     return [one for one in decide if one not in names]
-
-
-def pages(runs: Sequence[Run], home: Path) -> list[Path]:
-    """Write a sweep's page and tables, the page first; a report that cannot be written costs one line, no result."""
-    from runner.results.sections.page import write
-
-    try:
-        files = write(runs, home)
-    except ConfigError as error:
-        print(f"no report:    {error}")  # noqa: T201
-        return []
-    print(f"report:       {files[0]}")  # noqa: T201
-    return files
 
 
 def calls(manifests: Sequence[Mapping[str, Any]]) -> str:
@@ -89,15 +79,3 @@ def calls(manifests: Sequence[Mapping[str, Any]]) -> str:
     counts = [notes.get("calls") or {} for notes in manifests]
     sent, found = (sum(one.get(key, 0) for one in counts) for key in ("sent", "from_journal"))
     return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {len(counts)} jobs"
-
-
-def _cell(metric: MetricJSON | None) -> str:
-    from runner.results.table import number
-
-    return "-" if metric is None else number(metric["value"])
-
-
-def _metrics(cell: Cell) -> Mapping[str, MetricJSON] | None:
-    path = cell.folder / "metrics.json"
-    found: Summary | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-    return None if found is None else found["metrics"]

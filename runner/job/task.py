@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextlib import nullcontext
+from contextvars import copy_context
 from dataclasses import dataclass
-from pathlib import Path
+from traceback import format_exception_only
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from components.core.errors import ConfigError
+from components.core.redaction import redact
 from runner.job.exit_codes import CONFIG, ERRORS, INTERRUPTED
+from runner.terminal.command import interrupts, print_note, stopping
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-    from runner.experiment.experiment import Experiment
-    from runner.job.shared_resources import Lease, SharedResources
+    from runner.job.prepare import Job
 
 T = TypeVar("T")
 
@@ -30,13 +36,10 @@ class Task:
 
     def __call__(self, config: DictConfig) -> int:
         """Run one job: a single run, or one that a launcher of another kind took to another process."""
-        from components.core.errors import ConfigError
         from runner.config.errors import complain
         from runner.job.prepare import PREPARED, job
         from runner.storage.disk import Unwritable
         from runner.storage.resume import quoted
-        from runner.terminal.command import print_note
-        from runner.terminal.interrupts import Interrupts
 
         self.started = True
         try:
@@ -44,8 +47,8 @@ class Task:
             PREPARED.set(None)
             if here.experiment.cfg.get("stage") is None:  # a stage is continued by the same command
                 self.resume = self.resume or f"run.resume={quoted(here.folder)}"
-            with Interrupts():
-                self.code = self.run(self.alone(here.experiment, here.folder))
+            with interrupts():
+                self.code = self.run(run_alone(here))
             if self.code == INTERRUPTED:
                 self.resume = ""
         except ConfigError as error:
@@ -65,48 +68,53 @@ class Task:
 
         return f"; continue with:\n  {command_line(self.resume)}"
 
-    async def alone(self, experiment: Experiment, folder: Path) -> int:
-        """Run an experiment that shares nothing. Returns its exit code."""
-        from runner.episode.budget import Spent
-        from runner.job.shared_resources import SharedResources
-
-        spent = Spent()
-        if experiment.cfg["run"]["preflight"] and experiment.launch.sweep is None:
-            from runner.job.preflight import is_approved
-            from runner.job.prepare import Job
-
-            if not await is_approved([Job(experiment, folder)], spent):
-                return INTERRUPTED
-        async with SharedResources(experiment.budget, spent=spent) as resources:
-            return await self.play(experiment, folder, resources)
-
-    async def play(
-        self, experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None
-    ) -> int:
-        """Run an experiment in a folder, as one of the jobs that have ``resources``. Returns its exit code."""
-        from runner.experiment.experiment import study
-        from runner.job.run import run_job, run_stage
-
-        study(experiment)
-        if experiment.cfg.get("stage") is not None:
-            return await run_stage(experiment, resources)
-        return await run_job(experiment, folder, resources, lease)
-
     def run(self, work: Coroutine[Any, Any, T], ours: bool = True) -> T:
-        """Run a coroutine on the fastest loop there is; ``ours``: whether we have the terminal."""
-        import asyncio
-        from contextlib import nullcontext, suppress
-
-        from runner.terminal.interrupts import Stopping
+        """Run a coroutine; ``ours``: whether we have the terminal."""
+        import uvloop
 
         async def stoppable() -> T:
-            with Stopping() if ours else nullcontext():
+            with stopping() if ours else nullcontext():
                 return await work
 
-        make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
-        with suppress(ImportError):
-            import uvloop
-
-            make_loop = uvloop.new_event_loop
-        with asyncio.Runner(loop_factory=make_loop) as loop:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
             return loop.run(stoppable())
+
+
+async def run_alone(job: Job) -> int:
+    """Run a job that shares nothing. Returns its exit code."""
+    from runner.episode.budget import Spent
+    from runner.job.run import run_job
+    from runner.job.shared_resources import SharedResources
+
+    experiment, spent = job.experiment, Spent()
+    if experiment.cfg["run"]["preflight"] and experiment.launch.sweep is None:
+        from runner.job.preflight import is_approved
+
+        if not await is_approved([job], spent):
+            return INTERRUPTED
+    async with SharedResources(experiment.budget, spent=spent) as resources:
+        return await run_job(experiment, job.folder, resources)
+
+
+async def end_of(label: str, work: Coroutine[Any, Any, int]) -> int | str:
+    """The exit code of a job's work, or in a line why it broke off, which is logged: it must not stop other jobs."""
+
+    async def ended() -> int | SystemExit:
+        try:
+            return await work
+        except SystemExit as end:  # it would end the loop
+            return end
+
+    log, context = logging.getLogger("runner.sweep"), copy_context()  # where the work says which log is its own
+    (end,) = await asyncio.gather(asyncio.create_task(ended(), context=context), return_exceptions=True)
+    if isinstance(end, int):
+        return end
+    if not isinstance(end, Exception | SystemExit):  # an interrupt
+        raise end
+    if isinstance(end, ConfigError | OSError):  # a refusal or the machine: a line is enough
+        line = redact(str(end))
+        context.run(log.error, "job %s broke off: %s", label, line)
+    else:
+        line = redact(format_exception_only(end)[-1].strip())
+        context.run(log.error, "job %s broke off", label, exc_info=end)
+    return line

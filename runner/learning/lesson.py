@@ -18,9 +18,8 @@ from components.core.traits import SourceTraits, StageTraits, declared
 from components.core.types import Sample
 from components.files.samples import draw
 from components.prompts import place_of
-from runner.experiment.checks import prompt_digests
-from runner.experiment.experiment import Experiment
-from runner.experiment.select import clean
+from runner.experiment.experiment import Experiment, clean
+from runner.experiment.parts import prompt_digests
 from runner.storage import manifest
 from runner.storage.schema import LearntManifest
 

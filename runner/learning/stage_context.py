@@ -19,9 +19,7 @@ from runner.episode.door import Door
 from runner.episode.ending import consults, deciding
 from runner.episode.episode import play
 from runner.episode.shared import Parts
-from runner.experiment.experiment import Experiment, study
-from runner.experiment.facts import declared_scores
-from runner.experiment.select import clean
+from runner.experiment.experiment import Experiment, clean, declared_scores, study
 from runner.learning.lesson import known_by, privacy_of, prompt_manifests, training
 from runner.storage import manifest
 from runner.storage.resume import settled

@@ -9,16 +9,18 @@ from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
-from omegaconf import DictConfig, open_dict, read_write
+from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import Catalogue
+from runner.config.composed import words_of
 from runner.config.errors import ConfigErrors, Finding, complain
 from runner.config.explain import explain, too_deep
-from runner.config.origins import words_of
-from runner.experiment.facts import facts_of
+from runner.experiment.experiment import facts_of, study
+from runner.experiment.parts import PrivacyRefused
 from runner.job.plan import Cell
+from runner.job.prepare import note_refusal, prepare
 from runner.storage import manifest
 from runner.storage.resume import is_complete, quoted, refuse_changes, unused
 from runner.sweep.shards import split
@@ -26,9 +28,6 @@ from runner.sweep.shards import split
 
 def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path) -> None:
     """Compose and check; when a job is bad, all bad ones are named, none runs, and the exit code is 2."""
-    from runner.experiment.checks import PrivacyRefused
-    from runner.job.prepare import note_refusal
-
     bad: dict[int, ConfigError] = {}
     for number, cell in enumerate(plan):
         try:
@@ -41,7 +40,7 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
             bad[number] = too_deep(cell.overrides)
     composed = [(number, cell) for number, cell in enumerate(plan) if number not in bad]
     # Jobs over the same data are checked one after the other, so that they are read once.
-    for number, cell in sorted(composed, key=lambda pair: repr(pair[1].config._get_node("dataset"))):
+    for number, cell in sorted(composed, key=lambda pair: repr(OmegaConf.masked_copy(pair[1].config, "dataset"))):
         try:
             _check(cell, loader)
         except ConfigError as error:
@@ -67,7 +66,6 @@ def sweep_folder(config: DictConfig) -> Path:
 
 
 def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Path) -> None:
-    """The job's config, and its folder."""
     words = [f"hydra.sweep.dir={quoted(home)}"]
     if not any(word.startswith("hydra.sweep.subdir=") for word in words_of(master, "hydra")):
         words.append(f"hydra.sweep.subdir={cell.label}")
@@ -76,17 +74,13 @@ def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Pat
     hydra = config.hydra
     with read_write(hydra), open_dict(hydra):
         hydra.job.id, hydra.job.num = str(number), number
-    cell.label = str(hydra.sweep.subdir)
-    cell.folder = home / cell.label
-    with read_write(hydra), open_dict(hydra):
+        cell.label = str(hydra.sweep.subdir)
+        cell.folder = home / cell.label
         hydra.runtime.output_dir = os.path.abspath(cell.folder)
 
 
 def _check(cell: Cell, loader: Any) -> None:
     """Build the job, try it, and see what there is in its folder. Raises ConfigError."""
-    from runner.experiment.experiment import study
-    from runner.job.prepare import prepare
-
     HydraConfig.instance().set_config(cell.config)
     if cell.config.hydra.job.chdir or cell.config.hydra.job.env_set:
         raise ConfigError("hydra.job.chdir and hydra.job.env_set would change all jobs of the process: leave them out")
@@ -109,13 +103,11 @@ def _check(cell: Cell, loader: Any) -> None:
 
 def _print_errors(plan: Sequence[Cell], bad: dict[int, ConfigError]) -> None:
     """Every finding once, with the jobs that have it; it is one where a word of the command line has several values."""
-    jobs: dict[Finding, list[str]] = {}
-    first: dict[Finding, Finding] = {}
+    jobs: dict[Finding, tuple[Finding, list[str]]] = {}
     for number, error in bad.items():
         for finding in error.findings if isinstance(error, ConfigErrors) else (Finding("", str(error)),):
             same = replace(finding, place=finding.place.partition("=")[0])
-            first.setdefault(same, finding)
-            jobs.setdefault(same, []).append(plan[number].label if number >= 0 else "")
-    for same, labels in jobs.items():
+            jobs.setdefault(same, (finding, []))[1].append(plan[number].label if number >= 0 else "")
+    for first, labels in jobs.values():
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
-        complain(ConfigError(str(first[same])), f"job {labels[0]}{more}: " if labels[0] else "")
+        complain(ConfigError(str(first)), f"job {labels[0]}{more}: " if labels[0] else "")

@@ -1,4 +1,4 @@
-"""Jobs in processes of this machine, by joblib; settings are those of the Hydra plugin."""
+"""How launchers take jobs to other processes: joblib and submitit by their Hydra plugins, Ray by our own."""
 
 import importlib.util
 import os
@@ -6,57 +6,49 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
+from annotated_types import Gt
 from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext
 from omegaconf import DictConfig
 
 from components.core.errors import ConfigError
+from runner.config.build import check
 from runner.storage import manifest
 from runner.storage.resume import written
-from runner.sweep.remote_job import JobResult, ProcessDied, RemoteJob, play
+from runner.sweep.remote_job import Ends, Engine, JobResult, ProcessDied, RemoteJob, play
 
 _TOGETHER = 2  # deaths after which jobs are run one by one
 
 
-@dataclass(frozen=True)
-class Joblib:
-    """``settings``: those of joblib.Parallel.
+def by_joblib(settings: Mapping[str, Any], queue: deque[RemoteJob]) -> Ends:
+    """In processes of this machine, by the settings of joblib.Parallel. When a process dies joblib ends all that run;
+    after two deaths jobs run one after the other."""
+    from joblib import Parallel, delayed
 
-    When a process dies joblib ends all that run. After two deaths jobs run one after the other, so that the one that
-    kills its process takes no other with it.
-    """
-
-    settings: Mapping[str, Any]
-
-    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
-        """Batch after batch: all, then what was begun again."""
-        from joblib import Parallel, delayed
-
-        settings = {**self.settings, "backend": "loky", "batch_size": 1, "return_as": "generator_unordered"}
-        deaths = 0
-        while queue:
-            batch = [queue.popleft() for _ in range(len(queue) if deaths < _TOGETHER else 1)]
-            left = {order.label: order for order in batch}
-            try:
-                for label, ended in Parallel(**settings)(delayed(_play)(order) for order in batch):
-                    yield left.pop(label), ended
-            except BrokenProcessPool:
-                deaths += 1
-                running = [o for o in left.values() if manifest.read(o.folder).get("status") == "running"]
-                for order in running or list(left.values()):
-                    yield (
-                        left.pop(order.label),
-                        ProcessDied("a process of joblib died, which ended the others too"),
-                    )
-                queue.extendleft(reversed(left.values()))
+    settings = {**settings, "backend": "loky", "batch_size": 1, "return_as": "generator_unordered"}
+    deaths = 0
+    while queue:
+        batch = [queue.popleft() for _ in range(len(queue) if deaths < _TOGETHER else 1)]
+        left = {order.label: order for order in batch}
+        try:
+            for label, ended in Parallel(**settings)(delayed(_play)(order) for order in batch):
+                yield left.pop(label), ended
+        except BrokenProcessPool:
+            deaths += 1
+            running = [o for o in left.values() if manifest.read(o.folder).get("status") == "running"]
+            died = ProcessDied("a process of joblib died, which ended the others too")
+            for order in running or list(left.values()):
+                yield left.pop(order.label), died
+            queue.extendleft(reversed(left.values()))
 
 
 def _play(order: RemoteJob) -> tuple[str, JobResult]:
@@ -73,7 +65,7 @@ class Player:
     """What submitit runs: a job that is begun again where it stopped when it is preempted or out of time."""
 
     def __call__(self, order: RemoteJob) -> JobResult:
-        """Play the job; submitit leaves the process by itself when it has put the job into the queue again."""
+        """Run the job."""
         return play(order)
 
     def checkpoint(self, order: RemoteJob) -> Any:
@@ -83,158 +75,147 @@ class Player:
         return DelayedSubmission(self, order)
 
 
-@dataclass(frozen=True)
-class Submitit:
-    """``settings``: those of the plugin; the ones that Slurm alone knows have no prefix there.
+def by_submitit(cluster: Literal["local", "slurm"], settings: Mapping[str, Any], queue: deque[RemoteJob]) -> Ends:
+    """The queue as one array, by the settings of the plugin. Raises ConfigError for what would run a job several times,
+    or leave a secret on the disk."""
+    from submitit.core.utils import FailedJobError, UncompletedJobError
 
-    A job that dies otherwise is sent again by ``remote_launch``.
-    """
-
-    cluster: Literal["local", "slurm"]
-    settings: Mapping[str, Any]
-
-    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
-        """Send the queue as one array, and yield jobs as they end."""
-        from submitit.core.utils import FailedJobError, UncompletedJobError
-
-        _check(self.settings, list(queue))
-        executor = self._executor()
-        running: dict[str, tuple[Any, RemoteJob]] = {}
-        try:
-            while queue or running:
-                orders = [queue.popleft() for _ in range(len(queue))]
-                sent = executor.map_array(Player(), orders) if orders else []
-                running |= {order.label: (job, order) for job, order in zip(sent, orders, strict=True)}
-                done = [label for label, (job, _) in running.items() if job.done()]
-                for job, order in [running.pop(label) for label in done]:
-                    try:
-                        yield order, job.result()
-                    except (FailedJobError, UncompletedJobError):
-                        yield order, ProcessDied(f"its process died (job {job.job_id}, {str(job.state).lower()})")
-                if not (queue or done):
-                    time.sleep(_EVERY_SECONDS)
-        finally:
-            for job, _ in running.values():
-                job.cancel(check=False)
-
-    def _executor(self) -> Any:
-        """Where jobs are sent, with what they ask for. Raises ConfigError."""
-        from submitit import AutoExecutor
-
-        folder = Path(str(self.settings["submitit_folder"]))
-        first = Path(*(part for part in folder.parts if "%" not in part))
-        first.mkdir(parents=True, exist_ok=True, mode=0o700)
-        own = {key: value for key, value in self.settings.items() if key not in ("submitit_folder", "max_num_timeout")}
-        times = self.settings.get("max_num_timeout")
-        limits = {} if times is None else {f"{self.cluster}_max_num_timeout": times}
-        try:
-            executor = AutoExecutor(folder=folder, cluster=self.cluster, **limits)
-        except RuntimeError as error:  # it asks for Slurm's commands
-            raise ConfigError(f"hydra/launcher=submitit_{self.cluster}: {error}") from None
-        executor.update_parameters(**{k if k in _COMMON else f"{self.cluster}_{k}": v for k, v in own.items()})
-        return executor
-
-
-def _check(settings: Mapping[str, Any], orders: Sequence[RemoteJob]) -> None:
-    """Raises ConfigError for what would run a job several times, or leave a secret on the disk."""
     for key in ("nodes", "tasks_per_node"):
-        if settings.get(key, 1) != 1:
-            raise ConfigError(f"hydra.launcher.{key}: found {settings[key]!r}, a job is one process: it should be 1")
-    for order in orders:
+        if (n := settings.get(key, 1)) != 1:
+            raise ConfigError(f"hydra.launcher.{key}: found {n!r}, a job is one process: it should be 1")
+    for order in queue:
         if yaml.safe_load(written(order.cfg)) != yaml.safe_load(yaml.safe_dump(dict(order.cfg))):
             raise ConfigError(
                 f"job {order.label}: submitit writes configs to the disk, and this one holds a secret; "
                 "name its environment variable in its place (model.api_key_env)"
             )
+    executor = _executor(cluster, settings)
+    running: dict[str, tuple[Any, RemoteJob]] = {}
+    try:
+        while queue or running:
+            orders = [queue.popleft() for _ in range(len(queue))]
+            sent = executor.map_array(Player(), orders) if orders else []
+            running |= {order.label: (job, order) for job, order in zip(sent, orders, strict=True)}
+            done = [label for label, (job, _) in running.items() if job.done()]
+            for job, order in [running.pop(label) for label in done]:
+                try:
+                    yield order, job.result()
+                except (FailedJobError, UncompletedJobError):
+                    yield order, ProcessDied(f"its process died (job {job.job_id}, {str(job.state).lower()})")
+            if not (queue or done):
+                time.sleep(_EVERY_SECONDS)
+    finally:
+        for job, _ in running.values():
+            job.cancel(check=False)
 
 
-_QUIET = (("RAY_USAGE_STATS_ENABLED", "0"), ("RAY_AUTH_MODE", "disabled"))
+def _executor(cluster: str, settings: Mapping[str, Any]) -> Any:
+    """Where jobs are sent, with what they request. Raises ConfigError."""
+    from submitit import AutoExecutor
+
+    folder = Path(str(settings["submitit_folder"]))
+    first = Path(*(part for part in folder.parts if "%" not in part))
+    first.mkdir(parents=True, exist_ok=True, mode=0o700)
+    own = {key: value for key, value in settings.items() if key not in ("submitit_folder", "max_num_timeout")}
+    times = settings.get("max_num_timeout")
+    limits = {} if times is None else {f"{cluster}_max_num_timeout": times}
+    try:
+        executor = AutoExecutor(folder=folder, cluster=cluster, **limits)
+    except RuntimeError as error:  # it asks for Slurm's commands
+        raise ConfigError(f"hydra/launcher=submitit_{cluster}: {error}") from None
+    executor.update_parameters(**{k if k in _COMMON else f"{cluster}_{k}": v for k, v in own.items()})
+    return executor
+
+
 _PATIENCE_SECONDS = 5.0
 _LAST_WORDS_SECONDS = 5.0  # for jobs that are interrupted
 
 
-class Ray(Launcher):
+@dataclass(frozen=True)
+class RaySettings:
     """``cpus``: processors that a job asks for, ``memory_gb`` likewise; ``address``: a cluster that runs, null: Ray is
     started here with as many processors as there are, or ``processors``."""
 
-    def __init__(
-        self,
-        cpus: float = 1.0,
-        memory_gb: float | None = None,
-        address: str | None = None,
-        processors: int | None = None,
-    ) -> None:
-        self.cpus, self.memory_gb, self.address, self.processors = cpus, memory_gb, address, processors
+    cpus: Annotated[float, Gt(0)] = 1.0
+    memory_gb: Annotated[float, Gt(0)] | None = None
+    address: str | None = None
+    processors: Annotated[int, Gt(0)] | None = None
+
+    def __post_init__(self) -> None:
+        if self.address is not None and self.processors is not None:
+            raise ConfigError("processors: it is for a Ray that is started here, and address names another")
+
+
+class Ray(Launcher):
+    """Hydra's launcher; ``given``: the ``RaySettings``, checked when it is set up."""
+
+    def __init__(self, **given: Any) -> None:
+        self._given = given
 
     def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
         """Remember what a job needs. Raises ConfigError, before any job is composed."""
         self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
         if importlib.util.find_spec("ray") is None:
             raise ConfigError("hydra/launcher=ray: this launcher needs an extra: pip install 'wardround[ray]'")
-        for name in ("cpus", "memory_gb", "processors"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
-                raise ConfigError(f"hydra.launcher.{name}: found {value!r}, it should be a number above 0")
-        if self.address is not None and self.processors is not None:
-            raise ConfigError("hydra.launcher.processors is for a Ray that is started here, and address names another")
-
-    def engine(self) -> "RayEngine":
-        """How it runs jobs."""
-        memory = None if self.memory_gb is None else int(self.memory_gb * 2**30)
-        started = {"address": self.address or "local", "num_cpus": self.processors}
-        return RayEngine({"num_cpus": self.cpus, "memory": memory}, started)
+        self.settings = check(RaySettings, self._given, "hydra.launcher")
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Jobs reach Ray from our sweeper, which checked them. Raises ConfigError."""
         raise ConfigError("hydra/launcher=ray goes with hydra/sweeper=wardround")
 
 
-@dataclass(frozen=True)
-class RayEngine:
-    """``needs``: of a job, ``started``: how Ray is found or started, both in its words."""
+def by_ray(settings: RaySettings, queue: deque[RemoteJob]) -> Ends:
+    """As tasks of Ray, also what is added to the queue meanwhile."""
+    ray = _start(settings)
+    from ray.exceptions import RayError
 
-    needs: Mapping[str, Any] = field(default_factory=lambda: {"num_cpus": 1})
-    started: Mapping[str, Any] = field(default_factory=lambda: {"address": "local"})
-
-    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
-        """Send the queue, and what is added to it meanwhile."""
-        ray = _start(self.started)
-        from ray.exceptions import RayError
-
-        job = ray.remote(max_retries=0, **self.needs)(play)
-        running: dict[Any, RemoteJob] = {}
-        try:
-            while queue or running:
-                running |= {job.remote(order): order for order in [queue.popleft() for _ in range(len(queue))]}
-                done, _ = ray.wait(list(running), num_returns=1)
-                for one in done:
-                    order = running.pop(one)
-                    try:
-                        yield order, ray.get(one)
-                    except RayError as error:
-                        yield order, ProcessDied(f"its process died ({type(error).__name__})")
-        finally:
-            for one in running:
-                ray.cancel(one)
-            if running:
-                ray.wait(list(running), num_returns=len(running), timeout=_LAST_WORDS_SECONDS)
-            ray.shutdown()
+    memory = None if settings.memory_gb is None else int(settings.memory_gb * 2**30)
+    job = ray.remote(max_retries=0, num_cpus=settings.cpus, memory=memory)(play)
+    running: dict[Any, RemoteJob] = {}
+    try:
+        while queue or running:
+            running |= {job.remote(order): order for order in [queue.popleft() for _ in range(len(queue))]}
+            done, _ = ray.wait(list(running), num_returns=1)
+            for one in done:
+                order = running.pop(one)
+                try:
+                    yield order, ray.get(one)
+                except RayError as error:
+                    yield order, ProcessDied(f"its process died ({type(error).__name__})")
+    finally:
+        for one in running:
+            ray.cancel(one)
+        if running:
+            ray.wait(list(running), num_returns=len(running), timeout=_LAST_WORDS_SECONDS)
+        ray.shutdown()
 
 
-def _start(started: Mapping[str, Any]) -> Any:
+def _start(settings: RaySettings) -> Any:
     """The library, in touch with a cluster. Raises ConfigError where there is none at the address."""
-    for name, value in _QUIET:
-        os.environ.setdefault(name, value)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_AUTH_MODE", "disabled")
     import ray
 
-    ours = signal.getsignal(signal.SIGTERM)
-    host, colon, port = str(started["address"]).rpartition(":")
+    ours, address = signal.getsignal(signal.SIGTERM), settings.address or "local"
+    host, colon, port = address.rpartition(":")
     try:
         if colon and port.isdigit() and "/" not in host:
             socket.create_connection((host, int(port)), _PATIENCE_SECONDS).close()  # Ray would try for minutes
-        ray.init(include_dashboard=False, configure_logging=False, **started)
+        ray.init(include_dashboard=False, configure_logging=False, address=address, num_cpus=settings.processors)
     except OSError as error:
-        raise ConfigError(f"hydra.launcher.address: there is no Ray at {started['address']!r} ({error})") from None
+        raise ConfigError(f"hydra.launcher.address: there is no Ray at {address!r} ({error})") from None
     finally:
         signal.signal(signal.SIGTERM, ours)  # Ray's own would leave without printing how to resume
     return ray
+
+
+def engine_of(launcher: Any) -> Engine | None:
+    """How a launcher takes jobs to other processes; None for one that does not, or is left to itself."""
+    match type(launcher).__name__:
+        case "JoblibLauncher":
+            return partial(by_joblib, dict(launcher.joblib))
+        case "LocalLauncher":
+            return partial(by_submitit, "local", dict(launcher.params))
+        case "SlurmLauncher":
+            return partial(by_submitit, "slurm", dict(launcher.params))
+    return partial(by_ray, launcher.settings) if isinstance(launcher, Ray) else None

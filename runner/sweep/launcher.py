@@ -1,23 +1,13 @@
-"""Our launcher and sweeper: every job is composed and checked first, then all run in one process and one loop.
-
-Other launchers work with the same sweeper, see ``runner.sweep.remote_launch``. Registered without a distribution of
-plugins of its own, as ``hydra_plugins.wardround``; ``conf/hydra/`` makes both the default.
-"""
-
-from __future__ import annotations
+"""Our launcher and sweeper: every job is composed and checked first, then all run in one process and one loop."""
 
 import asyncio
-import logging
-import os
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
 from hydra.core.plugins import Plugins
-from hydra.core.utils import JobReturn, JobStatus, configure_log, setup_globals
+from hydra.core.utils import JobReturn, configure_log, setup_globals
 from hydra.errors import OverrideParseException
 from hydra.plugins.launcher import Launcher as HydraLauncher
 from hydra.types import HydraContext
@@ -28,25 +18,22 @@ from components.core.redaction import redact
 from runner.episode.budget import Budget, Spent
 from runner.job.exit_codes import BUDGET, INTERRUPTED
 from runner.job.plan import Cell, cells
-from runner.job.task import Task
+from runner.job.prepare import Job, check
+from runner.job.shared_resources import SharedResources, Watch, lane_of
+from runner.job.task import Task, end_of
 from runner.storage.resume import quoted
 from runner.sweep.check import check_all, sweep_folder
-from runner.sweep.remote_launch import launch
+from runner.sweep.engines import engine_of
+from runner.sweep.remote_job import ended, launch
 from runner.sweep.shards import gather
 from runner.terminal.command import print_note
-
-if TYPE_CHECKING:
-    from runner.job.shared_resources import SharedResources, Watch
 
 Plugins.instance()  # before the import below: its scan would load that module a second time
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper  # noqa: E402
 
 
 class Sweeper(BasicSweeper):
-    """All combinations, checked as a whole; finished jobs of the same folder are skipped, others continued.
-
-    ``skip``: combinations that are left out, each as words (``verifier=accept memory.step=10``).
-    """
+    """All combinations but those that have all words of one of ``skip``. Finished jobs of the same folder are kept."""
 
     task: Task
 
@@ -64,28 +51,22 @@ class Sweeper(BasicSweeper):
         super().setup(hydra_context=hydra_context, task_function=task_function, config=config)
         self.task = task_function
 
-    @staticmethod
-    def _left_out(parser: OverridesParser, words: list[str]) -> list[Override]:
-        """The words of a job that is left out. Raises ConfigError."""
-        try:
-            return parser.parse_overrides(words)
-        except OverrideParseException as error:
-            raise ConfigError(
-                f"hydra.sweeper.skip: {redact(error.override)!r} cannot be read; each job is words such as"
-                " verifier=accept memory.step=10"
-            ) from None
-
     def sweep(self, arguments: list[str]) -> None:
         """Compose and check all jobs, then run those that are not finished."""
         from runner.job.preflight import is_approved
-        from runner.job.prepare import Job, check
         from runner.job.summary import summarise
 
         assert self.config is not None and self.hydra_context is not None and self.launcher is not None
         loader = self.hydra_context.config_loader
         self.task.started = True
         parser = OverridesParser.create(config_loader=loader)
-        skip = [self._left_out(parser, words) for words in self.skip]
+        try:
+            skip = [parser.parse_overrides(words) for words in self.skip]
+        except OverrideParseException as error:
+            raise ConfigError(
+                f"hydra.sweeper.skip: {redact(error.override)!r} cannot be read; each job is words such as"
+                " verifier=accept memory.step=10"
+            ) from None
         plan = cells(parser.parse_overrides(self._parse_config()), parser.parse_overrides(arguments), skip)
         home = sweep_folder(self.config)
         try:
@@ -117,19 +98,15 @@ class Sweeper(BasicSweeper):
             self.launcher.plan, self.launcher.total_jobs, self.launcher.spent = owed, jobs, spent
         if owed:
             self.task.swept = tuple(owed[0].varied)
-            for cell, result in zip(owed, launch(self.launcher, owed, jobs, spent), strict=True):
-                _note(cell, result)
+            launch(self.launcher, engine_of(self.launcher), owed, jobs, spent)
         for cell in plan:
             if cell.parts:
                 gather(cell, jobs)
 
 
 class Launcher(HydraLauncher):
-    """Runs the jobs that the sweeper has checked in one process and one event loop.
-
-    A job begins when its model has slots that no running job asks for, so the tail of one is filled by the
-    next; at most ``jobs`` run at once (None: as many as that takes).
-    """
+    """Runs the jobs that the sweeper has checked in one process and one event loop: each begins when its model has
+    slots that no running job wants; at most ``jobs`` run at once (None: as many as that takes)."""
 
     plan: Sequence[Cell] = ()
     total_jobs: int = 1
@@ -154,8 +131,6 @@ class Launcher(HydraLauncher):
         return results
 
     async def _all(self) -> list[JobReturn]:
-        from runner.job.shared_resources import SharedResources, lane_of
-
         lanes: dict[str, list[Cell]] = {}
         for cell in self.plan:
             lanes.setdefault(lane_of(cell.cfg), []).append(cell)
@@ -186,47 +161,26 @@ class Launcher(HydraLauncher):
         self, cell: Cell, resources: SharedResources, begun: asyncio.Event, at_once: asyncio.Semaphore
     ) -> JobReturn:
         """Run a job to its end, whatever that is; it has begun then, too."""
-        result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
+        from runner.job.run import run_job
+
+        async def play() -> int:
+            if resources.is_endpoint_down(cell.cfg):
+                raise ConfigError("not begun: its model gave others errors")
+            experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
+            return await run_job(experiment, cell.folder, resources, resources.lease(experiment, begun))
+
         self.context.callbacks.on_job_start(config=cell.config, task_function=self.task)
         try:
-            result.return_value = await self._play(cell, resources, begun)
-            result.status = JobStatus.COMPLETED
-        except (ConfigError, OSError) as error:  # a refusal or the machine: a line is enough
-            result.status, result.return_value = JobStatus.FAILED, str(error)
-            logging.getLogger(__name__).error("job %s broke off: %s", cell.label, redact(str(error)))
-        except (Exception, SystemExit) as error:
-            result.status, result.return_value = JobStatus.FAILED, error
-            logging.getLogger(__name__).exception("job %s broke off", cell.label)
+            end = await end_of(cell.label, play())
         finally:
             begun.set()
             resources.finish(cell.label)
             at_once.release()
-        self.context.callbacks.on_job_end(config=cell.config, job_return=result)
-        return result
-
-    async def _play(self, cell: Cell, resources: SharedResources, begun: asyncio.Event) -> int:
-        from runner.job.prepare import check
-
-        if resources.is_endpoint_down(cell.cfg):
-            raise ConfigError("not begun: its model gave others errors")
-        experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
-        code: int = await self.task.play(experiment, cell.folder, resources, resources.lease(experiment, begun))
-        return code
+        return ended(cell, end, self.context.callbacks)
 
 
 def _owed(plan: Sequence[Cell]) -> list[Cell]:
-    """The jobs, and parts of jobs, that are not finished."""
     return [part for cell in plan for part in (cell.parts or (cell,)) if not part.complete]
-
-
-def _note(cell: Cell, result: JobReturn) -> None:
-    """Write down how a job ended; not by its property, which prints and raises."""
-    value = result._return_value
-    if result.status == JobStatus.COMPLETED:
-        cell.code = int(value)
-    else:
-        lines = traceback.format_exception_only(value) if isinstance(value, BaseException) else [str(value)]
-        cell.code, cell.error = 1, redact(lines[-1].strip())
 
 
 def exit_code(plan: Sequence[Cell]) -> int:

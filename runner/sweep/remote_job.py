@@ -1,29 +1,36 @@
 """Jobs in other processes: what such a process is given, what it does, and what it says in the end."""
 
 import io
-import logging
 import os
 import signal
 import sys
 import threading
 import time
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import format_exception_only
 from types import FrameType
 from typing import Any
 
-from components.core.errors import ConfigError
+from hydra._internal.callbacks import Callbacks
+from hydra.core.utils import JobReturn, JobStatus
+
 from components.core.redaction import redact
-from runner.episode.budget import Spent
-from runner.experiment.experiment import Launch
+from runner.config.targets import CODE_ERRORS
+from runner.episode.budget import Budget, Spent
+from runner.experiment.experiment import Launch, sweep_id
 from runner.job.plan import Cell
+from runner.job.prepare import check
+from runner.job.shared_resources import SharedResources
+from runner.job.task import Task, end_of
 from runner.storage import records
+from runner.terminal.command import print_note, stopping
+from runner.tracking import prepare as prepare_tracking
 
 _SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # by which schedulers ask a process to end
-
 
 COUNTED = ("usd", "input_tokens", "output_tokens", "calls", "unreported")  # what jobs elsewhere add up to
 
@@ -63,6 +70,10 @@ class ProcessDied:
     why: str
 
 
+Ends = Generator[tuple[RemoteJob, JobResult | ProcessDied]]
+Engine = Callable[[deque[RemoteJob]], Ends]  # runs the jobs of a queue, which may grow; closed early it stops them
+
+
 def remote_jobs_of(plan: Sequence[Cell], jobs: int, spent: Spent) -> list[RemoteJob]:
     """What to run elsewhere. Processes share no pool, so each job has its part of what ``budget.run`` has left."""
     here = os.getcwd(), tuple(sys.path), tuple(sys.argv)
@@ -79,19 +90,18 @@ def remote_jobs_of(plan: Sequence[Cell], jobs: int, spent: Spent) -> list[Remote
 
 def _spent_in(folder: Path) -> Spent:
     """What finished samples took; the calls of samples that a dying process left unfinished are not known."""
-    usages: list[Mapping[str, Any]] = [record["usage"] for record in records.read(folder)]
-    names = {"usd": "cost_usd", "input_tokens": "input_tokens", "output_tokens": "output_tokens", "calls": "calls"}
-    unreported = sum(usage["calls"] for usage in usages if usage["input_tokens"] is None)
-    return Spent(
-        **{name: sum(usage[key] or 0 for usage in usages) for name, key in names.items()}, unreported=unreported
-    )
+    spent = Spent()
+    for usage in (record["usage"] for record in records.read(folder)):
+        spent.calls += usage["calls"]
+        spent.usd += usage["cost_usd"] or 0
+        spent.input_tokens += usage["input_tokens"] or 0
+        spent.output_tokens += usage["output_tokens"] or 0
+        spent.unreported += usage["calls"] if usage["input_tokens"] is None else 0
+    return spent
 
 
 def spent_since(order: RemoteJob) -> Spent:
-    """What a job has taken of its part by its records, calls that the journal answered included.
-
-    For jobs whose process died; nothing without a budget.
-    """
+    """What a job whose process died has taken of its part by its records; nothing without a budget."""
     if order.before is None:
         return Spent()
     before, now = vars(order.before), vars(_spent_in(order.folder))
@@ -100,46 +110,40 @@ def spent_since(order: RemoteJob) -> Spent:
 
 def _share(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[str, Any]:
     """The budget of the n-th of so many jobs; what does not divide goes to the first ones."""
-    usd, tokens, calls = budget["usd"], budget["tokens"], budget["calls"]
-    return {
-        "usd": None if usd is None else max(0.0, usd - spent.usd) / parts,
-        "tokens": None if tokens is None else (max(0, tokens - int(spent.likely_tokens)) + parts - 1 - n) // parts,
-        "calls": None if calls is None else (max(0, calls - spent.calls) + parts - 1 - n) // parts,
-        "seconds": budget["seconds"],
-    }
+    usd, gone = budget["usd"], {"tokens": int(spent.likely_tokens), "calls": spent.calls}
+    left = {key: None if budget[key] is None else max(0, budget[key] - n_gone) for key, n_gone in gone.items()}
+    whole = {key: None if amount is None else (amount + parts - 1 - n) // parts for key, amount in left.items()}
+    return {**whole, "usd": None if usd is None else max(0.0, usd - spent.usd) / parts, "seconds": budget["seconds"]}
 
 
 def play(order: RemoteJob) -> JobResult:
-    """Play a job to its end, whatever that is: nothing that it raises may stop the others.
+    """Run a job to its end, whatever that is: nothing that it raises may stop the others, but for signals."""
+    from runner.job.run import run_job
 
-    The process ends when a signal asks it to.
-    """
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.chdir(order.cwd)
     sys.path += [entry for entry in order.path if entry not in sys.path]
     sys.argv[:] = order.argv  # the resume command is printed with its words
     said, spent = io.StringIO(), Spent()
-    with _signals():
-        try:
-            spent = spent_since(order)  # by a process that died
-            with redirect_stdout(said):
-                code = _run(order, spent)
-        except (ConfigError, OSError) as error:  # a refusal or the machine: a line is enough
-            said_why = redact(str(error))
-            logging.getLogger(__name__).error("job %s broke off: %s", order.label, said_why)
-            return JobResult(1, said_why, spent=spent)
-        except (Exception, SystemExit) as error:
-            logging.getLogger(__name__).exception("job %s broke off", order.label)
-            return JobResult(1, redact(traceback.format_exception_only(error)[-1].strip()), spent=spent)
-    return JobResult(code, said=said.getvalue(), spent=spent)
+
+    async def work() -> int:
+        vars(spent).update(vars(spent_since(order)))  # by a process that died
+        experiment = check(order.cfg, order.launch)
+        left = None if order.until is None else max(0.0, order.until - time.time())
+        budget = Budget(**{**order.cfg["budget"]["run"], "seconds": left})
+        async with SharedResources(budget, jobs=order.jobs, spent=spent, terminal=False) as resources:
+            return await run_job(experiment, order.folder, resources)
+
+    with _signals(), redirect_stdout(said):
+        end = Task().run(end_of(order.label, work()), ours=False)
+    if isinstance(end, str):
+        return JobResult(1, end, spent=spent)
+    return JobResult(end, said=said.getvalue(), spent=spent)
 
 
 @contextmanager
 def _signals() -> Iterator[None]:
-    """What a signal's handler raises is raised where the job ends, which it ends as an interrupt does.
-
-    Ray and submitit raise a SystemExit in whatever runs then, which may be a sample: that would be its error.
-    """
+    """What a signal's handler raises ends the job as an interrupt does: it must not be the error of a sample."""
     raised: list[BaseException] = []
 
     def wrapped(handler: Callable[[int, FrameType | None], Any]) -> Callable[[int, FrameType | None], None]:
@@ -166,20 +170,63 @@ def _signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _run(order: RemoteJob, spent: Spent) -> int:
-    from runner.episode.budget import Budget
-    from runner.job.prepare import check
-    from runner.job.shared_resources import SharedResources
-    from runner.job.task import Task
+RESTARTS = 2
 
-    experiment = check(order.cfg, order.launch)
-    left = None if order.until is None else max(0.0, order.until - time.time())
-    budget = Budget(**{**order.cfg["budget"]["run"], "seconds": left})
-    task = Task()
 
-    async def work() -> int:
-        async with SharedResources(budget, jobs=order.jobs, spent=spent, terminal=False) as resources:
-            return await task.play(experiment, order.folder, resources)
+def launch(launcher: Any, engine: Engine | None, owed: Sequence[Cell], jobs: int, spent: Spent) -> None:
+    """Run what is owed of a sweep of so many ``jobs`` by a launcher that was set up, note how each ended, and add what
+    they took to ``spent``. Raises ConfigError."""
+    if engine is None:
+        results = launcher.launch([list(cell.overrides) for cell in owed], initial_job_idx=0)
+        for cell, result in zip(owed, results, strict=True):
+            if cell.code is None:  # it was composed again by a launcher of Hydra
+                try:
+                    cell.code = int(result.return_value)
+                except CODE_ERRORS as error:
+                    cell.code, cell.error = 1, redact(format_exception_only(error)[-1].strip())
+        return
+    first = owed[0]
+    prepare_tracking(first.cfg, sweep=sweep_id(first.launch.sweep), total_jobs=jobs)
+    if any(limit is not None for limit in first.cfg["budget"]["run"].values()):
+        print_note(f"budget.run is divided: each of {len(owed)} jobs may take its part, since they share no process")
+    callbacks = launcher.hydra_context.callbacks
+    for cell in owed:
+        callbacks.on_job_start(config=cell.config, task_function=launcher.task_function)
+    orders = remote_jobs_of(owed, jobs, spent)
+    for cell, order, end in zip(owed, orders, watch(engine, orders), strict=True):
+        job = end.spent or spent_since(order)
+        vars(spent).update({name: vars(spent)[name] + vars(job)[name] for name in COUNTED})
+        ended(cell, end.error or end.code, callbacks)
 
-    code: int = task.run(work(), ours=False)
-    return code
+
+def ended(cell: Cell, end: int | str, callbacks: Callbacks) -> JobReturn:
+    """Note how a job ended: its exit code, or why it broke off. Returns it in Hydra's words."""
+    cell.code, cell.error = (1, end) if isinstance(end, str) else (end, "")
+    result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
+    result.status = JobStatus.FAILED if cell.error else JobStatus.COMPLETED
+    result.return_value = end
+    callbacks.on_job_end(config=cell.config, job_return=result)
+    return result
+
+
+def watch(engine: Engine, orders: Sequence[RemoteJob]) -> list[JobResult]:
+    """Run all. A job whose process dies is started again ``RESTARTS`` times at most, which is reported in the end."""
+    ended: dict[str, JobResult] = {}
+    deaths: Counter[str] = Counter()
+    queue = deque(orders)
+    with stopping(), closing(engine(queue)) as ends:
+        for order, end in ends:
+            if isinstance(end, JobResult):
+                ended[order.label] = end
+                print(end.said, end="", flush=True)  # noqa: T201
+                continue
+            deaths[order.label] += 1
+            if deaths[order.label] <= RESTARTS:
+                queue.append(order)
+                print_note(f"job {order.label}: {end.why}; it is begun again, what is finished is kept")
+            else:
+                ended[order.label] = JobResult(1, f"{end.why}, and so it did {RESTARTS} times before")
+    if deaths:
+        counts = ", ".join(f"{label} {min(n, RESTARTS)} x" for label, n in deaths.items())
+        print_note(f"begun again since their processes died: {counts}")
+    return [ended[order.label] for order in orders]

@@ -1,14 +1,16 @@
 """Hydra's sweeper of ``hydra/sweeper=optuna``: asks the study for trials, runs them as jobs of a sweep, reports."""
 
+from __future__ import annotations
+
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 
 from components.core.errors import ConfigError
@@ -16,151 +18,166 @@ from runner.config import composed as configs
 from runner.config.build import check
 from runner.config.errors import ConfigErrors, nearest
 from runner.episode.budget import Budget, Spent
+from runner.experiment.experiment import Experiment, declared_scores
 from runner.job.exit_codes import BUDGET
-from runner.job.plan import Cell
+from runner.job.plan import Cell, key_of
+from runner.storage.manifest import read
 from runner.storage.resume import parts_of, quoted
+from runner.storage.schema import Record
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.launcher import Launcher, Sweeper, exit_code
-from runner.sweep.search_results import Pruner, conclude, metrics_of
 from runner.sweep.search_space import Search, Space, corners, groups_of, space_of, words_at
 from runner.sweep.search_study import Study, Trial, library
 from runner.terminal.command import print_note
 
+FILE = "search.json"
 _GROUP = "search"
-
-
-@dataclass
-class _SearchRun:
-    """A search under way. ``fixed``: the words that every trial has."""
-
-    search: Search
-    space: Space
-    fixed: Sequence[str]
-    home: Path
-    spent: Spent = field(default_factory=Spent)
-    pruner: Pruner | None = None
-    plan: dict[int, Cell] = field(default_factory=dict)
-
-    def cell(self, point: Mapping[str, Any], label: str) -> Cell:
-        """The job of a point."""
-        words = words_at(self.space, point)
-        varied = {key.lstrip("+"): word for key, word in words.items()}
-        return Cell((*self.fixed, *(f"{key}={word}" for key, word in words.items())), varied, label, self.home / label)
-
-    def trial(self, trial: Trial) -> Cell:
-        """The job of a trial."""
-        cell = self.plan[trial.number] = self.cell(trial.point, f"trial-{trial.number:04}")
-        return cell
+_SHOWN = 10
+_FEW = 30  # complete trials below which importance is a hint only
 
 
 class Searcher(Sweeper):
     """Trials instead of all combinations. The same folder resumes: what was interrupted, broke off or met the budget
     is run to its end with the same values before new trials are asked for."""
 
+    _search: Search
+    _space: Space
+    _fixed: Sequence[str]  # the words that every trial has
+    _home: Path
+    _pruner: Pruner | None = None
+
     def sweep(self, arguments: list[str]) -> None:
         """Check the search, then ask, run and report until all trials are there or the budget is spent."""
-        assert self.config is not None and self.hydra_context is not None
         library()
-        run = self._read(arguments)
-        first, *others = [run.cell(point, f"{_GROUP}-{n}") for n, point in enumerate(corners(run.space))]
-        self._check([first], run)  # what all have is said once
-        self._check(others, run)
-        self.task.started, self.task.resume = True, f"hydra.sweep.dir={quoted(run.home)}"
-        with Study(run.home, run.search, run.space) as study:
-            self._resume(study, run)
-            print_note(f"search of {study.wanted} trials, {len(study.trials)} of them asked for before: {run.home}")
+        self._read(arguments)
+        self._plan: dict[int, Cell] = {}
+        self._spent = Spent()
+        first, *others = [self._cell(point, f"{_GROUP}-{n}") for n, point in enumerate(corners(self._space))]
+        self._check([first])  # what all have is said once
+        self._check(others)
+        self.task.started, self.task.resume = True, f"hydra.sweep.dir={quoted(self._home)}"
+        with Study(self._home, self._search, self._space) as study:
+            self._resume(study)
+            print_note(f"search of {study.wanted} trials, {len(study.trials)} of them asked for before: {self._home}")
             stopped = False
-            while not stopped and (batch := _next_batch(study, run.search.at_once)):
-                stopped = self._play(study, run, batch)
-            conclude(study, run.search, run.space, run.plan)
-        code = exit_code(list(run.plan.values()))
+            while not stopped and (batch := _next_batch(study, self._search.at_once)):
+                stopped = self._play(study, batch)
+            conclude(study, self._search, self._space, self._plan)
+        code = exit_code(list(self._plan.values()))
         self.task.code = code or (BUDGET if stopped else 0)
 
-    def _read(self, arguments: Sequence[str]) -> _SearchRun:
-        """What is searched, from config and command line. Raises ConfigErrors."""
+    def _read(self, arguments: Sequence[str]) -> None:
+        """Note what is searched, from config and command line. Raises ConfigErrors."""
         assert self.config is not None and self.hydra_context is not None
         loader = self.hydra_context.config_loader
         parser = OverridesParser.create(config_loader=loader)
         given = parser.parse_overrides(list(arguments))
-        mine = {_key(one) for one in given}
-        given = [*(one for one in parser.parse_overrides(self._parse_config()) if _key(one) not in mine), *given]
-        _refuse_doubles(given)
+        mine = {key_of(one) for one in given}
+        given = [*(one for one in parser.parse_overrides(self._parse_config()) if key_of(one) not in mine), *given]
+        for one in given:  # of a metric that one word names twice Hydra would take the last
+            names = re.findall(r"[{,]\s*([^:{},]+?)\s*:", str(one.input_line))
+            doubles = [name for name, n in Counter(names).items() if n > 1]
+            if doubles and key_of(one) == f"{_GROUP}.objectives":
+                raise ConfigError(f"search.objectives: {doubles[0]} is given twice")
         fixed = [str(one.input_line) for one in given if not one.is_sweep_override()]
         config = loader.load_sweep_config(self.config, fixed)
         if not isinstance(config[_GROUP], DictConfig):
             raise ConfigError("search is a mapping of settings, each of which is given by its name: search.trials=20")
         try:
-            search = check(Search, configs.resolve(config)[_GROUP], _GROUP)
+            search = self._search = check(Search, configs.resolve(config)[_GROUP], _GROUP)
         except ConfigErrors as error:
             raise configs.with_places(error.findings, config, loader) from None
         written = search.space or {}
         if groups := groups_of(written, given):
             config = loader.load_sweep_config(self.config, [*fixed, *groups])
-        space = space_of(written, given, lambda key: OmegaConf.select(config, key))
-        kept = [word for word in fixed if not word.lstrip("+").startswith(f"{_GROUP}.")]
-        run = _SearchRun(search, space, [*kept, f"~{_GROUP}"], sweep_folder(self.config))
+        self._space = space_of(written, given, lambda key: OmegaConf.select(config, key))
+        self._fixed = [*(word for word in fixed if not word.lstrip("+").startswith(f"{_GROUP}.")), f"~{_GROUP}"]
+        self._home = sweep_folder(self.config)
         if search.prune_after is not None:
             if not isinstance(self.launcher, Launcher):
                 raise ConfigError("search.prune_after looks at running trials, which hydra/launcher=wardround lets it")
             ((metric, high),) = search.maximised.items()
-            run.pruner = self.launcher.watch = Pruner(metric, high, search.prune_after)
-        return run
+            self._pruner = self.launcher.watch = Pruner(metric, high, search.prune_after)
 
-    def _check(self, cells: Sequence[Cell], run: _SearchRun) -> None:
+    def _cell(self, point: Mapping[str, Any], label: str) -> Cell:
+        words = words_at(self._space, point)
+        varied = {key.lstrip("+"): word for key, word in words.items()}
+        overrides = (*self._fixed, *(f"{key}={word}" for key, word in words.items()))
+        return Cell(overrides, varied, label, self._home / label)
+
+    def _trial(self, trial: Trial) -> Cell:
+        """The job of a trial, noted in the plan."""
+        cell = self._plan[trial.number] = self._cell(trial.point, f"trial-{trial.number:04}")
+        return cell
+
+    def _check(self, cells: Sequence[Cell]) -> None:
         """Refuse what cannot run. Raises SystemExit, ConfigError."""
         assert self.config is not None and self.hydra_context is not None
-        check_all(cells, self.config, self.hydra_context.config_loader, run.home)
+        check_all(cells, self.config, self.hydra_context.config_loader, self._home)
         if any(cell.cfg["run"]["preflight"] for cell in cells):
             raise ConfigError(
                 "run.preflight prices jobs, and those of a search are not known yet; give it a budget.run"
             )
-        if run.pruner is not None and any(parts_of(cell.cfg) for cell in cells):
+        if self._pruner is not None and any(parts_of(cell.cfg) for cell in cells):
             raise ConfigError("search.prune_after looks at whole trials, which run.shards parts: set only one of them")
         if any(cell.cfg.get("stage") is not None for cell in cells):
             raise ConfigError("a stage leaves no metrics to search by: leave it out")
 
-    def _resume(self, study: Study, run: _SearchRun) -> None:
+    def _resume(self, study: Study) -> None:
         """Keep what was reported, if it is still the same; run again what broke off or met the budget."""
-        self._check([run.trial(one) for one in study.trials if one.state == "complete" or one.stopped_early], run)
-        study.reopen(
-            {one.number for one in study.trials if one.state in ("failed", "pruned") and not one.stopped_early}
-        )
+        kept = [one for one in study.trials if one.state == "complete" or one.stopped_early]
+        self._check([self._trial(one) for one in kept])
+        others = [one for one in study.trials if one.state in ("failed", "pruned") and not one.stopped_early]
+        study.reopen({one.number for one in others})
         for one in study.trials:
-            if one.number not in run.plan:
-                run.trial(one)
+            if one.number not in self._plan:
+                self._trial(one)
 
-    def _play(self, study: Study, run: _SearchRun, batch: Sequence[Trial]) -> bool:
+    def _play(self, study: Study, batch: Sequence[Trial]) -> bool:
         """Run trials together and report to the study. Returns whether the budget is spent. Raises ConfigError."""
-        cells = {one.number: run.trial(one) for one in batch}
+        cells = {one.number: self._trial(one) for one in batch}
         good = []
         for cell in cells.values():
             try:
-                self._check([cell], run)
+                self._check([cell])
                 good.append(cell)
             except SystemExit:  # it was reported; the others continue
                 cell.code, cell.error = 2, "its config was refused"
         budget = Budget(**good[0].cfg["budget"]["run"]) if good else Budget()
-        if run.pruner is not None and (best := study.best):
-            run.pruner.best = metrics_of(run.plan[best[0]].folder)[run.pruner.metric]
-        self.play(good, study.wanted, run.spent)
-        self._check_objectives(study, run, good)
-        stopped = False
-        for number, cell in cells.items():
-            stopped |= _report(study, run, number, cell)
+        if self._pruner is not None and (best := study.best):
+            self._pruner.best = metrics_of(self._plan[best[0]].folder)[self._pruner.metric]
+        self.play(good, study.wanted, self._spent)
+        self._check_objectives(study, good)
+        reported = [self._report(study, number, cell) for number, cell in cells.items()]
         trials = study.trials
         owed = len(trials) < study.wanted or any(one.state == "running" for one in trials)
-        return stopped or (owed and run.spent.exceeded(budget) is not None)
+        return any(reported) or (owed and self._spent.exceeded(budget) is not None)
 
-    def _check_objectives(self, study: Study, run: _SearchRun, cells: Sequence[Cell]) -> None:
+    def _check_objectives(self, study: Study, cells: Sequence[Cell]) -> None:
         """Refuse an unknown metric, once the first trials show which there are. Raises ConfigError."""
-        if any(one.state == "complete" for one in study.trials):
-            return
+        trials = study.trials
         names = {name for cell in cells for name in metrics_of(cell.folder)}
-        for name in run.search.maximised:
-            if names and name not in names:
-                if all(one.state == "running" for one in study.trials):
-                    study.forget()
-                raise ConfigError(f"search.objectives: the trials have no metric {name!r}; {nearest(name, names)}")
+        unknown = [name for name in self._search.maximised if names and name not in names]
+        if unknown and not any(one.state == "complete" for one in trials):
+            if all(one.state == "running" for one in trials):
+                study.path.unlink()  # no trial was reported
+            raise ConfigError(
+                f"search.objectives: the trials have no metric {unknown[0]!r}; {nearest(unknown[0], names)}"
+            )
+
+    def _report(self, study: Study, number: int, cell: Cell) -> bool:
+        """Report what came of a trial. Returns whether it met the budget."""
+        if cell.code == BUDGET:
+            stopped_early = self._pruner.stopped_early.get(cell.label) if self._pruner else None
+            study.prune(number, stopped_early)
+            cell.code = None
+            return stopped_early is None
+        metrics = metrics_of(cell.folder)
+        values = {name: metrics.get(name, {}).get("value") for name in self._search.maximised}
+        if not cell.code and (lacking := [name for name, value in values.items() if value is None]):
+            cell.code, cell.error = 1, f"it has no value of {', '.join(lacking)}"
+        study.complete(number, None if cell.code else list(values.values()))
+        return False
 
 
 def _next_batch(study: Study, at_once: int) -> list[Trial]:
@@ -171,33 +188,102 @@ def _next_batch(study: Study, at_once: int) -> list[Trial]:
     return [*batch, *study.ask(max(0, min(lacking, study.wanted - len(trials))))]
 
 
-def _report(study: Study, run: _SearchRun, number: int, cell: Cell) -> bool:
-    """Report what came of a trial. Returns whether it met the budget."""
-    if cell.code == BUDGET:
-        stopped_early = run.pruner.stopped_early.get(cell.label) if run.pruner else None
-        study.prune(number, stopped_early)
-        cell.code = None
-        return stopped_early is None
-    found = metrics_of(cell.folder)
-    values = [found.get(name, {}).get("value") for name in run.search.maximised]
-    if not cell.code and None in values:
-        lacking = [name for name, value in zip(run.search.maximised, values, strict=True) if value is None]
-        cell.code, cell.error = 1, f"it has no value of {', '.join(lacking)}"
-    if cell.code:
-        study.fail(number)
+def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell]) -> None:
+    """Print the table and what mattered, write ``search.json`` and the page, send the search's own run to MLflow."""
+    from runner.job.summary import finish
+    from runner.results.runs import Run
+
+    trials, best, importance = study.trials, study.best, study.importance()
+    cells = [plan[one.number] for one in trials]
+    rows = []
+    for one, cell in zip(trials, cells, strict=True):
+        metrics = metrics_of(cell.folder)
+        row = {"number": one.number, "folder": cell.label, "state": one.state, "values": words_at(space, one.point)}
+        row["objectives"] = {name: metrics.get(name) for name in search.maximised}
+        rows.append({**row, "stopped": cell.error or read(cell.folder).get("stopped")})
+    complete = sum(one.state == "complete" for one in trials)
+    home = cells[0].folder.parent
+    _show(rows, best, search, space)
+    for name, shares in importance.items():
+        print(f"importance for {name}: {', '.join(f'{key} {share:.2f}' for key, share in shares.items())}")  # noqa: T201
+    few = "; few: take it as a hint" if complete < _FEW else ""
+    source = f"(PED-ANOVA over {complete} complete trials{few})"
+    print(source if importance else f"importance: {complete} complete trials are too few for an estimate")  # noqa: T201
+    document = {
+        "objectives": {name: "maximise" if high else "minimise" for name, high in search.maximised.items()},
+        "sampler": search.sampler, "seed": search.seed, "best": best, "importance": importance,
+        "importance_from": complete, "trials": rows,
+    }  # fmt: skip
+    fresh = home / f"{FILE}.tmp"
+    fresh.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    fresh.replace(home / FILE)
+    ran = [cell for cell in cells if (cell.folder / "metrics.json").is_file()]
+    stopped_early = {plan[one.number].folder for one in trials if one.stopped_early}  # which is not a failure
+    runs = [Run.at(cell.folder, cell.cfg or None) for cell in ran if cell.folder not in stopped_early]
+    finish(runs, [read(cell.folder) for cell in ran], home, [home / FILE])
+
+
+def metrics_of(folder: Path) -> dict[str, Any]:
+    """The metrics of a trial; empty where it left none."""
+    path = folder / "metrics.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))["metrics"]) if path.is_file() else {}
+
+
+def _show(rows: Sequence[Mapping[str, Any]], best: Sequence[int], search: Search, space: Space) -> None:
+    from runner.results.table import interval, number, show
+
+    ended = [one for one in rows if one["state"] == "complete"]
+    if len(search.maximised) > 1:
+        shown, what = [one for one in ended if one["number"] in best], "the Pareto front"
     else:
-        study.complete(number, values)
-    return False
+        ((name, high),) = search.maximised.items()
+        shown = sorted(ended, key=lambda one: one["objectives"][name]["value"] * (-1 if high else 1))[:_SHOWN]
+        what = f"the best {len(shown)}"
+    counts = {kind: sum(one["state"] == kind for one in rows) for kind in ("complete", "pruned", "failed", "running")}
+    title = f"{what} of {len(rows)} trials ({', '.join(f'{n} {state}' for state, n in counts.items() if n)})"
+    arrow = {True: "\N{UPWARDS ARROW}", False: "\N{DOWNWARDS ARROW}"}
+    head = ("trial", *(f"{name} {arrow[high]}" for name, high in search.maximised.items()), *space)
+    body = []
+    for one in shown:
+        metrics = [one["objectives"][name] for name in search.maximised]
+        values = [f"{number(metric['value'])}\n{interval(metric)}".strip() for metric in metrics]
+        body.append((one["folder"], *values, *(one["values"][key] for key in space)))
+    if body:
+        show(head, body, title)
+    else:
+        print(title)  # noqa: T201
 
 
-def _refuse_doubles(given: Sequence[Override]) -> None:
-    """Raises ConfigError for a metric that one word names twice, of which Hydra would take the last."""
-    for one in given:
-        if _key(one) == f"{_GROUP}.objectives":
-            names = re.findall(r"[{,]\s*([^:{},]+?)\s*:", str(one.input_line))
-            for name in (name for name, n in Counter(names).items() if n > 1):
-                raise ConfigError(f"search.objectives: {name} is given twice")
+@dataclass
+class Pruner:
+    """Looks at a running trial every so many samples. ``best``: the objective of the best trial so far, as
+    ``metrics.json`` has it; ``stopped_early``: label of a trial that it stopped -> samples and objective then."""
+
+    metric: str
+    high: bool
+    every: int
+    best: Mapping[str, Any] | None = None
+    stopped_early: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    def __call__(self, experiment: Experiment, records: Sequence[Mapping[str, Any]]) -> str | None:
+        """Why to stop; None: continue."""
+        n, wanted = len(records), len(experiment.samples) * experiment.epochs
+        if self.best is None or n % self.every or n >= wanted:
+            return None
+        from runner.results.metrics import metrics
+
+        kinds = declared_scores(experiment.parts.scorers)["kinds"]
+        found = metrics(cast("Sequence[Record]", records), kinds).get(self.metric)
+        if found is None or found.value is None or not worse(found.as_dict(), self.best, self.high):
+            return None
+        self.stopped_early[experiment.launch.label] = n, found.value
+        mine, best = (f"{one['ci_low']:.3f} to {one['ci_high']:.3f}" for one in (found.as_dict(), self.best))
+        return f"pruned: {self.metric} after {n} samples is {mine}, the best trial's {best}"
 
 
-def _key(override: Override) -> str:
-    return str(override.get_key_element()).lstrip("+~")
+def worse(one: Mapping[str, Any], best: Mapping[str, Any], high: bool) -> bool:
+    """Whether the better end of one's interval does not reach the worse end of the best one's."""
+    reach, bar = (one["ci_high"], best["ci_low"]) if high else (one["ci_low"], best["ci_high"])
+    if reach is None or bar is None:
+        return False
+    return bool(reach < bar if high else reach > bar)

@@ -5,7 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
@@ -14,6 +14,7 @@ from hydra.core.override_parser.types import IntervalSweep, Override, Quote, Quo
 
 from components.core.errors import ConfigError
 from runner.config.errors import ConfigErrors, Finding, shown
+from runner.job.plan import key_of
 
 Direction = Literal["maximise", "minimise", "maximize", "minimize"]
 Sampler = Literal["tpe", "random", "nsga2", "grid"]
@@ -22,10 +23,9 @@ Positive = Annotated[int, Ge(1)]
 
 @dataclass(frozen=True)
 class Dimension:
-    """The values of one key: numbers between two ends, which belong to them, or choices.
-
-    ``int``: whole numbers; null: where the ends and the step are whole and the config has a whole number there.
-    """
+    """The values of one key: numbers between two ends, which belong to them, or choices. ``int``: whole numbers; null:
+    where ends and step are whole and the config has a whole number. In a ``Space`` it is decided, ``high`` is what the
+    steps reach, and choices are words of the command line."""
 
     low: float | None = None
     high: float | None = None
@@ -52,22 +52,45 @@ class Dimension:
             raise ConfigError("log and step do not go together: set only one of them")
         if self.step is not None and not 0 < self.step <= high - low:
             raise ConfigError(f"step={self.step:g} should be above 0 and at most high - low = {high - low:g}")
-        if self.int and not self.whole:
+        if self.int and not self._is_whole:
             raise ConfigError("whole numbers (int) need a whole low, high and step")
 
     @property
-    def whole(self) -> bool:
-        """Whether ends and step are whole numbers."""
+    def _is_whole(self) -> bool:
         return all(one is None or float(one).is_integer() for one in (self.low, self.high, self.step))
 
+    def resolved(self, present: object) -> "Dimension":
+        """As it is in a space, where the config has ``present`` now."""
+        if self.choices is not None:
+            return Dimension(choices=tuple(map(_word, self.choices)))
+        high, whole = self.high, isinstance(present, int) and not isinstance(present, bool) and self._is_whole
+        if self.step is not None:
+            start, end, step = (Decimal(str(one)) for one in (self.low, self.high, self.step))
+            high = float(start + (end - start) // step * step)
+        return replace(self, high=high, int=whole if self.int is None else self.int)
+
+    def word(self, value: Any) -> str:
+        """A value as written after a key on the command line: six digits, all where there are steps."""
+        if self.choices is not None or self.int:
+            return str(value if self.choices is not None else int(value))
+        text = f"{value:.{6 if self.step is None else 12}g}"
+        return text if re.search(r"[.e]", text) else f"{text}.0"
+
     @property
-    def highest(self) -> float:
-        """The last value that the steps reach."""
-        assert self.low is not None and self.high is not None
-        if self.step is None:
-            return self.high
-        low, high, step = (Decimal(str(one)) for one in (self.low, self.high, self.step))
-        return float(low + (high - low) // step * step)
+    def ends(self) -> list[Any]:
+        """What has to be possible, for all between to be: all choices, since nothing is between them."""
+        return [self.low, self.high] if self.choices is None else list(self.choices)
+
+    @property
+    def points(self) -> list[Any] | None:
+        """All values; None where they are infinite."""
+        step = 1 if self.int and self.step is None else self.step
+        if self.choices is not None:
+            return list(self.choices)
+        if step is None or self.low is None or self.high is None:
+            return None
+        values = [round(self.low + n * step, 12) for n in range(round((self.high - self.low) / step) + 1)]
+        return [int(one) for one in values] if self.int else values
 
 
 @dataclass(frozen=True)
@@ -99,93 +122,37 @@ class Search:
         return {name: direction.startswith("max") for name, direction in (self.objectives or {}).items()}
 
 
+Space = Mapping[str, Dimension]
 _PLAIN = re.compile(r"(?!(true|false|null|nan|inf)$)[A-Za-z_][\w./@+-]*", re.IGNORECASE)
 _MOST = 10_000  # points of a grid
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """Numbers from ``low`` to ``high``, both included; ``step`` None: all of them, or all whole ones."""
-
-    low: float
-    high: float
-    step: float | None
-    log: bool
-    whole: bool
-
-    def word(self, value: float) -> str:
-        """A value as written after a key on the command line: six digits, all where there are steps."""
-        if self.whole:
-            return str(int(value))
-        text = f"{value:.{6 if self.step is None else 12}g}"
-        return text if re.search(r"[.e]", text) else f"{text}.0"
-
-    @property
-    def ends(self) -> list[float]:
-        """What has to be possible, for all between to be."""
-        return [self.low, self.high]
-
-    @property
-    def points(self) -> list[float] | None:
-        """All values; None where they are infinite."""
-        step = 1 if self.whole and self.step is None else self.step
-        if step is None:
-            return None
-        values = [round(self.low + n * step, 12) for n in range(round((self.high - self.low) / step) + 1)]
-        return [int(one) for one in values] if self.whole else values
-
-
-@dataclass(frozen=True)
-class Choices:
-    """Words for the command line, one of which is taken."""
-
-    words: tuple[str, ...]
-
-    def word(self, value: str) -> str:
-        """Itself."""
-        return value
-
-    @property
-    def ends(self) -> list[str]:
-        """All, since nothing is between them."""
-        return list(self.words)
-
-    points = ends
-
-
-Space = Mapping[str, Numbers | Choices]
-
-
 def space_of(
     written: Mapping[str, Dimension], given: Sequence[Override], present: Callable[[str], object]
-) -> dict[str, Numbers | Choices]:
+) -> dict[str, Dimension]:
     """Every key that varies. ``written``: in the config, ``given``: the words of experiment and command line, which
     have the last word, ``present``: what the config has at a key now. Raises ConfigErrors."""
-    keys = [_bare(str(one.get_key_element())) for one in given]
-    findings = [
-        Finding("", f"{key} is given twice; once is enough: {key}=...") for key, n in Counter(keys).items() if n > 1
-    ]
-    findings += [
-        Finding("", f"{one.input_line}: a search has one value of each of its own settings")
-        for one, key in zip(given, keys, strict=True)
-        if key.startswith("search.") and one.is_sweep_override()
-    ]
-    dimensions: dict[str, Dimension | Choices] = {k: v for k, v in written.items() if _bare(k) not in keys}
-    for one in given:
-        if one.is_sweep_override():
-            try:
-                dimensions[str(one.get_key_element())] = _read(one)
-            except ConfigError as error:
-                findings.append(Finding("", f"{one.input_line}: {error}"))
-    if not dimensions and not findings:
+    keys = [key_of(one) for one in given]
+    twice = [key for key, n in Counter(keys).items() if n > 1]
+    findings = [Finding("", f"{key} is given twice; once is enough: {key}=...") for key in twice]
+    own = {bare: key for key in written if (bare := key.lstrip("+~")) not in keys}
+    space = {key: written[key].resolved(present(bare)) for bare, key in own.items()}
+    for one, key in ((one, key) for one, key in zip(given, keys, strict=True) if one.is_sweep_override()):
+        if key.startswith("search."):
+            findings.append(Finding("", f"{one.input_line}: a search has one value of each of its own settings"))
+        try:
+            found = _read(one)
+        except ConfigError as error:
+            findings.append(Finding("", f"{one.input_line}: {error}"))
+        else:
+            space[str(one.get_key_element())] = found if found.choices else found.resolved(present(key))
+    if not space and not findings:
         findings.append(
             Finding("search.space", "is empty: there is nothing to search; give a key a range: key=interval(1,8)")
         )
-    space = {}
-    for key, found in dimensions.items():
-        space[key] = made = found if isinstance(found, Choices) else _made(found, present(_bare(key)))
-        if isinstance(made, Choices) and (doubles := [w for w, n in Counter(made.words).items() if n > 1]):
-            findings.append(Finding("", f"{key}: the choice {doubles[0]} is given twice"))
+    for key, dimension in space.items():
+        doubles = [word for word, n in Counter(dimension.choices or ()).items() if n > 1]
+        findings += [Finding("", f"{key}: the choice {word} is given twice") for word in doubles[:1]]
     if findings:
         raise ConfigErrors(findings)
     return space
@@ -193,14 +160,13 @@ def space_of(
 
 def groups_of(written: Mapping[str, Dimension], given: Sequence[Override]) -> list[str]:
     """The first choice of every group that varies, as words: what other keys there are depends on them."""
-    ours: dict[str, str | None] = {}
-    ours |= {k: _word(v.choices[0]) for k, v in written.items() if v.choices and "." not in k.partition("@")[0]}
+    groups = {k: _word(v.choices[0]) for k, v in written.items() if v.choices and "." not in k.partition("@")[0]}
     for one in given:
         key = str(one.get_key_element())
-        ours.pop(key, None)
+        groups.pop(key, None)
         if "." not in key.partition("@")[0] and one.is_sweep_override() and one.is_discrete_sweep():
-            ours[key] = next(one.sweep_string_iterator(), None)
-    return [f"{key}={word}" for key, word in ours.items() if word is not None]
+            groups[key] = next(one.sweep_string_iterator(), "")
+    return [f"{key}={word}" for key, word in groups.items() if word]
 
 
 def grid_of(space: Space) -> list[dict[str, Any]]:
@@ -227,12 +193,7 @@ def words_at(space: Space, point: Mapping[str, Any]) -> dict[str, str]:
     return {key: dimension.word(point[key]) for key, dimension in space.items()}
 
 
-def _bare(key: str) -> str:
-    return key.lstrip("+~")
-
-
-def _read(override: Override) -> Dimension | Choices:
-    """A sweep of the command line."""
+def _read(override: Override) -> Dimension:
     value: object = override.value()
     log = "log" in getattr(value, "tags", ())
     if isinstance(value, IntervalSweep):
@@ -241,19 +202,10 @@ def _read(override: Override) -> Dimension | Choices:
         numbers = sorted(float(one) for one in value.range())
         if len(numbers) > 1:
             whole = all(isinstance(one, int) for one in (value.start, value.stop, value.step))
-            step = None if log else abs(float(value.step))
-            return Dimension(numbers[0], numbers[-1], step, log, whole)
-    if not (words := list(override.sweep_string_iterator())):
+            return Dimension(numbers[0], numbers[-1], None if log else abs(float(value.step)), log, whole)
+    if not (words := tuple(override.sweep_string_iterator())):
         raise ConfigError("there is no such value")
-    return Choices(tuple(words))
-
-
-def _made(found: Dimension, present: object) -> Numbers | Choices:
-    if found.choices is not None:
-        return Choices(tuple(_word(one) for one in found.choices))
-    assert found.low is not None
-    whole = isinstance(present, int) and not isinstance(present, bool) and found.whole
-    return Numbers(found.low, found.highest, found.step, found.log, whole if found.int is None else found.int)
+    return Dimension(choices=words)
 
 
 def _word(value: object) -> str:

@@ -1,7 +1,6 @@
 """The study: which trials there were, what came of them, and which come next. The only file that knows Optuna.
 
-It is kept in SQLite. Every trial is drawn with a seed of its own, made from the search's and the trial's number, so a
-resumed search asks for the trials that it would have asked for anyway.
+Every trial has a seed, made from the search's and the trial's number, so that a resumed search asks for the same ones.
 Source: Akiba et al. 2019, KDD (Optuna); TPE: Bergstra et al. 2011, NeurIPS; NSGA-II: Deb et al. 2002; importance:
 PED-ANOVA, Watanabe et al. 2023, IJCAI.
 """
@@ -11,15 +10,14 @@ import os
 import random
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from components.core.errors import ConfigError
-from runner.sweep.search_space import Choices, Numbers, Search, Space, grid_of
+from runner.sweep.search_space import Dimension, Search, Space, grid_of
 
 FILE = "study.sqlite"
 State = Literal["running", "complete", "pruned", "failed"]
@@ -51,58 +49,68 @@ def library() -> Any:
 
 
 class Study:
-    """The study in a sweep's folder. A context manager: closed, it can be read by other programs."""
+    """The study in a sweep's folder. A context manager: closed, its file can be read by other programs."""
 
     def __init__(self, folder: Path, search: Search, space: Space) -> None:
-        self._optuna, self._path, self._search, self._space = library(), folder / FILE, search, space
-        grid = grid_of(space) if search.sampler == "grid" else []
-        random.Random(f"{search.seed}/grid").shuffle(grid)
-        self._grid = grid
-        self.wanted = min(search.trials or len(grid), len(grid)) if grid else search.trials or 0
+        self._optuna, self.path, self._search, self._space = library(), folder / FILE, search, space
+        self._grid = grid_of(space) if search.sampler == "grid" else []
+        random.Random(f"{search.seed}/grid").shuffle(self._grid)
+        n_points = len(self._grid)
+        self.wanted = min(search.trials or n_points, n_points) if self._grid else search.trials or 0
 
     def __enter__(self) -> Self:
         """Open or make it. Raises ConfigError where it was begun as another search."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._storage, self._study = self._made(self._path)
-        settings = json.loads(json.dumps(self._settings()))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._storage, self._study = self._made(self.path)
+        search, words = self._search, {key: {"words": one.choices} for key, one in self._space.items() if one.choices}
+        numbers = {
+            key: {"low": one.low, "high": one.high, "step": one.step, "log": one.log, "whole": one.int}
+            for key, one in self._space.items()
+        }
+        objectives = {name: "maximise" if high else "minimise" for name, high in search.maximised.items()}
+        same = {"objectives": objectives, "sampler": search.sampler, "seed": search.seed, "space": numbers | words}
+        settings = json.loads(json.dumps(same))
         known = self._study.user_attrs.get(_SETTINGS)
         if known is None:
             self._study.set_user_attr(_SETTINGS, settings)
         elif changed := [key for key in settings if settings[key] != known.get(key)]:
             self._close(self._storage)
-            raise ConfigError(
-                f"{self._path} is of another search: search.{changed[0]} was {known.get(changed[0])}, "
-                f"now it is {settings[changed[0]]}; give another hydra.sweep.dir"
-            )
+            was, now = known.get(changed[0]), settings[changed[0]]
+            text = f"is of another search: search.{changed[0]} was {was}, now it is {now}; give another hydra.sweep.dir"
+            raise ConfigError(f"{self.path} {text}")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._close(self._storage)
 
     @property
     def trials(self) -> list[Trial]:
         """All, in the order of their numbers."""
-        return [
-            Trial(
-                one.number, _STATES[one.state.name], one.params,
-                one.values if one.state.name == "COMPLETE" else None, bool(one.intermediate_values),
-            )
-            for one in self._study.get_trials()
-        ]  # fmt: skip
+        trials = []
+        for one in self._study.get_trials():
+            state = _STATES[one.state.name]
+            values = one.values if state == "complete" else None
+            trials.append(Trial(one.number, state, one.params, values, bool(one.intermediate_values)))
+        return trials
 
     def ask(self, n: int) -> list[Trial]:
         """The next trials, none of which knows how the others end."""
-        return [self._ask(len(self._study.get_trials(deepcopy=False))) for _ in range(n)]
+        first, trials = len(self._study.get_trials(deepcopy=False)), []
+        distributions = {key: self._distribution(dimension) for key, dimension in self._space.items()}
+        for number in range(first, first + n):
+            if self._grid:
+                self._study.enqueue_trial(self._grid[number])
+            self._study.sampler = self._sampler(number)
+            trial = self._study.ask(distributions)
+            trials.append(Trial(trial.number, "running", trial.params))
+        return trials
 
-    def complete(self, number: int, values: Sequence[float]) -> None:
-        """A trial came to its end."""
-        self._study.tell(number, list(values))
-
-    def fail(self, number: int) -> None:
-        """A trial broke off."""
-        self._study.tell(number, state=self._optuna.trial.TrialState.FAIL)
+    def complete(self, number: int, values: Sequence[float] | None) -> None:
+        """A trial came to its end, or broke off: without values."""
+        if values is None:
+            self._study.tell(number, state=self._optuna.trial.TrialState.FAIL)
+        else:
+            self._study.tell(number, list(values))
 
     def prune(self, number: int, stopped_early: tuple[int, float] | None = None) -> None:
         """A trial was stopped: by the budget, or ``stopped_early``: at so many samples its objective was so much."""
@@ -116,7 +124,7 @@ class Study:
         """Have reported trials run again, with the same values. The file is replaced in one move."""
         if not numbers:
             return
-        fresh = self._path.with_suffix(".tmp")
+        fresh = self.path.with_suffix(".tmp")
         fresh.unlink(missing_ok=True)
         storage, study = self._made(fresh)
         study.set_user_attr(_SETTINGS, self._study.user_attrs[_SETTINGS])
@@ -128,12 +136,8 @@ class Study:
             study.add_trial(again if one.number in numbers else one)
         for each in (storage, self._storage):
             self._close(each)
-        os.replace(fresh, self._path)
-        self._storage, self._study = self._made(self._path)
-
-    def forget(self) -> None:
-        """Drop the file, in which no trial was reported."""
-        self._path.unlink()
+        os.replace(fresh, self.path)
+        self._storage, self._study = self._made(self.path)
 
     @property
     def best(self) -> list[int]:
@@ -161,14 +165,6 @@ class Study:
                 )
         return found
 
-    def _ask(self, number: int) -> Trial:
-        distributions = {key: self._distribution(dimension) for key, dimension in self._space.items()}
-        if self._grid:
-            self._study.enqueue_trial(self._grid[number])
-        self._study.sampler = self._sampler(number)
-        asked = self._study.ask(distributions)
-        return Trial(asked.number, "running", asked.params)
-
     def _sampler(self, number: int) -> Any:
         samplers = self._optuna.samplers
         seed = int.from_bytes(sha256(f"{self._search.seed}/{number}".encode()).digest()[:4])
@@ -178,21 +174,13 @@ class Study:
             return samplers.NSGAIISampler(seed=seed, population_size=max(_GENERATION, self._search.at_once))
         return samplers.RandomSampler(seed=seed)
 
-    def _distribution(self, dimension: Numbers | Choices) -> Any:
-        kinds = self._optuna.distributions
-        if isinstance(dimension, Choices):
-            return kinds.CategoricalDistribution(dimension.words)
-        low, high, log = dimension.low, dimension.high, dimension.log
-        if dimension.whole:
+    def _distribution(self, dimension: Dimension) -> Any:
+        kinds, low, high, log = self._optuna.distributions, dimension.low, dimension.high, dimension.log
+        if low is None or high is None:
+            return kinds.CategoricalDistribution(dimension.choices)
+        if dimension.int:
             return kinds.IntDistribution(int(low), int(high), log=log, step=int(dimension.step or 1))
         return kinds.FloatDistribution(low, high, log=log, step=dimension.step)
-
-    def _settings(self) -> dict[str, Any]:
-        """What makes it the same search."""
-        search = self._search
-        space = {key: asdict(dimension) for key, dimension in self._space.items()}
-        objectives = {name: "maximise" if high else "minimise" for name, high in search.maximised.items()}
-        return {"objectives": objectives, "sampler": search.sampler, "seed": search.seed, "space": space}
 
     def _made(self, path: Path) -> tuple[Any, Any]:
         storage = self._optuna.storages.RDBStorage(f"sqlite:///{path}")

@@ -1,19 +1,13 @@
-"""``run.shards=n``: a job run as n parts, which any launcher spreads, and made one run folder again.
-
-The parts lie below the job's folder, where reports do not look, and are not sent to MLflow; the merged run is.
-"""
-
-from __future__ import annotations
+"""``run.shards=n``: a job run as n parts, which any launcher spreads, and made one run folder again."""
 
 import shutil
 import sys
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from components.core.errors import ConfigError
 from components.core.traits import SourceTraits, declared
-from runner.experiment.facts import facts_of, sweep_id
+from runner.experiment.experiment import Experiment, facts_of, study, sweep_id
 from runner.job.exit_codes import BUDGET, ERRORS
 from runner.job.plan import Cell
 from runner.learning.memory import ONE_BY_ONE
@@ -21,18 +15,19 @@ from runner.storage import manifest, records
 from runner.storage.resume import is_complete, parts_of, refuse_changes, written
 from runner.storage.schema import Manifest
 
-if TYPE_CHECKING:
-    from runner.experiment.experiment import Experiment
-
 PARTS = "parts"
 _MERGED = "merged"
 _OF_THE_PARTS = ("memory", "notes", "sandbox", "counts", "identities")  # what they found while they ran
 
 
 def split(cell: Cell, experiment: Experiment) -> None:
-    """Give a job that is to be run in parts its parts; a finished one needs none. Raises ConfigError."""
-    n = parts_of(cell.cfg)
-    _refuse_other_parts(cell.folder, n)
+    """Give a job its parts, unless it is finished. Raises ConfigError, also for a folder that was begun otherwise."""
+    n, folder = parts_of(cell.cfg), cell.folder
+    begun = {int(path.name.rpartition("-of-")[2]) for path in folder.glob(f"{PARTS}/*-of-*")}
+    if n is not None and not begun and (folder / records.FILE).exists() and not is_complete(folder):
+        raise ConfigError(f"{folder} was begun whole; resume without run.shards")
+    if begun and n not in begun and not is_complete(folder):
+        raise ConfigError(f"{folder} was begun in {max(begun)} parts; resume with run.shards={max(begun)}")
     if n is None or cell.complete:
         return
     if cell.cfg.get("stage") is not None:
@@ -45,42 +40,24 @@ def split(cell: Cell, experiment: Experiment) -> None:
     cell.parts = [_part(cell, experiment, i, n) for i in range(1, n + 1)]
 
 
-def _refuse_other_parts(folder: Path, n: int | None) -> None:
-    """Raises ConfigError for a folder that was begun whole, or in another number of parts."""
-    begun = {int(path.name.rpartition("-of-")[2]) for path in folder.glob(f"{PARTS}/*-of-*")}
-    if n is not None and not begun and (folder / records.FILE).exists() and not is_complete(folder):
-        raise ConfigError(f"{folder} was begun whole; resume without run.shards")
-    if begun and n not in begun and not is_complete(folder):
-        raise ConfigError(f"{folder} was begun in {max(begun)} parts; resume with run.shards={max(begun)}")
-
-
 def _part(cell: Cell, experiment: Experiment, i: int, n: int) -> Cell:
     """The i-th part, its folder compared with what was begun there. Raises ConfigError."""
-    label, shard = f"{cell.label}/{PARTS}/{i}-of-{n}", f"{i}/{n}"
-    tracking = {**cell.cfg["tracking"], "uri": None}
-    cfg = {**cell.cfg, "run": {**cell.cfg["run"], "shard": shard, "shards": None}, "tracking": tracking}
+    label, shard, folder = f"{cell.label}/{PARTS}/{i}-of-{n}", f"{i}/{n}", cell.folder / PARTS / f"{i}-of-{n}"
+    run, tracking = {**cell.cfg["run"], "shard": shard, "shards": None}, {**cell.cfg["tracking"], "uri": None}
+    cfg, launch = {**cell.cfg, "run": run, "tracking": tracking}, replace(cell.launch, label=label)
     own = [word for word in cell.overrides if not word.startswith(("run.shards=", "hydra.sweep.subdir="))]
     words = (*own, f"hydra.sweep.subdir={label}", "run.shards=null", f"run.shard={shard}", "tracking.uri=null")
-    launch = replace(cell.launch, label=label)
-    part = replace(
-        cell, label=label, folder=cell.folder / PARTS / f"{i}-of-{n}", cfg=cfg, launch=launch, overrides=words
-    )
-    if (part.folder / manifest.FILE).exists():
-        from runner.experiment.experiment import study
-
-        refuse_changes(part.folder, cfg)
+    if (folder / manifest.FILE).exists():
+        refuse_changes(folder, cfg)
         mine = replace(experiment, cfg=cfg, launch=launch, samples=experiment.samples[i - 1 :: n])
         study(mine)
-        manifest.refuse_others(part.folder, facts_of(mine))
-    part.complete = is_complete(part.folder)
-    return part
+        manifest.refuse_others(folder, facts_of(mine))
+    complete = is_complete(folder)
+    return replace(cell, label=label, folder=folder, cfg=cfg, launch=launch, overrides=words, complete=complete)
 
 
 def gather(cell: Cell, jobs: int) -> None:
-    """Make one run of a job's parts, send it to MLflow as one of so many ``jobs``, and say how it ended.
-
-    A part that broke off leaves the others as they are: the same command resumes.
-    """
+    """Make one run of a job's parts, send it to MLflow as one of so many ``jobs``, and say how it ended."""
     broken = [part for part in cell.parts if part.error or part.code not in (None, 0, ERRORS, BUDGET)]
     if broken:
         reasons = "; ".join(f"part {part.folder.name}: {part.error or f'exit code {part.code}'}" for part in broken)

@@ -1,9 +1,15 @@
 """What commands have in common: their words as Hydra reads them, refusals in one line, readers who leave early."""
 
+import argparse
 import os
 import re
+import signal
 import sys
-from collections.abc import Callable, Collection, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import NoReturn
 
 from components.core.errors import ConfigError
 
@@ -12,6 +18,7 @@ WITH_VALUE = frozenset(
      "--experimental-rerun", "--info", "-i")
 )  # fmt: skip
 _CHOICE = re.compile(r"(\w+)=(\w+)")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # not tab and newline
 _SETTING = re.compile(r"([+~]*)(\w+)(\..*)", re.DOTALL)
 
 
@@ -23,19 +30,18 @@ def flags_first(words: Sequence[str]) -> list[str]:
 
 def by_group(words: Sequence[str], groups: Collection[str]) -> list[str]:
     """Settings under the name of a choice, put under its group: with ``condition=withhold``, ``withhold.tools=[x]`` is
-    ``condition.tools=[x]``. A choice that has the name of one of ``groups`` is left alone.
-    """
-    nodes = {group: "scorer.{}" if group == "scorer" else group for group in groups if group != "experiment"}
-    chosen = [match.groups() for word in words if (match := _CHOICE.fullmatch(word)) and match[1] in nodes]
-
-    def put(word: str) -> str:
-        if (setting := _SETTING.fullmatch(word)) is None:
-            return word
-        prefix, name, rest = setting.groups()
-        found = [nodes[group].format(name) for group, choice in chosen if choice == name and name not in groups]
-        return f"{prefix}{found[0]}{rest}" if len(found) == 1 else word
-
-    return [put(word) for word in words]
+    ``condition.tools=[x]``. A choice that has the name of one of ``groups`` is left alone."""
+    nodes: dict[str, list[str]] = {}
+    for choice in filter(None, map(_CHOICE.fullmatch, words)):
+        group, name = choice.groups()
+        if group in groups and group != "experiment" and name not in groups:
+            nodes.setdefault(name, []).append(f"scorer.{name}" if group == "scorer" else group)
+    put = []
+    for word in words:
+        setting = _SETTING.fullmatch(word)
+        found = nodes.get(setting[2], ()) if setting else ()
+        put.append(f"{setting[1]}{found[0]}{setting[3]}" if setting and len(found) == 1 else word)
+    return put
 
 
 def exit_code_of(command: Callable[[], None]) -> int:
@@ -60,5 +66,65 @@ def reader_left() -> int:
 
 
 def print_note(text: str) -> None:
-    """Print something that is not part of the result."""
-    print(text, file=sys.stderr)  # noqa: T201
+    """Print something that is not part of the result, its control characters escaped."""
+    print(_CONTROL.sub(lambda found: repr(found[0])[1:-1], text), file=sys.stderr)  # noqa: T201
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that refuses in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise ConfigError."""
+        raise ConfigError(f"{message}; {self.prog} --help lists what there is")
+
+
+@contextmanager
+def interrupts() -> Iterator[None]:
+    """Around work: an error over a KeyboardInterrupt becomes that interrupt again; a second Ctrl-C may raise one."""
+    try:
+        yield
+    except BaseException as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from None
+        raise
+
+
+def is_interrupt(error: BaseException | None) -> bool:
+    """Whether an error is a KeyboardInterrupt, or was raised while one passed."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """Around work that closes what is open before an interrupt passes: the first is answered at once, in a line."""
+    main = threading.current_thread() is threading.main_thread()
+    following = signal.getsignal(signal.SIGINT) if main else None
+
+    def answer(number: int, frame: FrameType | None) -> None:
+        assert callable(following), "else it does not come here"
+        signal.signal(number, following)
+        with suppress(RuntimeError):  # it came while something else was being printed
+            print("stopping, what is finished is kept; Ctrl-C again breaks off at once", file=sys.stderr, flush=True)  # noqa: T201
+        following(number, frame)
+
+    if callable(following):
+        signal.signal(signal.SIGINT, answer)
+    try:
+        yield
+    finally:
+        if callable(following) and signal.getsignal(signal.SIGINT) is answer:
+            signal.signal(signal.SIGINT, following)
+
+
+@contextmanager
+def signals() -> Iterator[None]:
+    """SIGINT interrupts even where a shell had it ignored; SIGTERM does the same."""
+    old = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)

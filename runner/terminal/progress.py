@@ -5,32 +5,12 @@ import sys
 import time
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
+
+from runner.episode.door import Door
 
 _EVERY_SECONDS = 10.0
 _LOG: ContextVar[logging.Handler] = ContextVar("log")  # of the current job
-
-
-class Spent(Protocol):
-    """What was charged so far."""
-
-    usd: float
-    unpriced: int
-
-    @property
-    def tokens(self) -> int: ...
-
-
-class Calls(Protocol):
-    """The calls of a job, as its door counts them."""
-
-    replayed: int
-
-    @property
-    def spent(self) -> Spent: ...
-
-    @property
-    def in_flight(self) -> int: ...
 
 
 class Board:
@@ -60,7 +40,7 @@ class Board:
 class Progress:
     """A job's samples, errors, calls in flight, tokens, cost and time left."""
 
-    def __init__(self, door: Calls, total: int, done: int, name: str, board: Board | None = None) -> None:
+    def __init__(self, door: Door, total: int, done: int, name: str, board: Board | None = None) -> None:
         self._door, self._total, self._done, self._first, self._name = door, total, done, done, name
         self._errors = 0
         self._started = self._printed = time.monotonic()
@@ -101,13 +81,14 @@ class Progress:
             print(line, file=sys.stderr, flush=True)  # noqa: T201
 
     def _figures(self) -> str:
-        spent, done = self._door.spent, self._done - self._first
+        spent, done, n = self._door.spent, self._done - self._first, self._door.spent.tokens
+        tokens = f"{n / 1e6:.1f}M" if n >= 1e6 else f"{n / 1e3:.1f}k" if n >= 1e3 else str(n)
         left = (time.monotonic() - self._started) / done * (self._total - self._done) if done else 0.0
         parts = [
-            f"{self._door.in_flight} calls in flight",
-            f"{_short(spent.tokens)} tokens",
+            f"{spent.pending} calls in flight",
+            f"{tokens} tokens",
             f"${spent.usd:.4f}" + (" + unpriced calls" if spent.unpriced else ""),
-            f"{_clock(left)} left",
+            f"{clock(left)} left",
         ]
         if self._door.replayed:
             parts.append(f"{self._door.replayed} calls from the journal")
@@ -116,11 +97,8 @@ class Progress:
         return ", ".join(parts)
 
 
-def _short(n: int) -> str:
-    return f"{n / 1e6:.1f}M" if n >= 1e6 else f"{n / 1e3:.1f}k" if n >= 1e3 else str(n)
-
-
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """Hours, minutes and seconds."""
     minutes, seconds = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -16,7 +16,7 @@ from components.grammars.code_block import CodeBlock
 from components.models.scripted import Scripted
 from runner.episode.door import Door
 from runner.episode.shared import Parts
-from runner.job.execute import Outcome, execute
+from runner.job.execute import Execution, Outcome
 from runner.storage.records import RecordWriter, read
 from tests.parts import Intact
 from tests.slow import slow
@@ -63,7 +63,7 @@ async def test_replayed_gold_is_right_on_everything_that_can_be_executed(dataset
     parts = Parts(AGENT, Accept(), CodeBlock(), Ehr({}, sandbox(), str(tmp_path / "columns")), Intact(),
                   {"ehr": EhrScorer()}, memory=SolvedQuestions("m", ()))  # fmt: skip
     writer = RecordWriter(tmp_path / "run")
-    await execute(parts, door, samples, 1, writer, Outcome())
+    await Execution(parts, door, writer, Outcome()).run(samples, 1)
     writer.close()
     wrong = {
         r["sample_id"]: (r["error"], r["explanations"])

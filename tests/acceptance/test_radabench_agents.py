@@ -9,7 +9,7 @@ import pytest
 from components.radiology.sets import REMOVED, REPLACED, RESTRICTED
 from components.radiology.tasks import TASKS
 from runner.episode.door import Door
-from runner.job.execute import Outcome, execute
+from runner.job.execute import Execution, Outcome
 from runner.storage.records import RecordWriter
 from tests.acceptance.command import told
 from tests.acceptance.test_radabench import CONDITIONS, INSUFFICIENT, episodes, few, means, parts, samples
@@ -92,7 +92,7 @@ async def records(folder: Path, condition: str, seed: int, connections: int, ord
     model.study(samples("paper"))
     door = Door({"main": model}, None, run_seed=seed)
     writer = RecordWriter(folder)
-    await execute(parts("paper", condition), door, given[::order], 1, writer, Outcome())
+    await Execution(parts("paper", condition), door, writer, Outcome()).run(given[::order], 1)
     writer.close()
     return told(folder)
 

@@ -17,7 +17,7 @@ from runner.config import build
 from runner.config.composed import resolve
 from runner.config.errors import Finding
 from runner.config.schema import Settings
-from runner.experiment.parts import PartsBuilder
+from runner.experiment.parts import build_parts, named_parts
 from runner.job.prepare import check
 from tests.acceptance.test_radabench import CONF
 from tests.composing import composing
@@ -81,9 +81,9 @@ def test_every_choice_composes_and_builds_offline(variables, profile, row):
     cfg = resolve(composed(f"profile={profile}", *row, *words))
     build.check(Settings, cfg)
     findings: list[Finding] = []
-    pieces, models, dataset = PartsBuilder(cfg, (), findings, None).everything()
+    made = build_parts(named_parts(cfg, findings), cfg, findings)
     assert not findings, findings
-    assert all(pieces.values()) and all(models.values()) and dataset
+    assert all(made.values())
 
 
 @pytest.mark.parametrize("name", [path.stem for path in sorted((CONF / "tracking").glob("*.yaml"))])

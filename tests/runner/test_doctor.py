@@ -36,3 +36,9 @@ def test_a_default_run_that_does_not_work_ends_with_1_and_what_is_missing_is_tol
     )
     assert done.returncode == 1 and "BAD  one sample" in done.stdout and not done.stderr, done.stderr
     assert "BAD  python" in done.stdout and done.stdout.count("broken on purpose") > 1, done.stdout
+
+
+def test_a_flag_that_cannot_be_read_is_one_line_and_exit_2(capsys):
+    assert doctor.main(["--onlin=x"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: ") and err.count("\n") == 1

@@ -17,8 +17,8 @@ from components.models.scripted import Scripted
 from runner.episode.door import Door
 from runner.episode.episode import play
 from runner.episode.shared import Parts
-from runner.experiment.parts import PartsBuilder
-from runner.job.execute import Outcome, execute
+from runner.experiment.parts import below, build_parts, named_parts
+from runner.job.execute import Execution, Outcome
 from runner.storage.records import RecordWriter
 from tests.components.ehr.simulated.chartroom import questions, toolset
 from tests.composing import composing
@@ -44,11 +44,12 @@ def parts(*words: str) -> Parts:
     """The parts of a config with its memory as it begins, over the tools of the tests."""
     cfg: Any = OmegaConf.to_container(compose("config", list(words)), resolve=True)
     findings: list[Any] = []
-    workshop = PartsBuilder(cfg, (), findings, ["agent", "grammars", "memory", "verifier", "condition", "scorer"])
-    pieces, _, _ = workshop.everything()
-    source = workshop.source()
+    groups = ("agent", "grammars", "memory", "verifier", "condition", "scorer")
+    made = build_parts({k: v for k, v in named_parts(cfg, findings).items() if k.startswith(groups)}, cfg, findings)
     assert findings == []
-    return Parts(**{**pieces, "toolset": toolset()}, memory=source.open(None, ""))
+    (grammar,), memory = below(made, "grammars").values(), made["memory"].open(None, "")
+    pieces = {"agent": made["agent"], "verifier": made["verifier"], "condition": made["condition"]}
+    return Parts(**pieces, grammar=grammar, toolset=toolset(), scorers=below(made, "scorer"), memory=memory)
 
 
 async def asked(given: Parts, sample: Sample) -> Mapping[str, Sequence[str]]:
@@ -132,7 +133,7 @@ async def test_the_memory_grows_by_what_the_run_itself_ended_without_any_gold(tm
     cell = "```python\nanswer = 'wrong'\n```\nTERMINATE"
     model = Scripted(lambda request: "- a" if request.purpose == "knowledge" else cell)
     writer, door = RecordWriter(tmp_path), Door({"main": model}, None, run_seed=0)
-    await execute(parts_of("experiment=ehragent/table1", "agent=ehragent"), door, alike, 1, writer, Outcome())
+    await Execution(parts_of("experiment=ehragent/table1", "agent=ehragent"), door, writer, Outcome()).run(alike, 1)
     writer.close()
     requests = [request for request in model.requests if request.purpose == "act"]
     texts = [request.messages[1].text.partition("### The solved questions end here")[0] for request in requests]
@@ -158,7 +159,7 @@ def test_more_demonstrations_than_there_are_are_refused_in_one_line(agent, parts
     key = "agent.inner.shots" if agent == "cot_plan_self_consistency" else "agent.shots"
     cfg: Any = OmegaConf.to_container(compose("config", [f"agent={agent}", f"{key}=9"]), resolve=True)
     findings: list[Any] = []
-    PartsBuilder(cfg, (), findings, ["memory"]).source()
+    build_parts({"memory": named_parts(cfg, findings)["memory"]}, cfg, findings)
     assert [str(finding) for finding in findings] == [
         "memory: agent.shots=9: more than the demonstrations of 'mimic_iii' in the prompt set 'ehr_demonstrations'; "
         "ask for at most 8"

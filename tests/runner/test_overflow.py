@@ -10,7 +10,7 @@ from components.core.traits import ScorerTraits
 from components.core.types import Answer, Score
 from runner.episode.budget import Budget
 from runner.episode.episode import play
-from runner.job.execute import Outcome, execute
+from runner.job.execute import Execution, Outcome
 from runner.results.metrics import overflow_line, summarise
 from runner.results.pairs import value_of
 from runner.storage.journal import Journal
@@ -122,7 +122,7 @@ async def test_a_strict_replay_still_names_what_was_never_asked(tmp_path):
 async def run(folder, model):
     writer, outcome = RecordWriter(folder), Outcome()
     try:
-        await execute(parts(), door(model, budget=Budget()), SAMPLES, 1, writer, outcome)
+        await Execution(parts(), door(model, budget=Budget()), writer, outcome).run(SAMPLES, 1)
     finally:
         writer.close()
     return outcome

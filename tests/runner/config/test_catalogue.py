@@ -8,7 +8,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.__main__ import main
-from runner.config.catalogue import Catalogue, describe_choices
+from runner.config.catalogue import Catalogue, catalogue_of, describe_choices
 from runner.config.composed import resolve_choice
 from tests.slow import slow
 
@@ -21,6 +21,11 @@ def test_every_choice_has_a_description():
     ]
     assert not silent
     assert {"agent", "condition", "dataset", "experiment", "model", "toolset", "verifier"} <= GROUPS.keys()
+
+
+def test_a_folder_that_is_not_there_is_refused():
+    with pytest.raises(ConfigError, match="--config-dir: there is no folder 'nope'"):
+        catalogue_of(["--info", "choices", "--config-dir", "nope"], strict=True)
 
 
 def test_a_choice_has_the_keys_of_its_bases():

@@ -3,6 +3,12 @@
 import time
 
 import pytest
+from hydra.errors import MissingConfigException
+
+from components.core.errors import ConfigError
+from runner.config.catalogue import Catalogue
+from runner.config.errors import nearest
+from runner.config.explain import explain, refuse_misspelled
 
 BOMB = "\n".join(
     ["a0: &a0 [x, x, x, x, x, x, x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 9))]
@@ -46,3 +52,17 @@ def test_a_list_of_choices_with_something_else_than_names_is_refused_in_a_line(h
     done = home.run(*flags, f"scorer={value}{more}")
     assert done.code == 2
     assert f"command line: scorer={value}{more}: a list of choices holds names only; " in done.complaint
+
+
+def test_a_part_of_a_name_is_near_to_it():
+    assert nearest("gpt4o", ["openai/gpt-4o-2024-08-06", "ollama"]).startswith("did you mean openai/gpt-4o-2024-08-06?")
+
+
+def test_a_config_that_is_not_there_has_its_nearest():
+    finding = explain(MissingConfigException("", "confg"), [], Catalogue())
+    assert str(finding).endswith("--config-name: there is no config 'confg'; did you mean config? valid: config")
+
+
+def test_a_colon_for_an_equals_sign_is_refused_with_what_is_meant():
+    with pytest.raises(ConfigError, match=r"limit:3: a value comes after an equals sign: limit=3$"):
+        refuse_misspelled(["limit:3"], ())

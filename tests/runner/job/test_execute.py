@@ -8,8 +8,8 @@ import pytest
 from components.core.errors import ConfigError, ModelError
 from runner.config.schema import read_shard
 from runner.episode.budget import Budget
-from runner.experiment.select import select
-from runner.job.execute import Outcome, execute
+from runner.experiment.experiment import select
+from runner.job.execute import Execution, Outcome
 from runner.storage.journal import Journal
 from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
@@ -38,7 +38,7 @@ async def run(folder, model, samples=None, epochs=1, **changes):
     writer = RecordWriter(folder)
     outcome = Outcome()
     try:
-        await execute(parts(), door(model, **changes), samples or Rows().load("test"), epochs, writer, outcome)
+        await Execution(parts(), door(model, **changes), writer, outcome).run(samples or Rows().load("test"), epochs)
         return outcome
     finally:
         writer.close()

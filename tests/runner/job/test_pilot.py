@@ -6,7 +6,7 @@ import pytest
 
 from components.core.messages import Message, Usage
 from components.core.types import Step, Trajectory
-from runner.job.preflight import Pilot, estimate, sum_of, wall_time
+from runner.job.preflight import Estimate, Pilot, estimate, sum_of, wall_time
 
 
 def pilot(usages, seconds=3.0, replayed=False, **more):
@@ -25,7 +25,7 @@ def test_a_total_is_the_mean_times_the_number_and_its_interval_students():
     found = estimate([1.0, 2.0, 3.0, 4.0], 100)
     spread = 100 * math.sqrt((1 - 0.04) * (5 / 3) / 4)
     assert found.value == 250 and found.half == pytest.approx(3.182446 * spread)
-    assert estimate([3.0], 100).half is None and estimate([2.0, 2.0], 10).half == 0
+    assert estimate([3.0], 100) == Estimate(300.0) and estimate([2.0, 2.0], 10).half == 0
 
 
 def test_when_all_was_played_nothing_is_left_to_chance():
@@ -35,15 +35,15 @@ def test_when_all_was_played_nothing_is_left_to_chance():
 def test_totals_add_up_unless_one_is_not_known():
     one = estimate([1.0, 3.0], 10)
     both = sum_of([one, one])
-    assert both is not None and (both.value, both.variance) == (2 * one.value, 2 * one.variance)
-    assert sum_of([one, None]) is None and sum_of([]) is None
+    assert (both.value, both.variance) == (2 * one.value, 2 * one.variance)
+    assert math.isnan(sum_of([one, estimate([], 10)]).value)
 
 
 def test_time_is_that_of_connections_or_of_the_limits_per_minute():
     assert wall_time([pilot(ONE)]) == 15.0
     assert wall_time([pilot(ONE, per_minute=(5, None))]) == 120.0
     assert wall_time([pilot(ONE, per_minute=(None, 60))]) == 120.0
-    assert wall_time([pilot([])]) is None
+    assert math.isnan(wall_time([pilot([])]))
 
 
 def test_jobs_of_one_model_share_its_connections_and_those_of_others_run_beside_them():
@@ -52,7 +52,7 @@ def test_jobs_of_one_model_share_its_connections_and_those_of_others_run_beside_
     assert wall_time([*wide, pilot(ONE, lane="b")]) == 15.0
     paced = [pilot(ONE, per_minute=(5, None), lane="a") for _ in range(2)]
     assert wall_time(paced) == 240.0
-    assert wall_time([*wide, pilot([], lane="b")]) is None
+    assert math.isnan(wall_time([*wide, pilot([], lane="b")]))
 
 
 def test_what_the_journal_answers_at_once_is_given_the_time_of_a_call():
@@ -60,7 +60,7 @@ def test_what_the_journal_answers_at_once_is_given_the_time_of_a_call():
     replayed = Step("act", "main", "", 0, 0, (), Message("assistant", "x"), ONE[0], replayed=True)
     found.add(Trajectory([replayed], stop="answered"), 0.0)
     assert found.per_sample == 3.0
-    assert pilot(ONE, 0.0, replayed=True).per_sample is None
+    assert math.isnan(pilot(ONE, 0.0, replayed=True).per_sample)
 
 
 def test_the_longest_of_many_is_longer_than_the_longest_of_a_few():

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from components.core.errors import ModelError
-from runner.job.execute import Outcome, execute
+from runner.job.execute import Execution, Outcome
 from runner.job.shared_resources import ErrorStreak, Lease, Slots, StopRule
 from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
@@ -81,7 +81,7 @@ class Dead(Speaker):
 async def played(folder, model, stop_rule, n=60):
     writer, outcome = RecordWriter(folder), Outcome()
     try:
-        await execute(parts(), door(model), Rows(n).load("test"), 1, writer, outcome, stop_rule=stop_rule)
+        await Execution(parts(), door(model), writer, outcome, stop_rule=stop_rule).run(Rows(n).load("test"), 1)
     finally:
         writer.close()
     return outcome

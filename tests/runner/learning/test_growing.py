@@ -10,7 +10,7 @@ from components.core.errors import ModelError
 from components.core.messages import Message
 from components.core.types import Answer
 from runner.episode.budget import Budget
-from runner.job.execute import Outcome, execute
+from runner.job.execute import Execution, Outcome
 from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
 
@@ -39,7 +39,7 @@ async def run(folder, say, update="executed", samples=None, epochs=1, **changes)
     model = say if isinstance(say, Speaker) else Speaker(say, wait=0.002)
     try:
         playing = parts(Student(), memory=memory)
-        await execute(playing, door(model, **changes), samples or Rows().load("test"), epochs, writer, outcome)
+        await Execution(playing, door(model, **changes), writer, outcome).run(samples or Rows().load("test"), epochs)
         return outcome
     finally:
         writer.close()

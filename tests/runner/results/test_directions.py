@@ -7,7 +7,7 @@ from components.ehr.scorer import Ehr
 from components.panel.scorer import Panel
 from components.radiology.scorers.execution import Chain
 from components.scorers.choice import Choice
-from runner.experiment.facts import declared_scores
+from runner.experiment.experiment import declared_scores
 from runner.results.kinds import better, improved, unit, units_of
 
 

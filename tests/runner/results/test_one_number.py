@@ -12,7 +12,7 @@ from components.ehr.scorer import Ehr
 from components.radiology.scorers import execution, refusal, response
 from components.scorers import building, choice, faults
 from runner.config.catalogue import CONF
-from runner.experiment.facts import declared_scores
+from runner.experiment.experiment import declared_scores
 from runner.results.bounds import wilson
 from runner.results.kinds import Scale, kinds_of
 from runner.results.publications.paper import load

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from runner.job.execute import Outcome, execute
+from runner.job.execute import Execution, Outcome
 from runner.storage.disk import Unwritable
 from runner.storage.journal import Journal
 from runner.storage.records import RecordWriter, read
@@ -26,7 +26,7 @@ def full(size):
 async def play(folder, journal=None):
     writer, model = RecordWriter(folder), Speaker(lambda request: "answer", max_connections=1)
     try:
-        await execute(parts(), door(model, journal), Rows(20).load("test"), 1, writer, Outcome())
+        await Execution(parts(), door(model, journal), writer, Outcome()).run(Rows(20).load("test"), 1)
     finally:
         writer.close()
 

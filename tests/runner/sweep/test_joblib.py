@@ -1,9 +1,11 @@
 """Jobs in processes of this machine."""
 
+from functools import partial
+
 import pytest
 
-from runner.sweep.engines import Joblib
-from runner.sweep.remote_launch import watch
+from runner.sweep.engines import by_joblib
+from runner.sweep.remote_job import watch
 from tests.runner.sweep.deadly import asked, furnish, orders, survives_a_death
 from tests.slow import slow
 
@@ -13,7 +15,7 @@ pytest.importorskip("joblib")
 @slow
 def test_a_job_that_kills_every_process_takes_no_other_with_it(home):
     furnish(home, lives=9)
-    found = watch(Joblib({"n_jobs": 2}), orders(home, "deadly", "b", after=0))
+    found = watch(partial(by_joblib, {"n_jobs": 2}), orders(home, "deadly", "b", after=0))
     assert [one.code for one in found] == [1, 0]
     assert "a process of joblib died" in found[0].error
     assert set(asked(home).values()) == {1} and len(asked(home)) == 6

@@ -15,9 +15,9 @@ def test_jobs_reach_ray_from_the_sweeper_that_checks_them():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"cpus": 0}, "hydra.launcher.cpus: found 0, it should be a number above 0"),
-        ({"memory_gb": "much"}, "hydra.launcher.memory_gb: found 'much', it should be a number above 0"),
-        ({"address": "auto", "processors": 2}, "hydra.launcher.processors is for a Ray that is started here"),
+        ({"cpus": 0}, "hydra.launcher.cpus: found 0, should be greater than 0"),
+        ({"memory_gb": "much"}, "hydra.launcher.memory_gb: found 'much', should be a number"),
+        ({"address": "auto", "processors": 2}, "hydra.launcher.processors: it is for a Ray that is started here"),
     ],
 )
 def test_settings_are_checked_before_any_job(words, said):

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.sweep.remote_job import JobResult, ProcessDied, RemoteJob
-from runner.sweep.remote_launch import watch
+from runner.sweep.remote_job import JobResult, ProcessDied, RemoteJob, watch
 
 
 class Script:
@@ -38,7 +37,7 @@ DEAD, WELL = ProcessDied("the power went"), JobResult(0, said="well\n")
 )
 def test_a_job_whose_process_dies_is_begun_again_twice(capsys, deaths, code, error):
     engine = Script(a=[*[DEAD] * deaths, WELL], b=[WELL])
-    first, second = watch(engine, [order("a"), order("b")])
+    first, second = watch(engine.play, [order("a"), order("b")])
     assert (first.code, first.error, second) == (code, error, WELL)
     out, err = capsys.readouterr()
     assert out.count("well") == (2 if code == 0 else 1)
@@ -56,7 +55,7 @@ def test_an_interrupt_stops_the_processes():
 
     engine = Interrupted()
     with pytest.raises(KeyboardInterrupt):
-        watch(engine, [order("a"), order("b")])
+        watch(engine.play, [order("a"), order("b")])
     assert engine.stopped
 
 

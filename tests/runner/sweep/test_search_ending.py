@@ -5,12 +5,12 @@ import json
 import pytest
 
 from runner.job.plan import Cell
-from runner.sweep.search_results import conclude, metrics_of
-from runner.sweep.search_space import Numbers, Search
+from runner.sweep.search import conclude, metrics_of
+from runner.sweep.search_space import Dimension, Search
 from runner.sweep.search_study import Study
 
 pytest.importorskip("optuna", reason="comes with the extra optuna")
-SPACE = {"agent.t": Numbers(0, 1, None, False, False)}
+SPACE = {"agent.t": Dimension(0, 1, None, False, False)}
 
 
 def left(folder, value):
@@ -32,7 +32,7 @@ def test_the_table_has_the_best_first_with_intervals_and_the_file_has_all(tmp_pa
         plan[2].error = "broke"
         for number in (0, 1):
             study.complete(number, [0.3 + number / 10])
-        study.fail(2)
+        study.complete(2, None)
         conclude(study, search, SPACE, plan)
     out = capsys.readouterr().out
     assert "the best 2 of 3 trials (2 complete, 1 failed)" in out and "score \N{UPWARDS ARROW}" in out

@@ -5,7 +5,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from components.core.errors import ConfigError
 from runner.config.build import check
-from runner.sweep.search_space import Choices, Dimension, Numbers, Search, corners, grid_of, space_of, words_at
+from runner.sweep.search_space import Dimension, Search, corners, grid_of, space_of, words_at
 
 PRESENT = {"agent.n": 1, "agent.t": 0.5, "agent.on": True}
 
@@ -18,19 +18,19 @@ def space(*words, **written):
 @pytest.mark.parametrize(
     ("word", "found"),
     [
-        ("agent.n=interval(1,8)", Numbers(1, 8, None, False, True)),
-        ("agent.t=interval(1,8)", Numbers(1, 8, None, False, False)),
-        ("agent.t=int(interval(1,8))", Numbers(1, 8, None, False, True)),
-        ("agent.n=interval(0.5,8)", Numbers(0.5, 8, None, False, False)),
-        ("agent.t=tag(log,interval(0.01,1))", Numbers(0.01, 1, None, True, False)),
-        ("agent.n=tag(log,range(1,9))", Numbers(1, 8, None, True, True)),
-        ("agent.n=range(1,8,3)", Numbers(1, 7, 3, False, True)),
-        ("agent.n=shuffle(range(8,1,-3))", Numbers(2, 8, 3, False, True)),
-        ("agent.t=range(0,1,0.25)", Numbers(0, 0.75, 0.25, False, False)),
-        ("agent=react,cot", Choices(("react", "cot"))),
-        ("agent@agent.inner=choice(a,b)", Choices(("a", "b"))),
-        ("agent.s='a b',c", Choices(("'a b'", "c"))),
-        ("agent.n=range(3,4)", Choices(("3",))),
+        ("agent.n=interval(1,8)", Dimension(1, 8, None, False, True)),
+        ("agent.t=interval(1,8)", Dimension(1, 8, None, False, False)),
+        ("agent.t=int(interval(1,8))", Dimension(1, 8, None, False, True)),
+        ("agent.n=interval(0.5,8)", Dimension(0.5, 8, None, False, False)),
+        ("agent.t=tag(log,interval(0.01,1))", Dimension(0.01, 1, None, True, False)),
+        ("agent.n=tag(log,range(1,9))", Dimension(1, 8, None, True, True)),
+        ("agent.n=range(1,8,3)", Dimension(1, 7, 3, False, True)),
+        ("agent.n=shuffle(range(8,1,-3))", Dimension(2, 8, 3, False, True)),
+        ("agent.t=range(0,1,0.25)", Dimension(0, 0.75, 0.25, False, False)),
+        ("agent=react,cot", Dimension(choices=("react", "cot"))),
+        ("agent@agent.inner=choice(a,b)", Dimension(choices=("a", "b"))),
+        ("agent.s='a b',c", Dimension(choices=("'a b'", "c"))),
+        ("agent.n=range(3,4)", Dimension(choices=("3",))),
     ],
 )
 def test_ranges_on_the_command_line_are_read_in_hydras_form(word, found):
@@ -45,28 +45,28 @@ def test_ranges_of_a_file_are_read_by_what_the_config_has_there():
             "agent.on": {"choices": [True, None, "true", 1.5, "a b", [1, "x"]]},
         }
     )
-    assert made["agent.n"] == Numbers(1, 8, None, False, True)
-    assert made["agent.t"] == Numbers(0, 0.9, 0.3, False, False)
-    assert made["agent.on"] == Choices(("true", "null", "'true'", "1.5", "'a b'", "[1,x]"))
+    assert made["agent.n"] == Dimension(1, 8, None, False, True)
+    assert made["agent.t"] == Dimension(0, 0.9, 0.3, False, False)
+    assert made["agent.on"] == Dimension(choices=("true", "null", "'true'", "1.5", "'a b'", "[1,x]"))
 
 
 def test_words_of_a_file_come_back_as_the_same_values():
     values = [True, None, "true", "007", 1.5, "a,b", [1, "x y"], {"k": "v"}, "x=$y", "plain"]
     made = space(**{"agent.on": {"choices": values}})["agent.on"]
     parser = OverridesParser.create()
-    assert [parser.parse_override(f"k={word}").value() for word in made.words] == values
+    assert [parser.parse_override(f"k={word}").value() for word in made.choices] == values
 
 
 def test_the_command_line_has_the_last_word():
     written = {"agent.n": {"low": 1, "high": 8}, "agent.t": {"low": 0, "high": 1}}
     assert list(space("agent.n=3", **written)) == ["agent.t"]
-    assert space("agent.n=1,2", **written)["agent.n"] == Choices(("1", "2"))
+    assert space("agent.n=1,2", **written)["agent.n"] == Dimension(choices=("1", "2"))
 
 
 def test_numbers_are_written_as_what_they_are():
-    made = Numbers(0, 1, None, False, False)
+    made = Dimension(0, 1, None, False, False)
     assert [made.word(one) for one in (1.0, 0.1 + 0.2, 1e-9)] == ["1.0", "0.3", "1e-09"]
-    assert Numbers(0, 9, None, False, True).word(3.0) == "3"
+    assert Dimension(0, 9, None, False, True).word(3.0) == "3"
 
 
 def test_a_grid_has_every_point_once_and_corners_every_end():
@@ -139,4 +139,5 @@ def test_both_spellings_of_a_direction_are_read():
 
 
 def test_steps_end_at_the_last_value_that_they_reach():
-    assert Dimension(0, 1, 0.3).highest == 0.9 and Dimension(0, 1, 0.1).highest == 1 and Dimension(1, 8).highest == 8
+    highest = [Dimension(*given).resolved(None).high for given in ((0, 1, 0.3), (0, 1, 0.1), (1, 8))]
+    assert highest == [0.9, 1, 8]

@@ -5,11 +5,15 @@ import warnings
 import pytest
 
 from components.core.errors import ConfigError
-from runner.sweep.search_space import Choices, Numbers, Search
+from runner.sweep.search_space import Dimension, Search
 from runner.sweep.search_study import FILE, Study
 
 pytest.importorskip("optuna", reason="comes with the extra optuna")
-SPACE = {"n": Numbers(1, 8, None, False, True), "t": Numbers(0.01, 1, None, True, False), "s": Choices(("a", "b"))}
+SPACE = {
+    "n": Dimension(1, 8, None, False, True),
+    "t": Dimension(0.01, 1, None, True, False),
+    "s": Dimension(choices=("a", "b")),
+}
 
 
 def search(**more):
@@ -27,7 +31,7 @@ def test_trials_are_kept_and_those_that_are_reopened_have_the_same_values(tmp_pa
         assert [one.number for one in asked] == [0, 1, 2, 3]
         assert all(1 <= one.point["n"] <= 8 and 0.01 <= one.point["t"] <= 1 for one in asked)
         study.complete(0, [0.5])
-        study.fail(1)
+        study.complete(1, None)
         study.prune(2)
         study.prune(3, (8, 0.25))
     with Study(tmp_path, search(), SPACE) as study:
@@ -71,7 +75,7 @@ def test_equally_good_trials_are_all_the_best(tmp_path):
 
 
 def test_a_grid_ends_when_every_point_was_asked_for(tmp_path):
-    space = {"n": Numbers(1, 3, None, False, True), "s": Choices(("a", "b"))}
+    space = {"n": Dimension(1, 3, None, False, True), "s": Dimension(choices=("a", "b"))}
     with Study(tmp_path, search(sampler="grid", trials=99), space) as study:
         asked = study.ask(study.wanted)
         assert len({tuple(one.point.items()) for one in asked}) == study.wanted == 6

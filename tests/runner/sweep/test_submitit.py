@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from components.core.errors import ConfigError
-from runner.sweep.engines import Submitit
+from runner.sweep.engines import by_submitit
 from tests.runner.sweep.deadly import asked, furnish, orders, survives_a_death, sweep
 
 pytest.importorskip("submitit", reason="extra submitit")
@@ -14,7 +14,7 @@ pytest.importorskip("submitit", reason="extra submitit")
 
 def sent(home, order, **settings):
     given = {"submitit_folder": str(home.path / "sent" / "%j"), "timeout_min": 2, "nodes": 1, "tasks_per_node": 1}
-    return next(Submitit("local", given | settings).play(deque([order])))
+    return next(by_submitit("local", given | settings, deque([order])))
 
 
 def test_six_jobs(home):

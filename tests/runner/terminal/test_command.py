@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import ConfigError
-from runner.terminal.command import by_group, exit_code_of, flags_first
+from runner.terminal.command import by_group, exit_code_of, flags_first, print_note
 
 GROUPS = ["condition", "agent", "verifier", "memory", "experiment", "scorer"]
 
@@ -23,6 +23,11 @@ def test_what_is_refused_is_one_line_and_exit_code_2(capsys):
 
     assert exit_code_of(refuse) == 2 and capsys.readouterr().err == "error: no such run\n"
     assert exit_code_of(lambda: None) == 0 and capsys.readouterr().err == ""
+
+
+def test_control_characters_of_a_note_are_escaped(capsys):
+    print_note("error: a\x1b[31mb\tc\x9b\n")
+    assert capsys.readouterr().err == "error: a\\x1b[31mb\tc\\x9b\n\n"
 
 
 def test_a_file_that_cannot_be_read_or_written_is_one_line(tmp_path, capsys):

@@ -7,7 +7,7 @@ import pytest
 from omegaconf import OmegaConf
 from omegaconf.errors import ConfigKeyError
 
-from runner.terminal.interrupts import Interrupts
+from runner.terminal.command import interrupts
 
 PARTS = """
 import asyncio, signal, sys
@@ -68,7 +68,7 @@ def test_an_interrupt_while_a_config_is_resolved_is_one(home):
 
 
 def test_an_interrupt_under_other_errors_is_raised():
-    with pytest.raises(KeyboardInterrupt), Interrupts():
+    with pytest.raises(KeyboardInterrupt), interrupts():
         try:
             try:
                 raise KeyboardInterrupt
@@ -79,7 +79,7 @@ def test_an_interrupt_under_other_errors_is_raised():
 
 
 def test_any_other_error_is_left_alone():
-    with pytest.raises(ValueError, match="as it was"), Interrupts():
+    with pytest.raises(ValueError, match="as it was"), interrupts():
         raise ValueError("as it was")
 
 
