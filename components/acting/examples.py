@@ -1,10 +1,13 @@
 """Solved questions that are shown to an agent: what one holds, the project's own, and whether one fits a problem."""
 
+import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, ClassVar
+
+from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError
 
 from components.core.errors import ConfigError
 from components.core.types import Problem
@@ -12,7 +15,7 @@ from components.prompts import load
 
 FILE = "examples.json"
 _DECIDE = "Answer with yes, no or maybe."
-_TEXTS, _NEEDED = ("id", "question", "context", "answer", "task"), ("id", "question", "answer")
+_Text = Annotated[str, StringConstraints(min_length=1)]
 
 
 @dataclass(frozen=True)
@@ -23,9 +26,11 @@ class Example:
     collected for.
     """
 
-    id: str
-    question: str
-    answer: str
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    id: _Text
+    question: _Text
+    answer: _Text
     choices: Mapping[str, str] = field(default_factory=dict)
     context: str = ""
     rationale: str | None = None
@@ -36,16 +41,21 @@ class Example:
         return Problem(self.id, self.question, self.choices, self.context)
 
 
+_EXAMPLE = TypeAdapter(Example)
+
+
 def as_examples(values: object, place: str) -> tuple[Example, ...]:
     """Examples of JSON or YAML. Raises ConfigError, naming the place, for what is not an example."""
-    rows: list[Any] = values if isinstance(values, list) else [values]
-    for number, row in enumerate(rows, 1):
-        if not isinstance(row, Mapping) or not _whole(row):
+    found: list[Example] = []
+    for number, row in enumerate(values if isinstance(values, list) else [values], 1):
+        with contextlib.suppress(ValidationError):
+            found.append(_EXAMPLE.validate_python(row))
+        if len(found) < number or (found[-1].choices and found[-1].answer not in found[-1].choices):
             raise ConfigError(
-                f"{place}: entry {number}: an example has the texts {', '.join(_NEEDED)}, and may have context, task,"
+                f"{place}: entry {number}: an example has the texts id, question, answer, and may have context, task,"
                 f" rationale and choices (letter: text, the answer among them); found {row!r:.80}"
             )
-    return tuple(Example(**row) for row in rows)
+    return tuple(found)
 
 
 def own_examples(prompts: str) -> tuple[Example, ...]:
@@ -55,11 +65,17 @@ def own_examples(prompts: str) -> tuple[Example, ...]:
     """
     prompt_set = load(prompts)
     shown = as_examples(prompt_set.data("examples"), f"{prompts}/examples.yaml")
-    return (*shown, *(_decided(one) for one in shown if set(one.choices.values()) == {"yes", "no", "maybe"}))
+    decisions = [one for one in shown if set(one.choices.values()) == {"yes", "no", "maybe"}]
+    in_words = [
+        replace(one, question=f"{one.question}\n{_DECIDE}", answer=one.choices[one.answer], choices={})
+        for one in decisions
+    ]
+    return (*shown, *in_words)
 
 
 def rationales(prompts: str) -> Mapping[str, str]:
-    """Digest of a question -> the rationale that a prompt set has for it. Raises ConfigError."""
+    """Digest of a question (16 hexadecimal digits of the SHA-256 of its words with one space between them) -> the
+    rationale that a prompt set has for it. Raises ConfigError."""
     rows = load(prompts).data("rationales")
     if not isinstance(rows, list) or not all(
         isinstance(row, Mapping) and all(isinstance(row.get(key), str) for key in ("question", "rationale"))
@@ -75,14 +91,10 @@ def rationale_of(question: str, known: Mapping[str, str]) -> str | None:
     """The rationale of a question, also where a line was put before or behind it (context, allowed answers)."""
     lines = question.strip().split("\n")
     for part in (question, "\n".join(lines[:-1]), lines[-1]):
-        if (found := known.get(question_digest(part))) is not None:
-            return found
+        digest = sha256(" ".join(part.split()).encode()).hexdigest()[:16]
+        if digest in known:
+            return known[digest]
     return None
-
-
-def question_digest(question: str) -> str:
-    """16 hexadecimal digits of the SHA-256 of a question's words with one space between them."""
-    return sha256(" ".join(question.split()).encode()).hexdigest()[:16]
 
 
 def kind(one: Problem | Example) -> str:
@@ -108,23 +120,5 @@ def fitting(problem: Problem, examples: Iterable[Example]) -> Sequence[Example]:
     return [one for one in found if one.answer.strip().lower() in _words(problem.question)]
 
 
-def _decided(one: Example) -> Example:
-    """An example with the choices yes, no and maybe as a question that names them."""
-    return replace(one, question=f"{one.question}\n{_DECIDE}", answer=one.choices[one.answer], choices={})
-
-
 def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.lower()))
-
-
-def _whole(row: Mapping[Any, Any]) -> bool:
-    choices, rationale = row.get("choices", {}), row.get("rationale")
-    return (
-        set(row) <= {*_TEXTS, "choices", "rationale"}
-        and all(isinstance(row.get(key, ""), str) for key in _TEXTS)
-        and all(row.get(key) for key in _NEEDED)
-        and (rationale is None or isinstance(rationale, str))
-        and isinstance(choices, Mapping)
-        and all(isinstance(part, str) for pair in choices.items() for part in pair)
-        and (not choices or row["answer"] in choices)
-    )

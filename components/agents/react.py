@@ -8,13 +8,15 @@ that failed does not end the episode; a refusal may have a tool built, with whic
 from dataclasses import dataclass, replace
 from itertools import count
 
-from components.acting.attempt import Acting, ActsInSteps, Shown, Trial, blind, stated_outcome
+from components.acting.attempt import Acting, ActsInSteps, Shown, Trial, blind, names_given, stated_outcome
+from components.acting.solved import SEEDS, TASKS
 from components.building import BuildsTools
-from components.core.errors import ModelError
+from components.core.errors import ConfigError, ModelError
 from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure, Refusal, as_failure
+from components.prompts import load
 
 
 @dataclass(frozen=True)
@@ -26,15 +28,18 @@ class ReAct(ActsInSteps, BuildsTools):
     @property
     def requirements(self) -> Requirements:
         """The memory that demonstrations are from, the control that describes a database, and the tool builder."""
-        return replace(
-            super().requirements, controls=self.controls, memory=self.shown_memory, shots=self.shots,
-            accepts=self.check_offer,
-        )  # fmt: skip
+        memory = (SEEDS if self.controls else TASKS) if self.shots else None
+        own = super().requirements
+        return replace(own, controls=self.controls, memory=memory, shots=self.shots, accepts=self.check_offer)
 
     def check_offer(self, offer: Offer) -> None:
         """Raises ConfigError where tools cannot be built, or demonstrations cannot be shown."""
         super().check_offer(offer)
-        self.refuse_unshown()
+        if self.shots and "demonstrations" not in names_given(load(self.prompts)):
+            raise ConfigError(
+                f"agent.shots={self.shots}: system.jinja of the prompts {self.prompts!r} shows no demonstrations;"
+                " choose other prompts, or agent.shots=0"
+            )
 
     async def solve(self, episode: Episode) -> Answer | Failure | Refusal:
         """The outcome of one attempt."""
