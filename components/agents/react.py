@@ -1,14 +1,25 @@
-"""ReAct: reason, act, observe, until the model answers, refuses or a budget is spent.
+"""ReAct: reason, act, observe, until the model answers, refuses or a budget is spent; and ReflecTool on top of it.
 
 Source: Yao et al. 2023, arXiv 2210.03629; as a baseline in Liao et al. 2024 (ReflecTool), arXiv 2410.17657.
 Departures: instructions, and demonstrations where ``shots`` asks for them; any grammar, any toolset; a last call
 that failed does not end the episode; a refusal may have a tool built, with which the attempt resumes.
+
+``ReflecTool`` is its inference (§4): step by step with what was learnt, each step checked by the verifier; the memory
+is built by the stage ``optimize``, refinement and candidate selection are the verifiers ``refine`` and ``select``.
+Departures: a dialogue of one message per turn in place of one growing message, so that every grammar can be used;
+without demonstrations a pattern for each way of calling is in their place. ``CotSteps`` is its baseline COT, an agent
+with an empty tool set and the task's inputs (schema, documents) in its prompt. An answer to a database's question may
+be SQL.
 """
 
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import Annotated
+
+from annotated_types import Ge
 
 from components.acting.attempt import Acting, ActsInSteps, Shown, Trial, blind, names_given, stated_outcome
+from components.acting.inner_actions import INNER
 from components.acting.solved import SEEDS, TASKS
 from components.building import BuildsTools
 from components.core.errors import ConfigError, ModelError
@@ -70,3 +81,34 @@ class ReAct(ActsInSteps, BuildsTools):
             if is_last:
                 return Trial(Failure("step_limit", f"no answer within {step} steps"), acting.chain)
         raise AssertionError("count is endless")
+
+
+@dataclass(frozen=True)
+class ReflecTool(ReAct):
+    """One attempt that is shown ``shots`` solved tasks of its memory; the tools Plan and Think are its own."""
+
+    prompts: PromptSetName = "reflectool"
+    max_steps: Annotated[int, Ge(1)] | None = 15
+    force_finish: bool = True
+    shots: Annotated[int, Ge(0)] = 1
+
+    @property
+    def requirements(self) -> Requirements:
+        """With Plan and Think."""
+        own = super().requirements
+        return replace(own, tools=(*INNER, *own.tools))
+
+
+@dataclass(frozen=True)
+class CotSteps(ReAct):
+    """One attempt; whatever the toolset offers, only Plan and Think are there."""
+
+    prompts: PromptSetName = "cot_steps"
+    max_steps: Annotated[int, Ge(1)] | None = 15
+    force_finish: bool = True
+    preload: bool = True
+
+    @property
+    def requirements(self) -> Requirements:
+        """Plan and Think, and nothing else."""
+        return replace(super().requirements, tools=INNER, only_own_tools=True)

@@ -14,8 +14,7 @@ import orjson
 import pytest
 
 from components.acting.inner_actions import INNER
-from components.agents.react import ReAct
-from components.agents.reflectool import ReflecTool
+from components.agents.react import ReAct, ReflecTool
 from components.agents.reflexion import Reflexion
 from components.cab.scorers import Cab
 from components.core.errors import ToolError

@@ -9,8 +9,7 @@ import pytest
 
 from components.agents.critic import Critic
 from components.agents.direct import Cot, Direct
-from components.agents.react import ReAct
-from components.agents.reflectool import ReflecTool
+from components.agents.react import ReAct, ReflecTool
 from components.agents.reflexion import Reflexion
 from components.cab.simulated.answers import ClinicalKnowledge, is_full
 from components.core.messages import Message
