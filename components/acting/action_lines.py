@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from components.core.errors import ActionError, ConfigError
 from components.core.messages import ToolCall, ToolSpec
-from components.core.task_text import action_text
+from components.core.task_text import FINISH, action_text
 from components.core.tools import Tool
 from components.core.types import Action
 
 FORM = "Name[argument]"
-FINISH, REFUSE = "Finish", "Refuse"
 
 # White space, quoting, bullets, a number (1. or 1) or #1:) and the word Action may stand before the name.
 _HEAD = re.compile(r"(?:[\s>*`-]|#?\d+\s*+[.):=]|Action(?:\s*+\d++)?\s*+:)*+(\w++)\s*+\[", re.ASCII)

@@ -17,12 +17,12 @@ import orjson
 from annotated_types import MinLen
 from pydantic import BaseModel, StringConstraints, TypeAdapter, ValidationError
 
-from components.acting.action_lines import FINISH, REFUSE, action_lines
+from components.acting.action_lines import action_lines
 from components.acting.solved import SEEDS, SolvedQuestions, own_seeds, seeds_of
 from components.acting.tool_names import lasting_names, to_local
 from components.core.errors import ConfigError
 from components.core.protocols import Episode
-from components.core.task_text import Chain, chain_text, task_text
+from components.core.task_text import FINISH, REFUSE, Chain, chain_text, task_text
 from components.core.types import Demonstration
 from components.prompts import load
 

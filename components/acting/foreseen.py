@@ -8,7 +8,8 @@ import re
 from typing import Any, Protocol, runtime_checkable
 
 from components.core.errors import ToolError
-from components.core.tools import Offer, State, innermost, tool_of
+from components.core.tools import Offer, State, tool_of
+from components.core.traits import innermost
 from components.core.types import Action
 
 

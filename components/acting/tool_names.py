@@ -16,7 +16,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
-from components.core.task_text import Chain
+from components.core.task_text import FINISH, Chain
 from components.core.tools import Offer, Tool
 from components.core.types import Trajectory
 from components.text.words import meant
@@ -69,8 +69,8 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
     return re.sub(rf"(?<!\w)({pattern})(?=\[)", lambda found: names[found[1]], text)
 
 
-INNER = frozenset({"Plan", "Think", "Finish"})
-FINISH, MALFORMED = "Finish", ""
+INNER = frozenset({"Plan", "Think", FINISH})
+MALFORMED = ""
 MIXED = "trust"  # a dimension whose tasks overlap those of the others: no kind of tool is theirs alone
 
 

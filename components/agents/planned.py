@@ -13,12 +13,13 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from components.acting.action_lines import FINISH, REFUSE, ActionLine, action_lines, call_of, describe_tools
+from components.acting.action_lines import ActionLine, action_lines, call_of, describe_tools
 from components.acting.demonstrations import REFERENCE, shown_plans
 from components.acting.solved import ShowsSolved
 from components.core.errors import ActionError
 from components.core.messages import Message
 from components.core.protocols import Episode
+from components.core.task_text import FINISH, REFUSE
 from components.core.traits import PromptSetName
 from components.core.types import Action, Answer, Failure, Refusal
 from components.prompts import load

@@ -15,6 +15,7 @@ from components.core.types import Action, Problem
 _WRITTEN = re.compile(r"(\w+)\[\s*(?=\{)")
 _DECODER = json.JSONDecoder(strict=False)
 
+FINISH, REFUSE = "Finish", "Refuse"  # the actions that end a task
 Chain = Sequence[tuple[str, str]]  # what was done and what came of it
 
 
@@ -42,10 +43,10 @@ def action_text(action: Action) -> str:
     if action.error is not None:
         return action.message.text.strip()
     if action.answer is not None:
-        return response_text("Finish", action.answer)
+        return response_text(FINISH, action.answer)
     if action.refusal is not None:
-        return f"Refuse[{_json(dict(action.refusal.grounds))}]"
-    return "; ".join(call_text(call) for call in action.calls)
+        return f"{REFUSE}[{_json(dict(action.refusal.grounds))}]"
+    return "; ".join(_call_text(call) for call in action.calls)
 
 
 def written_out(action: Action) -> Action:
@@ -63,13 +64,13 @@ def written_out(action: Action) -> Action:
         values = None
     if found is None or not isinstance(values, dict):
         return Action(action.message, error="unreadable", error_text="it names no action")
-    if found[1] == "Finish":
+    if found[1] == FINISH:
         return Action(action.message, answer=str(values.get("response", "")))
     call = ToolCall("call_written", found[1], _json(values))
     return Action(Message("assistant", "", tool_calls=(call,)), (call,))
 
 
-def call_text(call: ToolCall) -> str:
+def _call_text(call: ToolCall) -> str:
     """``Name[{json}]`` with its arguments in the order they were given."""
     try:
         return f"{call.name}[{_json(call.parsed)}]"
@@ -85,7 +86,7 @@ def response_text(name: str, response: str) -> str:
 def names_of(action: Action) -> tuple[str, ...]:
     """The tools or closing actions that an action names; none for an unreadable one."""
     if action.answer is not None:
-        return ("Finish",)
+        return (FINISH,)
     return tuple(dict.fromkeys(call.name for call in action.calls))
 
 

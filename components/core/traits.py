@@ -9,7 +9,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 
 from components.core.errors import ConfigError
 from components.core.messages import JSON
-from components.core.protocols import Agent, Verifier
+from components.core.protocols import Agent, Memory, Verifier
 from components.core.tools import Offer, Tool
 from components.core.types import Sample, ScoreKind, Trajectory
 
@@ -111,12 +111,14 @@ class ToolsetTraits:
 @dataclass(frozen=True, kw_only=True)
 class ToolTraits:
     """``identity``: what else identifies its answers, for the journal. ``triable``: a candidate may run it on a fork.
-    ``wrapped``: the tool that this one replaces; it reaches nothing else. ``asks``: the role of the model that it asks,
+    ``wrapped``: the tool that this one replaces, which it reaches through the episode's door alone; it reaches nothing
+    else. ``timeout_seconds``: after which its calls fail; None: never. ``asks``: the role of the model that it asks,
     where it asks one. ``missing``: what must be set before it can be used."""
 
     identity: str = ""
     triable: bool = True
     wrapped: Tool | None = None
+    timeout_seconds: float | None = None
     asks: str | None = None
     missing: str = ""
 
@@ -163,10 +165,12 @@ class StageTraits:
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryTraits:
-    """``notes``: for readers of results. ``texts``: the tasks that it was learnt from, which may not be evaluated."""
+    """``notes``: for readers of results. ``texts``: the tasks that it was learnt from, which may not be evaluated.
+    ``tasks``: task -> the memory that samples of this task see in its place."""
 
     notes: Sequence[str] = ()
     texts: Sequence[str] = ()
+    tasks: Mapping[str, Memory] = field(default_factory=dict)
 
 
 def declared(part: object, kind: type[T]) -> T:
@@ -181,6 +185,18 @@ def declared(part: object, kind: type[T]) -> T:
     if not isinstance(declaration, kind):
         raise ConfigError(f"{type(part).__name__}.{name} is {declaration!r}; it must be {kind.__name__}(...)")
     return declaration
+
+
+def innermost(tool: Tool) -> Tool:
+    """The tool below all that wrap it."""
+    while (wrapped := declared(tool, ToolTraits).wrapped) is not None:
+        tool = wrapped
+    return tool
+
+
+def own_name(tool: Tool) -> str:
+    """The name that a toolset gave a tool, whatever it is offered under."""
+    return innermost(tool).spec.name
 
 
 def code_settings(kind: type) -> Sequence[str]:

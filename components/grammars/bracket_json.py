@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
+from components.core.task_text import FINISH, REFUSE
 from components.core.tools import Offer
 from components.core.traits import PromptSetName
 from components.core.types import Action, Observation, Refusal
@@ -73,10 +74,16 @@ class BracketJson(TextGrammar):
 
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the reply's first action. Raises ActionError when there is none that can be read."""
-        call = read_call(_without_thought(message.text))
-        if call.name == "Finish":
-            return Action(message, answer=_response(call.params))
-        if call.name == "Refuse" and offer.may_refuse:
+        text = message.text
+        if text.startswith("Thought:", _lead(text)) and (marker := _MARKER.search(text)):
+            text = text[marker.start() :]
+        call = read_call(text)
+        if call.name == FINISH:
+            if list(call.params) != ["response"]:
+                form = f'{FINISH}[{{"response": "your answer"}}]'
+                raise ActionError(f"{FINISH} takes one parameter, as in {form}", "bad_arguments")
+            return Action(message, answer=_text(call.params["response"]))
+        if call.name == REFUSE and offer.may_refuse:
             refusal = refusal_of(call, offer)
             return Action(message, refusal=refusal, purpose=refusal.grounds.get("purpose", ""))
         purpose = call.params.get("purpose", "")
@@ -112,21 +119,12 @@ def _lead(text: str) -> int:
     return match.end() if match else 0
 
 
-def _without_thought(text: str) -> str:
-    """The text from its first line that begins with the action's marker, where a thought comes first."""
-    if not text.startswith("Thought:", _lead(text)):
-        return text
-    marker = _MARKER.search(text)
-    return text[marker.start() :] if marker else text
-
-
 def _json(text: str, start: int) -> tuple[dict[str, Any], int] | None:
     """Decode a JSON object, with where it ends in the text; raw line breaks inside its strings are kept."""
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        return _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         return None
-    return value, end
 
 
 def _literal(text: str, start: int) -> tuple[dict[str, Any], int] | None:
@@ -140,16 +138,15 @@ def _literal(text: str, start: int) -> tuple[dict[str, Any], int] | None:
         depth += (token in "{[(") - (token in "}])")
         if token in "}])" and written and written[-1] == ",":
             written.pop()
-        written.append(_quoted(token) if token[0] in "'\"" else _WORDS.get(token, token))
+        if token[0] in "'\"":
+            inside = _QUOTED.sub(lambda found: _ESCAPES.get(found[0], found[0]), token[1:-1])
+            written.append(f'"{inside}"')
+        else:
+            written.append(_WORDS.get(token, token))
         if depth == 0:
             payload = _json(" ".join(written), 0)
             return payload and (payload[0], position)
     return None
-
-
-def _quoted(token: str) -> str:
-    """A Python string literal as a JSON string."""
-    return '"' + _QUOTED.sub(lambda match: _ESCAPES.get(match[0], match[0]), token[1:-1]) + '"'
 
 
 def _pair(text: str, start: int, bracketed: bool) -> dict[str, Any]:
@@ -173,18 +170,9 @@ def _text(value: object) -> str:
     return text
 
 
-def _response(params: dict[str, Any]) -> str:
-    """The final answer. Raises ActionError when Finish has other parameters than its one."""
-    if list(params) != ["response"]:
-        raise ActionError('Finish takes one parameter, as in Finish[{"response": "your answer"}]', "bad_arguments")
-    return _text(params["response"])
-
-
 def refusal_of(call: Call, offer: Offer, call_id: str | None = None) -> Refusal:
     """The grounds of a refusal. Raises ActionError when one is missing."""
-    params = call.params
-    missing = [name for name in offer.refusal_fields if name not in params]
-    if missing:
+    if missing := [name for name in offer.refusal_fields if name not in call.params]:
         needs = ", ".join(offer.refusal_fields)
         raise ActionError(f"{call.name} needs {needs}; {missing[0]!r} is missing", "bad_arguments", call_id)
-    return Refusal({name: _text(params[name]) for name in offer.refusal_fields})
+    return Refusal({name: _text(call.params[name]) for name in offer.refusal_fields})

@@ -6,9 +6,10 @@ Departures: ``Action:``, bullets and numbers may stand before the name; ``Refuse
 
 from dataclasses import dataclass, replace
 
-from components.acting.action_lines import FINISH, FORM, REFUSE, ActionLine, action_lines, call_of, describe_tools
+from components.acting.action_lines import FORM, action_lines, call_of, describe_tools
 from components.core.errors import ActionError
 from components.core.messages import Message
+from components.core.task_text import FINISH, REFUSE
 from components.core.tools import Offer
 from components.core.traits import PromptSetName
 from components.core.types import Action
@@ -40,14 +41,9 @@ class BracketText(TextGrammar):
         if line.name == FINISH:
             return Action(kept, answer=line.argument)
         if line.name == REFUSE and offer.may_refuse:
-            refusal = refusal_of(_grounds(line, offer), offer)
+            # an object with the fields, or the bare text where there is one field
+            bare = len(offer.refusal_fields) == 1 and not (line.argument or "").startswith("{")
+            grounds = Call(REFUSE, dict.fromkeys(offer.refusal_fields, line.argument)) if bare else read_call(line.text)
+            refusal = refusal_of(grounds, offer)
             return Action(kept, refusal=refusal, purpose=refusal.grounds.get("purpose", ""))
         return Action(kept, calls=(call,))
-
-
-def _grounds(line: ActionLine, offer: Offer) -> Call:
-    """The grounds of a refusal: an object with the fields, or the bare text where there is one field."""
-    argument = line.argument or ""
-    if len(offer.refusal_fields) == 1 and not argument.startswith("{"):
-        return Call(line.name, dict.fromkeys(offer.refusal_fields, argument))
-    return read_call(line.text)

@@ -48,13 +48,9 @@ class CodeBlock:
     def instructions(self, offer: Offer) -> str:
         """The form of a reply and how to end. Raises ConfigError where nothing that is offered runs code."""
         spec = self._tool(offer) if offer.tools else None
-        return load(self.prompts).render(
-            "instructions",
-            channel=self.channel,
-            state=self.state,
-            described="" if spec is None else spec.description,
-            refusal_fields=offer.refusal_fields,
-        )
+        described = "" if spec is None else spec.description
+        shown = {"channel": self.channel, "state": self.state, "refusal_fields": offer.refusal_fields}
+        return load(self.prompts).render("instructions", described=described, **shown)
 
     def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
         """The tool that takes code, where it is called as a function."""
@@ -71,8 +67,8 @@ class CodeBlock:
             )
         if message.tool_calls:
             return Action(message, (_repaired(message.tool_calls[0], argument),), last=last)
-        if blocks := _blocks(text):
-            arguments = orjson.dumps({argument: blocks[-1]}).decode()
+        if blocks := [code for tag, code in _FENCE.findall(text) if tag.lower() in _PYTHON]:
+            arguments = orjson.dumps({argument: blocks[-1].rstrip()}).decode()
             return Action(message, (ToolCall("call", spec.name, arguments),), last=last)
         if offer.may_refuse and (said := _REFUSES.search(text)):
             return Action(message, refusal=refusal_of(read_call(text[said.start() :]), offer))
@@ -98,11 +94,6 @@ class CodeBlock:
                 " choose toolset=ehr_code or agent.grammar=bracket_text"
             )
         return found
-
-
-def _blocks(text: str) -> list[str]:
-    """The fenced blocks of Python, in their order."""
-    return [code.rstrip() for tag, code in _FENCE.findall(text) if tag.lower() in _PYTHON]
 
 
 def _repaired(call: ToolCall, argument: str) -> ToolCall:

@@ -5,19 +5,38 @@ and the published code (n versions in all, the latest shown). Departures: a rewr
 leaves the version before it, and ends the refinement.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from annotated_types import Interval
 
+from components.acting.tool_names import lasting_names
 from components.core.messages import Message, continued
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text, names_of
 from components.core.traits import PromptSetName, VerifierTraits
 from components.core.types import Action, Verdict
 from components.prompts import load
-from components.verifiers.trying import guide, tried
+
+
+async def tried(episode: Episode, action: Action) -> str | None:
+    """What an action would give; None when it cannot be tried. A tried answer does not end the task."""
+    if action.error is not None:
+        return f"The action could not be read: {action.error_text}."
+    if action.answer is not None:
+        return action.answer
+    if action.refusal is not None:
+        return "The task would end with this refusal."
+    seen = await episode.try_(action)
+    return None if seen is None else "\n".join(one.text for one in seen)
+
+
+def guide(episode: Episode, actions: Iterable[Action]) -> Mapping[str, Sequence[str]]:
+    """What was learnt about the tools that actions name; empty without memory."""
+    names = dict.fromkeys(name for action in actions for name in names_of(action))
+    memory, lasting = episode.memory, lasting_names(tool.spec for tool in episode.offer.tools.values())
+    return {name: () if memory is None else memory.experience(lasting.get(name, name)) for name in names}
 
 
 @dataclass(frozen=True)
@@ -44,7 +63,11 @@ class Refine:
         rounds, why = self.n - (self.counting == "total"), "the limit is reached"
         for _ in range(rounds):
             seen.append(await tried(episode, versions[-1]) if self.try_actions else None)
-            better = await episode.suggest(continued(messages, self._question(versions, seen, episode)))
+            shown = slice(None) if self.history == "all" else slice(-1, None)
+            pairs = [(action_text(one), saw) for one, saw in zip(versions, seen, strict=True)]
+            lessons = guide(episode, versions[shown])
+            ask = load(self.prompts).user("refine", guide=lessons, versions=pairs[shown])
+            better = await episode.suggest(continued(messages, ask))
             if action_text(better) == action_text(versions[-1]):
                 why = "nothing changed"
             elif better.error is not None:
@@ -59,8 +82,3 @@ class Refine:
         picks = {v - first: min(v, len(versions)) for v in range(1, rounds + 2)}
         episode.note(versions[-1], Verdict("refine", "version", len(versions), rounds + 1, why, picks))
         return versions[-1]
-
-    def _question(self, versions: Sequence[Action], seen: Sequence[str | None], episode: Episode) -> Message:
-        shown = slice(None) if self.history == "all" else slice(-1, None)
-        pairs = [(action_text(one), saw) for one, saw in zip(versions, seen, strict=True)]
-        return load(self.prompts).user("refine", guide=guide(episode, versions[shown]), versions=pairs[shown])

@@ -38,7 +38,9 @@ class Reflect:
             labels.append(label)
             if not finding or not left:
                 break
-            ask = load(self.prompts).user("finding", proposal=_proposal(action), finding=finding)
+            message = action.message
+            proposal = action_text(action) if message.tool_calls else message.text.strip()  # native calls as text
+            ask = load(self.prompts).user("finding", proposal=proposal, finding=finding)
             action = await episode.suggest(continued(messages, ask), role="main", purpose="act")
         episode.note(action, f"reflect: {', then '.join(labels)}")
         return action
@@ -53,8 +55,3 @@ def found(action: Action, episode: Episode) -> tuple[str, str]:
     if (error := foresee_error(episode.offer, action)) is not None:
         return error.label, f"The call would be refused: {error}."
     return "nothing found", ""
-
-
-def _proposal(action: Action) -> str:
-    """The reply as it was written; native calls as text."""
-    return action_text(action) if action.message.tool_calls else action.message.text.strip()

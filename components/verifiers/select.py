@@ -18,7 +18,7 @@ from components.core.task_text import action_text
 from components.core.traits import PromptSetName, VerifierTraits
 from components.core.types import Action, Verdict
 from components.prompts import load
-from components.verifiers.trying import guide, tried
+from components.verifiers.refine import guide, tried
 
 _LABEL = re.compile(r"^(?:(?:selected )?action:|#?\d+[.):]|\s)*", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*(?:candidate|option|number|no\.)?\s*#?(\d{1,3})\b", re.IGNORECASE)
@@ -58,15 +58,21 @@ class Select:
             if (text := action_text(action)) not in distinct:
                 saw = await tried(episode, action) if self.try_actions else None
                 distinct[text] = Candidate(action, text, saw)
-        places = [list(distinct).index(action_text(action)) for action in proposed]
-        chosen, why = await self._choice(messages, list(distinct.values()), episode, episode, "verify")
-        verdict = Verdict("select", "candidate", chosen + 1, len(distinct), why)
+        among = list(distinct.values())
+        chosen, why = await self._choice(messages, among, episode, episode, "verify")
+        verdict = Verdict("select", "candidate", chosen + 1, len(among), why)
         if self.curve:
-            picks = await self._curve(messages, list(distinct.values()), places, chosen, episode)
-            verdict = replace(verdict, picks=picks)
-        action = list(distinct.values())[chosen].action
-        episode.note(action, verdict)
-        return action
+            places = [list(distinct).index(action_text(action)) for action in proposed]
+            picks = {1: places[0], self.n: chosen}
+            for n in range(2, self.n):
+                first = among[: max(places[:n]) + 1]
+                if len(first) == len(among):
+                    picks[n] = chosen
+                else:
+                    picks[n], _ = await self._choice(messages, first, episode, episode.branch(f"curve/{n}"), "judge")
+            verdict = replace(verdict, picks={n: picks[n] + 1 for n in sorted(picks)})
+        episode.note(among[chosen].action, verdict)
+        return among[chosen].action
 
     async def _choice(
         self, messages: Sequence[Message], among: Sequence[Candidate], episode: Episode, line: Episode, purpose: Purpose
@@ -77,27 +83,10 @@ class Select:
         shown = guide(episode, [one.action for one in among])
         ask = load(self.prompts).user("select", guide=shown, candidates=among)
         reply = (await line.ask(continued(messages, ask), purpose, role="verifier")).text
-        found = _picked(reply, among, episode)
-        return (found, "picked") if found is not None else (_fallback(among), "the choice could not be read")
-
-    async def _curve(
-        self,
-        messages: Sequence[Message],
-        among: Sequence[Candidate],
-        places: Sequence[int],
-        chosen: int,
-        episode: Episode,
-    ) -> dict[int, int]:
-        """Number of proposals -> the candidate that it would have chosen, counted from 1."""
-        picks = {1: places[0], self.n: chosen}
-        for n in range(2, self.n):
-            first = list(among[: max(places[:n]) + 1])
-            if len(first) == len(among):
-                picks[n] = chosen
-            elif n not in picks:
-                line = episode.branch(f"curve/{n}")
-                picks[n], _ = await self._choice(messages, first, episode, line, "judge")
-        return {n: picks[n] + 1 for n in sorted(picks)}
+        if (found := _picked(reply, among, episode)) is not None:
+            return found, "picked"
+        worked = (n for n, one in enumerate(among) if one.action.error is None and one.saw)
+        return next(worked, 0), "the choice could not be read"
 
 
 def _picked(reply: str, among: Sequence[Candidate], episode: Episode) -> int | None:
@@ -107,16 +96,10 @@ def _picked(reply: str, among: Sequence[Candidate], episode: Episode) -> int | N
     for text in (last, _LABEL.sub("", reply.strip())):
         action = episode.parse(Message("assistant", text))
         said = (text, action_text(action)) if action.error is None else (text,)
-        same = [n for n, one in enumerate(among) if one.text in said]
-        if same:
+        if same := [n for n, one in enumerate(among) if one.text in said]:
             return same[0]
     number = _NUMBER.match(reply)
     if number and 0 < int(number[1]) <= len(among):
         return int(number[1]) - 1
     mentioned = [n for n, one in enumerate(among) if one.action.error is None and one.text in reply]
     return mentioned[0] if len(mentioned) == 1 else None
-
-
-def _fallback(among: Sequence[Candidate]) -> int:
-    """The first candidate that could be read and gave something; else the first."""
-    return next((n for n, one in enumerate(among) if one.action.error is None and one.saw), 0)

@@ -13,7 +13,7 @@ from components.acting.solved import lessons_in
 from components.core.errors import ConfigError
 from components.core.learning import Source, task_of
 from components.core.plain import Accept
-from components.core.protocols import ByTask, Memory
+from components.core.protocols import Memory
 from components.core.traits import MemoryTraits, declared
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
@@ -63,9 +63,9 @@ async def with_memory(experiment: Experiment, door: Door) -> tuple[Experiment, l
 
 def _without(experiment: Experiment, memory: Memory) -> list[str]:
     """What to say where tasks are evaluated for which a memory of tasks holds nothing."""
-    if not isinstance(memory, ByTask) or not memory.tasks:
+    if not (tasks := declared(memory, MemoryTraits).tasks):
         return []
-    lacking = sorted({task_of(sample) for sample in experiment.samples} - {*memory.tasks})
+    lacking = sorted({task_of(sample) for sample in experiment.samples} - {*tasks})
     return [f"nothing was learnt for the tasks {', '.join(lacking)}"] if lacking else []
 
 
