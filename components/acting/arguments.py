@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from threading import Lock
 
 from components.core.errors import ToolError, missing_extra
-from components.core.messages import ToolSpec
+from components.core.messages import ToolSpec, encodable
 
 LONGEST, LONGEST_ALONE = 20_000, 100_000  # characters of one of several arguments, of the only one
 LOADING = Lock()  # held while an optional library is imported and its model is built
@@ -25,20 +25,11 @@ def text_argument(spec: ToolSpec, parameter: str, value: object, longest: int = 
         problem = (
             f"takes at most {longest:,} characters in {parameter!r}, found {len(value):,}; give a part of the text"
         )
-    elif not _is_writable(value):
+    elif not encodable(value):
         problem = f"cannot read {parameter!r}: it holds what cannot be written as text"
     if problem:
         raise ToolError(f"{spec.name} {problem}.", "bad_arguments")
     return str(value)
-
-
-def _is_writable(text: str) -> bool:
-    """Whether a text has no lone surrogate."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def only_text(spec: ToolSpec, value: object) -> str:

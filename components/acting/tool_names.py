@@ -34,13 +34,14 @@ def known_names(tools: Mapping[str, Tool], offer: Offer) -> list[str]:
     return list(dict.fromkeys([*tools, *absent, *filter(None, map(category_of, tools.values()))]))
 
 
-def resolve_names(asked: Sequence[str], known: Sequence[str], what: str) -> list[str]:
+def resolve_names(names: Sequence[str], known: Sequence[str], what: str) -> list[str]:
     """Known names for names in whatever case. Raises ConfigError, beginning with ``what``, for any other."""
     spelled = {name.casefold(): name for name in reversed(known)} | {name: name for name in known}
-    if unknown := [name for name in asked if name not in spelled and name.casefold() not in spelled]:
+    found = {name: spelled.get(name, spelled.get(name.casefold())) for name in names}
+    if unknown := [name for name, one in found.items() if one is None]:
         have = f"{meant(unknown[0], known)}there are {', '.join(known) or 'none'}"
         raise ConfigError(f"{what}: there is no tool {unknown[0]!r}; {have}")
-    return list(dict.fromkeys(spelled.get(name) or spelled[name.casefold()] for name in asked))
+    return list(dict.fromkeys(filter(None, found.values())))
 
 
 def lasting_names(specs: Iterable[ToolSpec]) -> Mapping[str, str]:

@@ -220,6 +220,15 @@ class Completion:
     model: str = ""
 
 
+def encodable(text: str) -> bool:
+    """Whether a text has no lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def continued(messages: Sequence[Message], ask: Message) -> list[Message]:
     """The messages with one more of the user, joined to the last: some chat templates want roles to alternate."""
     last = messages[-1]

@@ -1,17 +1,23 @@
-"""ReflecTool's actions: ``Thought: ...`` then ``Action: Name[{json}]``, ended by ``Finish[{"response": ...}]``.
+"""Actions as a name and brackets: ``Name[{json}]`` of ReflecTool, and ``Name[argument]`` in plain lines of ReAct.
 
-Source: Liao et al. 2024, arXiv 2410.17657; reading rules of docs/papers/reflectool.md §1.4 with the repairs
-named there: a real JSON decoder (text in parameters may hold brackets, line breaks and the word Action),
-Python literals, white space around the bracket, one code fence, doubled markers, empty objects.
-Departures: a ``Thought:`` may stand before the action, which then starts a line; ``Finish`` with wrong
-parameters is reported to the model and does not end the episode; ``Refuse[{...}]`` where a task may be refused.
+``BracketJson``: ``Thought: ...`` then ``Action: Name[{json}]``, ended by ``Finish[{"response": ...}]``. Source: Liao et
+al. 2024, arXiv 2410.17657; reading rules of docs/papers/reflectool.md §1.4 with the repairs named there: a real JSON
+decoder (text in parameters may hold brackets, line breaks and the word Action), Python literals, white space around the
+bracket, one code fence, doubled markers, empty objects. Departures: a ``Thought:`` may stand before the action, which
+then starts a line; ``Finish`` with wrong parameters is reported to the model and does not end the episode;
+``Refuse[{...}]`` where a task may be refused.
+
+``BracketText``: ``Thought: ...``, then ``Name[argument]``, ended by ``Finish[answer]``. Source: Yao et al. 2023
+(ReAct), arXiv 2210.03629; reading rules of docs/papers/ehragent.md (``acting.action_lines``). Departures: ``Action:``,
+bullets and numbers may stand before the name; ``Refuse[reason]`` where a task may be refused.
 """
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from components.acting.action_lines import FORM, action_lines, call_of, describe_tools
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.task_text import FINISH, REFUSE
@@ -20,7 +26,7 @@ from components.core.traits import PromptSetName
 from components.core.types import Action, Observation, Refusal
 from components.prompts import load
 
-FORM = 'Action: Name[{"parameter": value}]'
+_FORM = 'Action: Name[{"parameter": value}]'
 
 _LEAD = re.compile(r"\s*+(?:(?:Action:|```(?:\w*\n)?)\s*+)*+")
 _MARKER = re.compile(r"^[ \t]*Action:", re.MULTILINE)
@@ -102,14 +108,14 @@ def read_call(raw: str) -> Call:
     text = text[: following.start()] if following else text
     head = _HEAD.match(text)
     if not head:
-        raise ActionError(f"it does not hold an action of the form {FORM}; check the list of actions")
+        raise ActionError(f"it does not hold an action of the form {_FORM}; check the list of actions")
     bracketed = head[2] is not None
     payload = _json(text, head.end()) or _literal(text, head.end())
     if payload is None:
         return Call(head[1], _pair(text, head.end(), bracketed))
     params, end = payload
     if bracketed and not _CLOSE.match(text, end):
-        raise ActionError(f"the bracket after {head[1]!r} is not closed; the form is {FORM}")
+        raise ActionError(f"the bracket after {head[1]!r} is not closed; the form is {_FORM}")
     return Call(head[1], params)
 
 
@@ -156,7 +162,7 @@ def _pair(text: str, start: int, bracketed: bool) -> dict[str, Any]:
     key, colon, value = text[start + 1 : end].partition(": ") if end >= 0 else ("", "", "")
     key, value = (half.strip().strip("\"'") for half in (key, value))
     if not colon or not key:
-        raise ActionError(f"its parameters are not a JSON object; the form is {FORM}")
+        raise ActionError(f"its parameters are not a JSON object; the form is {_FORM}")
     return {key: value}
 
 
@@ -176,3 +182,35 @@ def refusal_of(call: Call, offer: Offer, call_id: str | None = None) -> Refusal:
         needs = ", ".join(offer.refusal_fields)
         raise ActionError(f"{call.name} needs {needs}; {missing[0]!r} is missing", "bad_arguments", call_id)
     return Refusal({name: _text(call.params[name]) for name in offer.refusal_fields})
+
+
+@dataclass(frozen=True)
+class BracketText(TextGrammar):
+    """One action per reply, for tools with one text parameter. The first action counts.
+
+    What follows it is cut off, since models write observations of their own there.
+    """
+
+    prompts: PromptSetName = "bracket_text"
+
+    def instructions(self, offer: Offer) -> str:
+        """The form of an action, the tools, and how to end. Raises ConfigError for a tool with other parameters."""
+        actions = describe_tools(offer.tools)
+        return load(self.prompts).render("instructions", actions=actions, refusal_fields=offer.refusal_fields)
+
+    def parse(self, message: Message, offer: Offer) -> Action:
+        """Read the reply's first action. Raises ActionError when there is none that can be read."""
+        line = next(action_lines(message.text), None)
+        if line is None:
+            raise ActionError(f"it holds no line of the form {FORM}; write one action, as in the list of actions")
+        kept = replace(message, content=message.text[: line.end])
+        call = call_of(line.name, line.argument, offer.tools)
+        if line.name == FINISH:
+            return Action(kept, answer=line.argument)
+        if line.name == REFUSE and offer.may_refuse:
+            # an object with the fields, or the bare text where there is one field
+            bare = len(offer.refusal_fields) == 1 and not (line.argument or "").startswith("{")
+            grounds = Call(REFUSE, dict.fromkeys(offer.refusal_fields, line.argument)) if bare else read_call(line.text)
+            refusal = refusal_of(grounds, offer)
+            return Action(kept, refusal=refusal, purpose=refusal.grounds.get("purpose", ""))
+        return Action(kept, calls=(call,))

@@ -6,10 +6,11 @@ from random import Random
 from typing import Any
 
 from components.core.errors import ConfigError
+from components.core.messages import encodable
 from components.core.protocols import Dataset
 from components.core.types import Sample
 from runner.config.schema import read_shard
-from runner.storage.texts import encodable, without_surrogates
+from runner.storage.texts import without_surrogates
 
 
 def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int) -> list[Sample]:

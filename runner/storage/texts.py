@@ -21,15 +21,6 @@ _MAX_KNOWN = 150_000  # paragraphs remembered by digest; beyond it they are stor
 _MAX_RECENT = 4_096  # of them remembered with their text, which saves the digest
 
 
-def encodable(text: str) -> bool:
-    """Whether a text has no lone surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def without_surrogates(text: str) -> str:
     """The text with ``?`` in place of lone surrogates."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

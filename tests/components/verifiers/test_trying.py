@@ -1,6 +1,6 @@
 from components.core.messages import Message, ToolCall
 from components.core.types import Action, Refusal
-from components.verifiers.refine import guide, tried
+from components.verifiers.reflectool import guide, tried
 from tests.attempts import Attempt, Echo, Lessons
 
 SAID = Message("assistant", "x")

@@ -11,7 +11,7 @@ from components.acting.python_cell import PythonCell
 from components.acting.solved import Entry, SolvedQuestions, own_seeds
 from components.agents.planned import Chameleon, CotPlan
 from components.agents.react import ReAct
-from components.agents.reflexion import Reflexion
+from components.agents.repeated import Reflexion
 from components.agents.self_debugging import SelfDebugging
 from components.agents.sql import DinSql, Llm2Sql
 from components.core.messages import Message
@@ -24,8 +24,7 @@ from components.ehr.scorer import Ehr as Scorer
 from components.ehr.simulated.case import Case, Gold
 from components.ehr.simulated.prompt import prompt_of
 from components.ehr.toolset import Ehr
-from components.grammars.bracket_json import BracketJson
-from components.grammars.bracket_text import BracketText
+from components.grammars.bracket_json import BracketJson, BracketText
 from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall

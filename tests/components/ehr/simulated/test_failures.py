@@ -12,8 +12,7 @@ from components.ehr.simulated.actions import WORKED
 from components.ehr.simulated.cells import FAILED
 from components.ehr.simulated.mistakes import fault_in
 from components.ehr.simulated.prompt import CODE_TOOL, done
-from components.grammars.bracket_json import BracketJson
-from components.grammars.bracket_text import BracketText
+from components.grammars.bracket_json import BracketJson, BracketText
 from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
 from components.prompts import load
