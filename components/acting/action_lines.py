@@ -24,10 +24,8 @@ _HEAD = re.compile(r"(?:[\s>*`-]|#?\d+\s*+[.):=]|Action(?:\s*+\d++)?\s*+:)*+(\w+
 
 @dataclass(frozen=True)
 class ActionLine:
-    """One action as it is written; ``end`` is where it ends in the text.
-
-    ``argument`` None: its bracket is not closed on the line.
-    """
+    """One action as it is written; ``end`` is where it ends in the text. ``argument`` None: its bracket is not closed
+    on the line."""
 
     name: str
     argument: str | None
@@ -64,10 +62,8 @@ def parameter_of(spec: ToolSpec) -> str:
 
 
 def describe_tools(tools: Mapping[str, Tool]) -> list[dict[str, str]]:
-    """What prompts say of each tool: ``name``, the name of its ``argument`` and what it is ``about``.
-
-    Raises ConfigError for a tool with other parameters than one text.
-    """
+    """What prompts say of each tool: ``name``, the name of its ``argument`` and what it is ``about``. Raises
+    ConfigError for a tool with other parameters than one text."""
     specs = [tool.spec for tool in tools.values()]
     return [{"name": spec.name, "argument": parameter_of(spec), "about": spec.description} for spec in specs]
 

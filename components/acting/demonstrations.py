@@ -105,11 +105,9 @@ def shown_tasks(episode: Episode, shots: int) -> Sequence[Demonstration]:
 
 
 def shown_plans(episode: Episode, database: str, shots: int) -> Sequence[Demonstration]:
-    """At most ``shots`` solved questions of a database, our own, in their order.
-
-    ``data`` also holds ``plan`` (lines) and ``steps`` (pairs of an action and what came back, empty where that is not
-    known). Raises ConfigError where some are asked for and the memory holds none.
-    """
+    """At most ``shots`` solved questions of a database, our own, in their order. ``data`` also holds ``plan`` (lines)
+    and ``steps`` (pairs of an action and what came back, empty where that is not known). Raises ConfigError where some
+    are asked for and the memory holds none."""
     found = seeds_of(episode, database, "actions")[:shots] if shots else ()
     if shots and not found:
         raise ConfigError(

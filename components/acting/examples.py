@@ -20,11 +20,8 @@ _Text = Annotated[str, StringConstraints(min_length=1)]
 
 @dataclass(frozen=True)
 class Example:
-    """A question with its answer: the letter where there are ``choices``, else the text.
-
-    ``rationale``: two to four sentences that lead to it; None where nobody wrote them. ``task``: what it was
-    collected for.
-    """
+    """A question with its answer: the letter where there are ``choices``, else the text. ``rationale``: two to four
+    sentences that lead to it; None where nobody wrote them. ``task``: what it was collected for."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -59,10 +56,7 @@ def as_examples(values: object, place: str) -> tuple[Example, ...]:
 
 
 def own_examples(prompts: str) -> tuple[Example, ...]:
-    """The examples of a prompt set; those on yes, no or maybe also as decisions without letters.
-
-    Raises ConfigError.
-    """
+    """The examples of a prompt set; those on yes, no or maybe also as decisions without letters. Raises ConfigError."""
     prompt_set = load(prompts)
     shown = as_examples(prompt_set.data("examples"), f"{prompts}/examples.yaml")
     decisions = [one for one in shown if set(one.choices.values()) == {"yes", "no", "maybe"}]
@@ -106,10 +100,8 @@ def kind(one: Problem | Example) -> str:
 
 
 def fitting(problem: Problem, examples: Iterable[Example]) -> Sequence[Example]:
-    """The examples of a problem's kind in their order, each once, those with as many options first.
-
-    To a question that is decided in words belong only decisions that it names.
-    """
+    """The examples of a problem's kind in their order, each once, those with as many options first. To a question that
+    is decided in words belong only decisions that it names."""
     alike: dict[tuple[str, str], Example] = {}
     for one in examples:
         if kind(one) == kind(problem):

@@ -22,10 +22,8 @@ class ForeseesErrors(Protocol):
 
 
 def foresee_error(offer: Offer, action: Action) -> ToolError | None:
-    """Why the first call that would be refused would be so; None where nothing is known to be wrong.
-
-    Tools are asked about the first call alone: those after it meet what it leaves behind.
-    """
+    """Why the first call that would be refused would be so; None where nothing is known to be wrong. Tools are asked
+    about the first call alone: those after it meet what it leaves behind."""
     for number, call in enumerate(action.calls):
         try:
             tool, arguments = tool_of(offer, call)

@@ -75,9 +75,7 @@ async def plain_reply(episode: Episode, prompts: str, **shown: Any) -> str | Fai
 @dataclass(frozen=True)
 class ZeroShot:
     """``reason``: with the trigger that asks for reasoning. ``extract``: a second call reads the answer out of it.
-
-    Raises ConfigError for ``extract`` without ``reason``.
-    """
+    Raises ConfigError for ``extract`` without ``reason``."""
 
     prompts: PromptSetName = "zero_shot"
     reason: bool = False
@@ -99,11 +97,9 @@ class ZeroShot:
 
 @dataclass(frozen=True)
 class FewShot:
-    """Asks once, below at most ``shots`` examples of the memory: with as many options as the problem first.
-
-    ``reason``: examples show their rationale (those without are left out) and the model reasons too. Which examples
-    were shown is remarked on the step. Raises ConfigError without a memory that holds such examples.
-    """
+    """Asks once, below at most ``shots`` examples of the memory: with as many options as the problem first. ``reason``:
+    examples show their rationale (those without are left out) and the model reasons too. Which examples were shown is
+    remarked on the step. Raises ConfigError without a memory that holds such examples."""
 
     requirements: ClassVar[Requirements] = Requirements(memory="examples")
 

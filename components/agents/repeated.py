@@ -51,9 +51,7 @@ class Critic(ReAct):
 
     async def _draft(self, episode: Episode) -> Answer | Failure:
         """A first answer: the model's own or, of images that are shown to tools only, that of the first such tool.
-
-        Where the tool fails there is none, and the checking starts from nothing.
-        """
+        Where the tool fails there is none, and the checking starts from nothing."""
         if not episode.problem.images or shown_images(episode):
             return await plain_answer(episode, self.draft_prompts)
         name = episode.problem.inputs.get("image", "")
@@ -70,9 +68,7 @@ class Critic(ReAct):
 @dataclass(frozen=True)
 class Reflexion(ReAct):
     """Up to ``trials`` attempts, each with fresh tools and shown the earlier ones: all, or the last ``kept``.
-
-    ``until``: the last trial, or the first sound one. ``oracle``: the first right one, in spite of ``until``.
-    """
+    ``until``: the last trial, or the first sound one. ``oracle``: the first right one, in spite of ``until``."""
 
     prompts: PromptSetName = "reflexion"
     max_steps: Annotated[int, Ge(1)] | None = 15

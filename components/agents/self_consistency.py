@@ -87,10 +87,8 @@ def reading(problem: Problem, outcome: Outcome) -> str | None:
 
 
 def settle(votes: Sequence[Vote]) -> Outcome:
-    """The first outcome that says what most say; where none can be read, the first answer, else the first failure.
-
-    The draw that it comes from is remarked as ``chosen``.
-    """
+    """The first outcome that says what most say; where none can be read, the first answer, else the first failure. The
+    draw that it comes from is remarked as ``chosen``."""
     winner = majority([one.read for one in votes]).winner
     found = [one for one in votes if winner is not None and one.read == winner]
     answers = [one for one in votes if isinstance(one.outcome, Answer)]
@@ -100,10 +98,8 @@ def settle(votes: Sequence[Vote]) -> Outcome:
 
 
 def spent(trajectory: Trajectory, unit: Unit, branch: str = "") -> int:
-    """Calls, or tokens in and out, of a branch and those below it; of the whole trajectory without one.
-
-    Raises ConfigError where tokens are not known.
-    """
+    """Calls, or tokens in and out, of a branch and those below it; of the whole trajectory without one. Raises
+    ConfigError where tokens are not known."""
     steps = [step for step in trajectory.steps if not branch or f"{step.branch}/".startswith(f"{branch}/")]
     if unit == "calls":
         return len(steps)
@@ -127,9 +123,7 @@ class SelfConsistency(Wrapping):
 @dataclass(frozen=True)
 class Matched(Wrapping):
     """Samples ``inner`` as long as another attempt fits into what ``to`` spent ``by`` calls or tokens, at least once.
-
-    The most expensive attempt so far predicts the cost of the next one. At most ``most`` attempts.
-    """
+    The most expensive attempt so far predicts the cost of the next one. At most ``most`` attempts."""
 
     to: Agent
     by: Unit = "calls"

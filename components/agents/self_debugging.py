@@ -32,11 +32,9 @@ class _Run:
 
 @dataclass(frozen=True)
 class SelfDebugging(ShowsSolved):
-    """At most ``max_steps`` cells, shown ``shots`` demonstrations, and after each one call that explains it.
-
-    Of a cell the model sees its result or its whole traceback. Every new cell is run and explained, whatever verdict
-    comes with it; a reply with neither a cell nor a verdict gets a reminder and counts as a cell.
-    """
+    """At most ``max_steps`` cells, shown ``shots`` demonstrations, and after each one call that explains it. Of a cell
+    the model sees its result or its whole traceback. Every new cell is run and explained, whatever verdict comes with
+    it; a reply with neither a cell nor a verdict gets a reminder and counts as a cell."""
 
     prompts: PromptSetName = "self_debugging"
     max_steps: Annotated[int, Ge(1)] = 10

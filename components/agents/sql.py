@@ -123,10 +123,8 @@ _SELECT = re.compile(r"\bselect\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class DinSql(ShowsSolved):
-    """Four calls, each shown at most ``shots`` demonstrations; then the statement is run once, and its rows answer.
-
-    The correction sees the text of the statement, not its rows; one that writes none leaves the statement as it was.
-    """
+    """Four calls, each shown at most ``shots`` demonstrations; then the statement is run once, and its rows answer. The
+    correction sees the text of the statement, not its rows; one that writes none leaves the statement as it was."""
 
     prompts: PromptSetName = "din_sql"
 

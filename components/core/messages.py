@@ -11,10 +11,8 @@ T = TypeVar("T")
 
 
 class cached(Generic[T]):
-    """A property that is worked out once per object; without the lock that the library's takes until 3.12.
-
-    Messages are not shared between threads, and this is the hottest path of a run.
-    """
+    """A property that is worked out once per object; without the lock that the library's takes until 3.12. Messages are
+    not shared between threads, and this is the hottest path of a run."""
 
     def __init__(self, function: Callable[[Any], T]) -> None:
         self._function, self._name, self.__doc__ = function, function.__name__, function.__doc__
@@ -58,11 +56,9 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Message:
-    """One chat message; immutable, so that its wire form and digest are made once.
-
-    ``source`` names the prompt file it was rendered from and ``reasoning`` the model's hidden
-    thoughts where the provider returns them; neither is sent to a model or enters the digest.
-    """
+    """One chat message; immutable, so that its wire form and digest are made once. ``source`` names the prompt file it
+    was rendered from and ``reasoning`` the model's hidden thoughts where the provider returns them; neither is sent to
+    a model or enters the digest."""
 
     role: Role
     content: str | tuple[str | Image, ...] = ""
@@ -108,11 +104,9 @@ class Message:
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """What a model sees of a tool.
-
-    ``parameters`` is a JSON schema (native calling); ``card`` what text grammars show after its ``Name`` as
-    one line of JSON (default: name, description, parameters); ``facts`` is for scorers and never shown.
-    """
+    """What a model sees of a tool. ``parameters`` is a JSON schema (native calling); ``card`` what text grammars show
+    after its ``Name`` as one line of JSON (default: name, description, parameters); ``facts`` is for scorers and never
+    shown."""
 
     name: str
     description: str

@@ -234,11 +234,9 @@ class Episode(Protocol):
 
 
 class Consulting(Scorer, Protocol):
-    """Asks a model of a role (``ScorerTraits.asks``) when an episode is over and the other scores are known.
-
-    What it asks are steps at the trajectory's end, which other scorers and exports do not see; ``score`` reads them
-    there, so that records are scored again without asking.
-    """
+    """Asks a model of a role (``ScorerTraits.asks``) when an episode is over and the other scores are known. What it
+    asks are steps at the trajectory's end, which other scorers and exports do not see; ``score`` reads them there, so
+    that records are scored again without asking."""
 
     async def consult(
         self, sample: Sample, trajectory: Trajectory, scores: Mapping[str, float | None], episode: Episode

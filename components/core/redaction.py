@@ -47,10 +47,8 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def secret_variables(named: Collection[str] = ()) -> Mapping[str, str]:
-    """The environment's variables that hold secrets, by their names or because they are ``named``.
-
-    A value shorter than eight characters or the path of a file that exists is not a secret.
-    """
+    """The environment's variables that hold secrets, by their names or because they are ``named``. A value shorter than
+    eight characters or the path of a file that exists is not a secret."""
     return {
         name: value
         for name, value in os.environ.items()

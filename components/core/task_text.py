@@ -50,11 +50,9 @@ def action_text(action: Action) -> str:
 
 
 def written_out(action: Action) -> Action:
-    """An action of a grammar in which prose is an answer, where prose is none: the reply must name an action.
-
-    A reply such as ``Refined action: Name[{...}]`` is that call, ``Finish[{"response": ...}]`` that answer, and any
-    other prose is unreadable.
-    """
+    """An action of a grammar in which prose is an answer, where prose is none: the reply must name an action. A reply
+    such as ``Refined action: Name[{...}]`` is that call, ``Finish[{"response": ...}]`` that answer, and any other prose
+    is unreadable."""
     if action.answer is None or action.message.tool_calls or action.answer.strip() != action.message.text.strip():
         return action
     found = _WRITTEN.search(action.message.text)

@@ -98,9 +98,7 @@ class Offer:
 
 def tool_of(offer: Offer, call: ToolCall) -> tuple[Tool, Mapping[str, Any]]:
     """The tool that a call names and its arguments, of which the names are checked: values are the tool's own matter.
-
-    Raises ToolError ``unknown_tool``, ``bad_arguments``.
-    """
+    Raises ToolError ``unknown_tool``, ``bad_arguments``."""
     tool = offer.tools.get(call.name)
     if tool is None:
         raise ToolError(f"There is no tool {call.name!r}; the tools are {', '.join(offer.tools)}.", "unknown_tool")

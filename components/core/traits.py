@@ -28,16 +28,15 @@ class HoldsCode(Protocol):
 class Requirements:
     """What an agent needs of the rest of an experiment, and what it provides.
 
-    Needs: ``models``: names under ``models`` that must be configured; ``roles``: others
-    that are asked where they are configured. ``controls``: of the toolset. ``memory``: the
-    kind of content that the memory must hold. ``shots``: how many demonstrations of the memory are shown (None: not a
-    setting of this agent). ``accepts`` raises ConfigError for an offer that the agent cannot work with.
-    Provides: ``verifier``: used in place of one that accepts everything. ``tools``: offered with the toolset's, or
-    instead of them (``only_own_tools``). ``facts``: added to the offer's facts for scorers.
-    For checks and records: ``oracle``: the agent learns whether its answer is right. ``shown_patients``: how the
-    contexts of the patients in its prompts begin, whose samples may not be evaluated. ``prompts``: prompt sets that no
-    field of type ``PromptSetName`` names. ``sandbox``: where code runs that models write for it. ``export``: an episode
-    in the layout of published records.
+    Needs: ``models``: names under ``models`` that must be configured; ``roles``: others that are asked where they are
+    configured. ``controls``: of the toolset. ``memory``: the kind of content that the memory must hold. ``shots``: how
+    many demonstrations of the memory are shown (None: not a setting of this agent). ``accepts`` raises ConfigError for
+    an offer that the agent cannot work with. Provides: ``verifier``: used in place of one that accepts everything.
+    ``tools``: offered with the toolset's, or instead of them (``only_own_tools``). ``facts``: added to the offer's
+    facts for scorers. For checks and records: ``oracle``: the agent learns whether its answer is right.
+    ``shown_patients``: how the contexts of the patients in its prompts begin, whose samples may not be evaluated.
+    ``prompts``: prompt sets that no field of type ``PromptSetName`` names. ``sandbox``: where code runs that models
+    write for it. ``export``: an episode in the layout of published records.
     """
 
     models: Sequence[str] = ()
@@ -76,10 +75,9 @@ class ScorerTraits:
     """``names``: of its scores. ``levels``: strata over which means of means are taken, from the inner to the outer
     one; ``by``: strata with a plain mean each. ``lower``: scores that are better low; ``neither``: those that are
     better neither way. ``units`` and ``kinds``: of what its scores count (a ``number`` where not declared).
-    ``decides``: the score that says whether an episode was right. ``blocking``: it must leave the event loop.
-    ``asks``: the role of the model that it asks (see ``Consulting``); ``allow_self``: that may be the model under test.
-    ``follows``: it scores by how right others found an episode (see ``Following``).
-    """
+    ``decides``: the score that says whether an episode was right. ``blocking``: it must leave the event loop. ``asks``:
+    the role of the model that it asks (see ``Consulting``); ``allow_self``: that may be the model under test.
+    ``follows``: it scores by how right others found an episode (see ``Following``)."""
 
     names: Sequence[str] = ()
     levels: Sequence[str] = ()
@@ -174,10 +172,8 @@ class MemoryTraits:
 
 
 def declared(part: object, kind: type[T]) -> T:
-    """The declaration of a part (``requirements`` of an agent, ``traits`` of any other kind), or the defaults.
-
-    Raises ConfigError for a declaration of another type.
-    """
+    """The declaration of a part (``requirements`` of an agent, ``traits`` of any other kind), or the defaults. Raises
+    ConfigError for a declaration of another type."""
     name = "requirements" if kind is Requirements else "traits"
     declaration = getattr(part, name, None)
     if declaration is None:

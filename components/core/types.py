@@ -47,11 +47,9 @@ def as_failure(error: ModelError) -> Failure:
 
 @dataclass(frozen=True)
 class Action:
-    """What the grammar read from a message: tool calls, or the final answer, or a refusal.
-
-    ``last`` marks calls after which the agent concludes. ``error`` is set when the reply could not be
-    read: then there are no calls and ``observe`` explains it to the model.
-    """
+    """What the grammar read from a message: tool calls, or the final answer, or a refusal. ``last`` marks calls after
+    which the agent concludes. ``error`` is set when the reply could not be read: then there are no calls and
+    ``observe`` explains it to the model."""
 
     message: Message
     calls: tuple[ToolCall, ...] = ()
@@ -149,11 +147,9 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class Problem:
-    """What an agent may see of a sample. ``choices``: letter -> text, empty for open questions.
-
-    ``inputs``: what else there is, kind (image, image_2, sql_database, upload_files) -> the name by which
-    tools take it; the images among them stand in ``images`` in the same order.
-    """
+    """What an agent may see of a sample. ``choices``: letter -> text, empty for open questions. ``inputs``: what else
+    there is, kind (image, image_2, sql_database, upload_files) -> the name by which tools take it; the images among
+    them stand in ``images`` in the same order."""
 
     id: str
     question: str

@@ -27,10 +27,8 @@ Purposes = Mapping[str, CallUsage]
 
 
 def usage_of(trajectory: Trajectory) -> EpisodeUsage:
-    """Calls, tokens and US dollars, in total and by purpose; what is not known of one call makes the sum null.
-
-    What was asked about the agent (purpose judge) is not in the total.
-    """
+    """Calls, tokens and US dollars, in total and by purpose; what is not known of one call makes the sum null. What was
+    asked about the agent (purpose judge) is not in the total."""
     calls: list[tuple[str, CallUsage]] = []
     for step in trajectory.steps:
         given, taken, cost = step.usage.input_tokens, step.usage.output_tokens, step.usage.cost_usd

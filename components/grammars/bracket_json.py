@@ -50,9 +50,7 @@ class Call:
 
 class TextGrammar:
     """A grammar whose tools are listed in the text; an observation is the next user message, in the form ``observed``.
-
-    The template ``instructions`` of a prompt set gets one JSON card per tool and the fields of a refusal.
-    """
+    The template ``instructions`` of a prompt set gets one JSON card per tool and the fields of a refusal."""
 
     prompts: PromptSetName
     observed: ClassVar[str] = "Observation: {}"
@@ -98,11 +96,9 @@ class BracketJson(TextGrammar):
 
 
 def read_call(raw: str) -> Call:
-    """Read ``Name[{...}]`` or ``Name{...}`` at the start of a text.
-
-    The object is decoded as JSON, else as a Python literal, else as one pair split at the first colon
-    and space. Raises ActionError when none of them fits or the bracket is not closed.
-    """
+    """Read ``Name[{...}]`` or ``Name{...}`` at the start of a text. The object is decoded as JSON, else as a Python
+    literal, else as one pair split at the first colon and space. Raises ActionError when none of them fits or the
+    bracket is not closed."""
     text = raw[_lead(raw) :]
     following = _MARKER.search(text)
     text = text[: following.start()] if following else text
@@ -186,10 +182,8 @@ def refusal_of(call: Call, offer: Offer, call_id: str | None = None) -> Refusal:
 
 @dataclass(frozen=True)
 class BracketText(TextGrammar):
-    """One action per reply, for tools with one text parameter. The first action counts.
-
-    What follows it is cut off, since models write observations of their own there.
-    """
+    """One action per reply, for tools with one text parameter. The first action counts. What follows it is cut off,
+    since models write observations of their own there."""
 
     prompts: PromptSetName = "bracket_text"
 

@@ -29,11 +29,9 @@ _REFUSES = re.compile(r"^[^\S\n]*+(?:Action:\s*+)?Refuse\s*+\[", re.MULTILINE)
 
 @dataclass(frozen=True)
 class CodeBlock:
-    """The last fenced block, or the call of the tool that takes code; ``channel``: which of them is asked for.
-
-    Both are read, whatever is asked for. ``state`` is described to the model: whether variables live for a cell or for
-    the episode.
-    """
+    """The last fenced block, or the call of the tool that takes code; ``channel``: which of them is asked for. Both are
+    read, whatever is asked for. ``state`` is described to the model: whether variables live for a cell or for the
+    episode."""
 
     channel: Literal["fence", "function"] = "fence"
     state: Literal["cell", "episode"] = "cell"

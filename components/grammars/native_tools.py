@@ -43,11 +43,8 @@ class NativeTools:
         return (*specs, ToolSpec(_REFUSE, load(self.prompts).render("refuse"), parameters))
 
     def parse(self, message: Message, offer: Offer) -> Action:
-        """Read the reply's tool calls, or its text as the answer.
-
-        Raises ActionError when it holds neither, or when the arguments of a call are not a JSON object:
-        then none of its calls is run.
-        """
+        """Read the reply's tool calls, or its text as the answer. Raises ActionError when it holds neither, or when the
+        arguments of a call are not a JSON object: then none of its calls is run."""
         calls = message.tool_calls
         if not calls:
             if not message.text.strip():

@@ -76,10 +76,8 @@ class PromptSet:
                 raise ConfigError(f"prompt {self.source(template)}, line {error.lineno}: {error.message}") from None
 
     def plain(self, template: str) -> str | None:
-        """A template as text with ``{{ name }}``; None where it does more with what it is given.
-
-        The ``values`` that the set's ``switches.yaml`` lists are empty here, its ``templates`` are left out.
-        """
+        """A template as text with ``{{ name }}``; None where it does more with what it is given. The ``values`` that
+        the set's ``switches.yaml`` lists are empty here, its ``templates`` are left out."""
         text, switched = self.texts[template], self.data(_SWITCHES) if self.holds(_SWITCHES) else {}
         if template in switched.get("templates", ()):
             return None
@@ -190,11 +188,9 @@ def place_of(name: str) -> Path:
 
 @lru_cache(maxsize=64)
 def load(name: str) -> PromptSet:
-    """Load a prompt set by its name in this folder or among custom ones, or by the path of a folder.
-
-    Raises ConfigError when there is none, or when a template does not parse, includes a missing file, or was written by
-    a model and is not plain.
-    """
+    """Load a prompt set by its name in this folder or among custom ones, or by the path of a folder. Raises ConfigError
+    when there is none, or when a template does not parse, includes a missing file, or was written by a model and is not
+    plain."""
     folder = place_of(name)
     if not folder.is_dir():
         places = [*_ROOT.iterdir(), *(own_folder().iterdir() if own_folder().is_dir() else ())]

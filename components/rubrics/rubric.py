@@ -30,9 +30,7 @@ _ABOUT_A_VALUE = " \t.\"'`*<>[]()"  # what may stand around a value without chan
 @dataclass(frozen=True)
 class Field:
     """One thing that is asked: its ``categories`` (name -> a sentence), of which ``one`` or ``several`` are picked.
-
-    ``ordered``: they stand from the best to the worst. Raises ConfigError.
-    """
+    ``ordered``: they stand from the best to the worst. Raises ConfigError."""
 
     question: str
     categories: Mapping[str, str]
@@ -77,10 +75,8 @@ class Field:
 
 @dataclass(frozen=True)
 class Draw:
-    """Which are rated: ``n`` of the ``episodes``, or of the ``samples`` whatever was done on them.
-
-    ``failures``: those whose ``score`` (0 to 1) is there and below 1. ``by``: strata whose values get equal shares.
-    """
+    """Which are rated: ``n`` of the ``episodes``, or of the ``samples`` whatever was done on them. ``failures``: those
+    whose ``score`` (0 to 1) is there and below 1. ``by``: strata whose values get equal shares."""
 
     of: Literal["episodes", "samples"] = "episodes"
     which: Literal["all", "failures"] = "all"

@@ -19,11 +19,8 @@ def gold_text(sample: Sample) -> str:
 
 
 def gold_answer(sample: Sample) -> str:
-    """The right answer as a model would write it behind ``Answer:``.
-
-    Of a choice the letter alone, of accepted wordings the first, of several values all of them, of named entities
-    their names in square brackets.
-    """
+    """The right answer as a model would write it behind ``Answer:``. Of a choice the letter alone, of accepted wordings
+    the first, of several values all of them, of named entities their names in square brackets."""
     target = sample.target
     if isinstance(target, str) and target in sample.problem.choices:
         return target

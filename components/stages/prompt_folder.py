@@ -143,10 +143,8 @@ _WRITING = "writing"
 
 @dataclass
 class PromptHome:
-    """``notes``: the manifest. ``seen``: the files of the set as they were read or written last.
-
-    Raises ConfigError for a manifest, or a version that was kept, which is not as it was written.
-    """
+    """``notes``: the manifest. ``seen``: the files of the set as they were read or written last. Raises ConfigError for
+    a manifest, or a version that was kept, which is not as it was written."""
 
     home: MadeFolder
     notes: dict[str, Any]
@@ -175,10 +173,8 @@ class PromptHome:
         return self.notes["status"] in (WAITING, COMPLETE)
 
     def version(self, rules: Rules) -> Version:
-        """What to continue with: the version of the last round, or at a pause what a person made of it.
-
-        Raises ConfigError for an edit that cannot be run, or that is made when none is expected.
-        """
+        """What to continue with: the version of the last round, or at a pause what a person made of it. Raises
+        ConfigError for an edit that cannot be run, or that is made when none is expected."""
         kept = self.seen = self._kept()
         if self.notes["status"] != WAITING:
             self._refuse_edits()

@@ -103,10 +103,8 @@ _PLOT = """\
 
 
 def scatter(points: Sequence[Mapping[str, Any]], metric: str, better: str) -> str:
-    """The points as an SVG: plain along, refined upwards, both from 0 to the same end, and the line y = x.
-
-    ``better``: ``lower`` or ``higher``, which decides on which side of the line refined is better.
-    """
+    """The points as an SVG: plain along, refined upwards, both from 0 to the same end, and the line y = x. ``better``:
+    ``lower`` or ``higher``, which decides on which side of the line refined is better."""
     largest = max([0.0, *(point[side] for point in points for side in ("plain", "refined"))])
     unit = 10.0 ** floor(log10(largest)) if largest else 1.0
     top = next(step * unit for step in (1.0, 1.2, 1.6, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0) if step * unit >= largest)

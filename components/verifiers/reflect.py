@@ -22,10 +22,8 @@ from components.prompts import load
 
 @dataclass(frozen=True)
 class Reflect:
-    """Asks again, up to ``repairs`` times, while something is found; one call each, by the model that proposed.
-
-    The last version is taken, whatever is found on it; the verdict of its step records it.
-    """
+    """Asks again, up to ``repairs`` times, while something is found; one call each, by the model that proposed. The
+    last version is taken, whatever is found on it; the verdict of its step records it."""
 
     repairs: Annotated[int, Interval(ge=0, le=16)] = 1
     prompts: PromptSetName = "reflect"

@@ -1,11 +1,10 @@
 """The verifiers of ReflecTool: iterative refinement of a proposal, and selection among several.
 
-Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, §4.3, and the published code.
-``Refine``: equations 7 and 8 (n refinements, all versions shown), and the code (n versions in all, the latest shown).
-Departures: a rewriting that cannot be read leaves the version before it, and ends the refinement.
-``Select``: the paper samples, the code takes a beam of width n; here candidates are sampled. Departures: equal
-candidates are tried once and, when all are equal, nothing is asked; a choice that cannot be read falls back on the
-first candidate that worked.
+Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, §4.3, and the published code. ``Refine``: equations 7 and 8 (n
+refinements, all versions shown), and the code (n versions in all, the latest shown). Departures: a rewriting that
+cannot be read leaves the version before it, and ends the refinement. ``Select``: the paper samples, the code takes a
+beam of width n; here candidates are sampled. Departures: equal candidates are tried once and, when all are equal,
+nothing is asked; a choice that cannot be read falls back on the first candidate that worked.
 """
 
 import re
@@ -103,11 +102,9 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Select:
-    """``n`` candidates at ``temperature`` (0 to 2) and one choice: n + 1 calls, or n when all are equal.
-
-    ``curve``: also ask which of the first 2 to n - 1 would have been chosen, with calls of purpose judge that
-    the sample's budget does not count; the verdict of the step records it.
-    """
+    """``n`` candidates at ``temperature`` (0 to 2) and one choice: n + 1 calls, or n when all are equal. ``curve``:
+    also ask which of the first 2 to n - 1 would have been chosen, with calls of purpose judge that the sample's budget
+    does not count; the verdict of the step records it."""
 
     n: Annotated[int, Interval(ge=1, le=64)] = 2
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
