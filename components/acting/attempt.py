@@ -103,10 +103,7 @@ class Acting:
         read = ("look", "inputs") if settings.preload else ("look",)
         held = "".join([await read_control(episode, name) for name in read])
         task = {"problem": episode.problem, "task": task_text(episode.problem), "held": held, **acting.values}
-        acting.messages = [
-            acting._system(),
-            load(settings.prompts).user("problem", shown_images(episode), **task),
-        ]
+        acting.messages = [acting._system(), load(settings.prompts).user("problem", shown_images(episode), **task)]
         return acting
 
     async def act(self, closing: bool = False) -> Action:
