@@ -16,18 +16,18 @@ instructs the model. Departure: the examples and their rationales are the projec
 §2), not the published lists.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge
 
-from components.acting.examples import Example, fitting
+from components.acting.demonstrations import Example, fitting
 from components.core.errors import ConfigError
-from components.core.protocols import Episode, Memory
+from components.core.protocols import Episode
 from components.core.task_text import task_text
 from components.core.traits import PromptSetName, Requirements
-from components.core.types import Answer, Failure, Problem
+from components.core.types import Answer, Failure
 from components.prompts import load
 from components.text.answers import after_lead, after_mark, chosen
 
@@ -109,18 +109,15 @@ class FewShot:
 
     async def solve(self, episode: Episode) -> Answer | Failure:
         """Ask; only what follows the words "The answer is" counts, where the reply has them."""
-        shots = self._chosen(episode.memory, episode.problem)
+        problem, memory, shots = episode.problem, episode.memory, list[Example]()
+        found = [] if memory is None else memory.search(task_text(problem))
+        for own in (False, True):  # those of the training split, else the project's own
+            rows = [one.data["example"] for one in found if "example" in one.data and one.data["own"] is own]
+            pool = [one for one in (Example(**row) for row in rows) if one.rationale or not self.reason]
+            shots = shots or list(fitting(problem, pool)[: self.shots])
+        if not shots:
+            raise ConfigError(f"FewShot: the memory holds no example that fits {problem.id!r}; choose memory=examples")
         answer = await plain_answer(episode, self.prompts, after_lead, shots=shots, reason=self.reason)
         if isinstance(answer, Answer):
             episode.remark(examples=[one.id for one in shots])
         return answer
-
-    def _chosen(self, memory: Memory | None, problem: Problem) -> Sequence[Example]:
-        """The examples to show: those of the training split, else the project's own."""
-        found = [] if memory is None else memory.search(task_text(problem))
-        for own in (False, True):
-            pool = [Example(**one.data["example"]) for one in found if "example" in one.data and one.data["own"] is own]
-            chosen = fitting(problem, [one for one in pool if one.rationale or not self.reason])[: self.shots]
-            if chosen:
-                return chosen
-        raise ConfigError(f"FewShot: the memory holds no example that fits {problem.id!r}; choose memory=examples")

@@ -16,17 +16,16 @@ from components.core.messages import Message
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Action, Answer, Failure, Refusal
-from components.prompts import PromptSet, load
+from components.prompts import load
 
 _CELL = (PythonCell(described=False),)
 
 
 @dataclass(frozen=True)
 class _Run:
-    """A cell that ran, what the model sees of it, and its value (None: it gave none)."""
+    """A cell that ran, and its value (None: it gave none)."""
 
     cell: str
-    shown: str
     value: str | None
 
 
@@ -51,21 +50,23 @@ class SelfDebugging(ShowsSolved):
         shown = seeds_of(episode, metadata["database"], "code")[: self.shots]
         question = episode.problem.question.strip()
         task = prompts.user("problem", metadata=metadata, demonstrations=shown, question=question)
-        messages = [
-            prompts.system("review_system", metadata=metadata, refusal_fields=episode.offer.refusal_fields),
-            task,
-        ]
+        fields = episode.offer.refusal_fields
+        messages = [prompts.system("review_system", metadata=metadata, refusal_fields=fields), task]
         action = await episode.act([prompts.system("system", instructions=episode.instructions()), task])
         executions, ended = 0, _ended(action, run)
         while ended is None and executions < self.max_steps:
             executions += 1
             seen = await episode.observe(action)
+            message, result = action.message, Message("user", seen[-1].text)
+            if message.tool_calls:  # the calls that explain offer no function: a cell sent to one is a text there
+                message = prompts.assistant("cell", cell=cell_of(action))
             if action.error is None:
-                run = _ran(episode)
-                result = prompts.user("review", told=run.shown)
-            else:
-                result = Message("user", seen[-1].text)
-            messages += [_said(prompts, action), result]
+                last = episode.last.observed[-1]
+                data = last.observation.data
+                run = _Run(cell_of(action), data.get("answer") if data.get("status") == "ok" else None)
+                trace = (data.get("error") or {}).get("traceback")
+                result = prompts.user("review", told=trace or last.observation.text)
+            messages += [message, result]
             action = episode.parse(await episode.ask(messages, "reflect"))
             ended = _ended(action, run)
         episode.remark(executions=executions, terminated=ended is not None)
@@ -82,22 +83,6 @@ def _ended(action: Action, run: _Run | None) -> Answer | Refusal | Failure | Non
     if run is None or run.value is None:
         return Failure("no_answer", "the last execution gave no value")
     return Answer(run.value)
-
-
-def _ran(episode: Episode) -> _Run:
-    """The execution just made: its value as it is shown, its traceback, or which limit it met."""
-    last = episode.last.observed[-1]
-    data = last.observation.data
-    trace = (data.get("error") or {}).get("traceback")
-    value = data.get("answer") if data.get("status") == "ok" else None
-    return _Run(str(last.call.parsed.get("cell", "")), trace or last.observation.text, value)
-
-
-def _said(prompts: PromptSet, action: Action) -> Message:
-    """A reply as it stands in the calls that explain, which offer no function: a cell sent to one as a text."""
-    if not action.message.tool_calls:
-        return action.message
-    return prompts.assistant("cell", cell=cell_of(action))
 
 
 def _lines(cell: str) -> list[str]:

@@ -1,26 +1,12 @@
 """The nouns that go to a model and come back: messages, tool specs, sampling, request, completion."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 import orjson
-
-T = TypeVar("T")
-
-
-class cached(Generic[T]):
-    """A property that is worked out once per object; without the lock that the library's takes until 3.12. Messages are
-    not shared between threads, and this is the hottest path of a run."""
-
-    def __init__(self, function: Callable[[Any], T]) -> None:
-        self._function, self._name, self.__doc__ = function, function.__name__, function.__doc__
-
-    def __get__(self, instance: Any, owner: Any = None) -> T:
-        value = instance.__dict__[self._name] = self._function(instance)
-        return value
-
 
 Role = Literal["system", "user", "assistant", "tool"]
 Purpose = Literal[
@@ -45,7 +31,7 @@ class ToolCall:
     name: str
     arguments: str
 
-    @cached
+    @cached_property
     def parsed(self) -> dict[str, Any]:
         """Decode the arguments. Raises ValueError when they are not a JSON object."""
         value = orjson.loads(self.arguments or "{}")
@@ -67,14 +53,14 @@ class Message:
     source: str | None = field(default=None, compare=False)
     reasoning: str | None = field(default=None, compare=False)
 
-    @cached
+    @cached_property
     def text(self) -> str:
         """The text of the message without its images."""
         if isinstance(self.content, str):
             return self.content
         return "\n".join(part for part in self.content if isinstance(part, str))
 
-    @cached
+    @cached_property
     def wire(self) -> bytes:
         """The message as chat-completions JSON."""
         body: dict[str, Any] = {"role": self.role}
@@ -96,7 +82,7 @@ class Message:
             body["tool_call_id"] = self.tool_call_id
         return orjson.dumps(body)
 
-    @cached
+    @cached_property
     def digest(self) -> bytes:
         """16 bytes that identify what is sent."""
         return sha256(self.wire).digest()[:16]
@@ -114,7 +100,7 @@ class ToolSpec:
     card: JSON | None = None
     facts: JSON = field(default_factory=dict)
 
-    @cached
+    @cached_property
     def card_text(self) -> str:
         """The card as one line of JSON."""
         if self.card:
@@ -122,13 +108,13 @@ class ToolSpec:
         card = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return orjson.dumps(card).decode()
 
-    @cached
+    @cached_property
     def wire(self) -> bytes:
         """The tool as an entry of the chat-completions ``tools`` field."""
         function = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return orjson.dumps({"type": "function", "function": function})
 
-    @cached
+    @cached_property
     def digest(self) -> bytes:
         """16 bytes that identify what is sent natively."""
         return sha256(self.wire).digest()[:16]
@@ -158,13 +144,11 @@ class Sampling:
             extra={**self.extra, **other.extra},
         )
 
-    @cached
+    @cached_property
     def wire(self) -> bytes:
         """Canonical JSON, without what is not set."""
-        body: dict[str, Any] = {}
-        for name in ("temperature", "top_p", "max_tokens"):
-            if (value := getattr(self, name)) is not None:
-                body[name] = value
+        numbers = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
+        body: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
         if self.stop:
             body["stop"] = list(self.stop)
         if self.logprobs:

@@ -99,12 +99,8 @@ def rules_of(written: Any) -> dict[str, tuple[list[str], list[str]]]:
         raise ValueError("it is not a mapping of templates")
     found = {}
     for template, rules in written.items():
-        names, needs = (rules.get(key) if isinstance(rules, Mapping) else None for key in ("names", "needs"))
-        if (
-            not isinstance(names, list)
-            or not isinstance(needs, list)
-            or not all(isinstance(one, str) for one in [*names, *needs])
-        ):
+        lists = [rules.get(key) for key in ("names", "needs")] if isinstance(rules, Mapping) else [None]
+        if not all(isinstance(part, list) and all(isinstance(one, str) for one in part) for part in lists):
             raise ValueError(f"{template}: names and needs are expected, each a list of texts")
-        found[str(template)] = (names, needs)
+        found[str(template)] = (lists[0], lists[1])
     return found

@@ -153,9 +153,7 @@ class Rubric:
         return picked
 
 
-TITLES = {
-    "question": "Question", "context": "Given", "steps": "What was done", "answer": "Answer", "reference": "Reference",
-}  # fmt: skip
+TITLES = {"context": "Given", "steps": "What was done"}
 LONGEST = 30_000  # characters of a text; a spreadsheet's cell takes 32,767
 _ASIDE = ("judge", "verify")  # purposes of calls that look at what an agent does
 

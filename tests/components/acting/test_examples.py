@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from components.acting.examples import (
+from components.acting.demonstrations import (
     Example,
     as_examples,
     fitting,
