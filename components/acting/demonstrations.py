@@ -125,10 +125,13 @@ def shown_plans(episode: Episode, database: str, shots: int) -> Sequence[Demonst
 def steps_of(text: str) -> list[tuple[str, str]]:
     """The actions of a text with what came back of each, results in the place of references to them."""
     steps: list[tuple[str, str]] = []
+
+    def result(match: re.Match[str]) -> str:
+        return dict(enumerate((saw for _, saw in steps), 1)).get(int(match[1]), match[0])
+
     for line in text.splitlines():
         if action := next(action_lines(line), None):
-            seen = {str(n): saw for n, (_, saw) in enumerate(steps, 1)}
-            steps.append((REFERENCE.sub(lambda match, seen=seen: seen.get(match[1], match[0]), action.text), ""))
+            steps.append((REFERENCE.sub(result, action.text), ""))
         elif steps and line.strip().startswith(_SAW):
             steps[-1] = (steps[-1][0], line.strip().removeprefix(_SAW).strip())
     return steps

@@ -48,9 +48,8 @@ class PythonCell:
     def spec(self) -> ToolSpec:
         """The description that the model reads; ``facts`` mark the tool whose one argument is code."""
         properties = {"cell": {"type": "string", "description": "The code of one cell."}}
-        description = load(self.prompts).render(
-            "description", described=self.described, metadata={"groups": self.groups}
-        )
+        shown = {"described": self.described, "metadata": {"groups": self.groups}}
+        description = load(self.prompts).render("description", **shown)
         parameters = {"type": "object", "properties": properties, "required": ["cell"]}
         return ToolSpec(NAME, description, parameters, facts={"dimension": "numerical", "code": "cell"})
 
@@ -61,15 +60,12 @@ class PythonCell:
         if not isinstance(cell, str) or not cell.strip():
             raise ToolError("python takes one argument, cell: the text of the code to run.", "bad_arguments")
         ran = await context.state.run(cell)
-        data = facts(ran)
+        data, prompts = facts(ran), load(self.prompts)
         if ran.status == "ok":
             return Observation(ran.answer[: self.shown], data)
-        text = load(self.prompts).render(
-            "no_answer" if ran.status == "no_answer" else "failed", status=ran.status, raised=ran.error
-        )
         if ran.status == "no_answer":
-            return Observation(text, data)
-        raise ToolError(text, ran.status, data)
+            return Observation(prompts.render("no_answer", status=ran.status, raised=ran.error), data)
+        raise ToolError(prompts.render("failed", status=ran.status, raised=ran.error), ran.status, data)
 
 
 def cell_of(action: Action) -> str:

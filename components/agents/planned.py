@@ -108,9 +108,8 @@ class CotPlan(Planned):
         """Plan, then act."""
         prompts, values = load(self.prompts), await self.values(episode)
         question = values.pop("question")
-        reply = await episode.ask(
-            [prompts.system("system", **values), prompts.user("problem", question=question)], "plan"
-        )
+        messages = [prompts.system("system", **values), prompts.user("problem", question=question)]
+        reply = await episode.ask(messages, "plan")
         plan = list(action_lines(reply.text))
         episode.remark(label=f"plan: {', '.join(line.name for line in plan) or 'unreadable'}")
         if not plan:

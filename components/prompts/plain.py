@@ -97,9 +97,9 @@ def rules_of(written: Any) -> dict[str, tuple[list[str], list[str]]]:
     """Template -> names and needs, from what ``written.yaml`` holds. Raises ValueError."""
     if not isinstance(written, Mapping):
         raise ValueError("it is not a mapping of templates")
-    found = {}
+    found: dict[str, tuple[list[str], list[str]]] = {}
     for template, rules in written.items():
-        lists = [rules.get(key) for key in ("names", "needs")] if isinstance(rules, Mapping) else [None]
+        lists: list[Any] = [rules.get(key) for key in ("names", "needs")] if isinstance(rules, Mapping) else [None]
         if not all(isinstance(part, list) and all(isinstance(one, str) for one in part) for part in lists):
             raise ValueError(f"{template}: names and needs are expected, each a list of texts")
         found[str(template)] = (lists[0], lists[1])

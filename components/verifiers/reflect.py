@@ -11,7 +11,7 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from components.acting.foreseen import foresee_error, reflection_in
+from components.acting.arguments import foresee_error, reflection_in
 from components.core.messages import Message, continued
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text
