@@ -10,6 +10,7 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 
 from annotated_types import Ge
 
+from components.acting.arguments import text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
@@ -17,8 +18,6 @@ from components.core.traits import PromptSetName
 from components.core.types import Action, Observation
 from components.prompts import load
 from components.sandbox import Ran
-
-NAME = "python"
 
 
 @runtime_checkable
@@ -47,11 +46,9 @@ class PythonCell:
     @property
     def spec(self) -> ToolSpec:
         """The description that the model reads; ``facts`` mark the tool whose one argument is code."""
-        properties = {"cell": {"type": "string", "description": "The code of one cell."}}
         shown = {"described": self.described, "metadata": {"groups": self.groups}}
         description = load(self.prompts).render("description", **shown)
-        parameters = {"type": "object", "properties": properties, "required": ["cell"]}
-        return ToolSpec(NAME, description, parameters, facts={"dimension": "numerical", "code": "cell"})
+        return text_spec("python", description, "cell", "The code of one cell.", "numerical", code="cell")
 
     async def __call__(self, context: Context, cell: Any = "", **_: Any) -> Observation:
         """Run the cell. Raises ToolError."""

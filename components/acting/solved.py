@@ -74,14 +74,11 @@ class SolvedQuestions:
         """All entries, those with the smallest distance to a question first; of equal ones the older first. ``data``
         holds the entry's fields, its distance (edits between code points) and its ``place`` among all."""
         found = [
-            Demonstration(
-                one.question,
-                one.code,
-                {**vars(one), "distance": distance(problem, one.question.strip()), "place": place},
-            )
+            {**vars(one), "distance": distance(problem, one.question.strip()), "place": place}
             for place, one in enumerate((*self.entries, *self.grown))
         ]
-        return sorted(found, key=lambda one: one.data["distance"])
+        found.sort(key=lambda data: data["distance"])
+        return [Demonstration(data["question"], data["code"], data) for data in found]
 
     def experience(self, tool: str) -> Sequence[str]:
         """Nothing: no lesson is learnt."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from os.path import exists
 
-from components.core.messages import Completion, Message
+from components.core.messages import Completion, Message, ToolCall
 
 HIDDEN = "[hidden]"
 _LONGEST = 400
@@ -69,13 +69,10 @@ def without_key(completion: Completion, key: str) -> Completion:
     texts += [part for call in message.tool_calls for part in (call.id, call.name, call.arguments)]
     if len(key) < _SHORTEST_ECHOED or not any(key in text for text in texts):
         return completion
-    calls = tuple(
-        replace(call, **{part: getattr(call, part).replace(key, HIDDEN) for part in ("id", "name", "arguments")})
-        for call in message.tool_calls
-    )
-    reasoning = message.reasoning and message.reasoning.replace(key, HIDDEN)
-    kept = replace(message, content=message.text.replace(key, HIDDEN), tool_calls=calls, reasoning=reasoning)
-    return replace(completion, message=kept, finish=completion.finish.replace(key, HIDDEN), logprobs=None)
+    content, reasoning, finish, *rest = (text.replace(key, HIDDEN) for text in texts)
+    calls = tuple(ToolCall(*rest[n : n + 3]) for n in range(0, len(rest), 3))
+    kept = replace(message, content=content, tool_calls=calls, reasoning=message.reasoning and reasoning)
+    return replace(completion, message=kept, finish=finish, logprobs=None)
 
 
 def without_echo(text: str, messages: Iterable[Message]) -> str:

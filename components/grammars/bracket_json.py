@@ -88,8 +88,7 @@ class BracketJson(TextGrammar):
                 raise ActionError(f"{FINISH} takes one parameter, as in {form}", "bad_arguments")
             return Action(message, answer=_text(call.params["response"]))
         if call.name == REFUSE and offer.may_refuse:
-            refusal = refusal_of(call, offer)
-            return Action(message, refusal=refusal, purpose=refusal.grounds.get("purpose", ""))
+            return refused(message, call, offer)
         purpose = call.params.get("purpose", "")
         calls = (ToolCall("call", call.name, _text(call.params)),)
         return Action(message, calls=calls, purpose=purpose if isinstance(purpose, str) else "")
@@ -172,12 +171,13 @@ def _text(value: object) -> str:
     return text
 
 
-def refusal_of(call: Call, offer: Offer, call_id: str | None = None) -> Refusal:
-    """The grounds of a refusal. Raises ActionError when one is missing."""
+def refused(message: Message, call: Call, offer: Offer, call_id: str | None = None) -> Action:
+    """The refusal that a call stands for. Raises ActionError when one of its grounds is missing."""
     if missing := [name for name in offer.refusal_fields if name not in call.params]:
         needs = ", ".join(offer.refusal_fields)
         raise ActionError(f"{call.name} needs {needs}; {missing[0]!r} is missing", "bad_arguments", call_id)
-    return Refusal({name: _text(call.params[name]) for name in offer.refusal_fields})
+    grounds = {name: _text(call.params[name]) for name in offer.refusal_fields}
+    return Action(message, refusal=Refusal(grounds), purpose=grounds.get("purpose", ""))
 
 
 @dataclass(frozen=True)
@@ -205,6 +205,5 @@ class BracketText(TextGrammar):
             # an object with the fields, or the bare text where there is one field
             bare = len(offer.refusal_fields) == 1 and not (line.argument or "").startswith("{")
             grounds = Call(REFUSE, dict.fromkeys(offer.refusal_fields, line.argument)) if bare else read_call(line.text)
-            refusal = refusal_of(grounds, offer)
-            return Action(kept, refusal=refusal, purpose=refusal.grounds.get("purpose", ""))
+            return refused(kept, grounds, offer)
         return Action(kept, calls=(call,))

@@ -18,7 +18,7 @@ from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.tools import Offer
 from components.core.traits import GrammarTraits, PromptSetName
 from components.core.types import Action, Observation
-from components.grammars.bracket_json import read_call, refusal_of
+from components.grammars.bracket_json import read_call, refused
 from components.prompts import load
 
 TERMINATE = "TERMINATE"
@@ -59,17 +59,15 @@ class CodeBlock:
         text, spec = message.text.strip(), self._tool(offer)
         last = text.endswith(TERMINATE)
         argument = str(spec.facts["code"])
-        if len(message.tool_calls) > 1:
-            raise ActionError(
-                f"it holds {len(message.tool_calls)} calls, of which none was run; write one cell per reply"
-            )
+        if (n := len(message.tool_calls)) > 1:
+            raise ActionError(f"it holds {n} calls, of which none was run; write one cell per reply")
         if message.tool_calls:
             return Action(message, (_repaired(message.tool_calls[0], argument),), last=last)
         if blocks := [code for tag, code in _FENCE.findall(text) if tag.lower() in _PYTHON]:
             arguments = orjson.dumps({argument: blocks[-1].rstrip()}).decode()
             return Action(message, (ToolCall("call", spec.name, arguments),), last=last)
         if offer.may_refuse and (said := _REFUSES.search(text)):
-            return Action(message, refusal=refusal_of(read_call(text[said.start() :]), offer))
+            return refused(message, read_call(text[said.start() :]), offer)
         if last:
             return Action(message, answer=text.removesuffix(TERMINATE).strip())
         raise ActionError(
@@ -84,14 +82,14 @@ class CodeBlock:
 
     def _tool(self, offer: Offer) -> ToolSpec:
         """The tool that takes code. Raises ConfigError where there is none."""
-        found = next((tool.spec for tool in offer.tools.values() if "code" in tool.spec.facts), None)
-        if found is None:
-            have = ", ".join(offer.tools) or "none"
-            raise ConfigError(
-                f"actions are code here, and no tool that is offered runs code (there are {have}):"
-                " choose toolset=ehr_code or agent.grammar=bracket_text"
-            )
-        return found
+        for tool in offer.tools.values():
+            if "code" in tool.spec.facts:
+                return tool.spec
+        have = ", ".join(offer.tools) or "none"
+        raise ConfigError(
+            f"actions are code here, and no tool that is offered runs code (there are {have}):"
+            " choose toolset=ehr_code or agent.grammar=bracket_text"
+        )
 
 
 def _repaired(call: ToolCall, argument: str) -> ToolCall:

@@ -14,7 +14,7 @@ from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.tools import Offer
 from components.core.traits import PromptSetName
 from components.core.types import Action, Observation
-from components.grammars.bracket_json import Call, refusal_of
+from components.grammars.bracket_json import Call, refused
 from components.prompts import load
 
 _REFUSE = "refuse"
@@ -61,8 +61,7 @@ class NativeTools:
             if call.name == _REFUSE and offer.may_refuse:
                 values = call.parsed.items()
                 grounds = {name: one if isinstance(one, str) else orjson.dumps(one).decode() for name, one in values}
-                refusal = refusal_of(Call(_REFUSE, grounds), offer, call.id)
-                return Action(message, refusal=refusal, purpose=refusal.grounds.get("purpose", ""))
+                return refused(message, Call(_REFUSE, grounds), offer, call.id)
         purpose = calls[0].parsed.get("purpose", "")
         return Action(message, calls=calls, purpose=purpose if isinstance(purpose, str) else "")
 

@@ -1,11 +1,8 @@
 """The right answer of a training sample in words, for the stages that learn from it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from components.core.types import Sample
-
-_PLACE = ("anatomy", "modality", "ability")
 
 
 def gold_text(sample: Sample) -> str:
@@ -32,11 +29,3 @@ def gold_answer(sample: Sample) -> str:
         return str(target)
     named = [one["entity_name"] for one in target if isinstance(one, Mapping) and "entity_name" in one]
     return f"[{', '.join(named)}]" if named else ", ".join(map(str, target))
-
-
-def gold_refusal(facts: Mapping[str, Any]) -> str:
-    """The refusal that would be right, by the facts of an offer; empty where the task can be done."""
-    if facts.get("kind") != "insufficient" or "accepted" not in facts:
-        return ""
-    grounds = {"category": " or ".join(facts["accepted"])} | {key: facts.get(key) for key in _PLACE}
-    return "; ".join(f"{key}: {value}" for key, value in grounds.items() if value)

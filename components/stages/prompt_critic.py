@@ -18,7 +18,7 @@ from components.core.types import CONTEXT_LENGTH, Answer, Played, Sample
 from components.core.usage import Purposes, summed, usage_of
 from components.prompts import load
 from components.prompts.plain import visible
-from components.stages.gold import gold_refusal, gold_text
+from components.stages.gold import gold_text
 from components.stages.prompt_folder import Rules, Version
 
 ROLE = "critic"
@@ -123,7 +123,11 @@ def failure_text(sample: Sample, played: Played) -> str:
     lines += ["", f"It ended: {ended.stop}{why}{': ' + ended.error[:_REPLY] if ended.error else ''}"]
     if steps := sample.gold_steps:
         lines.append(f"The right steps: {steps}")
-    if refusal := gold_refusal(ended.facts):
+    facts = ended.facts
+    if facts.get("kind") == "insufficient" and "accepted" in facts:
+        category = {"category": " or ".join(facts["accepted"])}
+        grounds = category | {name: facts.get(name) for name in ("anatomy", "modality", "ability")}
+        refusal = "; ".join(f"{name}: {value}" for name, value in grounds.items() if value)
         lines.append(f"The right end: a refusal, since no tool that is offered can do one of these steps ({refusal})")
     else:
         lines.append(f"The right answer: {gold_text(sample)[:_REPLY]}")

@@ -14,8 +14,7 @@ import orjson
 import pytest
 
 from components.acting.inner_actions import INNER
-from components.agents.react import ReAct, ReflecTool
-from components.agents.repeated import Reflexion
+from components.agents.react import ReAct, ReflecTool, Reflexion
 from components.cab.scorers import Cab
 from components.core.errors import ToolError
 from components.core.messages import Completion, Message, Request, Sampling, ToolSpec, Usage

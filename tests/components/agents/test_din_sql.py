@@ -1,7 +1,7 @@
 import pytest
 
 from components.acting.solved import Entry, SolvedQuestions
-from components.agents.sql import DinSql, kind_in, kind_of
+from components.agents.code_writers import DinSql, kind_in, kind_of
 from components.ehr.actions import SQLInterpreter
 from tests.wards import played, sample
 

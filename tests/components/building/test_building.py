@@ -3,8 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from components.agents.react import ReAct
-from components.agents.repeated import Reflexion
+from components.agents.react import ReAct, Reflexion
 from components.agents.self_consistency import Wrapping
 from components.building import Building, BuildsTools, beside_memory
 from components.building.reading import builds

@@ -9,11 +9,9 @@ from typing import Any
 
 from components.acting.python_cell import PythonCell
 from components.acting.solved import Entry, SolvedQuestions, own_seeds
+from components.agents.code_writers import DinSql, Llm2Sql, SelfDebugging
 from components.agents.planned import Chameleon, CotPlan
-from components.agents.react import ReAct
-from components.agents.repeated import Reflexion
-from components.agents.self_debugging import SelfDebugging
-from components.agents.sql import DinSql, Llm2Sql
+from components.agents.react import ReAct, Reflexion
 from components.core.messages import Message
 from components.core.plain import Accept, Intact
 from components.core.types import Sample, Trajectory

@@ -4,8 +4,8 @@ import orjson
 import pytest
 
 from components.acting.python_cell import PythonCell
+from components.agents.code_writers import SelfDebugging
 from components.agents.react import ReAct
-from components.agents.self_debugging import SelfDebugging
 from components.core.messages import Message, ToolCall
 from components.ehr.agent import EhrAgent
 from components.ehr.simulated.actions import WORKED

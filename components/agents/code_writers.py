@@ -1,27 +1,33 @@
-"""Agents whose answer is one SQL statement, run once through the sample's tool: LLM2SQL and DIN-SQL.
+"""Agents that write SQL or code for a database and have it run: LLM2SQL, DIN-SQL and Self-Debugging.
 
-Both as baselines in Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128; rules of docs/papers/ehragent.md: the answer
-is the statement's rows, and an error leaves the question unfinished. Departure: where a task may be refused, the word
-``null`` in place of a statement refuses it.
+All as baselines in Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128; rules of docs/papers/ehragent.md. Of the first
+two the answer is the statement's rows, and an error leaves the question unfinished. Departure: where a task may be
+refused, the word ``null`` in place of a statement refuses it.
 
 ``Llm2Sql`` (Nan et al. 2023, arXiv 2305.12586) writes it in one call from schema, demonstrations and question.
 ``DinSql`` (Pourreza and Rafiei 2023, NeurIPS, arXiv 2304.11015) links the schema, classifies the question, writes SQL
 in the way of its class, and corrects it once. Departures: every call is shown the same demonstrations, whose classes
 are read off their SQL; they have no intermediate forms and no sub-questions.
+``SelfDebugging`` (Chen et al. 2024, ICLR, arXiv 2304.05128) writes a cell, runs it, and explains it to itself line by
+line until it calls it right; one call holds the explanation and either the verdict or the whole new cell. Departure: a
+run that is never called right has no answer, as with the other agents.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge
 
 from components.acting.action_lines import call_of
+from components.acting.python_cell import PythonCell, cell_of
 from components.acting.solved import ShowsSolved, seeds_of
 from components.core.errors import ActionError, ConfigError
 from components.core.messages import Message
 from components.core.protocols import Episode
 from components.core.tools import Offer
-from components.core.traits import PromptSetName
+from components.core.traits import PromptSetName, Requirements
 from components.core.types import Action, Answer, Failure, Refusal
 from components.prompts import load
 from components.sql.complexity import tables_of
@@ -165,3 +171,75 @@ def kind_of(sql: str) -> Kind:
     if len(_SELECT.findall(sql)) > 1:
         return "nested"
     return "non_nested" if len(tables_of(sql)) > 1 else "easy"
+
+
+_CELL = (PythonCell(described=False),)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A cell that ran, and its value (None: it gave none)."""
+
+    cell: str
+    value: str | None
+
+
+@dataclass(frozen=True)
+class SelfDebugging(ShowsSolved):
+    """At most ``max_steps`` cells, shown ``shots`` demonstrations, and after each one call that explains it. Of a cell
+    the model sees its result or its whole traceback. Every new cell is run and explained, whatever verdict comes with
+    it; a reply with neither a cell nor a verdict gets a reminder and counts as a cell."""
+
+    prompts: PromptSetName = "self_debugging"
+    max_steps: Annotated[int, Ge(1)] = 10
+
+    @property
+    def requirements(self) -> Requirements:
+        """With the tool that runs a cell, and no other."""
+        return replace(super().requirements, tools=_CELL, only_own_tools=True)
+
+    async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
+        """Write, then run and explain until the verdict."""
+        prompts, run = load(self.prompts), None
+        metadata = (await episode.control("metadata")).data
+        shown = seeds_of(episode, metadata["database"], "code")[: self.shots]
+        question = episode.problem.question.strip()
+        task = prompts.user("problem", metadata=metadata, demonstrations=shown, question=question)
+        fields = episode.offer.refusal_fields
+        messages = [prompts.system("review_system", metadata=metadata, refusal_fields=fields), task]
+        action = await episode.act([prompts.system("system", instructions=episode.instructions()), task])
+        executions, ended = 0, _ended(action, run)
+        while ended is None and executions < self.max_steps:
+            executions += 1
+            seen = await episode.observe(action)
+            message, result = action.message, Message("user", seen[-1].text)
+            if message.tool_calls:  # the calls that explain offer no function: a cell sent to one is a text there
+                message = prompts.assistant("cell", cell=cell_of(action))
+            if action.error is None:
+                last = episode.last.observed[-1]
+                data = last.observation.data
+                run = _Run(cell_of(action), data.get("answer") if data.get("status") == "ok" else None)
+                trace = (data.get("error") or {}).get("traceback")
+                result = prompts.user("review", told=trace or last.observation.text)
+            messages += [message, result]
+            action = episode.parse(await episode.ask(messages, "reflect"))
+            ended = _ended(action, run)
+        episode.remark(executions=executions, terminated=ended is not None)
+        return ended or Failure("step_limit", f"no cell was called right within {self.max_steps} executions")
+
+
+def _ended(action: Action, run: _Run | None) -> Answer | Refusal | Failure | None:
+    """The outcome that a reply states. A verdict comes without a cell, or with lines of the last one as quotations."""
+    if action.refusal is not None:
+        return action.refusal
+    quotes = action.last and run is not None and set(_lines(cell_of(action))) <= set(_lines(run.cell))
+    if action.answer is None and not quotes:
+        return None
+    if run is None or run.value is None:
+        return Failure("no_answer", "the last execution gave no value")
+    return Answer(run.value)
+
+
+def _lines(cell: str) -> list[str]:
+    """The lines of a cell, however they are indented."""
+    return [line.strip() for line in cell.splitlines() if line.strip()]
