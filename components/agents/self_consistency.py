@@ -17,7 +17,6 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval
 
-from components.acting.voting import majority
 from components.core.concurrency import together
 from components.core.errors import AttemptOver, ConfigError, ModelError
 from components.core.messages import Sampling
@@ -25,7 +24,7 @@ from components.core.protocols import Agent, Episode
 from components.core.traits import Requirements, declared
 from components.core.types import Answer, Failure, Problem, Refusal, Trajectory, as_failure
 from components.text.answers import parse_letter
-from components.text.values import normal
+from components.text.values import most_frequent, normal
 
 _REFUSED, _SHOWN = "(refused)", 60
 Outcome = Answer | Refusal | Failure
@@ -89,7 +88,7 @@ def reading(problem: Problem, outcome: Outcome) -> str | None:
 def settle(votes: Sequence[Vote]) -> Outcome:
     """The first outcome that says what most say; where none can be read, the first answer, else the first failure. The
     draw that it comes from is remarked as ``chosen``."""
-    winner = majority([one.read for one in votes]).winner
+    winner = most_frequent([one.read for one in votes])
     found = [one for one in votes if winner is not None and one.read == winner]
     answers = [one for one in votes if isinstance(one.outcome, Answer)]
     chosen = (found or answers or votes)[0]

@@ -1,16 +1,16 @@
-"""A task and what was done on it as text: for prompts, for memories, and to find what is alike.
+"""A task, its right answer and what was done on it as text: for prompts, for memories, and to find what is alike.
 
 Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657; the order of the parts follows docs/papers/reflectool.md.
 """
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import orjson
 
 from components.core.messages import Message, ToolCall
-from components.core.types import Action, Problem
+from components.core.types import Action, Problem, Sample
 
 _WRITTEN = re.compile(r"(\w+)\[\s*(?=\{)")
 _DECODER = json.JSONDecoder(strict=False)
@@ -30,6 +30,32 @@ def task_text(problem: Problem) -> str:
     options = "".join(f"\n{letter}. {text}" for letter, text in problem.choices.items())
     parts.append(f"Instruction:\n{problem.question}{options}")
     return "\n".join(parts)
+
+
+def gold_text(sample: Sample) -> str:
+    """The right answer of a training task in words; of a choice the letter and the option's text."""
+    target, choices = sample.target, sample.problem.choices
+    if isinstance(target, str):
+        return f"{target}. {choices[target]}" if target in choices else target
+    if isinstance(target, Mapping):
+        target = target.get("answer", target.get("accepted", "No result"))
+    return str(target)
+
+
+def gold_answer(sample: Sample) -> str:
+    """The right answer as a model would write it behind ``Answer:``. Of a choice the letter alone, of accepted wordings
+    the first, of several values all of them, of named entities their names in square brackets."""
+    target = sample.target
+    if isinstance(target, str) and target in sample.problem.choices:
+        return target
+    if isinstance(target, Mapping):
+        if "answer" not in target and target.get("accepted"):
+            return str(target["accepted"][0])
+        target = target.get("answer", "No result")
+    if not isinstance(target, Sequence) or isinstance(target, str):
+        return str(target)
+    named = [one["entity_name"] for one in target if isinstance(one, Mapping) and "entity_name" in one]
+    return f"[{', '.join(named)}]" if named else ", ".join(map(str, target))
 
 
 def inputs_in(text: str) -> str:

@@ -19,9 +19,9 @@ from components.acting.demonstrations import FILE, Example, rationale_of, ration
 from components.acting.solved import FILE as SOLVED_FILE
 from components.acting.solved import SolvedQuestions, lessons_in, own_seeds
 from components.core.learning import Practice, task_of
+from components.core.task_text import gold_answer
 from components.core.traits import PromptSetName
 from components.core.types import Sample
-from components.stages.gold import gold_answer
 
 
 @dataclass(frozen=True)

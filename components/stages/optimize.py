@@ -19,11 +19,10 @@ from components.core.concurrency import together
 from components.core.errors import ConfigError
 from components.core.learning import LEARNT, Practice, task_of
 from components.core.protocols import Episode
-from components.core.task_text import Chain, chain_text, response_text, task_text
+from components.core.task_text import Chain, chain_text, gold_text, response_text, task_text
 from components.core.traits import PromptSetName, StageTraits, agents_in
 from components.core.types import Answer, Failure, Refusal, Sample
 from components.prompts import load
-from components.stages.gold import gold_text
 from components.text.structured import array_in, lessons, object_in
 
 

@@ -13,12 +13,11 @@ from components.core.concurrency import together
 from components.core.errors import ConfigError
 from components.core.learning import Solve, StageContext
 from components.core.protocols import Episode
-from components.core.task_text import task_text
+from components.core.task_text import gold_text, task_text
 from components.core.types import CONTEXT_LENGTH, Answer, Played, Sample
 from components.core.usage import Purposes, summed, usage_of
 from components.prompts import load
 from components.prompts.plain import visible
-from components.stages.gold import gold_text
 from components.stages.prompt_folder import Rules, Version
 
 ROLE = "critic"

@@ -209,3 +209,9 @@ def _stands(parts: Sequence[_Atom], pieces: Sequence[_Atom | None]) -> bool:
     return len(parts) == len(pieces) and all(
         piece is not None and _same(piece, part) for piece, part in zip(pieces, parts, strict=True)
     )
+
+
+def most_frequent(readings: Sequence[str | None]) -> str | None:
+    """The most frequent reading, of equals the first; None where there is none."""
+    readable = [one for one in readings if one is not None]
+    return max(readable, key=readable.count, default=None)

@@ -1,7 +1,7 @@
 import pytest
 
+from components.core.task_text import gold_answer, gold_text
 from components.core.types import Problem, Sample
-from components.stages.gold import gold_answer, gold_text
 
 
 @pytest.mark.parametrize(("target", "text", "answer"), [
