@@ -20,6 +20,8 @@ from components.core.types import Action
 
 LONGEST, LONGEST_ALONE = 20_000, 100_000  # characters of one of several arguments, of the only one
 LOADING = Lock()  # held while an optional library is imported and its model is built
+OPENS, CLOSES = "<Reflection>", "</Reflection>"
+_TAG = re.compile(r"</?\w+>")
 
 
 def text_argument(spec: ToolSpec, parameter: str, value: object, longest: int = LONGEST) -> str:
@@ -84,10 +86,6 @@ def foresee_error(offer: Offer, action: Action) -> ToolError | None:
         except ToolError as error:
             return error
     return None
-
-
-OPENS, CLOSES = "<Reflection>", "</Reflection>"
-_TAG = re.compile(r"</?\w+>")
 
 
 def reflection_in(text: str) -> str:

@@ -30,6 +30,9 @@ from components.prompts import load
 REFERENCE = re.compile(r"#(\d+)")
 _SAW = "Observation:"
 _TASKS = "tasks"  # the file of a prompt set that holds solved tasks
+FILE = "examples.json"
+_DECIDE = "Answer with yes, no or maybe."
+_Text = Annotated[str, StringConstraints(min_length=1)]
 
 
 class _Task(BaseModel, extra="forbid"):
@@ -135,11 +138,6 @@ def steps_of(text: str) -> list[tuple[str, str]]:
         elif steps and line.strip().startswith(_SAW):
             steps[-1] = (steps[-1][0], line.strip().removeprefix(_SAW).strip())
     return steps
-
-
-FILE = "examples.json"
-_DECIDE = "Answer with yes, no or maybe."
-_Text = Annotated[str, StringConstraints(min_length=1)]
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,10 @@ from components.core.tools import Offer, Tool
 from components.core.types import Trajectory
 from components.text.words import meant
 
+INNER = frozenset({"Plan", "Think", FINISH})
+MALFORMED = ""
+MIXED = "trust"  # a dimension whose tasks overlap those of the others: no kind of tool is theirs alone
+
 
 def category_of(tool: Tool) -> str | None:
     """The category of a tool whose card has one."""
@@ -68,11 +72,6 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
         return text
     pattern = "|".join(re.escape(name) for name in sorted(changed, key=len, reverse=True))
     return re.sub(rf"(?<!\w)({pattern})(?=\[)", lambda found: names[found[1]], text)
-
-
-INNER = frozenset({"Plan", "Think", FINISH})
-MALFORMED = ""
-MIXED = "trust"  # a dimension whose tasks overlap those of the others: no kind of tool is theirs alone
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,13 @@ _STATEMENT = re.compile(
     r"""(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|/\*.*?\*/|[^;])++""", re.DOTALL
 )  # fmt: skip
 _NULL = re.compile(r"(?:sql(?:ite)?\s+|[a-z][\w -]{0,30}:\s*)?null(?:[\s`*]*[:,.;-]\s*(?P<reason>.+))?", re.IGNORECASE)
+Kind = Literal["easy", "non_nested", "nested"]
+_KINDS: Mapping[str, Kind] = {"easy": "easy", "nonnested": "non_nested", "nested": "nested"}
+_KIND = re.compile(r"\b(?:easy|(?:non[-_ \t]?)?nested)\b", re.IGNORECASE)
+_LABELLED = re.compile(r"\b(?:class|label)\b[^\n]*", re.IGNORECASE)
+_LISTED = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+(.*\S)", re.MULTILINE)
+_SELECT = re.compile(r"\bselect\b", re.IGNORECASE)
+_CELL = (PythonCell(described=False),)
 
 
 async def database_facts(episode: Episode) -> Mapping[str, Any]:
@@ -119,14 +126,6 @@ class Llm2Sql(ShowsSolved):
         return refused_in(reply.text, episode.offer) or await answer_with_rows(episode, reply, statement_in(reply.text))
 
 
-Kind = Literal["easy", "non_nested", "nested"]
-_KINDS: Mapping[str, Kind] = {"easy": "easy", "nonnested": "non_nested", "nested": "nested"}
-_KIND = re.compile(r"\b(?:easy|(?:non[-_ \t]?)?nested)\b", re.IGNORECASE)
-_LABELLED = re.compile(r"\b(?:class|label)\b[^\n]*", re.IGNORECASE)
-_LISTED = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+(.*\S)", re.MULTILINE)
-_SELECT = re.compile(r"\bselect\b", re.IGNORECASE)
-
-
 @dataclass(frozen=True)
 class DinSql(ShowsSolved):
     """Four calls, each shown at most ``shots`` demonstrations; then the statement is run once, and its rows answer. The
@@ -171,9 +170,6 @@ def kind_of(sql: str) -> Kind:
     if len(_SELECT.findall(sql)) > 1:
         return "nested"
     return "non_nested" if len(tables_of(sql)) > 1 else "easy"
-
-
-_CELL = (PythonCell(described=False),)
 
 
 @dataclass(frozen=True)

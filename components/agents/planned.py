@@ -27,8 +27,6 @@ from components.prompts import load
 _BETWEEN = re.compile(r"[,;\n]|->")
 _AROUND = " \t\r`'\"*[](){}<>.-#:0123456789"
 _LABEL = re.compile(r"(?<!\s)\s*+(?:plan|modules)\s*+:", re.IGNORECASE)
-
-
 _FAILED = "plan_failed"
 
 

@@ -162,14 +162,14 @@ class Critic(ReAct):
         if not episode.problem.images or shown_images(episode):
             return await plain_answer(episode, self.draft_prompts)
         name = episode.problem.inputs.get("image", "")
-        for tool in episode.offer.tools.values():
-            if set(tool.spec.parameters.get("properties", ())) == {"query", "image"}:
-                try:
-                    seen = await episode.control(tool.spec.name, query=episode.problem.question, image=name)
-                    return Answer(seen.text)
-                except ToolError:
-                    return Answer("")
-        return Failure("unsupported_input", "no tool that answers questions on images is offered")
+        specs = [tool.spec for tool in episode.offer.tools.values()]
+        looks = [one.name for one in specs if set(one.parameters.get("properties", ())) == {"query", "image"}]
+        if not looks:
+            return Failure("unsupported_input", "no tool that answers questions on images is offered")
+        try:
+            return Answer((await episode.control(looks[0], query=episode.problem.question, image=name)).text)
+        except ToolError:
+            return Answer("")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ Purpose = Literal[
     "conclude", "validate", "answer", "tool", "build", "judge",
 ]  # fmt: skip
 JSON = Mapping[str, Any]
+SIMULATED = "simulated:"  # how the simulated model reports its name, under any requested name
 
 
 @dataclass(frozen=True)
@@ -181,9 +182,6 @@ class Usage:
     cost_usd: float | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
-
-
-SIMULATED = "simulated:"  # how the simulated model reports its name, under any requested name
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from components.core.messages import JSON, Image, Message, Purpose, ToolCall, To
 Privacy = Literal["open", "credentialed", "phi"]
 Stop = Literal["answered", "refused", "limit", "failed", "error"]
 CONTEXT_LENGTH = "context_length"  # the failure of an episode one of whose requests was longer than the model takes
+ScoreKind = Literal["proportion", "share", "count", "number"]  # 0 or 1; 0 to 1; 0, 1, 2, ...; any number
 
 
 @dataclass(frozen=True)
@@ -213,9 +214,6 @@ class Demonstration:
     problem: str
     solution: str
     data: JSON = field(default_factory=dict)
-
-
-ScoreKind = Literal["proportion", "share", "count", "number"]  # 0 or 1; 0 to 1; 0, 1, 2, ...; any number
 
 
 @dataclass(frozen=True)

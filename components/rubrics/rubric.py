@@ -1,9 +1,8 @@
 """Rubrics: what raters are asked of an episode, and how what they say is read; people and models get the same ones.
 
 A rater sees the parts of an episode that the rubric shows, as texts, without who did it: replies of verifiers and of
-other judges, prompts and candidates that were not taken are left out.
-
-The YAMLs stand in ``conf/rubrics``; each names the source of its categories.
+other judges, prompts and candidates that were not taken are left out. The YAMLs are in ``conf/rubrics``; each names the
+source of its categories.
 """
 
 import json
@@ -25,6 +24,9 @@ PARTS = ("question", "context", "steps", "answer", "reference")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _APART = re.compile(r"[;|\n]")
 _ABOUT_A_VALUE = " \t.\"'`*<>[]()"  # what may stand around a value without changing it
+TITLES = {"context": "Given", "steps": "What was done"}
+LONGEST = 30_000  # characters of a text; a spreadsheet's cell takes 32,767
+_ASIDE = ("judge", "verify")  # purposes of calls that look at what an agent does
 
 
 @dataclass(frozen=True)
@@ -151,11 +153,6 @@ class Rubric:
             except ValueError:
                 picked[name] = None
         return picked
-
-
-TITLES = {"context": "Given", "steps": "What was done"}
-LONGEST = 30_000  # characters of a text; a spreadsheet's cell takes 32,767
-_ASIDE = ("judge", "verify")  # purposes of calls that look at what an agent does
 
 
 def texts_of(shows: Sequence[str], sample: Sample, trajectory: Trajectory | None = None) -> dict[str, str]:

@@ -24,6 +24,9 @@ from components.text.structured import parsed
 _HEAD = (
     "# Templates that a model wrote: the names they are given and must show, and texts that readers of replies need.\n"
 )
+SETS = "history/sets"
+WAITING, COMPLETE = "waiting", "complete"  # for edits by hand; for nothing more
+_WRITING = "writing"
 
 
 @dataclass(frozen=True)
@@ -134,11 +137,6 @@ class Rules:
         listed = {name: {"names": names, "needs": needs} for name, (names, needs) in sorted(rules.items())}
         files = {f"{name}.jinja": text.strip() + "\n" for name, text in texts.items()}
         return Version({**version.files, **files, f"{WRITTEN}.yaml": _HEAD + yaml.safe_dump(listed, sort_keys=False)})
-
-
-SETS = "history/sets"
-WAITING, COMPLETE = "waiting", "complete"  # for edits by hand; for nothing more
-_WRITING = "writing"
 
 
 @dataclass

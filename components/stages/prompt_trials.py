@@ -21,6 +21,8 @@ from components.core.types import Played, Sample
 from components.core.usage import Purposes, summed, usage_of
 from components.files.samples import draw
 
+SOLVED = "solved"  # next to the scores: how right an episode was, by the score that decides
+
 
 def number(value: float | None) -> str:
     """A number as it is shown; a dash for none."""
@@ -73,9 +75,6 @@ def parts_of(context: StageContext, split: str | None, train: int, validation: i
         )
     compared = set(draw(evaluated, compare, f"{seed}/compare"))
     return Parts(name, learnt, tested, [one for one in context.evaluated if record_of(one) in compared])
-
-
-SOLVED = "solved"  # next to the scores: how right an episode was, by the score that decides
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,9 @@ from components.core.traits import PromptSetName, VerifierTraits
 from components.core.types import Action, Verdict
 from components.prompts import load
 
+_LABEL = re.compile(r"^(?:(?:selected )?action:|#?\d+[.):]|\s)*", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*(?:candidate|option|number|no\.)?\s*#?(\d{1,3})\b", re.IGNORECASE)
+
 
 async def tried(episode: Episode, action: Action) -> str | None:
     """What an action would give; None when it cannot be tried. A tried answer does not end the task."""
@@ -85,10 +88,6 @@ class Refine:
         picks = {v - first: min(v, len(versions)) for v in range(1, rounds + 2)}
         episode.note(versions[-1], Verdict("refine", "version", len(versions), rounds + 1, why, picks))
         return versions[-1]
-
-
-_LABEL = re.compile(r"^(?:(?:selected )?action:|#?\d+[.):]|\s)*", re.IGNORECASE)
-_NUMBER = re.compile(r"\s*(?:candidate|option|number|no\.)?\s*#?(\d{1,3})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
