@@ -33,7 +33,7 @@ class ActionLine:
 
     @property
     def text(self) -> str:
-        """The action without what stands around it."""
+        """The action without what is around it."""
         return f"{self.name}[{self.argument}]"
 
 

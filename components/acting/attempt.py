@@ -55,7 +55,7 @@ class ActsInSteps:
     """The settings of agents that take one action per step; every reply is kept as the model wrote it.
 
     ``max_steps`` None: the budget's matter. ``force_finish``: the last step offers nothing but to end.
-    ``preload``: the inputs (schema, documents) stand in the task. ``stop`` are strings at which an action's
+    ``preload``: the inputs (schema, documents) are in the task. ``stop`` are strings at which an action's
     text ends, such as ``Observation:``; empty because some endpoints refuse them and the grammars do without.
     ``shots``: at most so many demonstrations of the memory are shown; where the control ``metadata`` describes a
     database they are of this database. ``as_lines``: what was done is written as ``Name[argument]``.

@@ -31,7 +31,7 @@ class RunsCode(Protocol):
 class PythonCell:
     """Takes ``cell``, Python code that assigns ``answer``; returns ``str(answer)``, at most ``shown`` characters of it.
 
-    ``described``: the card names the functions that stand in every cell, for agents whose prompts do not, and says
+    ``described``: the card names the functions that are in every cell, for agents whose prompts do not, and says
     that filters may count groups (``groups``). Data: ``status`` (ok, no_answer, error, timeout, killed, too_large),
     ``answer`` whole, ``output`` (what was printed, never shown), ``error`` (type, kind, message, line_no, line,
     traceback) and ``seconds``. Raises ToolError for every status but ok and no_answer, with the status as its label.

@@ -39,7 +39,7 @@ class PlanRun:
     results: list[str | None] = field(default_factory=list)
 
     async def act(self, line: ActionLine, reply: Message) -> Answer | Refusal | Failure | None:
-        """Run the next action, which stands in ``reply``; what it returns ends the plan."""
+        """Run the next action, which is in ``reply``; what it returns ends the plan."""
         try:
             argument = None if line.argument is None else self._filled(line.argument)
             call = call_of(line.name, argument, self.episode.offer.tools)

@@ -33,7 +33,7 @@ class ToolError(Exception):
 
 
 class LimitReached(Exception):
-    """For the trajectory: a budget of the sample is spent; scored as it stands."""
+    """For the trajectory: a budget of the sample is spent; scored as it is."""
 
 
 class AttemptOver(LimitReached):

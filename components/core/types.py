@@ -150,7 +150,7 @@ class Trajectory:
 class Problem:
     """What an agent may see of a sample. ``choices``: letter -> text, empty for open questions. ``inputs``: what else
     there is, kind (image, image_2, sql_database, upload_files) -> the name by which tools take it; the images among
-    them stand in ``images`` in the same order."""
+    them are in ``images`` in the same order."""
 
     id: str
     question: str

@@ -1,6 +1,6 @@
 """RadABench's tags: ``<Call>``, ``<EndCall>`` for the last call, ``<NoCall>`` for a refusal.
 
-Source: Zheng et al. 2024, arXiv 2412.09529. Tags are case-sensitive; the first complete element counts, what stands
+Source: Zheng et al. 2024, arXiv 2412.09529. Tags are case-sensitive; the first complete element counts, what is
 around it is ignored. Departure: ``<Input>`` may also hold a JSON object, for tools with named parameters.
 """
 

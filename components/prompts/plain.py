@@ -33,7 +33,7 @@ def shown_by(
     environment: Environment, text: str, switches: Collection[str], shared: Callable[[str], str]
 ) -> set[str] | None:
     """The names that a template shows as they are, where it does no more with what it is given; None where it does.
-    ``switches``: names that may decide what stands in it; ``shared``: the text of a file that it includes."""
+    ``switches``: names that may decide what is in it; ``shared``: the text of a file that it includes."""
     tree = environment.parse(text)
     for one in tree.find_all(nodes.Include):
         included = one.template.value if isinstance(one.template, nodes.Const) else None
@@ -48,7 +48,7 @@ def shown_by(
 
 def flaw_in(text: str, names: Collection[str], needs: Collection[str] = ()) -> str | None:
     """Why a text may not take a template's place; None where it may. ``names``: what it is given, all of which it must
-    show, and no other; ``needs``: texts that must stand in it, since a reader of the replies goes by them."""
+    show, and no other; ``needs``: texts that must be in it, since a reader of the replies goes by them."""
     if not text.strip():
         return "it is empty"
     if len(text) > LONGEST:

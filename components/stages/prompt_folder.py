@@ -185,7 +185,7 @@ class PromptHome:
         return version
 
     def write(self, version: Version, status: str) -> None:
-        """Write the set as it stands. Raises ConfigError where it was edited meanwhile."""
+        """Write the set as it is. Raises ConfigError where it was edited meanwhile."""
         self._refuse_edits()
         self._note(version, _WRITING, {"then": status})
         for name, text in version.files.items():

@@ -119,7 +119,7 @@ class Tried:
         raise ConfigError(f"{key}: {what} scores no episode here; these do: {', '.join(sorted(have)) or 'none'}")
 
 
-async def tried(context: StageContext, prompts: Path, samples: Sequence[Sample], trials: int = 1) -> Tried:
+async def run_version(context: StageContext, prompts: Path, samples: Sequence[Sample], trials: int = 1) -> Tried:
     """The agent of the config with the prompts of a folder on samples, each so many times."""
     agent = with_prompts(context.agent, str(prompts))
     rounds = [(sample, epoch) for epoch in range(trials) for sample in samples]

@@ -24,7 +24,7 @@ from components.prompts import PromptSet, own_folder, place_of
 from components.stages.prompt_critic import Critic, failure_text
 from components.stages.prompt_folder import COMPLETE, WAITING, PromptHome, Rules, Version, diff
 from components.stages.prompt_report import compared, figures, page, round_page, scatter
-from components.stages.prompt_trials import Gate, Parts, Tried, parts_of, per_record, tried, with_prompts
+from components.stages.prompt_trials import Gate, Parts, Tried, parts_of, per_record, run_version, with_prompts
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 Count = Annotated[int, Ge(1)]
@@ -128,7 +128,7 @@ class _Refining:
             texts = context.known([*parts.train, *parts.validation])
             about = {"base": self.rules.base, "split": parts.split, "records": parts.records, "texts": texts}
             self.home.begin({**context.facts, "begun": context.begun, **about})
-            first = await tried(context, self.home.save(self.rules.first), parts.train[:1])
+            first = await run_version(context, self.home.save(self.rules.first), parts.train[:1])
             first.check(setting.metric, setting.solved_by)  # before all others are paid for
         version = self.home.version(self.rules) if notes["rounds"] else self.rules.first
         before: Tried | None = None
@@ -180,7 +180,7 @@ class _Refining:
     async def _tried(self, part: str, version: Version, samples: Sequence[Sample], trials: int = 1) -> Tried:
         """The version on samples. What it took is kept under what it was: tried again, it comes from the journal."""
         folder = self.home.save(version)
-        played = await tried(self.context, folder, samples, trials)
+        played = await run_version(self.context, folder, samples, trials)
         self.home.notes["spent"][f"{part}/{folder.name}"] = played.usage
         return played
 

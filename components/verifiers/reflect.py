@@ -32,7 +32,7 @@ class Reflect:
         """The first version on which nothing is found, else the last."""
         action, labels = await propose(), list[str]()
         for left in range(self.repairs, -1, -1):
-            label, finding = found(action, episode)
+            label, finding = flaw_of(action, episode)
             labels.append(label)
             if not finding or not left:
                 break
@@ -44,7 +44,7 @@ class Reflect:
         return action
 
 
-def found(action: Action, episode: Episode) -> tuple[str, str]:
+def flaw_of(action: Action, episode: Episode) -> tuple[str, str]:
     """What is wrong with an action before it is carried out: a label and a sentence, empty where nothing is."""
     if action.error is not None:
         return action.error, f"Your reply could not be read: {action.error_text}."

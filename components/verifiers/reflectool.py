@@ -26,7 +26,7 @@ _LABEL = re.compile(r"^(?:(?:selected )?action:|#?\d+[.):]|\s)*", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*(?:candidate|option|number|no\.)?\s*#?(\d{1,3})\b", re.IGNORECASE)
 
 
-async def tried(episode: Episode, action: Action) -> str | None:
+async def result_of(episode: Episode, action: Action) -> str | None:
     """What an action would give; None when it cannot be tried. A tried answer does not end the task."""
     if action.error is not None:
         return f"The action could not be read: {action.error_text}."
@@ -68,7 +68,7 @@ class Refine:
         versions, seen = [await propose()], list[str | None]()
         rounds, why = self.n - (self.counting == "total"), "the limit is reached"
         for _ in range(rounds):
-            seen.append(await tried(episode, versions[-1]) if self.try_actions else None)
+            seen.append(await result_of(episode, versions[-1]) if self.try_actions else None)
             shown = slice(None) if self.history == "all" else slice(-1, None)
             pairs = [(action_text(one), saw) for one, saw in zip(versions, seen, strict=True)]
             lessons = guide(episode, versions[shown])
@@ -120,7 +120,7 @@ class Select:
         distinct: dict[str, Candidate] = {}
         for action in proposed:
             if (text := action_text(action)) not in distinct:
-                saw = await tried(episode, action) if self.try_actions else None
+                saw = await result_of(episode, action) if self.try_actions else None
                 distinct[text] = Candidate(action, text, saw)
         among = list(distinct.values())
         chosen, why = await self._choice(messages, among, episode, episode, "verify")
