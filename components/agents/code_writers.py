@@ -28,7 +28,7 @@ from components.core.messages import Message
 from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import PromptSetName, Requirements
-from components.core.types import Action, Answer, Failure, Refusal
+from components.core.types import Action, Answer, Failure, Observed, Refusal
 from components.prompts import load
 from components.sql.complexity import tables_of
 
@@ -173,14 +173,6 @@ def kind_of(sql: str) -> Kind:
 
 
 @dataclass(frozen=True)
-class _Run:
-    """A cell that ran, and its value (None: it gave none)."""
-
-    cell: str
-    value: str | None
-
-
-@dataclass(frozen=True)
 class SelfDebugging(ShowsSolved):
     """At most ``max_steps`` cells, shown ``shots`` demonstrations, and after each one call that explains it. Of a cell
     the model sees its result or its whole traceback. Every new cell is run and explained, whatever verdict comes with
@@ -196,8 +188,8 @@ class SelfDebugging(ShowsSolved):
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Write, then run and explain until the verdict."""
-        prompts, run = load(self.prompts), None
-        metadata = (await episode.control("metadata")).data
+        prompts, metadata = load(self.prompts), (await episode.control("metadata")).data
+        run: Observed | None = None
         shown = seeds_of(episode, metadata["database"], "code")[: self.shots]
         question = episode.problem.question.strip()
         task = prompts.user("problem", metadata=metadata, demonstrations=shown, question=question)
@@ -212,11 +204,9 @@ class SelfDebugging(ShowsSolved):
             if message.tool_calls:  # the calls that explain offer no function: a cell sent to one is a text there
                 message = prompts.assistant("cell", cell=cell_of(action))
             if action.error is None:
-                last = episode.last.observed[-1]
-                data = last.observation.data
-                run = _Run(cell_of(action), data.get("answer") if data.get("status") == "ok" else None)
-                trace = (data.get("error") or {}).get("traceback")
-                result = prompts.user("review", told=trace or last.observation.text)
+                run = episode.last.observed[-1]
+                trace = (run.observation.data.get("error") or {}).get("traceback")
+                result = prompts.user("review", told=trace or run.observation.text)
             messages += [message, result]
             action = episode.parse(await episode.ask(messages, "reflect"))
             ended = _ended(action, run)
@@ -224,18 +214,19 @@ class SelfDebugging(ShowsSolved):
         return ended or Failure("step_limit", f"no cell was called right within {self.max_steps} executions")
 
 
-def _ended(action: Action, run: _Run | None) -> Answer | Refusal | Failure | None:
+def _ended(action: Action, run: Observed | None) -> Answer | Refusal | Failure | None:
     """The outcome that a reply states. A verdict comes without a cell, or with lines of the last one as quotations."""
     if action.refusal is not None:
         return action.refusal
-    quotes = action.last and run is not None and set(_lines(cell_of(action))) <= set(_lines(run.cell))
+    quotes = action.last and run is not None and _lines(cell_of(action)) <= _lines(str(run.call.parsed.get("cell")))
     if action.answer is None and not quotes:
         return None
-    if run is None or run.value is None:
+    data = {} if run is None else run.observation.data
+    if data.get("status") != "ok":
         return Failure("no_answer", "the last execution gave no value")
-    return Answer(run.value)
+    return Answer(data["answer"])
 
 
-def _lines(cell: str) -> list[str]:
+def _lines(cell: str) -> set[str]:
     """The lines of a cell, however they are indented."""
-    return [line.strip() for line in cell.splitlines() if line.strip()]
+    return {line.strip() for line in cell.splitlines() if line.strip()}
