@@ -7,6 +7,7 @@ from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.plain import Intact
 from components.core.tools import NoState, Offer
+from components.core.traits import ToolTraits
 from components.core.types import Observation, Observed, Sample
 from components.radiology.toolset import Radiology
 from runner.episode.episode import play
@@ -30,6 +31,10 @@ class Says:
     @property
     def spec(self) -> ToolSpec:
         return ToolSpec(self.name, "says it", TEXT, facts=self.facts)
+
+    @property
+    def traits(self) -> ToolTraits:
+        return ToolTraits(timeout_seconds=self.timeout_seconds)
 
     async def __call__(self, context: Any, text: str = "") -> Observation:
         if text == "no":

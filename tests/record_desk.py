@@ -18,7 +18,7 @@ from components.ehr import actions as actions
 from components.ehr.metadata import metadata
 from components.ehr.tables import Tables
 from components.ehr.toolset import EhrState
-from components.grammars.bracket_text import BracketText
+from components.grammars.bracket_json import BracketText
 from components.models.scripted import Scripted
 from tests.attempts import Attempt
 

@@ -12,7 +12,7 @@ from components.core.types import Action, Demonstration, Problem
 from components.prompts import load
 from components.radiology.tasks import PLANNING_NAMES, REFUSAL_FIELDS
 from components.rubrics.rubric import Field, Rubric
-from components.verifiers.select import Candidate
+from components.verifiers.reflectool import Candidate
 
 PROMPTS = Path(__file__).resolve().parent.parent / "components" / "prompts"
 SOLVED = {

@@ -4,19 +4,19 @@ Source: Yao et al. 2023 (ReAct), arXiv 2210.03629, for the form; docs/papers/ehr
 the raw text up to the last closing bracket of the line, since SQL and conditions hold brackets themselves.
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from components.core.errors import ActionError, ConfigError
-from components.core.messages import ToolCall, ToolSpec
-from components.core.task_text import action_text
+from components.core.messages import ToolCall, ToolSpec, encodable
+from components.core.task_text import FINISH, action_text
 from components.core.tools import Tool
 from components.core.types import Action
 
 FORM = "Name[argument]"
-FINISH, REFUSE = "Finish", "Refuse"
 
 # White space, quoting, bullets, a number (1. or 1) or #1:) and the word Action may stand before the name.
 _HEAD = re.compile(r"(?:[\s>*`-]|#?\d+\s*+[.):=]|Action(?:\s*+\d++)?\s*+:)*+(\w++)\s*+\[", re.ASCII)
@@ -24,10 +24,8 @@ _HEAD = re.compile(r"(?:[\s>*`-]|#?\d+\s*+[.):=]|Action(?:\s*+\d++)?\s*+:)*+(\w+
 
 @dataclass(frozen=True)
 class ActionLine:
-    """One action as it is written; ``end`` is where it ends in the text.
-
-    ``argument`` None: its bracket is not closed on the line.
-    """
+    """One action as it is written; ``end`` is where it ends in the text. ``argument`` None: its bracket is not closed
+    on the line."""
 
     name: str
     argument: str | None
@@ -35,7 +33,7 @@ class ActionLine:
 
     @property
     def text(self) -> str:
-        """The action without what stands around it."""
+        """The action without what is around it."""
         return f"{self.name}[{self.argument}]"
 
 
@@ -64,10 +62,8 @@ def parameter_of(spec: ToolSpec) -> str:
 
 
 def describe_tools(tools: Mapping[str, Tool]) -> list[dict[str, str]]:
-    """What prompts say of each tool: ``name``, the name of its ``argument`` and what it is ``about``.
-
-    Raises ConfigError for a tool with other parameters than one text.
-    """
+    """What prompts say of each tool: ``name``, the name of its ``argument`` and what it is ``about``. Raises
+    ConfigError for a tool with other parameters than one text."""
     specs = [tool.spec for tool in tools.values()]
     return [{"name": spec.name, "argument": parameter_of(spec), "about": spec.description} for spec in specs]
 
@@ -76,10 +72,8 @@ def call_of(name: str, argument: str | None, tools: Mapping[str, Tool]) -> ToolC
     """The call that an action stands for, also of a tool that is not there. Raises ActionError."""
     if argument is None:
         raise ActionError(f"the bracket after {name!r} is not closed on its line; write the whole action on one line")
-    try:
-        argument.encode()
-    except UnicodeEncodeError:
-        raise ActionError("its argument holds what cannot be written as text") from None
+    if not encodable(argument):
+        raise ActionError("its argument holds what cannot be written as text")
     parameter = parameter_of(tools[name].spec) if name in tools else "argument"
     return ToolCall("call", name, json.dumps({parameter: argument}, ensure_ascii=False))
 
@@ -88,14 +82,10 @@ def line_text(action: Action) -> str:
     """An action as a line, without the thought before it; what has no such form as ``task_text`` writes it."""
     if action.answer is not None and action.error is None:
         return f"{FINISH}[{action.answer}]"
-    texts = [_line_of(call) for call in action.calls]
-    return "; ".join(text for text in texts if text) if texts and all(texts) else action_text(action)
-
-
-def _line_of(call: ToolCall) -> str:
-    """A call with one text argument as a line; empty for any other."""
-    try:
-        values = list(call.parsed.values())
-    except ValueError:
-        return ""
-    return f"{call.name}[{values[0]}]" if len(values) == 1 and isinstance(values[0], str) else ""
+    lines = []
+    with contextlib.suppress(ValueError):
+        for call in action.calls:
+            (value,) = call.parsed.values()  # ValueError for another number of arguments, or unreadable ones
+            if isinstance(value, str):
+                lines.append(f"{call.name}[{value}]")
+    return "; ".join(lines) if lines and len(lines) == len(action.calls) else action_text(action)

@@ -1,17 +1,27 @@
-"""The text arguments of tools: their specification, how they are read, and the lock that loads optional libraries.
+"""Calls of tools before they run: text arguments, what a tool foresees, the reflection in front, optional libraries.
 
-These libraries import each other's parts (spaCy its plug-ins, these spaCy), and tools run in threads: two that import
-at the same time can end up with half-loaded modules. Hence one lock for all of them.
+Source of the block ``<Reflection>``, in which a reply thinks before it acts: Zheng et al. 2024, arXiv 2412.09529; it
+holds ``<Candidates>``, ``<Reasoning>`` and ``<Constraints>``.
+
+Optional libraries import each other's parts (spaCy its plug-ins, these spaCy), and tools run in threads: two that
+import at the same time can end up with half-loaded modules. Hence one lock for all of them.
 """
 
+import re
 from importlib.metadata import PackageNotFoundError, distribution
 from threading import Lock
+from typing import Any, Protocol, runtime_checkable
 
 from components.core.errors import ToolError, missing_extra
-from components.core.messages import ToolSpec
+from components.core.messages import ToolSpec, encodable
+from components.core.tools import Offer, State, tool_of
+from components.core.traits import innermost
+from components.core.types import Action
 
 LONGEST, LONGEST_ALONE = 20_000, 100_000  # characters of one of several arguments, of the only one
 LOADING = Lock()  # held while an optional library is imported and its model is built
+OPENS, CLOSES = "<Reflection>", "</Reflection>"
+_TAG = re.compile(r"</?\w+>")
 
 
 def text_argument(spec: ToolSpec, parameter: str, value: object, longest: int = LONGEST) -> str:
@@ -25,20 +35,11 @@ def text_argument(spec: ToolSpec, parameter: str, value: object, longest: int = 
         problem = (
             f"takes at most {longest:,} characters in {parameter!r}, found {len(value):,}; give a part of the text"
         )
-    elif not _is_writable(value):
+    elif not encodable(value):
         problem = f"cannot read {parameter!r}: it holds what cannot be written as text"
     if problem:
         raise ToolError(f"{spec.name} {problem}.", "bad_arguments")
     return str(value)
-
-
-def _is_writable(text: str) -> bool:
-    """Whether a text has no lone surrogate."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def only_text(spec: ToolSpec, value: object) -> str:
@@ -46,14 +47,11 @@ def only_text(spec: ToolSpec, value: object) -> str:
     return text_argument(spec, next(iter(spec.parameters["properties"])), value, LONGEST_ALONE)
 
 
-def text_spec(name: str, description: str, parameter: str, about: str, dimension: str) -> ToolSpec:
+def text_spec(name: str, description: str, parameter: str, about: str, dimension: str, **facts: str) -> ToolSpec:
     """The spec of a tool with one text argument."""
-    parameters = {
-        "type": "object",
-        "properties": {parameter: {"type": "string", "description": about}},
-        "required": [parameter],
-    }
-    return ToolSpec(name, description, parameters, facts={"dimension": dimension})
+    properties = {parameter: {"type": "string", "description": about}}
+    parameters = {"type": "object", "properties": properties, "required": [parameter]}
+    return ToolSpec(name, description, parameters, facts={"dimension": dimension, **facts})
 
 
 def missing_model(tool: str, model: str | None) -> str:
@@ -67,3 +65,30 @@ def missing_model(tool: str, model: str | None) -> str:
     except PackageNotFoundError:
         return f"{tool}: the spaCy pipeline {model!r} is not installed; install its package, or set model: null"
     return ""
+
+
+@runtime_checkable
+class ForeseesErrors(Protocol):
+    """A tool that can say that a call would be refused, without running it and without revealing its result."""
+
+    def foresee(self, state: State, **arguments: Any) -> None:
+        """Raises ToolError, as the call would."""
+
+
+def foresee_error(offer: Offer, action: Action) -> ToolError | None:
+    """Why the first call that would be refused would be so; None where nothing is known to be wrong. Tools are asked
+    about the first call alone: those after it meet what it leaves behind."""
+    for number, call in enumerate(action.calls):
+        try:
+            tool, arguments = tool_of(offer, call)
+            if number == 0 and isinstance(inner := innermost(tool), ForeseesErrors):
+                inner.foresee(offer.state, **arguments)
+        except ToolError as error:
+            return error
+    return None
+
+
+def reflection_in(text: str) -> str:
+    """What the first block says, without the tags inside it; empty where there is no block or nothing in it."""
+    inside, closed, _ = text.partition(OPENS)[2].partition(CLOSES)
+    return " ".join(_TAG.sub(" ", inside).split()) if closed else ""

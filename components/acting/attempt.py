@@ -14,14 +14,11 @@ from annotated_types import Ge
 
 from components.acting.action_lines import line_text
 from components.acting.demonstrations import shown_plans, shown_tasks
-from components.acting.solved import SEEDS, TASKS
-from components.core.errors import ConfigError
 from components.core.messages import Image, Message, Sampling, continued
-from components.core.protocols import Agent, Episode
+from components.core.protocols import Episode
 from components.core.task_text import Chain, action_text, task_text
-from components.core.tools import Offer
-from components.core.traits import PromptSetName, agents_in
-from components.core.types import Action, Answer, Demonstration, Failure, Refusal
+from components.core.traits import PromptSetName
+from components.core.types import Action, Answer, Failure, Refusal
 from components.prompts import PromptSet, load
 
 
@@ -53,18 +50,12 @@ class Retries(Protocol):
     async def attempt(self, episode: Episode, shown: Shown | None = None) -> Trial: ...
 
 
-def retrying_agent(agent: Agent) -> Agent:
-    """The agent that can try again: the first such one among those that an agent holds, else the agent itself."""
-    own, *held = agents_in(agent)
-    return next((one for one in (*held, own) if isinstance(one, Retries)), held[0] if held else own)
-
-
 @dataclass(frozen=True)
 class ActsInSteps:
     """The settings of agents that take one action per step; every reply is kept as the model wrote it.
 
     ``max_steps`` None: the budget's matter. ``force_finish``: the last step offers nothing but to end.
-    ``preload``: the inputs (schema, documents) stand in the task. ``stop`` are strings at which an action's
+    ``preload``: the inputs (schema, documents) are in the task. ``stop`` are strings at which an action's
     text ends, such as ``Observation:``; empty because some endpoints refuse them and the grammars do without.
     ``shots``: at most so many demonstrations of the memory are shown; where the control ``metadata`` describes a
     database they are of this database. ``as_lines``: what was done is written as ``Name[argument]``.
@@ -81,22 +72,13 @@ class ActsInSteps:
     @property
     def controls(self) -> Sequence[str]:
         """The control that describes the database, for prompts that show it."""
-        return ("metadata",) if "metadata" in _names(load(self.prompts)) else ()
+        return ("metadata",) if "metadata" in names_given(load(self.prompts)) else ()
 
-    @property
-    def shown_memory(self) -> str | None:
-        """The memory that the demonstrations are from, where any are shown."""
-        if not self.shots:
-            return None
-        return SEEDS if self.controls else TASKS
 
-    def refuse_unshown(self) -> None:
-        """Raises ConfigError for demonstrations that the prompts have no place for."""
-        if self.shots and "demonstrations" not in _names(load(self.prompts)):
-            raise ConfigError(
-                f"agent.shots={self.shots}: system.jinja of the prompts {self.prompts!r} shows no demonstrations;"
-                " choose other prompts, or agent.shots=0"
-            )
+@lru_cache(maxsize=64)
+def names_given(prompts: PromptSet) -> Collection[str]:
+    """What the system prompt of a set is given."""
+    return prompts.names("system") if "system" in prompts.texts else ()
 
 
 @dataclass
@@ -114,9 +96,14 @@ class Acting:
         """The system prompt, with demonstrations, and the task, with images and preloaded inputs."""
         described = settings.controls or "metadata" in episode.offer.controls
         facts = {"metadata": (await episode.control("metadata")).data} if described else {}
-        demonstrations = _demonstrations(episode, settings, facts)
+        demonstrations, database = shown_tasks(episode, settings.shots), facts.get("metadata", {}).get("database", "")
+        if not demonstrations and database and (settings.controls or episode.memory is not None):
+            demonstrations = shown_plans(episode, database, settings.shots)
         acting = cls(episode, settings, {**vars(shown), "demonstrations": demonstrations, **facts})
-        acting.messages = [acting._system(), await acting._task()]
+        read = ("look", "inputs") if settings.preload else ("look",)
+        held = "".join([await read_control(episode, name) for name in read])
+        task = {"problem": episode.problem, "task": task_text(episode.problem), "held": held, **acting.values}
+        acting.messages = [acting._system(), load(settings.prompts).user("problem", shown_images(episode), **task)]
         return acting
 
     async def act(self, closing: bool = False) -> Action:
@@ -128,7 +115,9 @@ class Acting:
     async def observe(self, action: Action) -> None:
         """Run an action and add what came of it."""
         seen = await self.episode.observe(action)
-        self.add(action, _saw(self.episode, action, seen), [*self.messages, action.message, *seen])
+        came = [one.observation.text for one in self.episode.last.observed if not one.control]
+        result = "\n".join(came if action.error is None else [message.text for message in seen])
+        self.add(action, result, [*self.messages, action.message, *seen])
 
     def add(self, action: Action, result: str, messages: list[Message]) -> None:
         """Add an action and its result to the chain; the attempt continues with ``messages``."""
@@ -147,33 +136,13 @@ class Acting:
         return Answer((await self.episode.ask(continued(self.messages, ask), "conclude")).text)
 
     def _system(self, closing: bool = False) -> Message:
-        instructions = self.episode.instructions(closing)
-        formats = () if closing else _formats(self.episode.offer)
-        return load(self.settings.prompts).system(
-            "system", instructions=instructions, formats=formats, max_steps=self.settings.max_steps, **self.values
-        )
-
-    async def _task(self) -> Message:
-        episode, problem = self.episode, self.episode.problem
-        held = await read_control(episode, "look") + (
-            await read_control(episode, "inputs") if self.settings.preload else ""
-        )
-        shown = {"problem": problem, "task": task_text(problem), "held": held, **self.values}
-        return load(self.settings.prompts).user("problem", shown_images(episode), **shown)
-
-
-def _demonstrations(episode: Episode, settings: ActsInSteps, facts: Mapping[str, Any]) -> Sequence[Demonstration]:
-    """Solved tasks of the memory, else solved questions of the database."""
-    found, database = shown_tasks(episode, settings.shots), facts.get("metadata", {}).get("database", "")
-    if found or not database or (episode.memory is None and not settings.controls):
-        return found
-    return shown_plans(episode, database, settings.shots)
-
-
-@lru_cache(maxsize=64)
-def _names(prompts: PromptSet) -> Collection[str]:
-    """What the system prompt of a set is given."""
-    return prompts.names("system") if "system" in prompts.texts else ()
+        formats: dict[tuple[str, ...], str] = {}  # a call as a pattern, for each way of taking parameters
+        for tool in () if closing else self.episode.offer.tools.values():
+            names = tuple(tool.spec.parameters.get("properties", {}))
+            filled = orjson.dumps(dict.fromkeys(names, "...")).decode()
+            formats.setdefault(names, f"{tool.spec.name}[{filled}]")
+        values = {"instructions": self.episode.instructions(closing), "formats": tuple(formats.values())}
+        return load(self.settings.prompts).system("system", max_steps=self.settings.max_steps, **values, **self.values)
 
 
 def shown_images(episode: Episode) -> tuple[Image, ...]:
@@ -187,13 +156,6 @@ def blind(episode: Episode) -> bool:
     return bool(shown_images(episode)) and not episode.sees_images
 
 
-def _saw(episode: Episode, action: Action, messages: Sequence[Message]) -> str:
-    """What came of an action, without what the grammar puts around it."""
-    if action.error is not None:
-        return "\n".join(message.text for message in messages)
-    return "\n".join(one.observation.text for one in episode.last.observed if not one.control)
-
-
 def stated_outcome(action: Action) -> Answer | Refusal | None:
     """The outcome that an action states."""
     return action.refusal if action.answer is None else Answer(action.answer)
@@ -202,13 +164,3 @@ def stated_outcome(action: Action) -> Answer | Refusal | None:
 async def read_control(episode: Episode, name: str) -> str:
     """What a control of the toolset shows, where there is one."""
     return (await episode.control(name)).text if name in episode.offer.controls else ""
-
-
-def _formats(offer: Offer) -> Sequence[str]:
-    """One call as a pattern for each way in which the offered tools take their parameters."""
-    patterns: dict[tuple[str, ...], str] = {}
-    for tool in offer.tools.values():
-        names = tuple(tool.spec.parameters.get("properties", {}))
-        filled = orjson.dumps(dict.fromkeys(names, "...")).decode()
-        patterns.setdefault(names, f"{tool.spec.name}[{filled}]")
-    return tuple(patterns.values())

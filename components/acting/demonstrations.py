@@ -1,38 +1,50 @@
-"""Demonstrations as agents that act show them: solved tasks step by step, and solved questions as plans of actions.
+"""Solved tasks and questions as they are shown to an agent: step by step, as plans of actions, as examples.
 
 A prompt set holds solved tasks in its ``tasks.yaml``, each with its text (``task``) and its ``steps``: pairs of an
 action and what came back. Of solved questions of a database (``components.acting.solved``), what the memory holds as
 ``actions`` is text: an action a line, in which ``#k`` stands for the result of the k-th one, and below it, as
-``Observation: ...``, what came back. Plans are shown without results; of what was done step by step, results stand in
-the place of references.
-
-``PlanRun`` runs a plan that was made before anything was seen: its actions in order, up to the first that fails
-(docs/papers/ehragent.md, baselines of Shi et al. 2024, EMNLP, arXiv 2401.07128, without a code interface).
+``Observation: ...``, what came back. Plans are shown without results; of what was done step by step, results are in the
+place of references. An ``Example`` is a question with its answer, and maybe a rationale.
 """
 
+import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import orjson
+from annotated_types import MinLen
+from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter, ValidationError
 
-from components.acting.action_lines import FINISH, REFUSE, ActionLine, action_lines, call_of
+from components.acting.action_lines import action_lines
 from components.acting.solved import SEEDS, SolvedQuestions, own_seeds, seeds_of
 from components.acting.tool_names import lasting_names, to_local
-from components.core.errors import ActionError, ConfigError
-from components.core.messages import Message
+from components.core.errors import ConfigError
 from components.core.protocols import Episode
-from components.core.task_text import Chain, chain_text, task_text
-from components.core.tools import Offer
-from components.core.types import Action, Answer, Demonstration, Failure, Refusal
+from components.core.task_text import FINISH, REFUSE, Chain, chain_text, task_text
+from components.core.types import Demonstration, Problem
 from components.prompts import load
 
 REFERENCE = re.compile(r"#(\d+)")
 _SAW = "Observation:"
 _TASKS = "tasks"  # the file of a prompt set that holds solved tasks
-_ACTION = re.compile(r"[^\[\]\n]*\w\[.*\]\s*", re.DOTALL)
+FILE = "examples.json"
+_DECIDE = "Answer with yes, no or maybe."
+_Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+class _Task(BaseModel, extra="forbid"):
+    """A solved task in a file."""
+
+    task: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    steps: Annotated[
+        list[tuple[Annotated[str, StringConstraints(pattern=r"(?s)^[^\[\]\n]*\w\[.*\]\s*$")], str]], MinLen(1)
+    ]
+
+
+_TASK_LIST: TypeAdapter[list[_Task]] = TypeAdapter(Annotated[list[_Task], MinLen(1)])
 
 
 @dataclass(frozen=True)
@@ -60,15 +72,15 @@ def own_tasks(prompts: str) -> tuple[Demonstration, ...]:
     prompt_set = load(prompts)
     if not prompt_set.holds(_TASKS):
         return ()
-    rows = prompt_set.data(_TASKS)
-    if not isinstance(rows, list) or not rows or not all(map(_is_task, rows)):
-        wrong = next((n for n, row in enumerate(rows, 1) if not _is_task(row)), 0) if isinstance(rows, list) else 0
+    try:
+        return tuple(solved_task(one.task, one.steps) for one in _TASK_LIST.validate_python(prompt_set.data(_TASKS)))
+    except ValidationError as error:
+        wrong = [f", task {place + 1}" for place in error.errors()[0]["loc"][:1] if isinstance(place, int)]
         raise ConfigError(
-            f"prompt set {prompts!r}: {_TASKS}.yaml{f', task {wrong}' if wrong else ''}: must be a list of"
+            f"prompt set {prompts!r}: {_TASKS}.yaml{''.join(wrong)}: must be a list of"
             " {task, steps}, task a text and steps a list of pairs of texts: an action, as Name[...], and what came"
             " back"
-        )
-    return tuple(solved_task(row["task"].strip(), [(did, saw) for did, saw in row["steps"]]) for row in rows)
+        ) from None
 
 
 def fixed_demonstrations(prompts: str) -> Sequence[Demonstration]:
@@ -83,129 +95,144 @@ def solved_task(problem: str, steps: Chain, **data: Any) -> Demonstration:
 
 def shown_tasks(episode: Episode, shots: int) -> Sequence[Demonstration]:
     """At most ``shots`` solved tasks of the memory, in its order, under the names of the tools that are offered; none
-    without a memory, as while one is learnt."""
+    without a memory, as while one is learnt. A fixed one is shown without actions that are not offered."""
     if episode.memory is None or not shots:
         return ()
-    found = [one for one in episode.memory.search(task_text(episode.problem)) if "steps" in one.data]
-    return [_as_offered(one, episode.offer) for one in found[:shots]]
-
-
-def _usable(steps: Chain, offer: Offer) -> Chain:
-    """The steps without actions that are not offered: what the same demonstration shows to whom has fewer tools."""
-    names = {*lasting_names(tool.spec for tool in offer.tools.values()).values(), FINISH, REFUSE}
-    return [(did, saw) for did, saw in steps if did.partition("[")[0] in names]
-
-
-def _as_offered(one: Demonstration, offer: Offer) -> Demonstration:
-    """A demonstration under the names of this task's tools; a fixed one only with actions that are offered."""
-    steps = one.data["steps"] if "id" in one.data else _usable(one.data["steps"], offer)
-    names = lasting_names(tool.spec for tool in offer.tools.values())
-    return replace(one, solution=to_local(chain_text(steps), names))
-
-
-def _is_task(row: object) -> bool:
-    steps = row.get("steps") if isinstance(row, Mapping) else None
-    return (
-        isinstance(row, Mapping)
-        and row.keys() == {"task", "steps"}
-        and isinstance(row["task"], str)
-        and bool(row["task"].strip())
-        and isinstance(steps, list)
-        and bool(steps)
-        and all(isinstance(step, list) and len(step) == 2 and all(isinstance(t, str) for t in step) for step in steps)
-        and all(_ACTION.fullmatch(did) for did, _ in steps)
-    )
+    names = lasting_names(tool.spec for tool in episode.offer.tools.values())
+    known = {*names.values(), FINISH, REFUSE}
+    found = [one for one in episode.memory.search(task_text(episode.problem)) if "steps" in one.data][:shots]
+    return [
+        replace(one, solution=to_local(chain_text(steps), names))
+        for one in found
+        for steps in [[step for step in one.data["steps"] if "id" in one.data or step[0].partition("[")[0] in known]]
+    ]
 
 
 def shown_plans(episode: Episode, database: str, shots: int) -> Sequence[Demonstration]:
-    """At most ``shots`` solved questions of a database, our own, in their order.
-
-    ``data`` also holds ``plan`` (lines) and ``steps`` (pairs of an action and what came back, empty where that is not
-    known). Raises ConfigError where some are asked for and the memory holds none.
-    """
+    """At most ``shots`` solved questions of a database, our own, in their order. ``data`` also holds ``plan`` (lines)
+    and ``steps`` (pairs of an action and what came back, empty where that is not known). Raises ConfigError where some
+    are asked for and the memory holds none."""
     found = seeds_of(episode, database, "actions")[:shots] if shots else ()
     if shots and not found:
         raise ConfigError(
             f"the memory holds no solved question of {database!r} with its actions; choose memory={SEEDS}"
         )
-    return [_in_parts(one) for one in found]
-
-
-def _in_parts(one: Demonstration) -> Demonstration:
-    text = one.data["actions"]
-    plan = [line.text for line in action_lines(text)]
-    steps = steps_of(text)
-    return replace(
-        one, solution=chain_text(steps).removesuffix(f"\n{_SAW} "), data={**one.data, "plan": plan, "steps": steps}
-    )
+    shown = []
+    for one in found:
+        text, steps = one.data["actions"], steps_of(one.data["actions"])
+        data = {**one.data, "plan": [line.text for line in action_lines(text)], "steps": steps}
+        shown.append(replace(one, solution=chain_text(steps).removesuffix(f"\n{_SAW} "), data=data))
+    return shown
 
 
 def steps_of(text: str) -> list[tuple[str, str]]:
     """The actions of a text with what came back of each, results in the place of references to them."""
     steps: list[tuple[str, str]] = []
+
+    def result(match: re.Match[str]) -> str:
+        return dict(enumerate((saw for _, saw in steps), 1)).get(int(match[1]), match[0])
+
     for line in text.splitlines():
         if action := next(action_lines(line), None):
-            seen = [saw for _, saw in steps]
-            steps.append((_filled(action.text, seen), ""))
+            steps.append((REFERENCE.sub(result, action.text), ""))
         elif steps and line.strip().startswith(_SAW):
             steps[-1] = (steps[-1][0], line.strip().removeprefix(_SAW).strip())
     return steps
 
 
-def _filled(action: str, seen: Sequence[str]) -> str:
-    """An action with what was seen in the place of references to it."""
-    return REFERENCE.sub(lambda match: dict(enumerate(seen, 1)).get(int(match[1]), match[0]), action)
+@dataclass(frozen=True)
+class Example:
+    """A question with its answer: the letter where there are ``choices``, else the text. ``rationale``: two to four
+    sentences that lead to it; None where nobody wrote them. ``task``: what it was collected for."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    id: _Text
+    question: _Text
+    answer: _Text
+    choices: Mapping[str, str] = field(default_factory=dict)
+    context: str = ""
+    rationale: str | None = None
+    task: str = ""
+
+    def problem(self) -> Problem:
+        """It as a problem, without the answer."""
+        return Problem(self.id, self.question, self.choices, self.context)
 
 
-FAILED = "plan_failed"
+_EXAMPLE = TypeAdapter(Example)
 
 
-@dataclass
-class PlanRun:
-    """What was done of a plan so far: each action as it was run, and its result (None: too long to be passed on)."""
+def as_examples(values: object, place: str) -> tuple[Example, ...]:
+    """Examples of JSON or YAML. Raises ConfigError, naming the place, for what is not an example."""
+    found: list[Example] = []
+    for number, row in enumerate(values if isinstance(values, list) else [values], 1):
+        with contextlib.suppress(ValidationError):
+            found.append(_EXAMPLE.validate_python(row))
+        if len(found) < number or (found[-1].choices and found[-1].answer not in found[-1].choices):
+            raise ConfigError(
+                f"{place}: entry {number}: an example has the texts id, question, answer, and may have context, task,"
+                f" rationale and choices (letter: text, the answer among them); found {row!r:.80}"
+            )
+    return tuple(found)
 
-    episode: Episode
-    done: list[tuple[str, str]] = field(default_factory=list)
-    results: list[str | None] = field(default_factory=list)
 
-    async def act(self, line: ActionLine, reply: Message) -> Answer | Refusal | Failure | None:
-        """Run the next action, which stands in ``reply``; what it returns ends the plan."""
-        try:
-            argument = None if line.argument is None else self._filled(line.argument)
-            call = call_of(line.name, argument, self.episode.offer.tools)
-        except ActionError as error:
-            return self._failed(line, str(error))
-        if line.name == FINISH:
-            return Answer(argument or "")
-        if line.name == REFUSE and self.episode.offer.may_refuse:
-            action = self.episode.parse(Message("assistant", " ".join(line.text.split())))
-            return action.refusal or self._failed(line, action.error_text)
-        await self.episode.observe(Action(reply, calls=(call,)))
-        seen = self.episode.last.observed[-1]
-        if seen.error is not None:
-            return self._failed(line, f"{seen.error}: {seen.observation.text}")
-        self.done.append((f"{line.name}[{argument}]", seen.observation.text))
-        result = seen.observation.data.get("value", seen.observation.text)
-        self.results.append(result if result is None else str(result))
-        return None
+def own_examples(prompts: str) -> tuple[Example, ...]:
+    """The examples of a prompt set; those on yes, no or maybe also as decisions without letters. Raises ConfigError."""
+    prompt_set = load(prompts)
+    shown = as_examples(prompt_set.data("examples"), f"{prompts}/examples.yaml")
+    decisions = [one for one in shown if set(one.choices.values()) == {"yes", "no", "maybe"}]
+    in_words = [
+        replace(one, question=f"{one.question}\n{_DECIDE}", answer=one.choices[one.answer], choices={})
+        for one in decisions
+    ]
+    return (*shown, *in_words)
 
-    def last_result(self) -> Answer | Failure:
-        """The result of the last action, as the answer of a plan that does not say its own."""
-        if not self.results or self.results[-1] is None:
-            return Failure(FAILED, "the plan ends without a result that could be an answer")
-        return Answer(self.results[-1])
 
-    def _filled(self, argument: str) -> str:
-        """The argument with results in the place of references to them. Raises ActionError."""
-        return REFERENCE.sub(lambda match: self._result(int(match[1])), argument)
+def rationales(prompts: str) -> Mapping[str, str]:
+    """Digest of a question (16 hexadecimal digits of the SHA-256 of its words with one space between them) -> the
+    rationale that a prompt set has for it. Raises ConfigError."""
+    rows = load(prompts).data("rationales")
+    if not isinstance(rows, list) or not all(
+        isinstance(row, Mapping) and all(isinstance(row.get(key), str) for key in ("question", "rationale"))
+        for row in rows
+    ):
+        raise ConfigError(
+            f"{prompts}/rationales.yaml: must be a list of {{dataset, id, question, rationale}}, all text"
+        )
+    return {row["question"]: row["rationale"].strip() for row in rows}
 
-    def _result(self, k: int) -> str:
-        """The result of the k-th action. Raises ActionError."""
-        if not 1 <= k <= len(self.results):
-            raise ActionError(f"it uses the result #{k}, and {len(self.results)} actions stand before it")
-        if (result := self.results[k - 1]) is None:
-            raise ActionError(f"the result #{k} is too long to be handed on")
-        return result
 
-    def _failed(self, line: ActionLine, why: str) -> Failure:
-        return Failure(FAILED, f"action {len(self.results) + 1}, {line.name}: {why}")
+def rationale_of(question: str, known: Mapping[str, str]) -> str | None:
+    """The rationale of a question, also where a line was put before or behind it (context, allowed answers)."""
+    lines = question.strip().split("\n")
+    for part in (question, "\n".join(lines[:-1]), lines[-1]):
+        digest = sha256(" ".join(part.split()).encode()).hexdigest()[:16]
+        if digest in known:
+            return known[digest]
+    return None
+
+
+def kind(one: Problem | Example) -> str:
+    """What form an answer has, in words."""
+    decided = {"yes", "no"} <= ({text.lower() for text in one.choices.values()} or _words(one.question))
+    if one.choices:
+        return "options yes and no" if decided else "lettered options"
+    return "yes or no in words" if decided else "open answers"
+
+
+def fitting(problem: Problem, examples: Iterable[Example]) -> Sequence[Example]:
+    """The examples of a problem's kind in their order, each once, those with as many options first. To a question that
+    is decided in words belong only decisions that it names."""
+    alike: dict[tuple[str, str], Example] = {}
+    for one in examples:
+        if kind(one) == kind(problem):
+            alike.setdefault((one.context, one.question), one)
+    found = sorted(alike.values(), key=lambda one: len(one.choices) != len(problem.choices))
+    if problem.choices or kind(problem) == "open answers":
+        return found
+    return [one for one in found if one.answer.strip().lower() in _words(problem.question)]
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))

@@ -44,7 +44,6 @@ class InnerAction:
 PLAN = InnerAction("Plan", "Write down the steps that you will take to solve the task.", "The steps, in order.")
 THINK = InnerAction("Think", "Write down what you make of the findings so far.", "Your reasoning.")
 INNER: tuple[Tool, ...] = (PLAN, THINK)
-KINDS = ("sql_database", "upload_files")
 _SPEC = ToolSpec("inputs", "The inputs of the task as text.", {"type": "object", "properties": {}})
 
 
@@ -57,30 +56,24 @@ class Inputs:
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
         """Read what there is, off the loop."""
-        return await asyncio.to_thread(_read, context)
+        files = context.state
+        assert isinstance(files, SampleFiles), "a toolset with this control has files"
+        return Observation(await asyncio.to_thread(self._text, context.problem, files))
 
-
-def _read(context: Context) -> Observation:
-    inputs, files = context.problem.inputs, context.state
-    assert isinstance(files, SampleFiles), "a toolset with this control has files"
-    texts = []
-    if name := inputs.get("sql_database"):
-        try:
-            texts.append(f"Tables of the database {name}:\n{database_of(files.path(name)).schema().text}")
-        except SqlError as error:
-            raise ToolError(str(error), "not_found") from None
-    if name := inputs.get("upload_files"):
-        texts.append(documents(files, name))
-    return Observation("\n\n".join(texts))
-
-
-def documents(files: SampleFiles, name: str) -> str:
-    """All text files of an input, one block per file. Raises ToolError."""
-    path = files.path(name)
-    found = sorted(path.rglob("*.txt")) if path.is_dir() else [path]
-    return "\n\n".join(f"[{one.name}]\n{one.read_text(encoding='utf-8', errors='replace').strip()}" for one in found)
+    def _text(self, problem: Problem, files: SampleFiles) -> str:
+        texts = []
+        if name := problem.inputs.get("sql_database"):
+            try:
+                texts.append(f"Tables of the database {name}:\n{database_of(files.path(name)).schema().text}")
+            except SqlError as error:
+                raise ToolError(str(error), "not_found") from None
+        if name := problem.inputs.get("upload_files"):
+            path = files.path(name)
+            found = sorted(path.rglob("*.txt")) if path.is_dir() else [path]
+            texts += [f"[{one.name}]\n{one.read_text(encoding='utf-8', errors='replace').strip()}" for one in found]
+        return "\n\n".join(texts)
 
 
 def preloadable(problem: Problem) -> bool:
     """Whether a task has an input that can be read as text."""
-    return any(kind in problem.inputs for kind in KINDS)
+    return not {"sql_database", "upload_files"}.isdisjoint(problem.inputs)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 
 from annotated_types import Ge
 
+from components.acting.arguments import text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
@@ -17,8 +18,6 @@ from components.core.traits import PromptSetName
 from components.core.types import Action, Observation
 from components.prompts import load
 from components.sandbox import Ran
-
-NAME = "python"
 
 
 @runtime_checkable
@@ -32,7 +31,7 @@ class RunsCode(Protocol):
 class PythonCell:
     """Takes ``cell``, Python code that assigns ``answer``; returns ``str(answer)``, at most ``shown`` characters of it.
 
-    ``described``: the card names the functions that stand in every cell, for agents whose prompts do not, and says
+    ``described``: the card names the functions that are in every cell, for agents whose prompts do not, and says
     that filters may count groups (``groups``). Data: ``status`` (ok, no_answer, error, timeout, killed, too_large),
     ``answer`` whole, ``output`` (what was printed, never shown), ``error`` (type, kind, message, line_no, line,
     traceback) and ``seconds``. Raises ToolError for every status but ok and no_answer, with the status as its label.
@@ -47,12 +46,9 @@ class PythonCell:
     @property
     def spec(self) -> ToolSpec:
         """The description that the model reads; ``facts`` mark the tool whose one argument is code."""
-        properties = {"cell": {"type": "string", "description": "The code of one cell."}}
-        description = load(self.prompts).render(
-            "description", described=self.described, metadata={"groups": self.groups}
-        )
-        parameters = {"type": "object", "properties": properties, "required": ["cell"]}
-        return ToolSpec(NAME, description, parameters, facts={"dimension": "numerical", "code": "cell"})
+        shown = {"described": self.described, "metadata": {"groups": self.groups}}
+        description = load(self.prompts).render("description", **shown)
+        return text_spec("python", description, "cell", "The code of one cell.", "numerical", code="cell")
 
     async def __call__(self, context: Context, cell: Any = "", **_: Any) -> Observation:
         """Run the cell. Raises ToolError."""
@@ -61,15 +57,12 @@ class PythonCell:
         if not isinstance(cell, str) or not cell.strip():
             raise ToolError("python takes one argument, cell: the text of the code to run.", "bad_arguments")
         ran = await context.state.run(cell)
-        data = facts(ran)
+        data, prompts = facts(ran), load(self.prompts)
         if ran.status == "ok":
             return Observation(ran.answer[: self.shown], data)
-        text = load(self.prompts).render(
-            "no_answer" if ran.status == "no_answer" else "failed", status=ran.status, raised=ran.error
-        )
         if ran.status == "no_answer":
-            return Observation(text, data)
-        raise ToolError(text, ran.status, data)
+            return Observation(prompts.render("no_answer", status=ran.status, raised=ran.error), data)
+        raise ToolError(prompts.render("failed", status=ran.status, raised=ran.error), ran.status, data)
 
 
 def cell_of(action: Action) -> str:

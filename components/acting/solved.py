@@ -41,11 +41,9 @@ class Entry:
 
 @dataclass
 class SolvedQuestions:
-    """A memory of entries, older ones first (``components.core.protocols.Memory``).
-
-    ``update``: what else it takes in while it is tested: nothing, what ran to its end, or what was right by the gold
-    answers. Then it only ever holds what was learnt before the question at hand (``hold``).
-    """
+    """A memory of entries, older ones first (``components.core.protocols.Memory``). ``update``: what else it takes in
+    while it is tested: nothing, what ran to its end, or what was right by the gold answers. Then it only ever holds
+    what was learnt before the question at hand (``hold``)."""
 
     digest: str
     entries: Sequence[Entry]
@@ -73,19 +71,14 @@ class SolvedQuestions:
                 self.grown.append(entry)
 
     def search(self, problem: str) -> Sequence[Demonstration]:
-        """All entries, those with the smallest distance to a question first; of equal ones the older first.
-
-        ``data`` holds the entry's fields, its distance (edits between code points) and its ``place`` among all.
-        """
+        """All entries, those with the smallest distance to a question first; of equal ones the older first. ``data``
+        holds the entry's fields, its distance (edits between code points) and its ``place`` among all."""
         found = [
-            Demonstration(
-                one.question,
-                one.code,
-                {**vars(one), "distance": distance(problem, one.question.strip()), "place": place},
-            )
+            {**vars(one), "distance": distance(problem, one.question.strip()), "place": place}
             for place, one in enumerate((*self.entries, *self.grown))
         ]
-        return sorted(found, key=lambda one: one.data["distance"])
+        found.sort(key=lambda data: data["distance"])
+        return [Demonstration(data["question"], data["code"], data) for data in found]
 
     def experience(self, tool: str) -> Sequence[str]:
         """Nothing: no lesson is learnt."""
@@ -132,10 +125,8 @@ def lessons_in(trajectory: Trajectory) -> list[Mapping[str, Any]]:
 
 def own_seeds(prompts: str, shots: int | None = None, databases: Sequence[str] = DATABASES) -> tuple[Entry, ...]:
     """The first ``shots`` demonstrations (None: all) of each database of a prompt set, a YAML per database: question,
-    knowledge, code, actions, sql. A database may have none.
-
-    Raises ConfigError, also where a database has fewer than ``shots``.
-    """
+    knowledge, code, actions, sql. A database may have none. Raises ConfigError, also where a database has fewer than
+    ``shots``."""
     found: list[Entry] = []
     for database in databases:
         rows = load(prompts).data(database)

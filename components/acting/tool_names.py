@@ -16,10 +16,14 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
-from components.core.task_text import Chain
+from components.core.task_text import FINISH, Chain
 from components.core.tools import Offer, Tool
 from components.core.types import Trajectory
 from components.text.words import meant
+
+INNER = frozenset({"Plan", "Think", FINISH})
+MALFORMED = ""
+MIXED = "trust"  # a dimension whose tasks overlap those of the others: no kind of tool is theirs alone
 
 
 def category_of(tool: Tool) -> str | None:
@@ -34,13 +38,14 @@ def known_names(tools: Mapping[str, Tool], offer: Offer) -> list[str]:
     return list(dict.fromkeys([*tools, *absent, *filter(None, map(category_of, tools.values()))]))
 
 
-def resolve_names(asked: Sequence[str], known: Sequence[str], what: str) -> list[str]:
+def resolve_names(names: Sequence[str], known: Sequence[str], what: str) -> list[str]:
     """Known names for names in whatever case. Raises ConfigError, beginning with ``what``, for any other."""
     spelled = {name.casefold(): name for name in reversed(known)} | {name: name for name in known}
-    if unknown := [name for name in asked if name not in spelled and name.casefold() not in spelled]:
+    found = {name: spelled.get(name, spelled.get(name.casefold())) for name in names}
+    if unknown := [name for name, one in found.items() if one is None]:
         have = f"{meant(unknown[0], known)}there are {', '.join(known) or 'none'}"
         raise ConfigError(f"{what}: there is no tool {unknown[0]!r}; {have}")
-    return list(dict.fromkeys(spelled.get(name) or spelled[name.casefold()] for name in asked))
+    return list(dict.fromkeys(filter(None, found.values())))
 
 
 def lasting_names(specs: Iterable[ToolSpec]) -> Mapping[str, str]:
@@ -67,11 +72,6 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
         return text
     pattern = "|".join(re.escape(name) for name in sorted(changed, key=len, reverse=True))
     return re.sub(rf"(?<!\w)({pattern})(?=\[)", lambda found: names[found[1]], text)
-
-
-INNER = frozenset({"Plan", "Think", "Finish"})
-FINISH, MALFORMED = "Finish", ""
-MIXED = "trust"  # a dimension whose tasks overlap those of the others: no kind of tool is theirs alone
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,9 @@ def distribution(trajectories: Iterable[Iterable[str]], tools: Collection[str]) 
 
 
 def action_names(trajectory: Trajectory) -> list[str]:
-    """The names of the committed actions: one per call, ``Finish`` for an end, empty for a malformed one.
-
-    An agent that tries several times in branches of its own is counted by its final trial: the branch of the
-    episode's last action.
-    """
+    """The names of the committed actions: one per call, ``Finish`` for an end, empty for a malformed one. An agent that
+    tries several times in branches of its own is counted by its final trial: the branch of the episode's last
+    action."""
     acted = [(step.branch, step.action) for step in trajectory.steps if step.action is not None and step.committed]
     final = [action for branch, action in acted if branch == acted[-1][0]]
     names: list[str] = []

@@ -8,23 +8,74 @@ since the baselines' own code is not published. Departure: the modules are the t
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from components.acting.action_lines import FINISH, REFUSE, ActionLine, action_lines, describe_tools
-from components.acting.demonstrations import PlanRun, shown_plans
+from components.acting.action_lines import ActionLine, action_lines, call_of, describe_tools
+from components.acting.demonstrations import REFERENCE, shown_plans
 from components.acting.solved import ShowsSolved
 from components.core.errors import ActionError
+from components.core.messages import Message
 from components.core.protocols import Episode
+from components.core.task_text import FINISH, REFUSE
 from components.core.traits import PromptSetName
-from components.core.types import Answer, Failure, Refusal
+from components.core.types import Action, Answer, Failure, Refusal
 from components.prompts import load
 
 _BETWEEN = re.compile(r"[,;\n]|->")
 _AROUND = " \t\r`'\"*[](){}<>.-#:0123456789"
 _LABEL = re.compile(r"(?<!\s)\s*+(?:plan|modules)\s*+:", re.IGNORECASE)
+_FAILED = "plan_failed"
+
+
+@dataclass
+class PlanRun:
+    """What was done of a plan so far: each action as it was run, and its result (None: too long to be passed on)."""
+
+    episode: Episode
+    done: list[tuple[str, str]] = field(default_factory=list)
+    results: list[str | None] = field(default_factory=list)
+
+    async def act(self, line: ActionLine, reply: Message) -> Answer | Refusal | Failure | None:
+        """Run the next action, which is in ``reply``; what it returns ends the plan."""
+        try:
+            argument = None if line.argument is None else self._filled(line.argument)
+            call = call_of(line.name, argument, self.episode.offer.tools)
+        except ActionError as error:
+            return self._failed(line, str(error))
+        if line.name == FINISH:
+            return Answer(argument or "")
+        if line.name == REFUSE and self.episode.offer.may_refuse:
+            action = self.episode.parse(Message("assistant", " ".join(line.text.split())))
+            return action.refusal or self._failed(line, action.error_text)
+        await self.episode.observe(Action(reply, calls=(call,)))
+        seen = self.episode.last.observed[-1]
+        if seen.error is not None:
+            return self._failed(line, f"{seen.error}: {seen.observation.text}")
+        self.done.append((f"{line.name}[{argument}]", seen.observation.text))
+        result = seen.observation.data.get("value", seen.observation.text)
+        self.results.append(result if result is None else str(result))
+        return None
+
+    def last_result(self) -> Answer | Failure:
+        """The result of the last action, as the answer of a plan that does not say its own."""
+        if not self.results or self.results[-1] is None:
+            return Failure(_FAILED, "the plan ends without a result that could be an answer")
+        return Answer(self.results[-1])
+
+    def _filled(self, argument: str) -> str:
+        """The argument with results in the place of references to them. Raises ActionError."""
+        for k in map(int, REFERENCE.findall(argument)):
+            if not 1 <= k <= len(self.results):
+                raise ActionError(f"it uses the result #{k}, and {len(self.results)} actions stand before it")
+            if self.results[k - 1] is None:
+                raise ActionError(f"the result #{k} is too long to be handed on")
+        return REFERENCE.sub(lambda match: str(self.results[int(match[1]) - 1]), argument)
+
+    def _failed(self, line: ActionLine, why: str) -> Failure:
+        return Failure(_FAILED, f"action {len(self.results) + 1}, {line.name}: {why}")
 
 
 @dataclass(frozen=True)
@@ -55,9 +106,8 @@ class CotPlan(Planned):
         """Plan, then act."""
         prompts, values = load(self.prompts), await self.values(episode)
         question = values.pop("question")
-        reply = await episode.ask(
-            [prompts.system("system", **values), prompts.user("problem", question=question)], "plan"
-        )
+        messages = [prompts.system("system", **values), prompts.user("problem", question=question)]
+        reply = await episode.ask(messages, "plan")
         plan = list(action_lines(reply.text))
         episode.remark(label=f"plan: {', '.join(line.name for line in plan) or 'unreadable'}")
         if not plan:
@@ -91,7 +141,9 @@ class Chameleon(Planned):
         for name in plan[: self.max_steps]:
             ask = prompts.user("module", name=name, plan=plan, done=run.done, **values)
             reply = await episode.ask([system, ask], "act")
-            if (outcome := await run.act(written_for(name, reply.text), reply)) is not None:
+            lines = [line for line in action_lines(reply.text) if line.name == name]
+            whole = ActionLine(name, reply.text.strip().strip("`").strip(), len(reply.text))
+            if (outcome := await run.act(lines[0] if lines else whole, reply)) is not None:
                 return outcome
         if len(plan) > self.max_steps:
             return Failure("step_limit", f"no answer within {self.max_steps} modules")
@@ -107,9 +159,3 @@ def modules_of(text: str, known: Collection[str]) -> list[str]:
     if lacking := [name for name in names if name not in known]:
         raise ActionError(f"the plan names {lacking[0]!r:.80}, which is no module", "unknown_tool")
     return names
-
-
-def written_for(name: str, text: str) -> ActionLine:
-    """The action that a reply writes for a module: the line that names it, else the whole reply as its argument."""
-    found = next((line for line in action_lines(text) if line.name == name), None)
-    return found or ActionLine(name, text.strip().strip("`").strip(), len(text))

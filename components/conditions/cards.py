@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.tools import Context, Offer, Tool, own_name
+from components.core.tools import Context, Offer, Tool
+from components.core.traits import own_name
 from components.core.types import Observation, Sample
 from components.faults.marks import marked, with_mark
 from components.faults.wrapping import OnTools, Wrapper, call_context, fallible, with_fault

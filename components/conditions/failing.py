@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Gt
 
-from components.core.tools import TimeLimited, innermost
+from components.core.traits import ToolTraits, declared
 from components.core.types import Observation
 from components.faults.marks import failed, marked
 from components.faults.wrapping import Striking, Struck
@@ -50,9 +50,7 @@ class Slow(Striking):
 
     async def strike(self, call: Struck) -> Observation:
         """Wait, then call; or give up waiting. Raises ToolError."""
-        tool, limit = innermost(call.tool), self.timeout_seconds
-        if limit is None and isinstance(tool, TimeLimited):
-            limit = tool.timeout_seconds
+        limit = self.timeout_seconds or declared(call.tool, ToolTraits).timeout_seconds
         if limit is not None and self.seconds >= limit:
             await call.context.wait(limit)
             raise failed(self.kind, f"{call.name} timed out: no answer within {limit:g} s.", seconds=limit)

@@ -13,10 +13,8 @@ class ConfigError(Exception):
 
 
 class ActionError(Exception):
-    """For the model: its reply does not follow the grammar.
-
-    ``label`` is a short stable name for records, ``call_id`` the native tool call it answers, if any.
-    """
+    """For the model: its reply does not follow the grammar. ``label`` is a short stable name for records, ``call_id``
+    the native tool call it answers, if any."""
 
     def __init__(self, text: str, label: str = "unparsable_reply", call_id: str | None = None) -> None:
         super().__init__(text)
@@ -25,10 +23,8 @@ class ActionError(Exception):
 
 
 class ToolError(Exception):
-    """For the model: its text becomes the observation and the episode continues.
-
-    ``label`` is a short stable name for records, ``data`` facts for scorers, as in an Observation.
-    """
+    """For the model: its text becomes the observation and the episode continues. ``label`` is a short stable name for
+    records, ``data`` facts for scorers, as in an Observation."""
 
     def __init__(self, text: str, label: str = "tool_error", data: Mapping[str, Any] | None = None) -> None:
         super().__init__(text)
@@ -37,7 +33,7 @@ class ToolError(Exception):
 
 
 class LimitReached(Exception):
-    """For the trajectory: a budget of the sample is spent; scored as it stands."""
+    """For the trajectory: a budget of the sample is spent; scored as it is."""
 
 
 class AttemptOver(LimitReached):

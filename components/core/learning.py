@@ -38,11 +38,9 @@ class Stage(Protocol):
 
 @runtime_checkable
 class Source(Protocol):
-    """A memory as a config names it: the files of a folder, which ``stage`` makes on training samples.
-
-    ``path`` names a folder or its digest, None: the one that this config makes. ``split`` None: the
-    first that the source ``prefers``, else any that is not evaluated; ``samples``: at most so many, None = all.
-    """
+    """A memory as a config names it: the files of a folder, which ``stage`` makes on training samples. ``path`` names a
+    folder or its digest, None: the one that this config makes. ``split`` None: the first that the source ``prefers``,
+    else any that is not evaluated; ``samples``: at most so many, None = all."""
 
     @property
     def path(self) -> str | None: ...
@@ -65,9 +63,7 @@ class Source(Protocol):
 
     def open(self, folder: Path | None, digest: str) -> Memory:
         """The memory with what was learnt; ``folder`` None: nothing was. ``digest`` is that of the folder's files.
-
-        Raises ConfigError.
-        """
+        Raises ConfigError."""
 
 
 class StageContext(Protocol):
@@ -96,10 +92,8 @@ class StageContext(Protocol):
         """A digest of what must not change while a stage is resumed: all of the config that can change a reply."""
 
     def training(self, split: str | None) -> tuple[str, Sequence[Sample]]:
-        """A split to learn from (None: ``train``, else any that is not evaluated), without what is evaluated.
-
-        Raises ConfigError when there is none.
-        """
+        """A split to learn from (None: ``train``, else any that is not evaluated), without what is evaluated. Raises
+        ConfigError when there is none."""
 
     def known(self, samples: Sequence[Sample]) -> list[str]:
         """Digests of what an agent may see of samples, by which a manifest records what was learnt from
@@ -112,25 +106,20 @@ class StageContext(Protocol):
         """An agent on a sample, as an evaluation would run it, but without memory. Raises ModelError."""
 
     async def talk(self, name: str, solve: Solve) -> t.Trajectory:
-        """An episode that is about no sample, and offers nothing; ``name`` is its place in the journal.
-
-        Raises ModelError; a limit of the sample's budget is in how the trajectory ends.
-        """
+        """An episode that is about no sample, and offers nothing; ``name`` is its place in the journal. Raises
+        ModelError; a limit of the sample's budget is in how the trajectory ends."""
 
     def gain(
         self, mine: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]], metric: str
     ) -> Mapping[str, Any]:
         """Mean paired gain of mine over theirs (positive is better) with interval, p values and won, tied and lost
-        clusters. Both hold ``sample_id``, ``epoch``, ``cluster``, ``strata``, ``stop`` and ``scores``.
-        """
+        clusters. Both hold ``sample_id``, ``epoch``, ``cluster``, ``strata``, ``stop`` and ``scores``."""
 
 
 @dataclass(frozen=True)
 class Made:
     """What a stage of its own left: its folder, what to say of it, and whether it is ``empty``, so that it failed.
-
-    ``figures``: name -> values, each with the step (a round) that it belongs to.
-    """
+    ``figures``: name -> values, each with the step (a round) that it belongs to."""
 
     folder: Path
     said: Sequence[str] = ()
@@ -140,10 +129,8 @@ class Made:
 
 @runtime_checkable
 class StandaloneStage(Protocol):
-    """A stage of its own, chosen as ``stage``: it makes a folder that people read and other runs name.
-
-    Started again it resumes: what it asked is in the journal, what it finished in its folder.
-    """
+    """A stage of its own, chosen as ``stage``: it makes a folder that people read and other runs name. Started again it
+    resumes: what it asked is in the journal, what it finished in its folder."""
 
     @property
     def place(self) -> Path:

@@ -1,28 +1,12 @@
 """The nouns that go to a model and come back: messages, tool specs, sampling, request, completion."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 import orjson
-
-T = TypeVar("T")
-
-
-class cached(Generic[T]):
-    """A property that is worked out once per object; without the lock that the library's takes until 3.12.
-
-    Messages are not shared between threads, and this is the hottest path of a run.
-    """
-
-    def __init__(self, function: Callable[[Any], T]) -> None:
-        self._function, self._name, self.__doc__ = function, function.__name__, function.__doc__
-
-    def __get__(self, instance: Any, owner: Any = None) -> T:
-        value = instance.__dict__[self._name] = self._function(instance)
-        return value
-
 
 Role = Literal["system", "user", "assistant", "tool"]
 Purpose = Literal[
@@ -30,6 +14,7 @@ Purpose = Literal[
     "conclude", "validate", "answer", "tool", "build", "judge",
 ]  # fmt: skip
 JSON = Mapping[str, Any]
+SIMULATED = "simulated:"  # how the simulated model reports its name, under any requested name
 
 
 @dataclass(frozen=True)
@@ -47,7 +32,7 @@ class ToolCall:
     name: str
     arguments: str
 
-    @cached
+    @cached_property
     def parsed(self) -> dict[str, Any]:
         """Decode the arguments. Raises ValueError when they are not a JSON object."""
         value = orjson.loads(self.arguments or "{}")
@@ -58,11 +43,9 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Message:
-    """One chat message; immutable, so that its wire form and digest are made once.
-
-    ``source`` names the prompt file it was rendered from and ``reasoning`` the model's hidden
-    thoughts where the provider returns them; neither is sent to a model or enters the digest.
-    """
+    """One chat message; immutable, so that its wire form and digest are made once. ``source`` names the prompt file it
+    was rendered from and ``reasoning`` the model's hidden thoughts where the provider returns them; neither is sent to
+    a model or enters the digest."""
 
     role: Role
     content: str | tuple[str | Image, ...] = ""
@@ -71,14 +54,14 @@ class Message:
     source: str | None = field(default=None, compare=False)
     reasoning: str | None = field(default=None, compare=False)
 
-    @cached
+    @cached_property
     def text(self) -> str:
         """The text of the message without its images."""
         if isinstance(self.content, str):
             return self.content
         return "\n".join(part for part in self.content if isinstance(part, str))
 
-    @cached
+    @cached_property
     def wire(self) -> bytes:
         """The message as chat-completions JSON."""
         body: dict[str, Any] = {"role": self.role}
@@ -100,7 +83,7 @@ class Message:
             body["tool_call_id"] = self.tool_call_id
         return orjson.dumps(body)
 
-    @cached
+    @cached_property
     def digest(self) -> bytes:
         """16 bytes that identify what is sent."""
         return sha256(self.wire).digest()[:16]
@@ -108,11 +91,9 @@ class Message:
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """What a model sees of a tool.
-
-    ``parameters`` is a JSON schema (native calling); ``card`` what text grammars show after its ``Name`` as
-    one line of JSON (default: name, description, parameters); ``facts`` is for scorers and never shown.
-    """
+    """What a model sees of a tool. ``parameters`` is a JSON schema (native calling); ``card`` what text grammars show
+    after its ``Name`` as one line of JSON (default: name, description, parameters); ``facts`` is for scorers and never
+    shown."""
 
     name: str
     description: str
@@ -120,7 +101,7 @@ class ToolSpec:
     card: JSON | None = None
     facts: JSON = field(default_factory=dict)
 
-    @cached
+    @cached_property
     def card_text(self) -> str:
         """The card as one line of JSON."""
         if self.card:
@@ -128,13 +109,13 @@ class ToolSpec:
         card = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return orjson.dumps(card).decode()
 
-    @cached
+    @cached_property
     def wire(self) -> bytes:
         """The tool as an entry of the chat-completions ``tools`` field."""
         function = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return orjson.dumps({"type": "function", "function": function})
 
-    @cached
+    @cached_property
     def digest(self) -> bytes:
         """16 bytes that identify what is sent natively."""
         return sha256(self.wire).digest()[:16]
@@ -164,13 +145,11 @@ class Sampling:
             extra={**self.extra, **other.extra},
         )
 
-    @cached
+    @cached_property
     def wire(self) -> bytes:
         """Canonical JSON, without what is not set."""
-        body: dict[str, Any] = {}
-        for name in ("temperature", "top_p", "max_tokens"):
-            if (value := getattr(self, name)) is not None:
-                body[name] = value
+        numbers = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
+        body: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
         if self.stop:
             body["stop"] = list(self.stop)
         if self.logprobs:
@@ -205,9 +184,6 @@ class Usage:
     reasoning_tokens: int | None = None
 
 
-SIMULATED = "simulated:"  # how the simulated model reports its name, under any requested name
-
-
 @dataclass(frozen=True)
 class Completion:
     """A model's reply. ``finish`` is the provider's reason (stop, length, tool_calls, ...); ``model``: which model
@@ -218,6 +194,15 @@ class Completion:
     finish: str = "stop"
     logprobs: Any = None
     model: str = ""
+
+
+def encodable(text: str) -> bool:
+    """Whether a text has no lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def continued(messages: Sequence[Message], ask: Message) -> list[Message]:

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-
-def _moves(lines: str) -> dict[str, str]:
-    """Old name -> present name."""
-    parts = [line.split() for line in lines.splitlines()]
-    return {f"components.{old}.{name}": f"components.{new}.{name}" for old, new, *names in parts for name in names}
-
-
-_ONCE, _AGAIN = map(_moves, Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").split("\n\n"))
-NEW = _ONCE | _AGAIN
+_ONCE, _AGAIN = (
+    {
+        f"components.{old}.{name}": f"components.{new}.{name}"
+        for old, new, *names in map(str.split, lines.splitlines())
+        for name in names
+    }
+    for lines in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").split("\n\n")
+)
+NEW = _ONCE | _AGAIN  # old name -> present name
 _FIRST = {new: old for old, new in _ONCE.items()}
 _FIRST |= {old: _FIRST[new] for old, new in _AGAIN.items()}
 

@@ -150,16 +150,6 @@ class Memory(Protocol):
     def experience(self, tool: str) -> Sequence[str]: ...
 
 
-@runtime_checkable
-class ByTask(Memory, Protocol):
-    """A memory of which each task sees its own part, where there are ``tasks``."""
-
-    @property
-    def tasks(self) -> Mapping[str, Memory]: ...
-
-    def for_task(self, task: str) -> Memory: ...
-
-
 class Episode(Protocol):
     """The only door to the model and the tools; ``name`` is that of the branch, with those above it."""
 
@@ -243,13 +233,10 @@ class Episode(Protocol):
         were added so far on this branch or below it."""
 
 
-@runtime_checkable
 class Consulting(Scorer, Protocol):
-    """Asks a model of a role (``ScorerTraits.asks``) when an episode is over and the other scores are known.
-
-    What it asks are steps at the trajectory's end, which other scorers and exports do not see; ``score`` reads them
-    there, so that records are scored again without asking.
-    """
+    """Asks a model of a role (``ScorerTraits.asks``) when an episode is over and the other scores are known. What it
+    asks are steps at the trajectory's end, which other scorers and exports do not see; ``score`` reads them there, so
+    that records are scored again without asking."""
 
     async def consult(
         self, sample: Sample, trajectory: Trajectory, scores: Mapping[str, float | None], episode: Episode
@@ -257,7 +244,6 @@ class Consulting(Scorer, Protocol):
         """Ask on branches of ``episode``. Raises ModelError, which errors the sample, and ConfigError."""
 
 
-@runtime_checkable
 class Following(Scorer, Protocol):
     """Scores an episode when the scores that need no model are known, by the one of them that decides
     (``ScorerTraits.follows``)."""

@@ -7,12 +7,12 @@ of a secret, and tokens with a provider's prefix. Paths and digests stay, howeve
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from os.path import exists
 
-from components.core.messages import Completion, Message
+from components.core.messages import Completion, Message, ToolCall
 
 HIDDEN = "[hidden]"
 _LONGEST = 400
@@ -47,10 +47,8 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def secret_variables(named: Collection[str] = ()) -> Mapping[str, str]:
-    """The environment's variables that hold secrets, by their names or because they are ``named``.
-
-    A value shorter than eight characters or the path of a file that exists is not a secret.
-    """
+    """The environment's variables that hold secrets, by their names or because they are ``named``. A value shorter than
+    eight characters or the path of a file that exists is not a secret."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -71,52 +69,34 @@ def without_key(completion: Completion, key: str) -> Completion:
     texts += [part for call in message.tool_calls for part in (call.id, call.name, call.arguments)]
     if len(key) < _SHORTEST_ECHOED or not any(key in text for text in texts):
         return completion
-    calls = tuple(
-        replace(call, **{part: getattr(call, part).replace(key, HIDDEN) for part in ("id", "name", "arguments")})
-        for call in message.tool_calls
-    )
-    reasoning = message.reasoning and message.reasoning.replace(key, HIDDEN)
-    kept = replace(message, content=message.text.replace(key, HIDDEN), tool_calls=calls, reasoning=reasoning)
-    return replace(completion, message=kept, finish=completion.finish.replace(key, HIDDEN), logprobs=None)
+    content, reasoning, finish, *rest = (text.replace(key, HIDDEN) for text in texts)
+    calls = tuple(ToolCall(*rest[n : n + 3]) for n in range(0, len(rest), 3))
+    kept = replace(message, content=content, tool_calls=calls, reasoning=message.reasoning and reasoning)
+    return replace(completion, message=kept, finish=finish, logprobs=None)
 
 
 def without_echo(text: str, messages: Iterable[Message]) -> str:
-    """Cut ``text`` short and replace every piece of it that the messages contain."""
+    """Cut ``text`` short and replace every piece of it that the messages contain: what it quotes, however short, and
+    runs of at least ``_ECHO`` letters and digits."""
     text = re.sub(r"\\[nrt]", " ", text[:_LONGEST])
-    asked = " ".join(_squashed(piece) for message in messages for piece in _pieces(message))
-    hidden = [*_quotes(text, asked), *_runs(text, asked)]
-    shown = bytearray(b"\1" * len(text))
+    pieces = [piece for one in messages for piece in (one.text, *(call.arguments for call in one.tool_calls))]
+    sent = " ".join(map(_squashed, pieces))
+    places = [match.start() + offset for match in _WORDS.finditer(text) for offset in range(len(match[0]))]
+    flat = "".join(text[place] for place in places).lower()
+    if len(flat) != len(places):  # a letter whose lower case is longer: nothing can be placed, so nothing is shown
+        return "..."
+    starts = [n for n in range(len(flat) - _ECHO + 1) if flat[n : n + _ECHO] in sent]
+    hidden = [(places[n], places[n + _ECHO - 1] + 1) for n in starts]
+    for match in _QUOTED.finditer(text):
+        quoted = _squashed(match[match.lastindex or 0])
+        if quoted and quoted in sent:
+            hidden.append((match.start() + 1, match.end() - 1))
+    shown = list(text)
     for start, end in hidden:
-        shown[start:end] = bytes(end - start)
-    return re.sub("\0+", "...", "".join(char if keep else "\0" for char, keep in zip(text, shown, strict=True)))
-
-
-def _pieces(message: Message) -> Iterator[str]:
-    yield message.text
-    for call in message.tool_calls:
-        yield call.arguments
+        shown[start:end] = "\0" * (end - start)
+    return re.sub("\0+", "...", "".join(shown))
 
 
 def _squashed(text: str) -> str:
     """Words only, so that quoting, escaping and line breaks do not hide an echo."""
     return "".join(_WORDS.findall(text)).lower()
-
-
-def _quotes(text: str, asked: str) -> Iterator[tuple[int, int]]:
-    """What the provider quotes and we had written, however short."""
-    for match in _QUOTED.finditer(text):
-        quoted = _squashed(match[match.lastindex or 0])
-        if quoted and quoted in asked:
-            yield match.start() + 1, match.end() - 1
-
-
-def _runs(text: str, asked: str) -> Iterator[tuple[int, int]]:
-    """Runs of at least ``_ECHO`` letters and digits that we had written too."""
-    places = [match.start() + offset for match in _WORDS.finditer(text) for offset in range(len(match[0]))]
-    flat = "".join(text[place] for place in places).lower()
-    if len(flat) != len(places):  # a letter whose lower case is longer: nothing can be placed, so nothing is shown
-        yield 0, len(text)
-        return
-    for start in range(len(flat) - _ECHO + 1):
-        if flat[start : start + _ECHO] in asked:
-            yield places[start], places[start + _ECHO - 1] + 1

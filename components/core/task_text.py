@@ -1,20 +1,21 @@
-"""A task and what was done on it as text: for prompts, for memories, and to find what is alike.
+"""A task, its right answer and what was done on it as text: for prompts, for memories, and to find what is alike.
 
 Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657; the order of the parts follows docs/papers/reflectool.md.
 """
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import orjson
 
 from components.core.messages import Message, ToolCall
-from components.core.types import Action, Problem
+from components.core.types import Action, Problem, Sample
 
 _WRITTEN = re.compile(r"(\w+)\[\s*(?=\{)")
 _DECODER = json.JSONDecoder(strict=False)
 
+FINISH, REFUSE = "Finish", "Refuse"  # the actions that end a task
 Chain = Sequence[tuple[str, str]]  # what was done and what came of it
 
 
@@ -31,6 +32,32 @@ def task_text(problem: Problem) -> str:
     return "\n".join(parts)
 
 
+def gold_text(sample: Sample) -> str:
+    """The right answer of a training task in words; of a choice the letter and the option's text."""
+    target, choices = sample.target, sample.problem.choices
+    if isinstance(target, str):
+        return f"{target}. {choices[target]}" if target in choices else target
+    if isinstance(target, Mapping):
+        target = target.get("answer", target.get("accepted", "No result"))
+    return str(target)
+
+
+def gold_answer(sample: Sample) -> str:
+    """The right answer as a model would write it behind ``Answer:``. Of a choice the letter alone, of accepted wordings
+    the first, of several values all of them, of named entities their names in square brackets."""
+    target = sample.target
+    if isinstance(target, str) and target in sample.problem.choices:
+        return target
+    if isinstance(target, Mapping):
+        if "answer" not in target and target.get("accepted"):
+            return str(target["accepted"][0])
+        target = target.get("answer", "No result")
+    if not isinstance(target, Sequence) or isinstance(target, str):
+        return str(target)
+    named = [one["entity_name"] for one in target if isinstance(one, Mapping) and "entity_name" in one]
+    return f"[{', '.join(named)}]" if named else ", ".join(map(str, target))
+
+
 def inputs_in(text: str) -> str:
     """The context of a problem as ``task_text`` wrote it; empty where it had none."""
     found = re.match(r"Inputs:\n(.*?)\n(?:Further inputs, |Instruction:\n)", text, re.DOTALL)
@@ -42,18 +69,16 @@ def action_text(action: Action) -> str:
     if action.error is not None:
         return action.message.text.strip()
     if action.answer is not None:
-        return response_text("Finish", action.answer)
+        return response_text(FINISH, action.answer)
     if action.refusal is not None:
-        return f"Refuse[{_json(dict(action.refusal.grounds))}]"
-    return "; ".join(call_text(call) for call in action.calls)
+        return f"{REFUSE}[{_json(dict(action.refusal.grounds))}]"
+    return "; ".join(_call_text(call) for call in action.calls)
 
 
 def written_out(action: Action) -> Action:
-    """An action of a grammar in which prose is an answer, where prose is none: the reply must name an action.
-
-    A reply such as ``Refined action: Name[{...}]`` is that call, ``Finish[{"response": ...}]`` that answer, and any
-    other prose is unreadable.
-    """
+    """An action of a grammar in which prose is an answer, where prose is none: the reply must name an action. A reply
+    such as ``Refined action: Name[{...}]`` is that call, ``Finish[{"response": ...}]`` that answer, and any other prose
+    is unreadable."""
     if action.answer is None or action.message.tool_calls or action.answer.strip() != action.message.text.strip():
         return action
     found = _WRITTEN.search(action.message.text)
@@ -63,13 +88,13 @@ def written_out(action: Action) -> Action:
         values = None
     if found is None or not isinstance(values, dict):
         return Action(action.message, error="unreadable", error_text="it names no action")
-    if found[1] == "Finish":
+    if found[1] == FINISH:
         return Action(action.message, answer=str(values.get("response", "")))
     call = ToolCall("call_written", found[1], _json(values))
     return Action(Message("assistant", "", tool_calls=(call,)), (call,))
 
 
-def call_text(call: ToolCall) -> str:
+def _call_text(call: ToolCall) -> str:
     """``Name[{json}]`` with its arguments in the order they were given."""
     try:
         return f"{call.name}[{_json(call.parsed)}]"
@@ -85,7 +110,7 @@ def response_text(name: str, response: str) -> str:
 def names_of(action: Action) -> tuple[str, ...]:
     """The tools or closing actions that an action names; none for an unreadable one."""
     if action.answer is not None:
-        return ("Finish",)
+        return (FINISH,)
     return tuple(dict.fromkeys(call.name for call in action.calls))
 
 

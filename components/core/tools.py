@@ -98,9 +98,7 @@ class Offer:
 
 def tool_of(offer: Offer, call: ToolCall) -> tuple[Tool, Mapping[str, Any]]:
     """The tool that a call names and its arguments, of which the names are checked: values are the tool's own matter.
-
-    Raises ToolError ``unknown_tool``, ``bad_arguments``.
-    """
+    Raises ToolError ``unknown_tool``, ``bad_arguments``."""
     tool = offer.tools.get(call.name)
     if tool is None:
         raise ToolError(f"There is no tool {call.name!r}; the tools are {', '.join(offer.tools)}.", "unknown_tool")
@@ -117,31 +115,3 @@ def tool_of(offer: Offer, call: ToolCall) -> tuple[Tool, Mapping[str, Any]]:
     if missing:
         raise ToolError(f"{tool.spec.name} needs {missing[0]!r}.", "bad_arguments")
     return tool, arguments
-
-
-@runtime_checkable
-class Wrapper(Tool, Protocol):
-    """A tool in the place of ``wraps``, which it reaches through the episode's door alone."""
-
-    @property
-    def wraps(self) -> Tool: ...
-
-
-@runtime_checkable
-class TimeLimited(Tool, Protocol):
-    """A tool whose calls fail after ``timeout_seconds``; None: they never do."""
-
-    @property
-    def timeout_seconds(self) -> float | None: ...
-
-
-def innermost(tool: Tool) -> Tool:
-    """The tool below all that wrap it."""
-    while isinstance(tool, Wrapper):
-        tool = tool.wraps
-    return tool
-
-
-def own_name(tool: Tool) -> str:
-    """The name that a toolset gave a tool, whatever it is offered under."""
-    return innermost(tool).spec.name

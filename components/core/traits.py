@@ -9,7 +9,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 
 from components.core.errors import ConfigError
 from components.core.messages import JSON
-from components.core.protocols import Agent, Verifier
+from components.core.protocols import Agent, Memory, Verifier
 from components.core.tools import Offer, Tool
 from components.core.types import Sample, ScoreKind, Trajectory
 
@@ -28,16 +28,15 @@ class HoldsCode(Protocol):
 class Requirements:
     """What an agent needs of the rest of an experiment, and what it provides.
 
-    Needs: ``models``: names under ``models`` that must be configured; ``roles``: others
-    that are asked where they are configured. ``controls``: of the toolset. ``memory``: the
-    kind of content that the memory must hold. ``shots``: how many demonstrations of the memory are shown (None: not a
-    setting of this agent). ``accepts`` raises ConfigError for an offer that the agent cannot work with.
-    Provides: ``verifier``: used in place of one that accepts everything. ``tools``: offered with the toolset's, or
-    instead of them (``only_own_tools``). ``facts``: added to the offer's facts for scorers.
-    For checks and records: ``oracle``: the agent learns whether its answer is right. ``shown_patients``: how the
-    contexts of the patients in its prompts begin, whose samples may not be evaluated. ``prompts``: prompt sets that no
-    field of type ``PromptSetName`` names. ``sandbox``: where code runs that models write for it. ``export``: an episode
-    in the layout of published records.
+    Needs: ``models``: names under ``models`` that must be configured; ``roles``: others that are asked where they are
+    configured. ``controls``: of the toolset. ``memory``: the kind of content that the memory must hold. ``shots``: how
+    many demonstrations of the memory are shown (None: not a setting of this agent). ``accepts`` raises ConfigError for
+    an offer that the agent cannot work with. Provides: ``verifier``: used in place of one that accepts everything.
+    ``tools``: offered with the toolset's, or instead of them (``only_own_tools``). ``facts``: added to the offer's
+    facts for scorers. For checks and records: ``oracle``: the agent learns whether its answer is right.
+    ``shown_patients``: how the contexts of the patients in its prompts begin, whose samples may not be evaluated.
+    ``prompts``: prompt sets that no field of type ``PromptSetName`` names. ``sandbox``: where code runs that models
+    write for it. ``export``: an episode in the layout of published records.
     """
 
     models: Sequence[str] = ()
@@ -76,10 +75,9 @@ class ScorerTraits:
     """``names``: of its scores. ``levels``: strata over which means of means are taken, from the inner to the outer
     one; ``by``: strata with a plain mean each. ``lower``: scores that are better low; ``neither``: those that are
     better neither way. ``units`` and ``kinds``: of what its scores count (a ``number`` where not declared).
-    ``decides``: the score that says whether an episode was right. ``blocking``: it must leave the event loop.
-    ``asks``: the role of the model that it asks (see ``Consulting``); ``allow_self``: that may be the model under test.
-    ``follows``: it scores by how right others found an episode (see ``Following``).
-    """
+    ``decides``: the score that says whether an episode was right. ``blocking``: it must leave the event loop. ``asks``:
+    the role of the model that it asks (see ``Consulting``); ``allow_self``: that may be the model under test.
+    ``follows``: it scores by how right others found an episode (see ``Following``)."""
 
     names: Sequence[str] = ()
     levels: Sequence[str] = ()
@@ -111,12 +109,14 @@ class ToolsetTraits:
 @dataclass(frozen=True, kw_only=True)
 class ToolTraits:
     """``identity``: what else identifies its answers, for the journal. ``triable``: a candidate may run it on a fork.
-    ``wrapped``: the tool that this one replaces; it reaches nothing else. ``asks``: the role of the model that it asks,
+    ``wrapped``: the tool that this one replaces, which it reaches through the episode's door alone; it reaches nothing
+    else. ``timeout_seconds``: after which its calls fail; None: never. ``asks``: the role of the model that it asks,
     where it asks one. ``missing``: what must be set before it can be used."""
 
     identity: str = ""
     triable: bool = True
     wrapped: Tool | None = None
+    timeout_seconds: float | None = None
     asks: str | None = None
     missing: str = ""
 
@@ -163,17 +163,17 @@ class StageTraits:
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryTraits:
-    """``notes``: for readers of results. ``texts``: the tasks that it was learnt from, which may not be evaluated."""
+    """``notes``: for readers of results. ``texts``: the tasks that it was learnt from, which may not be evaluated.
+    ``tasks``: task -> the memory that samples of this task see in its place."""
 
     notes: Sequence[str] = ()
     texts: Sequence[str] = ()
+    tasks: Mapping[str, Memory] = field(default_factory=dict)
 
 
 def declared(part: object, kind: type[T]) -> T:
-    """The declaration of a part (``requirements`` of an agent, ``traits`` of any other kind), or the defaults.
-
-    Raises ConfigError for a declaration of another type.
-    """
+    """The declaration of a part (``requirements`` of an agent, ``traits`` of any other kind), or the defaults. Raises
+    ConfigError for a declaration of another type."""
     name = "requirements" if kind is Requirements else "traits"
     declaration = getattr(part, name, None)
     if declaration is None:
@@ -181,6 +181,18 @@ def declared(part: object, kind: type[T]) -> T:
     if not isinstance(declaration, kind):
         raise ConfigError(f"{type(part).__name__}.{name} is {declaration!r}; it must be {kind.__name__}(...)")
     return declaration
+
+
+def innermost(tool: Tool) -> Tool:
+    """The tool below all that wrap it."""
+    while (wrapped := declared(tool, ToolTraits).wrapped) is not None:
+        tool = wrapped
+    return tool
+
+
+def own_name(tool: Tool) -> str:
+    """The name that a toolset gave a tool, whatever it is offered under."""
+    return innermost(tool).spec.name
 
 
 def code_settings(kind: type) -> Sequence[str]:

@@ -14,6 +14,7 @@ from components.core.messages import JSON, Image, Message, Purpose, ToolCall, To
 Privacy = Literal["open", "credentialed", "phi"]
 Stop = Literal["answered", "refused", "limit", "failed", "error"]
 CONTEXT_LENGTH = "context_length"  # the failure of an episode one of whose requests was longer than the model takes
+ScoreKind = Literal["proportion", "share", "count", "number"]  # 0 or 1; 0 to 1; 0, 1, 2, ...; any number
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,9 @@ def as_failure(error: ModelError) -> Failure:
 
 @dataclass(frozen=True)
 class Action:
-    """What the grammar read from a message: tool calls, or the final answer, or a refusal.
-
-    ``last`` marks calls after which the agent concludes. ``error`` is set when the reply could not be
-    read: then there are no calls and ``observe`` explains it to the model.
-    """
+    """What the grammar read from a message: tool calls, or the final answer, or a refusal. ``last`` marks calls after
+    which the agent concludes. ``error`` is set when the reply could not be read: then there are no calls and
+    ``observe`` explains it to the model."""
 
     message: Message
     calls: tuple[ToolCall, ...] = ()
@@ -149,11 +148,9 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class Problem:
-    """What an agent may see of a sample. ``choices``: letter -> text, empty for open questions.
-
-    ``inputs``: what else there is, kind (image, image_2, sql_database, upload_files) -> the name by which
-    tools take it; the images among them stand in ``images`` in the same order.
-    """
+    """What an agent may see of a sample. ``choices``: letter -> text, empty for open questions. ``inputs``: what else
+    there is, kind (image, image_2, sql_database, upload_files) -> the name by which tools take it; the images among
+    them are in ``images`` in the same order."""
 
     id: str
     question: str
@@ -217,9 +214,6 @@ class Demonstration:
     problem: str
     solution: str
     data: JSON = field(default_factory=dict)
-
-
-ScoreKind = Literal["proportion", "share", "count", "number"]  # 0 or 1; 0 to 1; 0, 1, 2, ...; any number
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict, TypeVar
 
-from components.core.messages import Usage
 from components.core.types import Trajectory
 
 N = TypeVar("N", int, float)
@@ -28,23 +27,22 @@ Purposes = Mapping[str, CallUsage]
 
 
 def usage_of(trajectory: Trajectory) -> EpisodeUsage:
-    """Calls, tokens and US dollars, in total and by purpose; what is not known of one call makes the sum null.
-
-    What was asked about the agent (purpose judge) is not in the total.
-    """
-    purposes: dict[str, list[Usage]] = {}
+    """Calls, tokens and US dollars, in total and by purpose; what is not known of one call makes the sum null. What was
+    asked about the agent (purpose judge) is not in the total."""
+    calls: list[tuple[str, CallUsage]] = []
     for step in trajectory.steps:
-        purposes.setdefault(step.purpose, []).append(step.usage)
-    total = _total([step.usage for step in trajectory.steps if step.purpose != "judge"])
-    return {**total, "purposes": {purpose: _total(usages) for purpose, usages in purposes.items()}}
+        given, taken, cost = step.usage.input_tokens, step.usage.output_tokens, step.usage.cost_usd
+        calls.append((step.purpose, CallUsage(calls=1, input_tokens=given, output_tokens=taken, cost_usd=cost)))
+    total = _total([usage for purpose, usage in calls if purpose != "judge"])
+    return {**total, "purposes": summed({purpose: usage} for purpose, usage in calls)}
 
 
-def _total(usages: Sequence[Usage]) -> CallUsage:
+def _total(usages: Sequence[CallUsage]) -> CallUsage:
     return {
-        "calls": len(usages),
-        "input_tokens": sum_of([usage.input_tokens for usage in usages], 0),
-        "output_tokens": sum_of([usage.output_tokens for usage in usages], 0),
-        "cost_usd": sum_of([usage.cost_usd for usage in usages], 0.0),
+        "calls": sum(one["calls"] for one in usages),
+        "input_tokens": sum_of([one["input_tokens"] for one in usages], 0),
+        "output_tokens": sum_of([one["output_tokens"] for one in usages], 0),
+        "cost_usd": sum_of([one["cost_usd"] for one in usages], 0.0),
     }
 
 
@@ -54,15 +52,7 @@ def summed(usages: Iterable[Purposes]) -> dict[str, CallUsage]:
     for purposes in usages:
         for purpose, usage in purposes.items():
             found.setdefault(purpose, []).append(usage)
-    return {
-        purpose: {
-            "calls": sum(usage["calls"] for usage in parts),
-            "input_tokens": sum_of([usage["input_tokens"] for usage in parts], 0),
-            "output_tokens": sum_of([usage["output_tokens"] for usage in parts], 0),
-            "cost_usd": sum_of([usage["cost_usd"] for usage in parts], 0.0),
-        }
-        for purpose, parts in found.items()
-    }
+    return {purpose: _total(parts) for purpose, parts in found.items()}
 
 
 def sum_of(values: Sequence[N | None], start: N) -> N | None:

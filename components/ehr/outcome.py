@@ -9,10 +9,10 @@ scores are stored with the run.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property as cached
 from typing import Any
 
 from components.acting.python_cell import cell_of
-from components.core.messages import cached
 from components.core.types import Observed, Sample, Step, Trajectory
 from components.ehr.errors import KINDS
 

@@ -16,8 +16,8 @@ from annotated_types import Ge, Le
 from components.acting.tool_names import category_of, resolve_names
 from components.core.errors import ConfigError
 from components.core.messages import ToolCall, ToolSpec
-from components.core.tools import Context, Effect, Offer, Tool, own_name
-from components.core.traits import ToolTraits, declared
+from components.core.tools import Context, Effect, Offer, Tool
+from components.core.traits import ToolTraits, declared, own_name
 from components.core.types import Observation, Observed, Sample
 from components.faults.marks import KEY
 

@@ -1,25 +1,32 @@
-"""ReflecTool's actions: ``Thought: ...`` then ``Action: Name[{json}]``, ended by ``Finish[{"response": ...}]``.
+"""Actions as a name and brackets: ``Name[{json}]`` of ReflecTool, and ``Name[argument]`` in plain lines of ReAct.
 
-Source: Liao et al. 2024, arXiv 2410.17657; reading rules of docs/papers/reflectool.md §1.4 with the repairs
-named there: a real JSON decoder (text in parameters may hold brackets, line breaks and the word Action),
-Python literals, white space around the bracket, one code fence, doubled markers, empty objects.
-Departures: a ``Thought:`` may stand before the action, which then starts a line; ``Finish`` with wrong
-parameters is reported to the model and does not end the episode; ``Refuse[{...}]`` where a task may be refused.
+``BracketJson``: ``Thought: ...`` then ``Action: Name[{json}]``, ended by ``Finish[{"response": ...}]``. Source: Liao et
+al. 2024, arXiv 2410.17657; reading rules of docs/papers/reflectool.md §1.4 with the repairs named there: a real JSON
+decoder (text in parameters may hold brackets, line breaks and the word Action), Python literals, white space around the
+bracket, one code fence, doubled markers, empty objects. Departures: a ``Thought:`` may stand before the action, which
+then starts a line; ``Finish`` with wrong parameters is reported to the model and does not end the episode;
+``Refuse[{...}]`` where a task may be refused.
+
+``BracketText``: ``Thought: ...``, then ``Name[argument]``, ended by ``Finish[answer]``. Source: Yao et al. 2023
+(ReAct), arXiv 2210.03629; reading rules of docs/papers/ehragent.md (``acting.action_lines``). Departures: ``Action:``,
+bullets and numbers may stand before the name; ``Refuse[reason]`` where a task may be refused.
 """
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from components.acting.action_lines import FORM, action_lines, call_of, describe_tools
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
+from components.core.task_text import FINISH, REFUSE
 from components.core.tools import Offer
 from components.core.traits import PromptSetName
 from components.core.types import Action, Observation, Refusal
 from components.prompts import load
 
-FORM = 'Action: Name[{"parameter": value}]'
+_FORM = 'Action: Name[{"parameter": value}]'
 
 _LEAD = re.compile(r"\s*+(?:(?:Action:|```(?:\w*\n)?)\s*+)*+")
 _MARKER = re.compile(r"^[ \t]*Action:", re.MULTILINE)
@@ -43,9 +50,7 @@ class Call:
 
 class TextGrammar:
     """A grammar whose tools are listed in the text; an observation is the next user message, in the form ``observed``.
-
-    The template ``instructions`` of a prompt set gets one JSON card per tool and the fields of a refusal.
-    """
+    The template ``instructions`` of a prompt set gets one JSON card per tool and the fields of a refusal."""
 
     prompts: PromptSetName
     observed: ClassVar[str] = "Observation: {}"
@@ -73,60 +78,48 @@ class BracketJson(TextGrammar):
 
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the reply's first action. Raises ActionError when there is none that can be read."""
-        call = read_call(_without_thought(message.text))
-        if call.name == "Finish":
-            return Action(message, answer=_response(call.params))
-        if call.name == "Refuse" and offer.may_refuse:
-            refusal = refusal_of(call, offer)
-            return Action(message, refusal=refusal, purpose=refusal.grounds.get("purpose", ""))
+        text = message.text
+        if _LEAD.sub("", text, count=1).startswith("Thought:") and (marker := _MARKER.search(text)):
+            text = text[marker.start() :]
+        call = read_call(text)
+        if call.name == FINISH:
+            if list(call.params) != ["response"]:
+                form = f'{FINISH}[{{"response": "your answer"}}]'
+                raise ActionError(f"{FINISH} takes one parameter, as in {form}", "bad_arguments")
+            return Action(message, answer=_text(call.params["response"]))
+        if call.name == REFUSE and offer.may_refuse:
+            return refused(message, call, offer)
         purpose = call.params.get("purpose", "")
         calls = (ToolCall("call", call.name, _text(call.params)),)
         return Action(message, calls=calls, purpose=purpose if isinstance(purpose, str) else "")
 
 
 def read_call(raw: str) -> Call:
-    """Read ``Name[{...}]`` or ``Name{...}`` at the start of a text.
-
-    The object is decoded as JSON, else as a Python literal, else as one pair split at the first colon
-    and space. Raises ActionError when none of them fits or the bracket is not closed.
-    """
-    text = raw[_lead(raw) :]
+    """Read ``Name[{...}]`` or ``Name{...}`` at the start of a text. The object is decoded as JSON, else as a Python
+    literal, else as one pair split at the first colon and space. Raises ActionError when none of them fits or the
+    bracket is not closed."""
+    text = _LEAD.sub("", raw, count=1)  # which matches at the start, be it nothing
     following = _MARKER.search(text)
     text = text[: following.start()] if following else text
     head = _HEAD.match(text)
     if not head:
-        raise ActionError(f"it does not hold an action of the form {FORM}; check the list of actions")
+        raise ActionError(f"it does not hold an action of the form {_FORM}; check the list of actions")
     bracketed = head[2] is not None
     payload = _json(text, head.end()) or _literal(text, head.end())
     if payload is None:
         return Call(head[1], _pair(text, head.end(), bracketed))
     params, end = payload
     if bracketed and not _CLOSE.match(text, end):
-        raise ActionError(f"the bracket after {head[1]!r} is not closed; the form is {FORM}")
+        raise ActionError(f"the bracket after {head[1]!r} is not closed; the form is {_FORM}")
     return Call(head[1], params)
-
-
-def _lead(text: str) -> int:
-    """Where the action starts: after white space, markers and a code fence."""
-    match = _LEAD.match(text)
-    return match.end() if match else 0
-
-
-def _without_thought(text: str) -> str:
-    """The text from its first line that begins with the action's marker, where a thought comes first."""
-    if not text.startswith("Thought:", _lead(text)):
-        return text
-    marker = _MARKER.search(text)
-    return text[marker.start() :] if marker else text
 
 
 def _json(text: str, start: int) -> tuple[dict[str, Any], int] | None:
     """Decode a JSON object, with where it ends in the text; raw line breaks inside its strings are kept."""
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        return _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         return None
-    return value, end
 
 
 def _literal(text: str, start: int) -> tuple[dict[str, Any], int] | None:
@@ -140,16 +133,15 @@ def _literal(text: str, start: int) -> tuple[dict[str, Any], int] | None:
         depth += (token in "{[(") - (token in "}])")
         if token in "}])" and written and written[-1] == ",":
             written.pop()
-        written.append(_quoted(token) if token[0] in "'\"" else _WORDS.get(token, token))
+        if token[0] in "'\"":
+            inside = _QUOTED.sub(lambda found: _ESCAPES.get(found[0], found[0]), token[1:-1])
+            written.append(f'"{inside}"')
+        else:
+            written.append(_WORDS.get(token, token))
         if depth == 0:
             payload = _json(" ".join(written), 0)
             return payload and (payload[0], position)
     return None
-
-
-def _quoted(token: str) -> str:
-    """A Python string literal as a JSON string."""
-    return '"' + _QUOTED.sub(lambda match: _ESCAPES.get(match[0], match[0]), token[1:-1]) + '"'
 
 
 def _pair(text: str, start: int, bracketed: bool) -> dict[str, Any]:
@@ -159,7 +151,7 @@ def _pair(text: str, start: int, bracketed: bool) -> dict[str, Any]:
     key, colon, value = text[start + 1 : end].partition(": ") if end >= 0 else ("", "", "")
     key, value = (half.strip().strip("\"'") for half in (key, value))
     if not colon or not key:
-        raise ActionError(f"its parameters are not a JSON object; the form is {FORM}")
+        raise ActionError(f"its parameters are not a JSON object; the form is {_FORM}")
     return {key: value}
 
 
@@ -173,18 +165,39 @@ def _text(value: object) -> str:
     return text
 
 
-def _response(params: dict[str, Any]) -> str:
-    """The final answer. Raises ActionError when Finish has other parameters than its one."""
-    if list(params) != ["response"]:
-        raise ActionError('Finish takes one parameter, as in Finish[{"response": "your answer"}]', "bad_arguments")
-    return _text(params["response"])
-
-
-def refusal_of(call: Call, offer: Offer, call_id: str | None = None) -> Refusal:
-    """The grounds of a refusal. Raises ActionError when one is missing."""
-    params = call.params
-    missing = [name for name in offer.refusal_fields if name not in params]
-    if missing:
+def refused(message: Message, call: Call, offer: Offer, call_id: str | None = None) -> Action:
+    """The refusal that a call stands for. Raises ActionError when one of its grounds is missing."""
+    if missing := [name for name in offer.refusal_fields if name not in call.params]:
         needs = ", ".join(offer.refusal_fields)
         raise ActionError(f"{call.name} needs {needs}; {missing[0]!r} is missing", "bad_arguments", call_id)
-    return Refusal({name: _text(params[name]) for name in offer.refusal_fields})
+    grounds = {name: _text(call.params[name]) for name in offer.refusal_fields}
+    return Action(message, refusal=Refusal(grounds), purpose=grounds.get("purpose", ""))
+
+
+@dataclass(frozen=True)
+class BracketText(TextGrammar):
+    """One action per reply, for tools with one text parameter. The first action counts. What follows it is cut off,
+    since models write observations of their own there."""
+
+    prompts: PromptSetName = "bracket_text"
+
+    def instructions(self, offer: Offer) -> str:
+        """The form of an action, the tools, and how to end. Raises ConfigError for a tool with other parameters."""
+        actions = describe_tools(offer.tools)
+        return load(self.prompts).render("instructions", actions=actions, refusal_fields=offer.refusal_fields)
+
+    def parse(self, message: Message, offer: Offer) -> Action:
+        """Read the reply's first action. Raises ActionError when there is none that can be read."""
+        line = next(action_lines(message.text), None)
+        if line is None:
+            raise ActionError(f"it holds no line of the form {FORM}; write one action, as in the list of actions")
+        kept = replace(message, content=message.text[: line.end])
+        call = call_of(line.name, line.argument, offer.tools)
+        if line.name == FINISH:
+            return Action(kept, answer=line.argument)
+        if line.name == REFUSE and offer.may_refuse:
+            # an object with the fields, or the bare text where there is one field
+            bare = len(offer.refusal_fields) == 1 and not (line.argument or "").startswith("{")
+            grounds = Call(REFUSE, dict.fromkeys(offer.refusal_fields, line.argument)) if bare else read_call(line.text)
+            return refused(kept, grounds, offer)
+        return Action(kept, calls=(call,))

@@ -18,7 +18,7 @@ from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.tools import Offer
 from components.core.traits import GrammarTraits, PromptSetName
 from components.core.types import Action, Observation
-from components.grammars.bracket_json import read_call, refusal_of
+from components.grammars.bracket_json import read_call, refused
 from components.prompts import load
 
 TERMINATE = "TERMINATE"
@@ -29,11 +29,9 @@ _REFUSES = re.compile(r"^[^\S\n]*+(?:Action:\s*+)?Refuse\s*+\[", re.MULTILINE)
 
 @dataclass(frozen=True)
 class CodeBlock:
-    """The last fenced block, or the call of the tool that takes code; ``channel``: which of them is asked for.
-
-    Both are read, whatever is asked for. ``state`` is described to the model: whether variables live for a cell or for
-    the episode.
-    """
+    """The last fenced block, or the call of the tool that takes code; ``channel``: which of them is asked for. Both are
+    read, whatever is asked for. ``state`` is described to the model: whether variables live for a cell or for the
+    episode."""
 
     channel: Literal["fence", "function"] = "fence"
     state: Literal["cell", "episode"] = "cell"
@@ -48,13 +46,9 @@ class CodeBlock:
     def instructions(self, offer: Offer) -> str:
         """The form of a reply and how to end. Raises ConfigError where nothing that is offered runs code."""
         spec = self._tool(offer) if offer.tools else None
-        return load(self.prompts).render(
-            "instructions",
-            channel=self.channel,
-            state=self.state,
-            described="" if spec is None else spec.description,
-            refusal_fields=offer.refusal_fields,
-        )
+        described = "" if spec is None else spec.description
+        shown = {"channel": self.channel, "state": self.state, "refusal_fields": offer.refusal_fields}
+        return load(self.prompts).render("instructions", described=described, **shown)
 
     def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
         """The tool that takes code, where it is called as a function."""
@@ -65,17 +59,15 @@ class CodeBlock:
         text, spec = message.text.strip(), self._tool(offer)
         last = text.endswith(TERMINATE)
         argument = str(spec.facts["code"])
-        if len(message.tool_calls) > 1:
-            raise ActionError(
-                f"it holds {len(message.tool_calls)} calls, of which none was run; write one cell per reply"
-            )
+        if (n := len(message.tool_calls)) > 1:
+            raise ActionError(f"it holds {n} calls, of which none was run; write one cell per reply")
         if message.tool_calls:
             return Action(message, (_repaired(message.tool_calls[0], argument),), last=last)
-        if blocks := _blocks(text):
-            arguments = orjson.dumps({argument: blocks[-1]}).decode()
+        if blocks := [code for tag, code in _FENCE.findall(text) if tag.lower() in _PYTHON]:
+            arguments = orjson.dumps({argument: blocks[-1].rstrip()}).decode()
             return Action(message, (ToolCall("call", spec.name, arguments),), last=last)
         if offer.may_refuse and (said := _REFUSES.search(text)):
-            return Action(message, refusal=refusal_of(read_call(text[said.start() :]), offer))
+            return refused(message, read_call(text[said.start() :]), offer)
         if last:
             return Action(message, answer=text.removesuffix(TERMINATE).strip())
         raise ActionError(
@@ -90,19 +82,14 @@ class CodeBlock:
 
     def _tool(self, offer: Offer) -> ToolSpec:
         """The tool that takes code. Raises ConfigError where there is none."""
-        found = next((tool.spec for tool in offer.tools.values() if "code" in tool.spec.facts), None)
-        if found is None:
-            have = ", ".join(offer.tools) or "none"
-            raise ConfigError(
-                f"actions are code here, and no tool that is offered runs code (there are {have}):"
-                " choose toolset=ehr_code or agent.grammar=bracket_text"
-            )
-        return found
-
-
-def _blocks(text: str) -> list[str]:
-    """The fenced blocks of Python, in their order."""
-    return [code.rstrip() for tag, code in _FENCE.findall(text) if tag.lower() in _PYTHON]
+        for tool in offer.tools.values():
+            if "code" in tool.spec.facts:
+                return tool.spec
+        have = ", ".join(offer.tools) or "none"
+        raise ConfigError(
+            f"actions are code here, and no tool that is offered runs code (there are {have}):"
+            " choose toolset=ehr_code or agent.grammar=bracket_text"
+        )
 
 
 def _repaired(call: ToolCall, argument: str) -> ToolCall:

@@ -5,9 +5,7 @@ calls in one reply are allowed. A tool message holds text only there, so the ima
 named in its text and not sent: tools that return images belong to the text grammars.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
@@ -16,10 +14,10 @@ from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.tools import Offer
 from components.core.traits import PromptSetName
 from components.core.types import Action, Observation
-from components.grammars.bracket_json import Call, refusal_of
+from components.grammars.bracket_json import Call, refused
 from components.prompts import load
 
-REFUSE = "refuse"
+_REFUSE = "refuse"
 
 
 @dataclass(frozen=True)
@@ -33,27 +31,38 @@ class NativeTools:
         return load(self.prompts).render("instructions", tools=offer.tools, refusal_fields=offer.refusal_fields)
 
     def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
-        """The offered tools, and a function for the refusal where it is open."""
+        """The offered tools, and a function for the refusal, with the allowed values as enums, where it is open."""
         specs = tuple(tool.spec for tool in offer.tools.values())
-        return (*specs, self._refuse(offer)) if offer.may_refuse else specs
+        if not offer.may_refuse:
+            return specs
+        properties = {
+            name: {"type": "string", "enum": list(allowed)} if allowed else {"type": "string"}
+            for name, allowed in offer.refusal_fields.items()
+        }
+        parameters = {"type": "object", "properties": properties, "required": list(properties)}
+        return (*specs, ToolSpec(_REFUSE, load(self.prompts).render("refuse"), parameters))
 
     def parse(self, message: Message, offer: Offer) -> Action:
-        """Read the reply's tool calls, or its text as the answer.
-
-        Raises ActionError when it holds neither, or when the arguments of a call are not a JSON object:
-        then none of its calls is run.
-        """
+        """Read the reply's tool calls, or its text as the answer. Raises ActionError when it holds neither, or when the
+        arguments of a call are not a JSON object: then none of its calls is run."""
         calls = message.tool_calls
         if not calls:
             if not message.text.strip():
                 raise ActionError("it holds neither text nor a function call", "empty_reply")
             return Action(message, answer=message.text)
-        arguments = [_arguments(call, len(calls)) for call in calls]
-        for call, fields in zip(calls, arguments, strict=True):
-            if call.name == REFUSE and offer.may_refuse:
-                refusal = refusal_of(Call(REFUSE, _texts(fields)), offer, call.id)
-                return Action(message, refusal=refusal, purpose=refusal.grounds.get("purpose", ""))
-        purpose = arguments[0].get("purpose", "")
+        for call in calls:
+            try:
+                call.parsed  # noqa: B018 - raises for what is not an object
+            except ValueError as error:
+                rest = f"; none of the {len(calls)} calls was run" if len(calls) > 1 else ""
+                text = f"the arguments of {call.name} are not a JSON object ({error}){rest}"
+                raise ActionError(text, call_id=call.id) from None
+        for call in calls:
+            if call.name == _REFUSE and offer.may_refuse:
+                values = call.parsed.items()
+                grounds = {name: one if isinstance(one, str) else orjson.dumps(one).decode() for name, one in values}
+                return refused(message, Call(_REFUSE, grounds), offer, call.id)
+        purpose = calls[0].parsed.get("purpose", "")
         return Action(message, calls=calls, purpose=purpose if isinstance(purpose, str) else "")
 
     def render(self, call: ToolCall, observation: Observation) -> Message:
@@ -64,27 +73,3 @@ class NativeTools:
         if not call.name and call.id == "call":  # the door's stand-in for a reply without calls
             return Message("user", text)
         return Message("tool", text, tool_call_id=call.id)
-
-    def _refuse(self, offer: Offer) -> ToolSpec:
-        """The refusal as a function, with the allowed values as enums."""
-        properties = {
-            name: {"type": "string", "enum": list(allowed)} if allowed else {"type": "string"}
-            for name, allowed in offer.refusal_fields.items()
-        }
-        parameters = {"type": "object", "properties": properties, "required": list(properties)}
-        return ToolSpec(REFUSE, load(self.prompts).render("refuse"), parameters)
-
-
-def _arguments(call: ToolCall, n_calls: int) -> dict[str, Any]:
-    """The decoded arguments. Raises ActionError with the call's id."""
-    try:
-        return call.parsed
-    except ValueError as error:
-        rest = f"; none of the {n_calls} calls was run" if n_calls > 1 else ""
-        text = f"the arguments of {call.name} are not a JSON object ({error}){rest}"
-        raise ActionError(text, call_id=call.id) from None
-
-
-def _texts(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The values as text: strings as they are, all else as compact JSON."""
-    return {name: one if isinstance(one, str) else orjson.dumps(one).decode() for name, one in fields.items()}

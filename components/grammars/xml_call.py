@@ -1,8 +1,7 @@
 """RadABench's tags: ``<Call>``, ``<EndCall>`` for the last call, ``<NoCall>`` for a refusal.
 
-Source: Zheng et al. 2024, arXiv 2412.09529. Tags are case-sensitive; the first complete element counts,
-what stands around it is ignored. Departure: ``<Input>`` may also hold a JSON object, for tools with
-named parameters.
+Source: Zheng et al. 2024, arXiv 2412.09529. Tags are case-sensitive; the first complete element counts, what is
+around it is ignored. Departure: ``<Input>`` may also hold a JSON object, for tools with named parameters.
 """
 
 import re
@@ -25,12 +24,10 @@ def _element(text: str, may_refuse: bool) -> tuple[str, str] | None:
     """Tag and content of the first element that is closed; linear in the text, whatever it holds."""
     never_closed = set() if may_refuse else {"NoCall"}
     for found in _OPENING.finditer(text):
-        tag = found[1]
-        if tag in never_closed:
-            continue
-        if (end := text.find(f"</{tag}>", found.end())) >= 0:
-            return tag, text[found.end() : end]
-        never_closed.add(tag)
+        if (tag := found[1]) not in never_closed:
+            if (end := text.find(f"</{tag}>", found.end())) >= 0:
+                return tag, text[found.end() : end]
+            never_closed.add(tag)
     return None
 
 
@@ -41,18 +38,6 @@ def _field(tag: str, content: str) -> str:
     if start < 0 or end < 0:
         raise ActionError(f"the element <{tag}> is missing")
     return content[start + len(tag) + 2 : end].strip()
-
-
-def _arguments(purpose: str, text: str) -> str:
-    """The call's arguments as JSON text: an object as it is, anything else as ``input``."""
-    if text.startswith("{"):
-        try:
-            value = orjson.loads(text)
-        except ValueError:
-            value = None
-        if isinstance(value, dict):
-            return text
-    return orjson.dumps({"purpose": purpose, "input": text}).decode()
 
 
 @dataclass(frozen=True)
@@ -74,5 +59,9 @@ class XmlCall(TextGrammar):
             grounds = {name: _field(name.capitalize(), content) for name in offer.refusal_fields}
             return Action(message, refusal=Refusal(grounds), purpose=grounds.get("purpose", ""))
         purpose, tool, text = (_field(name, content) for name in ("Purpose", "Tool", "Input"))
-        call = ToolCall("call", tool, _arguments(purpose, text))
-        return Action(message, calls=(call,), last=tag == "EndCall", purpose=purpose)
+        try:
+            is_object = text.startswith("{") and isinstance(orjson.loads(text), dict)
+        except ValueError:
+            is_object = False
+        arguments = text if is_object else orjson.dumps({"purpose": purpose, "input": text}).decode()
+        return Action(message, (ToolCall("call", tool, arguments),), last=tag == "EndCall", purpose=purpose)

@@ -131,17 +131,13 @@ class LearntMemory:
 
     @property
     def traits(self) -> MemoryTraits:
-        """Its notes, and what the solved tasks ask, so that none of it is evaluated."""
-        return MemoryTraits(notes=self.notes, texts=self.texts)
+        """Its notes and parts, and what the solved tasks ask, so that none of it is evaluated."""
+        return MemoryTraits(notes=self.notes, texts=self.texts, tasks=self.tasks)
 
     @property
     def texts(self) -> Sequence[str]:
         """What the solved tasks ask."""
         return [*(str(item["contents"]) for item in self.items), *(t for one in self.tasks.values() for t in one.texts)]
-
-    def for_task(self, task: str) -> Memory:
-        """What was learnt for a task; without that, what was learnt for no task in particular."""
-        return self.tasks.get(task, self)
 
     def search(self, problem: str) -> Sequence[Demonstration]:
         """The solved tasks that share a term with this one, the nearest first; without any the fixed ones."""

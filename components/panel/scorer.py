@@ -10,11 +10,11 @@ numbers are this project's. They are read from what agents remark on their steps
 - a draw ``{"draw": int, "read": str or None}``.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from components.acting.voting import majority
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 
@@ -110,13 +110,13 @@ def _replies(reports: Sequence[Remark], experts: Sequence[Remark]) -> Values:
 
 def _draws(draws: Sequence[Remark]) -> Values:
     """How far the draws agree."""
-    found = majority([one["read"] for one in draws])
-    readable = sum(found.votes.values())
+    votes = Counter(one["read"] for one in draws if one["read"] is not None)
+    readable, most = votes.total(), max(votes.values(), default=0)
     return {
         "draws/n": float(len(draws)),
         "draws/unreadable": 1 - readable / len(draws),
-        "draws/agreement": max(found.votes.values()) / readable if readable else None,
-        "draws/tie": float(found.tie) if readable else None,
+        "draws/agreement": most / readable if readable else None,
+        "draws/tie": float([*votes.values()].count(most) > 1) if readable else None,
     }
 
 

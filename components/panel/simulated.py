@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from textwrap import shorten
 
-from components.acting.voting import majority
 from components.core.messages import Message
 from components.prompts.recognition import rendered_from
 from components.simulation.asked import Asked, Knowledge, Responder, Voice
 from components.simulation.draws import Draws
 from components.simulation.grammar import said
+from components.text.values import most_frequent
 
 INSISTS_RIGHT = 0.2  # votes no on a report that it sees to be wrong
 INSISTS_WRONG = 0.02  # votes no on a report because its own opinion, another one, is wrong
@@ -111,17 +111,18 @@ def _report(asked: Asked) -> str:
     """What the analyses say of the question, and the answer that most of them favour; of equals the first."""
     analyses = [part.strip() for part in _ANALYSIS.split(asked.last)[1:]]
     found = dict.fromkeys(one.split("\n")[0] for one in analyses if one and not favoured_answers(one))
-    votes = majority([named[-1] for one in analyses if (named := favoured_answers(one))])
+    votes = [named[-1] for one in analyses if (named := favoured_answers(one))]
+    winner = most_frequent(votes)
     knowledge = f"Key Knowledge: {' '.join(found) or 'The analyses tell none.'}"
-    if votes.winner is None:
+    if winner is None:
         return f"{knowledge}\nTotal Analysis: The analyses name no answer."
-    agree = f"{votes.votes[votes.winner]} of {sum(votes.votes.values())} analyses that name an answer favour this one."
-    return f"{knowledge}\nTotal Analysis: {agree}\n{_marked(votes.winner)}"
+    agree = f"{votes.count(winner)} of {len(votes)} analyses that name an answer favour this one."
+    return f"{knowledge}\nTotal Analysis: {agree}\n{_marked(winner)}"
 
 
 def _vote(asked: Asked) -> str:
     """NO on a report that names no answer, or another than the expert's own opinion where it insists."""
-    knowledge, favourite = asked.knowledge, majority(favoured_answers(asked.last)).winner
+    knowledge, favourite = asked.knowledge, most_frequent(favoured_answers(asked.last))
     if knowledge is None or favourite is None:
         return "YES" if knowledge is None else "NO"
     known, own = _opinion(asked, knowledge)
@@ -132,7 +133,7 @@ def _vote(asked: Asked) -> str:
 
 def _advice(asked: Asked) -> str:
     """Another answer than the report's."""
-    knowledge, favourite = asked.knowledge, majority(favoured_answers(asked.last)).winner
+    knowledge, favourite = asked.knowledge, most_frequent(favoured_answers(asked.last))
     if knowledge is None:
         return f"{_ADVICE} It should say what it rests on."
     doubts = favourite is not None and knowledge.is_right(favourite)
@@ -144,10 +145,11 @@ def _advice(asked: Asked) -> str:
 def _revision(asked: Asked) -> str:
     """The answer of more than half of the advice; else the report's own."""
     report, *advice = asked.last.split(_ADVICE)
-    votes = majority([named[-1] for one in advice if (named := favoured_answers(one))])
-    answer = majority(favoured_answers(report)).winner or votes.winner
-    if votes.winner is not None and 2 * votes.votes[votes.winner] > len(advice):
-        return f"Total Analysis: Most of the advice is taken up.\n{_marked(votes.winner)}"
+    votes = [named[-1] for one in advice if (named := favoured_answers(one))]
+    winner = most_frequent(votes)
+    answer = most_frequent(favoured_answers(report)) or winner
+    if winner is not None and 2 * votes.count(winner) > len(advice):
+        return f"Total Analysis: Most of the advice is taken up.\n{_marked(winner)}"
     if answer is None:
         return "Total Analysis: The panel names no answer."
     return f"Total Analysis: The advice does not agree, so the analysis stands.\n{_marked(answer)}"
@@ -155,7 +157,7 @@ def _revision(asked: Asked) -> str:
 
 def _decision(asked: Asked) -> str:
     """The answer that the material favours; by heart where it names none."""
-    favourite = majority(favoured_answers(asked.last)).winner
+    favourite = most_frequent(favoured_answers(asked.last))
     if asked.knowledge is not None:
         favourite = favourite if favourite is not None else _opinion(asked, asked.knowledge)[1]
         favourite = favourite and (asked.knowledge.option_in(favourite) or favourite)

@@ -32,14 +32,17 @@ OWN = "WARDROUND_PROMPTS"  # the environment variable that names the folder of c
 
 class PromptSet:
     """The templates of one folder, by its ``name`` as it was requested. ``digest`` identifies their texts, with what
-    they include, and those of the data files next to them (``.yaml``)."""
+    they include, and those of the data files next to them (``.yaml``); ``written`` are the templates by a model."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
         self.texts = texts = {path.stem: self._read(path) for path in sorted(folder.glob("*.jinja"))}
         self._data = {path.name: self._read(path) for path in sorted(folder.glob("*.yaml"))}
-        self._environment = environment = _environment(ours=folder.resolve().parent == _ROOT)
-        self._check()
+        ours = folder.resolve().parent == _ROOT  # others are rendered in a sandbox
+        self._environment = environment = (jinja2.Environment if ours else ImmutableSandboxedEnvironment)(
+            undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+        )
+        self.written = self._checked()
         self._included = included = _included(environment, name, texts)
         environment.loader = jinja2.DictLoader(included)
         whole = "\0".join(f"{k}\0{v}" for k, v in (texts | self._data | included).items())
@@ -58,8 +61,9 @@ class PromptSet:
         except OSError as error:
             raise ConfigError(f"prompt {self.name}/{path.name}: {error.strerror}") from None
 
-    def _check(self) -> None:
-        """Raises ConfigError for a template by a model that is not plain, and for one that does not parse."""
+    def _checked(self) -> Collection[str]:
+        """The templates that a model wrote. Raises ConfigError for one that is not plain, and for any that does not
+        parse."""
         try:
             rules = rules_of(self.data(WRITTEN)) if self.holds(WRITTEN) else {}
         except ValueError as error:
@@ -74,12 +78,11 @@ class PromptSet:
                 self._environment.parse(text)
             except jinja2.TemplateSyntaxError as error:
                 raise ConfigError(f"prompt {self.source(template)}, line {error.lineno}: {error.message}") from None
+        return rules.keys()
 
     def plain(self, template: str) -> str | None:
-        """A template as text with ``{{ name }}``; None where it does more with what it is given.
-
-        The ``values`` that the set's ``switches.yaml`` lists are empty here, its ``templates`` are left out.
-        """
+        """A template as text with ``{{ name }}``; None where it does more with what it is given. The ``values`` that
+        the set's ``switches.yaml`` lists are empty here, its ``templates`` are left out."""
         text, switched = self.texts[template], self.data(_SWITCHES) if self.holds(_SWITCHES) else {}
         if template in switched.get("templates", ()):
             return None
@@ -96,11 +99,6 @@ class PromptSet:
         included = _included(self._environment, self.name, {template: self.texts[template]})
         trees = map(self._environment.parse, (self.texts[template], *included.values()))
         return set().union(*map(find_undeclared_variables, trees))
-
-    @property
-    def written(self) -> Collection[str]:
-        """The templates that a model wrote."""
-        return rules_of(self.data(WRITTEN)) if self.holds(WRITTEN) else ()
 
     def source(self, template: str) -> str:
         """The prompt file as messages name it."""
@@ -154,12 +152,6 @@ class PromptSet:
         return self._made[key]
 
 
-def _environment(ours: bool) -> jinja2.Environment:
-    """How templates are read: those that are not ours in a sandbox."""
-    kind = jinja2.Environment if ours else ImmutableSandboxedEnvironment
-    return kind(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
-
-
 def _included(environment: jinja2.Environment, name: str, texts: Mapping[str, str]) -> dict[str, str]:
     """What templates include, and what that includes: path below this folder -> text. Raises ConfigError."""
     found: dict[str, str] = {}
@@ -190,11 +182,9 @@ def place_of(name: str) -> Path:
 
 @lru_cache(maxsize=64)
 def load(name: str) -> PromptSet:
-    """Load a prompt set by its name in this folder or among custom ones, or by the path of a folder.
-
-    Raises ConfigError when there is none, or when a template does not parse, includes a missing file, or was written by
-    a model and is not plain.
-    """
+    """Load a prompt set by its name in this folder or among custom ones, or by the path of a folder. Raises ConfigError
+    when there is none, or when a template does not parse, includes a missing file, or was written by a model and is not
+    plain."""
     folder = place_of(name)
     if not folder.is_dir():
         places = [*_ROOT.iterdir(), *(own_folder().iterdir() if own_folder().is_dir() else ())]

@@ -33,9 +33,7 @@ def shown_by(
     environment: Environment, text: str, switches: Collection[str], shared: Callable[[str], str]
 ) -> set[str] | None:
     """The names that a template shows as they are, where it does no more with what it is given; None where it does.
-
-    ``switches``: names that may decide what stands in it; ``shared``: the text of a file that it includes.
-    """
+    ``switches``: names that may decide what is in it; ``shared``: the text of a file that it includes."""
     tree = environment.parse(text)
     for one in tree.find_all(nodes.Include):
         included = one.template.value if isinstance(one.template, nodes.Const) else None
@@ -49,11 +47,8 @@ def shown_by(
 
 
 def flaw_in(text: str, names: Collection[str], needs: Collection[str] = ()) -> str | None:
-    """Why a text may not take a template's place; None where it may.
-
-    ``names``: what it is given, all of which it must show, and no other; ``needs``: texts that must stand in it, since
-    a reader of the replies goes by them.
-    """
+    """Why a text may not take a template's place; None where it may. ``names``: what it is given, all of which it must
+    show, and no other; ``needs``: texts that must be in it, since a reader of the replies goes by them."""
     if not text.strip():
         return "it is empty"
     if len(text) > LONGEST:
@@ -102,14 +97,10 @@ def rules_of(written: Any) -> dict[str, tuple[list[str], list[str]]]:
     """Template -> names and needs, from what ``written.yaml`` holds. Raises ValueError."""
     if not isinstance(written, Mapping):
         raise ValueError("it is not a mapping of templates")
-    found = {}
+    found: dict[str, tuple[list[str], list[str]]] = {}
     for template, rules in written.items():
-        names, needs = (rules.get(key) if isinstance(rules, Mapping) else None for key in ("names", "needs"))
-        if (
-            not isinstance(names, list)
-            or not isinstance(needs, list)
-            or not all(isinstance(one, str) for one in [*names, *needs])
-        ):
+        lists: list[Any] = [rules.get(key) for key in ("names", "needs")] if isinstance(rules, Mapping) else [None]
+        if not all(isinstance(part, list) and all(isinstance(one, str) for one in part) for part in lists):
             raise ValueError(f"{template}: names and needs are expected, each a list of texts")
-        found[str(template)] = (names, needs)
+        found[str(template)] = (lists[0], lists[1])
     return found

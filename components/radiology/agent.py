@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Literal
 
-from components.acting.foreseen import foresee_error, reflection_in
+from components.acting.arguments import foresee_error, reflection_in
 from components.building import BuildsTools, beside_memory
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Message, continued

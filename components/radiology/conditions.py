@@ -12,7 +12,8 @@ from random import Random
 from typing import Any, ClassVar, NamedTuple
 
 from components.core.errors import ConfigError
-from components.core.tools import Offer, innermost
+from components.core.tools import Offer
+from components.core.traits import innermost
 from components.core.types import Observation, Sample
 from components.faults.altering import change_values
 from components.faults.wrapping import Share, Striking, Struck

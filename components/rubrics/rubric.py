@@ -1,9 +1,8 @@
 """Rubrics: what raters are asked of an episode, and how what they say is read; people and models get the same ones.
 
 A rater sees the parts of an episode that the rubric shows, as texts, without who did it: replies of verifiers and of
-other judges, prompts and candidates that were not taken are left out.
-
-The YAMLs stand in ``conf/rubrics``; each names the source of its categories.
+other judges, prompts and candidates that were not taken are left out. The YAMLs are in ``conf/rubrics``; each names the
+source of its categories.
 """
 
 import json
@@ -17,22 +16,23 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 
 from components.core.errors import ConfigError
-from components.core.messages import Image, Message, ToolCall
-from components.core.types import Observed, Problem, Sample, Step, Trajectory
+from components.core.messages import Image, ToolCall
+from components.core.types import Problem, Sample, Trajectory
 
 NONE = "none"  # the word for no category at all, where several may be picked
 PARTS = ("question", "context", "steps", "answer", "reference")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _APART = re.compile(r"[;|\n]")
 _ABOUT_A_VALUE = " \t.\"'`*<>[]()"  # what may stand around a value without changing it
+TITLES = {"context": "Given", "steps": "What was done"}
+LONGEST = 30_000  # characters of a text; a spreadsheet's cell takes 32,767
+_ASIDE = ("judge", "verify")  # purposes of calls that look at what an agent does
 
 
 @dataclass(frozen=True)
 class Field:
     """One thing that is asked: its ``categories`` (name -> a sentence), of which ``one`` or ``several`` are picked.
-
-    ``ordered``: they stand from the best to the worst. Raises ConfigError.
-    """
+    ``ordered``: they stand from the best to the worst. Raises ConfigError."""
 
     question: str
     categories: Mapping[str, str]
@@ -77,10 +77,8 @@ class Field:
 
 @dataclass(frozen=True)
 class Draw:
-    """Which are rated: ``n`` of the ``episodes``, or of the ``samples`` whatever was done on them.
-
-    ``failures``: those whose ``score`` (0 to 1) is there and below 1. ``by``: strata whose values get equal shares.
-    """
+    """Which are rated: ``n`` of the ``episodes``, or of the ``samples`` whatever was done on them. ``failures``: those
+    whose ``score`` (0 to 1) is there and below 1. ``by``: strata whose values get equal shares."""
 
     of: Literal["episodes", "samples"] = "episodes"
     which: Literal["all", "failures"] = "all"
@@ -143,37 +141,27 @@ class Rubric:
 
     def marks(self) -> Iterator[tuple[str, str]]:
         """Field and category of everything that can be picked."""
-        for name, field in self.fields.items():
-            for category in field.categories:
-                yield name, category
+        yield from ((name, category) for name, field in self.fields.items() for category in field.categories)
 
     def said(self, text: str) -> dict[str, tuple[str, ...] | None]:
         """Field -> what a reply picks on its last line with the name of the field; None where it is unreadable."""
-        return {name: self._said(name, field, text) for name, field in self.fields.items()}
-
-    def _said(self, name: str, field: Field, text: str) -> tuple[str, ...] | None:
-        lines = re.findall(rf"^[\s*`#-]*{name}[*`]*\s*:[ \t]*(.*)$", text, re.MULTILINE | re.IGNORECASE)
-        try:
-            return field.read(lines[-1]) if lines else None
-        except ValueError:
-            return None
-
-
-TITLES = {
-    "question": "Question", "context": "Given", "steps": "What was done", "answer": "Answer", "reference": "Reference",
-}  # fmt: skip
-LONGEST = 30_000  # characters of a text; a spreadsheet's cell takes 32,767
-_ASIDE = ("judge", "verify")  # purposes of calls that look at what an agent does
+        picked: dict[str, tuple[str, ...] | None] = {}
+        for name, field in self.fields.items():
+            lines = re.findall(rf"^[\s*`#-]*{name}[*`]*\s*:[ \t]*(.*)$", text, re.MULTILINE | re.IGNORECASE)
+            try:
+                picked[name] = field.read(lines[-1]) if lines else None
+            except ValueError:
+                picked[name] = None
+        return picked
 
 
 def texts_of(shows: Sequence[str], sample: Sample, trajectory: Trajectory | None = None) -> dict[str, str]:
     """Title -> text of everything that is shown, in its order; empty texts say so, long ones are cut in the middle."""
-    return {title_of(part): shortened(_part(part, sample, trajectory) or "(nothing)") for part in shows}
-
-
-def title_of(part: str) -> str:
-    """What a part is called where it is shown."""
-    return TITLES.get(part) or part.rpartition(".")[2].replace("_", " ").capitalize()
+    texts = {}
+    for part in shows:
+        title = TITLES.get(part) or part.rpartition(".")[2].replace("_", " ").capitalize()
+        texts[title] = shortened(_part(part, sample, trajectory) or "(nothing)")
+    return texts
 
 
 def shortened(text: str, room: int = LONGEST) -> str:
@@ -185,32 +173,22 @@ def shortened(text: str, room: int = LONGEST) -> str:
 
 
 def _part(part: str, sample: Sample, trajectory: Trajectory | None) -> str:
-    problem = sample.problem
-    if part == "question":
-        return _question(problem)
-    if part == "context":
-        return problem.context
-    if part == "reference":
-        return _reference(problem, sample.target)
-    if part.startswith("metadata."):
-        return as_text(sample.metadata.get(part.partition(".")[2]))
-    if trajectory is None:
-        return ""
-    return _answer(problem, trajectory) if part == "answer" else "\n\n".join(_steps(trajectory))
-
-
-def _question(problem: Problem) -> str:
-    """The question with its options and the names of what comes with it."""
-    lines = [problem.question, *(f"{letter}. {text}" for letter, text in problem.choices.items())]
-    lines += [f"[{kind}: {name}]" for kind, name in problem.inputs.items()]
-    return "\n".join(lines)
-
-
-def _reference(problem: Problem, target: object) -> str:
-    """What is right; a letter with the text of its option, and an answer without its name where it is all there is."""
-    if isinstance(target, Mapping) and list(target) == ["answer"]:
-        target = target["answer"]
-    return _with_option(problem, target) if isinstance(target, str) else as_text(target)
+    problem, target = sample.problem, sample.target
+    match part:
+        case "question":
+            lines = [problem.question, *(f"{letter}. {text}" for letter, text in problem.choices.items())]
+            return "\n".join([*lines, *(f"[{kind}: {name}]" for kind, name in problem.inputs.items())])
+        case "context":
+            return problem.context
+        case "reference":
+            if isinstance(target, Mapping) and list(target) == ["answer"]:  # without its name where it is all there is
+                target = target["answer"]
+            return _with_option(problem, target) if isinstance(target, str) else as_text(target)
+        case "answer":
+            return "" if trajectory is None else _answer(problem, trajectory)
+        case "steps":
+            return "" if trajectory is None else "\n\n".join(_steps(trajectory))
+    return as_text(sample.metadata.get(part.partition(".")[2]))
 
 
 def _with_option(problem: Problem, text: str) -> str:
@@ -221,17 +199,16 @@ def _with_option(problem: Problem, text: str) -> str:
 
 def as_text(value: object, depth: int = 0) -> str:
     """A value of the data as lines to read: names before values, lists as items."""
-    indent = "  " * depth
+    indent, lines = "  " * depth, []
     if isinstance(value, Mapping):
-        return "\n".join(_named(str(name), one, depth) for name, one in value.items())
+        for name, one in value.items():
+            nested = isinstance(one, Mapping | list | tuple) and one
+            text = f"\n{as_text(one, depth + 1)}" if nested else f" {as_text(one)}".rstrip()
+            lines.append(f"{indent}{name}:{text}")
+        return "\n".join(lines)
     if isinstance(value, list | tuple):
         return "\n".join(f"{indent}- {as_text(one).strip()}" for one in value)
     return "" if value is None else f"{indent}{value}"
-
-
-def _named(name: str, value: Any, depth: int) -> str:
-    nested = isinstance(value, Mapping | list | tuple) and value
-    return f"{'  ' * depth}{name}:" + (f"\n{as_text(value, depth + 1)}" if nested else f" {as_text(value)}".rstrip())
 
 
 def _answer(problem: Problem, trajectory: Trajectory) -> str:
@@ -247,30 +224,18 @@ def _steps(trajectory: Trajectory) -> Iterator[str]:
     """What was said, called and returned, step by step."""
     taken = [step for step in trajectory.steps if step.committed and step.purpose not in _ASIDE]
     for number, step in enumerate(taken, 1):
-        yield "\n".join([f"[{number}]", *_step(step)])
-
-
-def _step(step: Step) -> Iterator[str]:
-    if said := _said(step.reply):
-        yield said
-    observed = [one for one in step.observed if not one.control]
-    for one in observed:
-        yield from _observed(one)
-    run = [one.call for one in observed]
-    for call in step.reply.tool_calls:
-        if call not in run:
-            yield f"Not run: {_call(call)}"
-
-
-def _observed(one: Observed) -> Iterator[str]:
-    yield f"Called: {_call(one.call)}"
-    yield f"{f'Failed ({one.error})' if one.error else 'Returned'}: {one.observation.text}"
-    yield from ("[an image]" for _ in one.observation.images)
-
-
-def _said(message: Message) -> str:
-    parts = (message.content,) if isinstance(message.content, str) else message.content
-    return "\n".join("[an image]" if isinstance(part, Image) else part for part in parts).strip()
+        content, lines = step.reply.content, [f"[{number}]"]
+        parts = (content,) if isinstance(content, str) else content
+        if said := "\n".join("[an image]" if isinstance(part, Image) else part for part in parts).strip():
+            lines.append(said)
+        observed = [one for one in step.observed if not one.control]
+        for one in observed:
+            result = f"Failed ({one.error})" if one.error else "Returned"
+            lines += [f"Called: {_call(one.call)}", f"{result}: {one.observation.text}"]
+            lines += ["[an image]"] * len(one.observation.images)
+        run = [one.call for one in observed]
+        lines += [f"Not run: {_call(call)}" for call in step.reply.tool_calls if call not in run]
+        yield "\n".join(lines)
 
 
 def _call(call: ToolCall) -> str:

@@ -15,13 +15,13 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from components.acting.examples import FILE, Example, rationale_of, rationales
+from components.acting.demonstrations import FILE, Example, rationale_of, rationales
 from components.acting.solved import FILE as SOLVED_FILE
 from components.acting.solved import SolvedQuestions, lessons_in, own_seeds
-from components.core.learning import Practice
+from components.core.learning import Practice, task_of
+from components.core.task_text import gold_answer
 from components.core.traits import PromptSetName
 from components.core.types import Sample
-from components.stages.gold import gold_answer
 
 
 @dataclass(frozen=True)
@@ -40,33 +40,20 @@ class Collect:
         """Collect. Raises ConfigError for a prompt set without rationales."""
         known = rationales(self.prompts)
         groups: dict[tuple[str, int], list[Example]] = {}
-        for one in (_example(sample, known) for sample in samples if not sample.problem.images):
-            groups.setdefault((one.task, len(one.choices)), []).append(one)
+        for sample in (one for one in samples if not one.problem.images):
+            problem, text = sample.problem, sample.metadata.get("explanation")
+            explained = text.strip() or None if isinstance(text, str) else None
+            task = str(sample.metadata.get("task") or task_of(sample))
+            why = rationale_of(problem.question, known) or explained
+            question, answer = problem.question.strip(), gold_answer(sample)
+            one = Example(problem.id, question, answer, dict(problem.choices), problem.context, why, task)
+            groups.setdefault((task, len(one.choices)), []).append(one)
 
         def order(one: Example) -> tuple[bool, bool, str]:
             ours = rationale_of(one.question, known) is not None
             return not ours, one.rationale is None, sha256(one.id.encode()).hexdigest()
 
         return {FILE: [asdict(one) for group in groups.values() for one in sorted(group, key=order)[: self.n]]}
-
-
-def _example(sample: Sample, known: Mapping[str, str]) -> Example:
-    problem = sample.problem
-    return Example(
-        problem.id,
-        problem.question.strip(),
-        gold_answer(sample),
-        dict(problem.choices),
-        problem.context,
-        rationale_of(problem.question, known) or _explained(sample),
-        str(sample.metadata.get("task") or sample.strata.get("task", "")),
-    )
-
-
-def _explained(sample: Sample) -> str | None:
-    """The dataset's own explanation."""
-    text = sample.metadata.get("explanation")
-    return text.strip() or None if isinstance(text, str) else None
 
 
 @dataclass(frozen=True)

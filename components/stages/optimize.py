@@ -13,20 +13,17 @@ from urllib.parse import quote
 
 from annotated_types import Ge, Interval
 
-from components.acting.attempt import Retries, Shown, Trial, retrying_agent
-from components.acting.tool_names import lasting_names, to_lasting
+from components.acting.attempt import Retries, Shown, Trial
+from components.acting.tool_names import INNER, lasting_names, to_lasting
 from components.core.concurrency import together
 from components.core.errors import ConfigError
 from components.core.learning import LEARNT, Practice, task_of
 from components.core.protocols import Episode
-from components.core.task_text import Chain, chain_text, response_text, task_text
-from components.core.traits import PromptSetName, StageTraits
+from components.core.task_text import Chain, chain_text, gold_text, response_text, task_text
+from components.core.traits import PromptSetName, StageTraits, agents_in
 from components.core.types import Answer, Failure, Refusal, Sample
 from components.prompts import load
-from components.stages.gold import gold_text
 from components.text.structured import array_in, lessons, object_in
-
-_CLOSING = ("Plan", "Think", "Finish")
 
 
 @dataclass(frozen=True)
@@ -85,23 +82,34 @@ class Optimize:
         sources: list[dict[str, Any]] = []
         for start in range(0, len(successes), self.merge_every):
             batch = successes[start : start + self.merge_every]
-            said = await together(self._suggest(practice, one) for one in batch)
-            sources += [{"id": one.sample.problem.id, "lessons": new} for one, new in zip(batch, said, strict=True)]
-            known |= await self._merged(practice, batch[0].sample, known, said)
+            suggested = await together(self._suggest(practice, one) for one in batch)
+            new: dict[str, list[str]] = {}
+            for success, found in zip(batch, suggested, strict=True):
+                sources.append({"id": success.sample.problem.id, "lessons": found})
+                for name, texts in found.items():
+                    new.setdefault(name, []).extend(texts)
+            if new:
+                known |= await self._merged(practice, batch[0].sample, known, new)
             files[f"experience/step-{start + len(batch)}.json"] = dict(known)
         return files, sources
 
     async def _learn(self, practice: Practice, sample: Sample) -> Success | None:
         """Attempt, reflect, attempt again; None when that was not enough."""
-        agent, first, last = retrying_agent(practice.agent), list[Chain](), list[Trial]()
-        if not isinstance(agent, Retries):
-            raise ConfigError(f"{type(agent).__name__} cannot try a task again, so nothing can be learnt with it")
+        first, last = list[Chain](), list[Trial]()
+        own, *held = agents_in(practice.agent)
+        agent = next((one for one in (*held, own) if isinstance(one, Retries)), None)
+        if agent is None:
+            name = type(held[0] if held else own).__name__
+            raise ConfigError(f"{name} cannot try a task again, so nothing can be learnt with it")
 
         async def solve(episode: Episode) -> Answer | Refusal | Failure:
             last.append(await agent.attempt(episode, Shown()))
             unable = isinstance(last[0].outcome, Failure) and last[0].outcome.label == "unsupported_input"
             for n in range(0 if unable else self.reflect_rounds):
-                first.append(await self._reflected(episode, sample, last[-1].chain))
+                chain = last[-1].chain
+                values = {"task": task_text(sample.problem), "chain": chain_text(chain), "gold": gold_text(sample)}
+                thought = await episode.ask([load(self.prompts).user("reflect", (), **values)], "reflect")
+                first.append((*chain, (response_text("Reflection", thought.text), "OK")))
                 line = episode.branch(f"trial/{n + 2}", tools="fresh")
                 last.append(await agent.attempt(line, Shown(previous=tuple(first))))
             return last[-1].outcome
@@ -109,27 +117,21 @@ class Optimize:
         played = await practice.play(sample, solve)
         if played.score is None or played.score <= self.threshold:
             return None
-        names = dict.fromkeys(_CLOSING) | dict(lasting_names(played.trajectory.offered))
+        names = {**dict.fromkeys(INNER), **lasting_names(played.trajectory.offered)}
         return Success(sample, first, last[-1].chain, played.score, {k: v or k for k, v in names.items()})
-
-    async def _reflected(self, episode: Episode, sample: Sample, chain: Chain) -> Chain:
-        """An attempt with the model's reflection on it, which knows the gold answer, as its last step."""
-        values = {"task": task_text(sample.problem), "chain": chain_text(chain), "gold": gold_text(sample)}
-        thought = await episode.ask([load(self.prompts).user("reflect", (), **values)], "reflect")
-        return (*chain, (response_text("Reflection", thought.text), "OK"))
 
     async def _suggest(self, practice: Practice, one: Success) -> dict[str, list[str]]:
         """Lessons on each action from comparing the attempts; empty when no draw could be read."""
         values = {"task": task_text(one.sample.problem), "gold": gold_text(one.sample)}
         before, after = "\n".join(chain_text(chain) for chain in one.first), chain_text(one.second)
+        ask = load(self.prompts).user("suggest", (), before=before, after=after, **values)
         found: dict[str, list[str]] = {}
 
         async def solve(episode: Episode) -> Answer:
-            ask = load(self.prompts).user("suggest", (), before=before, after=after, **values)
             for _ in range(self.draws):
-                said = object_in((await episode.ask([ask], "reflect")).text)
-                if said is not None:
-                    for name, value in said.items():
+                suggested = object_in((await episode.ask([ask], "reflect")).text)
+                if suggested is not None:
+                    for name, value in suggested.items():
                         if name in one.names and (texts := lessons(value)):
                             found.setdefault(one.names[name], []).extend(texts)
                     break
@@ -139,36 +141,27 @@ class Optimize:
         return found
 
     async def _merged(
-        self,
-        practice: Practice,
-        sample: Sample,
-        known: Mapping[str, list[str]],
-        said: Sequence[Mapping[str, list[str]]],
+        self, practice: Practice, sample: Sample, known: Mapping[str, list[str]], new: Mapping[str, list[str]]
     ) -> dict[str, list[str]]:
-        """What is known of every action that there are new lessons on, old and new fused."""
-        new: dict[str, list[str]] = {}
-        for one in said:
-            for name, texts in one.items():
-                new.setdefault(name, []).extend(texts)
+        """What is known of every action that there are new lessons on: old and new as one list by the model, one after
+        the other when no draw could be read."""
         fused: dict[str, list[str]] = {}
 
+        async def fuse(line: Episode, name: str) -> list[str]:
+            old = known.get(name, [])
+            ask = load(self.prompts).user("merge", (), name=name, old=old, new=new[name])
+            for _ in range(self.draws):
+                if texts := lessons(array_in((await line.ask([ask], "reflect")).text)):
+                    return texts
+            return list(dict.fromkeys([*old, *new[name]]))
+
         async def solve(episode: Episode) -> Answer:
-            lines = [self._fuse(episode.branch(f"merge/{name}"), name, known.get(name, []), new[name]) for name in new]
-            fused.update(zip(new, await together(lines), strict=True))
+            texts = await together(fuse(episode.branch(f"merge/{name}"), name) for name in new)
+            fused.update(zip(new, texts, strict=True))
             return Answer("")
 
-        if new:
-            await practice.play(sample, solve)
+        await practice.play(sample, solve)
         return fused
-
-    async def _fuse(self, episode: Episode, name: str, old: list[str], new: list[str]) -> list[str]:
-        """Both lists as one, by the model; one after the other when no draw could be read."""
-        ask = load(self.prompts).user("merge", (), name=name, old=old, new=new)
-        for _ in range(self.draws):
-            fused = lessons(array_in((await episode.ask([ask], "reflect")).text))
-            if fused:
-                return fused
-        return list(dict.fromkeys([*old, *new]))
 
 
 def _item(n: int, one: Success) -> dict[str, Any]:

@@ -1,49 +1,39 @@
 """A critic that reads failed attempts and rewrites templates; what it wrote is refused unless it is plain.
 
-Source: the prompt back-propagation of Zheng et al. 2024 (RadABench), arXiv 2412.09529: a
-strong model's feedback on failed question pairs, from which the prompts are refined. The article does not print the
-feedback's prompt; this one is ours.
+Source: the prompt back-propagation of Zheng et al. 2024 (RadABench), arXiv 2412.09529: a strong model's feedback on
+failed question pairs, from which the prompts are refined. The article does not print the feedback's prompt; this one is
+ours.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from typing import Any
 
 from components.core.concurrency import together
 from components.core.errors import ConfigError
 from components.core.learning import Solve, StageContext
 from components.core.protocols import Episode
-from components.core.task_text import task_text
+from components.core.task_text import gold_text, task_text
 from components.core.types import CONTEXT_LENGTH, Answer, Played, Sample
 from components.core.usage import Purposes, summed, usage_of
 from components.prompts import load
 from components.prompts.plain import visible
-from components.stages.gold import gold_refusal, gold_text
 from components.stages.prompt_folder import Rules, Version
 
 ROLE = "critic"
 _OPENS, _CLOSES = "<rewritten>", "</rewritten>"
-_NOTHING = f"nothing stands between {_OPENS} and {_CLOSES}"
 _REPLY, _STEPS, _CRITIQUE = 600, 12, 20_000  # characters of a reply, steps of an attempt, characters of a critique
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a critic wants: its critique, the version with what it wrote, and what was refused of that, and why; with
-    what its calls took."""
+    """What a critic wants: its critique, the version with what it wrote, what was refused of that and why, and what its
+    calls took."""
 
     critique: str
     version: Version
-    refused: Mapping[str, str] = field(default_factory=dict)
-    usage: Purposes = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Rewriting:
-    """A template's text, or why there is none, and what the calls took."""
-
-    text: str | None = None
-    why: str | None = None
-    usage: Purposes = field(default_factory=dict)
+    refused: Mapping[str, str]
+    usage: Purposes
 
 
 @dataclass(frozen=True)
@@ -60,63 +50,61 @@ class Critic:
     ) -> Proposal:
         """Critique a version by its failures, of ``failed`` among ``played``, and rewrite its templates."""
         prompts, texts = load(self.prompts), self.rules.texts(version)
-        shown = prompts.user(
-            "critique", (), templates=list(texts.items()), failures=list(failures), failed=failed, played=played
-        )
-        said: list[str] = []
+        critique, fresh, refused = "", dict[str, str](), dict[str, str]()
 
         async def criticise(episode: Episode) -> Answer:
+            nonlocal critique
+            values = {"failures": list(failures), "failed": failed, "played": played}
+            shown = prompts.user("critique", (), templates=list(texts.items()), **values)
             reply = await episode.ask([shown], "reflect", role=ROLE)
-            said.append(visible("\n".join(reply.text[:_CRITIQUE].strip().splitlines())))
-            return Answer(said[0])
+            critique = visible("\n".join(reply.text[:_CRITIQUE].strip().splitlines()))
+            return Answer(critique)
+
+        async def rewrite(name: str) -> Purposes:
+            names, needs = self.rules.of[name]
+            values: dict[str, Any] = {
+                "text": texts[name],
+                "slots": [f"{{{{ {one} }}}}" for one in names],
+                "needs": needs,
+            }
+
+            async def write(episode: Episode) -> Answer:
+                for _ in range(self.draws):
+                    values["refused"] = refused.pop(name, None)
+                    shown = prompts.user("rewrite", (), name=name, critique=critique, **values)
+                    written = rewritten((await episode.ask([shown], "build", role=ROLE)).text)
+                    if written is None:
+                        refused[name] = f"nothing stands between {_OPENS} and {_CLOSES}"
+                    elif (flaw := self.rules.flaw(name, written)) is not None:
+                        refused[name] = flaw
+                    else:
+                        fresh[name] = written
+                        break
+                return Answer("")
+
+            return await self._talk(f"{place}/{name}", write)
 
         usages = [await self._talk(f"{place}/critique", criticise)]
-        found = await together(self._rewrite(place, name, text, said[0]) for name, text in texts.items())
-        rewritings = dict(zip(texts, found, strict=True))
-        fresh = {
-            name: one.text
-            for name, one in rewritings.items()
-            if one.text is not None and one.text.strip() != texts[name].strip()
-        }
-        refused = {name: one.why for name, one in rewritings.items() if one.why is not None}
-        usage = summed([*usages, *(one.usage for one in found)])
-        return Proposal(said[0], self.rules.changed(version, fresh) if fresh else version, refused, usage)
-
-    async def _rewrite(self, place: str, name: str, text: str, critique: str) -> _Rewriting:
-        """The rewritten template, or why there is none."""
-        names, needs = self.rules.of[name]
-        found = [_Rewriting()]
-
-        async def write(episode: Episode) -> Answer:
-            for _ in range(self.draws):
-                refused = found[0].why
-                shown = load(self.prompts).user(
-                    "rewrite", (), name=name, text=text, critique=critique,
-                    slots=[f"{{{{ {one} }}}}" for one in names], needs=needs, refused=refused,
-                )  # fmt: skip
-                reply = (await episode.ask([shown], "build", role=ROLE)).text
-                fresh = rewritten(reply)
-                flaw = self.rules.flaw(name, fresh) if fresh is not None else _NOTHING
-                found[0] = _Rewriting(why=flaw) if flaw is not None else _Rewriting(fresh)
-                if flaw is None:
-                    break
-            return Answer("")
-
-        usage = await self._talk(f"{place}/{name}", write)
-        return replace(found[0], usage=usage)
+        usages += await together(rewrite(name) for name in texts)
+        changed = {name: text for name, text in fresh.items() if text.strip() != texts[name].strip()}
+        return Proposal(
+            critique,
+            self.rules.changed(version, changed) if changed else version,
+            {name: refused[name] for name in texts if name in refused},
+            summed(usages),
+        )
 
     async def _talk(self, name: str, solve: Solve) -> Purposes:
         """What it took. Raises ConfigError when the budget of a sample does not reach."""
         ended = await self.context.talk(name, solve)
         if ended.stop != "answered":
-            overflow = ended.failure == CONTEXT_LENGTH
-            wanted = "a lower stage.failures_shown" if overflow else "a larger budget.sample"
+            wanted = "a lower stage.failures_shown" if ended.failure == CONTEXT_LENGTH else "a larger budget.sample"
             raise ConfigError(f"{name}: {ended.error or ended.stop}: the critic needs {wanted}")
         return usage_of(ended)["purposes"]
 
 
 def rewritten(reply: str) -> str | None:
-    """What stands between the tags, whatever ends its lines; None where a tag is missing."""
+    """What is between the tags, whatever ends its lines; None where a tag is missing."""
     _, opens, rest = reply.partition(_OPENS)
     text, closes, _ = rest.partition(_CLOSES)
     return "\n".join(text.splitlines()) if opens and closes else None
@@ -134,7 +122,11 @@ def failure_text(sample: Sample, played: Played) -> str:
     lines += ["", f"It ended: {ended.stop}{why}{': ' + ended.error[:_REPLY] if ended.error else ''}"]
     if steps := sample.gold_steps:
         lines.append(f"The right steps: {steps}")
-    if refusal := gold_refusal(ended.facts):
+    facts = ended.facts
+    if facts.get("kind") == "insufficient" and "accepted" in facts:
+        category = {"category": " or ".join(facts["accepted"])}
+        grounds = category | {name: facts.get(name) for name in ("anatomy", "modality", "ability")}
+        refusal = "; ".join(f"{name}: {value}" for name, value in grounds.items() if value)
         lines.append(f"The right end: a refusal, since no tool that is offered can do one of these steps ({refusal})")
     else:
         lines.append(f"The right answer: {gold_text(sample)[:_REPLY]}")

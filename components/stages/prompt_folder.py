@@ -24,6 +24,9 @@ from components.text.structured import parsed
 _HEAD = (
     "# Templates that a model wrote: the names they are given and must show, and texts that readers of replies need.\n"
 )
+SETS = "history/sets"
+WAITING, COMPLETE = "waiting", "complete"  # for edits by hand; for nothing more
+_WRITING = "writing"
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,16 @@ class Version:
         with TemporaryDirectory(dir=home, prefix=".making-") as made:
             fresh = Path(made) / "set"
             fresh.mkdir()
-            for name, text in self.files.items():
-                (fresh / name).write_text(text, encoding="utf-8")
+            self.write(fresh)
             folder = home / PromptSet(home.name, fresh).digest
             if not folder.is_dir():
                 fresh.rename(folder)
         return folder
+
+    def write(self, folder: Path) -> None:
+        """Write the files into a folder."""
+        for name, text in self.files.items():
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 def diff(old: Mapping[str, str], new: Mapping[str, str]) -> str:
@@ -84,23 +91,21 @@ class Rules:
     def of(self) -> Mapping[str, tuple[list[str], list[str]]]:
         """Template -> names, needs. Raises ConfigError for a template that is not there or not plain."""
         prompts = PromptSet(self.base, place_of(self.base))
-        needs = prompts.data("needs") if "needs.yaml" in self.first.files else {}
+        needs = prompts.data("needs") if prompts.holds("needs") else {}
         plain = {name: text for name in prompts.texts if (text := prompts.plain(name)) is not None}
-        for name in self.chosen or ():
-            if name not in plain:
-                have = ", ".join(plain) or "none"
-                raise ConfigError(f"stage.templates: {name!r} of {self.base!r} cannot be rewritten; these can: {have}")
         if not plain:
             why = "each decides something by what it is given ({% if ... %})"
             raise ConfigError(f"no template of the prompt set {self.base!r} can be rewritten: {why}")
         kept = plain if self.chosen is None else self.chosen
+        if strange := next((name for name in kept if name not in plain), None):
+            have = ", ".join(plain)
+            raise ConfigError(f"stage.templates: {strange!r} of {self.base!r} cannot be rewritten; these can: {have}")
         return {name: (list(dict.fromkeys(slots(plain[name]))), list(needs.get(name, ()))) for name in kept}
 
     def texts(self, version: Version) -> dict[str, str]:
         """The templates that may be rewritten, as plain text."""
         with TemporaryDirectory() as made:
-            for name, text in version.files.items():
-                (Path(made) / name).write_text(text, encoding="utf-8")
+            version.write(Path(made))
             prompts = PromptSet(self.base, Path(made))
             return {name: prompts.plain(name) or prompts.texts[name] for name in self.of}
 
@@ -113,7 +118,7 @@ class Rules:
             if template not in theirs.texts:
                 raise ConfigError(f"prompt {theirs.source(template)}: the file is missing")
             given = ours.names(template)
-            for strange in sorted(theirs.names(template) - given):
+            if strange := next(iter(sorted(theirs.names(template) - given)), None):
                 lines = enumerate(theirs.texts[template].splitlines(), 1)
                 line = next((f", line {n}" for n, text in lines if strange in text), "")
                 have = ", ".join(sorted(given)) or "none"
@@ -123,8 +128,7 @@ class Rules:
 
     def flaw(self, template: str, text: str) -> str | None:
         """Why a text may not take a template's place."""
-        names, needs = self.of[template]
-        return flaw_in(text, names, needs)
+        return flaw_in(text, *self.of[template])
 
     def changed(self, version: Version, texts: Mapping[str, str]) -> Version:
         """The version with other texts, which are sound, and with what is to be checked of them from now on."""
@@ -135,17 +139,10 @@ class Rules:
         return Version({**version.files, **files, f"{WRITTEN}.yaml": _HEAD + yaml.safe_dump(listed, sort_keys=False)})
 
 
-SETS = "history/sets"
-WAITING, COMPLETE = "waiting", "complete"  # for edits by hand; for nothing more
-_WRITING = "writing"
-
-
 @dataclass
 class PromptHome:
-    """``notes``: the manifest. ``seen``: the files of the set as they were read or written last.
-
-    Raises ConfigError for a manifest, or a version that was kept, which is not as it was written.
-    """
+    """``notes``: the manifest. ``seen``: the files of the set as they were read or written last. Raises ConfigError for
+    a manifest, or a version that was kept, which is not as it was written."""
 
     home: MadeFolder
     notes: dict[str, Any]
@@ -174,10 +171,8 @@ class PromptHome:
         return self.notes["status"] in (WAITING, COMPLETE)
 
     def version(self, rules: Rules) -> Version:
-        """What to continue with: the version of the last round, or at a pause what a person made of it.
-
-        Raises ConfigError for an edit that cannot be run, or that is made when none is expected.
-        """
+        """What to continue with: the version of the last round, or at a pause what a person made of it. Raises
+        ConfigError for an edit that cannot be run, or that is made when none is expected."""
         kept = self.seen = self._kept()
         if self.notes["status"] != WAITING:
             self._refuse_edits()
@@ -185,13 +180,12 @@ class PromptHome:
         self.seen = version = read_version(self.home.path)
         rules.check(self.home.path)
         if edited := diff(kept.templates, version.templates):
-            number = len(self.notes["rounds"])
-            self.home.write(f"history/edited-after-round-{number}.diff", edited)
+            self.home.write(f"history/edited-after-round-{len(self.notes['rounds'])}.diff", edited)
             self.notes["rounds"][-1]["edited"] = True
         return version
 
     def write(self, version: Version, status: str) -> None:
-        """Write the set as it stands. Raises ConfigError where it was edited meanwhile."""
+        """Write the set as it is. Raises ConfigError where it was edited meanwhile."""
         self._refuse_edits()
         self._note(version, _WRITING, {"then": status})
         for name, text in version.files.items():

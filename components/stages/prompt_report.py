@@ -1,34 +1,23 @@
 """What a person reads of a refinement: each round's critique, numbers and decision, and what to do next."""
 
-import math
 from collections.abc import Mapping, Sequence
+from math import floor, log10
 from statistics import fmean
 from typing import Any
 from xml.sax.saxutils import escape
 
 from components.core.usage import usage_lines
-
-_SIZE, _EDGE = 360, 50  # of the plot, in pixels
-
-
-def number(value: float | None) -> str:
-    """A number as it is shown; a dash for none."""
-    return "-" if value is None else f"{value:.3g}"
+from components.stages.prompt_trials import number
 
 
 def round_page(entry: Mapping[str, Any], critique: str, failures: Sequence[str]) -> str:
     """A round as Markdown."""
-    lines = [f"# Round {entry['round']}", "", f"{_came(entry).capitalize()}: {entry['why']}.", ""]
-    wrong = f"{entry['failed']} of {entry['played']} went wrong"
-    lines.append(f"- training: {wrong}, mean {entry['metric']} {number(entry['train'])}")
+    metric, wrong = entry["metric"], f"{entry['failed']} of {entry['played']} went wrong"
+    lines = [f"# Round {entry['round']}", "", f"{_result(entry).capitalize()}: {entry['why']}.", ""]
+    lines.append(f"- training: {wrong}, mean {metric} {number(entry['train'])}")
     if "before" in entry:
-        lines.append(
-            f"- validation: mean {entry['metric']} {number(entry['before'])} before, {number(entry['after'])} after"
-        )
-        gain = entry["gain"]
-        lines.append(
-            f"- records: {gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost; t {number(gain['t'])}"
-        )
+        lines.append(f"- validation: mean {metric} {number(entry['before'])} before, {number(entry['after'])} after")
+        lines.append(f"- records: {_counts(entry['gain'])}; t {number(entry['gain']['t'])}")
     lines += [f"- refused: {template}: {why}" for template, why in entry["refused"].items()]
     if "candidate" in entry:
         lines.append(f"- what changed: round-{entry['round']}.diff")
@@ -38,29 +27,26 @@ def round_page(entry: Mapping[str, Any], critique: str, failures: Sequence[str])
     return "\n".join(lines)
 
 
-def _came(entry: Mapping[str, Any]) -> str:
-    """What came of a round."""
+def _result(entry: Mapping[str, Any]) -> str:
     return "kept" if entry["kept"] else "not kept" if "candidate" in entry else "nothing new"
+
+
+def _counts(gain: Mapping[str, Any]) -> str:
+    return f"{gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost"
 
 
 def compared(result: Mapping[str, Any]) -> str:
     """The plain and the refined set on evaluated records, as Markdown."""
-    gain, metric = result["gain"], result["metric"]
+    gain = result["gain"]
+    interval = gain.get("no_interval") or f"{number(gain['ci_low'])} to {number(gain['ci_high'])}"
     lines = [
         "# Plain and refined, per record", "",
-        f"Mean {metric} of each record over its questions and {result['trials']} trials. Refined against plain: gain"
-        f" {number(gain['gain'])} ({_interval(gain)}), {gain['wins']} won,"
-        f" {gain['ties']} tied, {gain['losses']} lost; paired t-test p {number(gain['t_p'])}.", "",
-        "![plain against refined](comparison.svg)", "", "| record | plain | refined |", "|---|---|---|",
+        f"Mean {result['metric']} of each record over its questions and {result['trials']} trials. Refined against"
+        f" plain: gain {number(gain['gain'])} ({interval}), {_counts(gain)}; paired t-test p {number(gain['t_p'])}.",
+        "", "![plain against refined](comparison.svg)", "", "| record | plain | refined |", "|---|---|---|",
     ]  # fmt: skip
     lines += [f"| {one['record']} | {number(one['plain'])} | {number(one['refined'])} |" for one in result["records"]]
     return "\n".join(lines) + "\n"
-
-
-def _interval(gain: Mapping[str, Any]) -> str:
-    if gain.get("no_interval"):
-        return str(gain["no_interval"])
-    return f"{number(gain['ci_low'])} to {number(gain['ci_high'])}"
 
 
 def page(notes: Mapping[str, Any], name: str, digest: str) -> list[str]:
@@ -70,20 +56,17 @@ def page(notes: Mapping[str, Any], name: str, digest: str) -> list[str]:
     for one in notes["rounds"]:
         edited = ", then edited by hand" if one["edited"] else ""
         wrong = f"{one['failed']} of {one['played']} went wrong"
-        lines.append(f"round {one['round']}:    {wrong}; {_came(one)}: {one['why']}{edited}")
+        lines.append(f"round {one['round']}:    {wrong}; {_result(one)}: {one['why']}{edited}")
         lines += [f"            refused: {template}: {why}" for template, why in one["refused"].items()]
     if (result := notes.get("compared")) is not None:
-        gain = result["gain"]
         lines.append(
             f"compared:   {result['metric']} of {len(result['records'])} evaluated records, {result['trials']} trials:"
-            f" {gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost, p {number(gain['t_p'])};"
-            " see history/comparison.md"
+            f" {_counts(result['gain'])}, p {number(result['gain']['t_p'])}; see history/comparison.md"
         )
     lines += usage_lines(notes["usage"])
     if notes["status"] == "waiting":
-        lines.append(
-            f"to resume:  read history/round-{len(notes['rounds'])}.md, edit the .jinja files there if you like,"
-        )
+        read = f"history/round-{len(notes['rounds'])}.md"
+        lines.append(f"to resume:  read {read}, edit the .jinja files there if you like,")
         lines.append("            and give the same command again")
     else:
         edited = "" if digest == notes["digest"] else f" (edited by hand since: it was {notes['digest']})"
@@ -106,40 +89,32 @@ def figures(notes: Mapping[str, Any]) -> dict[str, list[tuple[int, float]]]:
     return found
 
 
+_PLOT = """\
+<svg xmlns="http://www.w3.org/2000/svg" width="360" height="360" font-family="sans-serif" font-size="11">
+<rect width="360" height="360" fill="#fff"/>
+<rect x="50" y="50" width="260" height="260" fill="none" stroke="#888"/>
+<line x1="50" y1="310" x2="310" y2="50" stroke="#888" stroke-dasharray="4"/>
+{marks}
+<text x="180" y="38" text-anchor="middle">{side} the line refined is better</text>
+<text x="180" y="350" text-anchor="middle">plain: mean {metric}</text>
+<text x="14" y="180" text-anchor="middle" transform="rotate(-90 14 180)">refined</text>
+</svg>
+"""
+
+
 def scatter(points: Sequence[Mapping[str, Any]], metric: str, better: str) -> str:
-    """The points as an SVG: plain along, refined upwards, both from 0 to the same end, and the line y = x.
-
-    ``better``: ``lower`` or ``higher``, which decides on which side of the line refined is better.
-    """
-    top = _round_end(max([0.0, *(point[side] for point in points for side in ("plain", "refined"))]))
-    low, high, inner = _EDGE, _SIZE - _EDGE, _SIZE - 2 * _EDGE
-    parts = [
-        f'<rect width="{_SIZE}" height="{_SIZE}" fill="#fff"/>',
-        f'<rect x="{low}" y="{low}" width="{inner}" height="{inner}" fill="none" stroke="#888"/>',
-        f'<line x1="{low}" y1="{high}" x2="{high}" y2="{low}" stroke="#888" stroke-dasharray="4"/>',
-    ]
+    """The points as an SVG: plain along, refined upwards, both from 0 to the same end, and the line y = x. ``better``:
+    ``lower`` or ``higher``, which decides on which side of the line refined is better."""
+    largest = max([0.0, *(point[side] for point in points for side in ("plain", "refined"))])
+    unit = 10.0 ** floor(log10(largest)) if largest else 1.0
+    top = next(step * unit for step in (1.0, 1.2, 1.6, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0) if step * unit >= largest)
+    marks = []
     for share in (0.0, 0.5, 1.0):
-        across, up = low + share * inner, high - share * inner
-        parts.append(f'<text x="{across}" y="{high + 15}" text-anchor="middle">{share * top:g}</text>')
-        parts.append(f'<text x="{low - 6}" y="{up + 4}" text-anchor="end">{share * top:g}</text>')
-    for point in points:
-        x, y = low + point["plain"] / top * inner, high - point["refined"] / top * inner
-        said = escape(f"{point['record']}: plain {point['plain']:.3g}, refined {point['refined']:.3g}")
-        dot = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#2a6f97" fill-opacity="0.6">'
-        parts.append(f"{dot}<title>{said}</title></circle>")
-    side, middle = "below" if better == "lower" else "above", _SIZE / 2
-    parts += [
-        f'<text x="{middle}" y="{low - 12}" text-anchor="middle">{side} the line refined is better</text>',
-        f'<text x="{middle}" y="{_SIZE - 10}" text-anchor="middle">plain: mean {escape(metric)}</text>',
-        f'<text x="14" y="{middle}" text-anchor="middle" transform="rotate(-90 14 {middle})">refined</text>',
-    ]
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{_SIZE}" height="{_SIZE}" font-family="sans-serif"'
-    return f'{head} font-size="11">{"".join(parts)}</svg>\n'
-
-
-def _round_end(value: float) -> float:
-    """The next of 1, 1.2, 1.6, 2, 3, 4, 6, 8 times a power of ten; 1 for nothing."""
-    if value <= 0:
-        return 1.0
-    unit = 10.0 ** math.floor(math.log10(value))
-    return next(step * unit for step in (1.0, 1.2, 1.6, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0) if step * unit >= value)
+        marks.append(f'<text x="{50 + 260 * share}" y="325" text-anchor="middle">{share * top:g}</text>')
+        marks.append(f'<text x="44" y="{314 - 260 * share}" text-anchor="end">{share * top:g}</text>')
+    for one in points:
+        said = escape(f"{one['record']}: plain {one['plain']:.3g}, refined {one['refined']:.3g}")
+        place = f'cx="{50 + 260 * one["plain"] / top:.1f}" cy="{310 - 260 * one["refined"] / top:.1f}"'
+        marks.append(f'<circle {place} r="4" fill="#2a6f97" fill-opacity="0.6"><title>{said}</title></circle>')
+    side = "below" if better == "lower" else "above"
+    return _PLOT.format(marks="\n".join(marks), side=side, metric=escape(metric))

@@ -20,7 +20,13 @@ from components.core.task_text import task_text
 from components.core.types import Played, Sample
 from components.core.usage import Purposes, summed, usage_of
 from components.files.samples import draw
-from components.stages.prompt_report import number
+
+SOLVED = "solved"  # next to the scores: how right an episode was, by the score that decides
+
+
+def number(value: float | None) -> str:
+    """A number as it is shown; a dash for none."""
+    return "-" if value is None else f"{value:.3g}"
 
 
 def record_of(sample: Sample) -> str:
@@ -49,36 +55,26 @@ def parts_of(context: StageContext, split: str | None, train: int, validation: i
     hold the same task."""
     seed = f"{context.seed}/refine_prompts"
     name, samples = context.training(split)
-    records = list(dict.fromkeys(map(record_of, samples)))
-    asked = train + validation
-    if asked > len(records):
+    records, evaluated = (list(dict.fromkeys(map(record_of, some))) for some in (samples, context.evaluated))
+    if train + validation > len(records):
         raise ConfigError(
             f"{train} training and {validation} validation records are asked"
             f" for, and the split {name!r} has {len(records)}"
         )
-    chosen = draw(records, asked, seed)
-    training = set(draw(chosen, train, f"{seed}/train"))
-    evaluated = list(dict.fromkeys(map(record_of, context.evaluated)))
+    chosen = draw(records, train + validation, seed)
     if both := sorted(set(chosen) & set(evaluated)):
         raise ConfigError(f"record {both[0]!r} is evaluated and in the split {name!r}; nothing is learnt from it")
+    training = set(draw(chosen, train, f"{seed}/train"))
     learnt = [one for one in samples if record_of(one) in training]
-    texts = {task_text(one.problem) for one in learnt}
     tested = [one for one in samples if record_of(one) in set(chosen) - training]
+    texts = {task_text(one.problem) for one in learnt}
     if twin := next((one for one in tested if task_text(one.problem) in texts), None):
         raise ConfigError(
             f"sample {twin.problem.id!r} for validation says the same as one for training: records of the split"
             f" {name!r} repeat each other; choose another seed, or fewer records"
         )
     compared = set(draw(evaluated, compare, f"{seed}/compare"))
-    return Parts(
-        name,
-        learnt,
-        tested,
-        [one for one in context.evaluated if record_of(one) in compared],
-    )
-
-
-SOLVED = "solved"  # next to the scores: how right an episode was, by the score that decides
+    return Parts(name, learnt, tested, [one for one in context.evaluated if record_of(one) in compared])
 
 
 @dataclass(frozen=True)
@@ -91,10 +87,8 @@ class Tried:
     def failed(self, by: str | None = None) -> list[tuple[Sample, Played]]:
         """Those that are scored below 1: by the score that decides, or ``by`` another. Raises ConfigError."""
         self._scored(by or SOLVED, "stage.solved_by")
-        scored = zip(self.episodes, self.records, strict=True)
-        return [
-            one for one, record in scored if (value := record["scores"].get(by or SOLVED)) is not None and value < 1
-        ]
+        values = [record["scores"].get(by or SOLVED) for record in self.records]
+        return [one for one, value in zip(self.episodes, values, strict=True) if value is not None and value < 1]
 
     def mean(self, metric: str) -> float:
         """The mean of a score. Raises ConfigError for one that scores no episode."""
@@ -125,22 +119,18 @@ class Tried:
         raise ConfigError(f"{key}: {what} scores no episode here; these do: {', '.join(sorted(have)) or 'none'}")
 
 
-async def tried(context: StageContext, prompts: Path, samples: Sequence[Sample], trials: int = 1) -> Tried:
+async def run_version(context: StageContext, prompts: Path, samples: Sequence[Sample], trials: int = 1) -> Tried:
     """The agent of the config with the prompts of a folder on samples, each so many times."""
     agent = with_prompts(context.agent, str(prompts))
     rounds = [(sample, epoch) for epoch in range(trials) for sample in samples]
     played = await together(context.play(sample, agent, epoch) for sample, epoch in rounds)
     records = [
         {
-            "sample_id": sample.problem.id,
-            "epoch": epoch,
-            "cluster": record_of(sample),
-            "strata": dict(sample.strata),
-            "stop": one.trajectory.stop,
-            "scores": {SOLVED: one.score, **one.scores},
+            "sample_id": sample.problem.id, "epoch": epoch, "cluster": record_of(sample),
+            "strata": dict(sample.strata), "stop": one.trajectory.stop, "scores": {SOLVED: one.score, **one.scores},
         }
         for (sample, epoch), one in zip(rounds, played, strict=True)
-    ]
+    ]  # fmt: skip
     return Tried([(sample, one) for (sample, _), one in zip(rounds, played, strict=True)], records)
 
 
@@ -162,17 +152,13 @@ def per_record(plain: Tried, refined: Tried, metric: str) -> list[dict[str, Any]
     points: dict[str, tuple[list[float], list[float]]] = {}
     for side, of in enumerate((plain, refined)):
         for record in of.records:
-            value = record["scores"].get(metric)
-            if value is not None:
+            if (value := record["scores"].get(metric)) is not None:
                 points.setdefault(record["cluster"], ([], []))[side].append(value)
     return [
         {"record": name, "plain": fmean(left), "refined": fmean(right), "n": min(len(left), len(right))}
         for name, (left, right) in points.items()
         if left and right
     ]
-
-
-_OPEN = "there is no gate"
 
 
 @dataclass(frozen=True)
@@ -212,26 +198,22 @@ class Gate:
 
     def decision(self, context: StageContext, before: Tried | None, after: Tried | None) -> dict[str, Any]:
         """Whether the new set is kept, by which numbers, and why."""
+        is_open = {"kept": True, "why": "there is no gate"}
         if before is None or after is None:
-            return {"kept": True, "why": _OPEN}
+            return is_open
         gain = dict(context.gain(after.records, before.records, self.metric))
         reached = after.mean(self.metric) if after.count(self.metric) else None  # a set may break all there is
         scores = {"before": before.mean(self.metric), "after": reached, "gain": gain}
         if self.level is None:
-            return {**scores, "kept": True, "why": _OPEN}
-        lost = before.count(self.metric) - after.count(self.metric)
-        better, p = (gain["gain"] or 0.0) > 0, gain["p"]
+            return {**scores, **is_open}
+        lost, p = before.count(self.metric) - after.count(self.metric), gain["p"]
+        better = (gain["gain"] or 0.0) > 0
         kept = lost <= 0 and better and p is not None and p <= self.level
-        return {**scores, "level": self.level, "kept": kept, "why": self._why(gain, lost, kept)}
-
-    def _why(self, gain: Mapping[str, Any], lost: int, kept: bool) -> str:
-        """Why a new set is kept or not."""
-        test = f"{gain['test']} p {number(gain['p'])}"
-        what = f"gain in {gain['metric']} {number(gain['gain'])} over {gain['pairs']} pairs, {test}"
+        why = (
+            f"gain in {gain['metric']} {number(gain['gain'])} over {gain['pairs']} pairs, {gain['test']} p {number(p)}"
+        )
         if lost > 0:
-            return f"{what}, but {lost} episodes fewer have that score"
-        if kept:
-            return f"{what} <= {self.said}"
-        if (gain["gain"] or 0.0) <= 0:
-            return f"{what}: no gain"
-        return f"{what}: not below {self.said}"
+            why += f", but {lost} episodes fewer have that score"
+        else:
+            why += f" <= {self.said}" if kept else f": not below {self.said}" if better else ": no gain"
+        return {**scores, "level": self.level, "kept": kept, "why": why}

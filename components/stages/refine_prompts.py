@@ -6,7 +6,7 @@ set is kept only where it is better on records of its own, by a paired test; the
 ``refine_prompts_paper``), and does not print the prompt that asks for feedback.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,7 +24,7 @@ from components.prompts import PromptSet, own_folder, place_of
 from components.stages.prompt_critic import Critic, failure_text
 from components.stages.prompt_folder import COMPLETE, WAITING, PromptHome, Rules, Version, diff
 from components.stages.prompt_report import compared, figures, page, round_page, scatter
-from components.stages.prompt_trials import Gate, Parts, Tried, parts_of, per_record, tried, with_prompts
+from components.stages.prompt_trials import Gate, Parts, Tried, parts_of, per_record, run_version, with_prompts
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 Count = Annotated[int, Ge(1)]
@@ -65,17 +65,17 @@ class RefinePrompts:
 
     @property
     def gate(self) -> Gate:
-        """What decides whether a new set is kept."""
+        """The test that decides whether a new set is kept."""
         return Gate(self.metric, self.alpha, self.rounds)
 
     @property
     def place(self) -> Path:
-        """Where the set is written: among one's own, or in ``folder``."""
+        """Where the set is written: among custom ones, or in ``folder``."""
         return own_folder() / self.name if self.folder is None else Path(self.folder)
 
     def check(self, context: StageContext) -> None:
         """Whether there are prompts to refine and records to learn from. Raises ConfigError."""
-        if not self._rules(context).of:
+        if not self.rules(context).of:
             raise ConfigError("stage.templates: found [], which leaves nothing to refine")
         if self.folder is None and place_of(self.name) != self.place:
             raise ConfigError(
@@ -90,17 +90,19 @@ class RefinePrompts:
         """The samples of the rounds. Raises ConfigError."""
         return parts_of(context, self.split, self.train_records, self.validation_records, self.compare_records)
 
-    def _rules(self, context: StageContext) -> Rules:
+    def rules(self, context: StageContext) -> Rules:
+        """What may become of the agent's prompt set. Raises ConfigError for an agent without one."""
         with_prompts(context.agent, self.name)
         return Rules(context.agent.prompts, self.templates)  # type: ignore[attr-defined]  # with_prompts has seen to it
 
     async def make(self, context: StageContext) -> Made:
         """Run the rounds that are left. Raises ConfigError, ModelError, RunLimitReached."""
-        rules, home = self._rules(context), MadeFolder(self.place)
+        home = MadeFolder(self.place)
         with home.held():
             notes = home.notes(context.begun, "stage.name")
             if notes.get("status") != COMPLETE:
-                notes = await _Refining(self, context, rules, PromptHome(home, notes)).resume()
+                work = _Refining(self, context, self.rules(context), PromptHome(home, notes), self.parts(context))
+                notes = await work.resume()
         digest = PromptSet(self.name, self.place).digest  # which an edit after the last round changes
         said = page(notes, self.name if self.folder is None else str(self.place), digest)
         return Made(self.place, said, figures=figures(notes))
@@ -114,56 +116,40 @@ class _Refining:
     context: StageContext
     rules: Rules
     home: PromptHome
-
-    @property
-    def notes(self) -> dict[str, Any]:
-        """The manifest."""
-        return self.home.notes
+    parts: Parts
 
     async def resume(self) -> dict[str, Any]:
         """Run the rounds that are left, up to a pause. Returns the manifest."""
-        setting, context = self.setting, self.context
-        parts = setting.parts(context)
+        setting, context, parts, notes = self.setting, self.context, self.parts, self.home.notes
         context.study([*parts.train, *parts.validation, *context.evaluated])
-        if self.notes and self.home.settle():
-            return self.notes
-        if not self.notes:
-            self.home.begin(self._facts(parts))
-            first = await tried(context, self.home.save(self.rules.first), parts.train[:1])
+        if notes and self.home.settle():
+            return notes
+        if not notes:
+            texts = context.known([*parts.train, *parts.validation])
+            about = {"base": self.rules.base, "split": parts.split, "records": parts.records, "texts": texts}
+            self.home.begin({**context.facts, "begun": context.begun, **about})
+            first = await run_version(context, self.home.save(self.rules.first), parts.train[:1])
             first.check(setting.metric, setting.solved_by)  # before all others are paid for
-        version = self.home.version(self.rules) if self.notes["rounds"] else self.rules.first
+        version = self.home.version(self.rules) if notes["rounds"] else self.rules.first
         before: Tried | None = None
-        for number in range(len(self.notes["rounds"]) + 1, setting.rounds + 1):
-            version, before = await self._round(number, version, parts, before)
+        for number in range(len(notes["rounds"]) + 1, setting.rounds + 1):
+            version, before = await self._round(number, version, before)
             if setting.pause:
-                return self.notes
+                return notes
         if parts.compared:
-            await self._compare(version, parts.compared)
+            await self._compare(version)
         self.home.write(version, COMPLETE)
-        return self.notes
+        return notes
 
-    def _facts(self, parts: Parts) -> dict[str, Any]:
-        """What the manifest says of the stage from its beginning."""
-        return {
-            **self.context.facts,
-            "begun": self.context.begun,
-            "base": self.rules.base,
-            "split": parts.split,
-            "records": parts.records,
-            "texts": self.context.known([*parts.train, *parts.validation]),
-        }
-
-    async def _round(
-        self, number: int, version: Version, parts: Parts, before: Tried | None
-    ) -> tuple[Version, Tried | None]:
+    async def _round(self, number: int, version: Version, before: Tried | None) -> tuple[Version, Tried | None]:
         """One round. Returns the version that is kept, with what it reached on the validation samples."""
-        setting, folder = self.setting, self.home.save(version)
-        played = await self._tried("train", version, parts.train)
+        setting, home = self.setting, self.home
+        played = await self._tried("train", version, self.parts.train)
         failed = played.failed(setting.solved_by)
         shown = draw(failed, setting.failures_shown, f"{self.context.seed}/refine_prompts/{number}")
         failures = [failure_text(sample, one) for sample, one in shown]
         notes: dict[str, Any] = {
-            "round": number, "begins": folder.name, "played": len(played.records), "failed": len(failed),
+            "round": number, "begins": home.save(version).name, "played": len(played.records), "failed": len(failed),
             "train": played.mean(setting.metric), "metric": setting.metric, "alpha": setting.alpha, "kept": False,
         }  # fmt: skip
         critique, refused, kept = "", dict[str, str](), version
@@ -171,41 +157,42 @@ class _Refining:
             critic = Critic(self.context, self.rules, setting.prompts, setting.draws)
             place = f"refine_prompts/round-{number}"
             wanted = await critic.propose(place, version, failures, len(failed), len(played.records))
-            self.notes["spent"][place] = wanted.usage
+            home.notes["spent"][place] = wanted.usage
             critique, refused, fresh = wanted.critique, dict(wanted.refused), wanted.version
             if fresh != version:
-                before = before or await self._validated(version, parts.validation)
-                after = await self._validated(fresh, parts.validation)
-                notes |= {"candidate": self.home.save(fresh).name, **setting.gate.decision(self.context, before, after)}
+                before = before or await self._validated(version)
+                after = await self._validated(fresh)
+                notes |= {"candidate": home.save(fresh).name, **setting.gate.decision(self.context, before, after)}
                 kept, before = (fresh, after) if notes["kept"] else (version, before)
                 changes = diff(self.rules.texts(version), self.rules.texts(fresh))
-                self.home.home.write(f"history/round-{number}.diff", changes)
-        notes |= {"why": notes.get("why") or ("nothing failed" if not failures else "no template came out otherwise")}
+                home.home.write(f"history/round-{number}.diff", changes)
+        notes.setdefault("why", "no template came out otherwise" if failures else "nothing failed")
         notes |= {"refused": refused, "edited": False}
-        self.home.home.write(f"history/round-{number}.md", round_page(notes, critique, failures))
-        self.notes["rounds"].append(notes)
-        self.home.write(kept, WAITING if setting.pause else "begun")
+        home.home.write(f"history/round-{number}.md", round_page(notes, critique, failures))
+        home.notes["rounds"].append(notes)
+        home.write(kept, WAITING if setting.pause else "begun")
         return kept, before
 
-    async def _validated(self, version: Version, samples: Sequence[Sample]) -> Tried | None:
+    async def _validated(self, version: Version) -> Tried | None:
+        samples = self.parts.validation
         return await self._tried("validation", version, samples, self.setting.trials) if samples else None
 
     async def _tried(self, part: str, version: Version, samples: Sequence[Sample], trials: int = 1) -> Tried:
         """The version on samples. What it took is kept under what it was: tried again, it comes from the journal."""
         folder = self.home.save(version)
-        played = await tried(self.context, folder, samples, trials)
-        self.notes["spent"][f"{part}/{folder.name}"] = played.usage
+        played = await run_version(self.context, folder, samples, trials)
+        self.home.notes["spent"][f"{part}/{folder.name}"] = played.usage
         return played
 
-    async def _compare(self, version: Version, samples: Sequence[Sample]) -> None:
+    async def _compare(self, version: Version) -> None:
         """The plain against the refined set on evaluated records: numbers, and a plot of them."""
-        setting, context = self.setting, self.context
+        metric, trials = self.setting.metric, self.setting.compare_trials
         plain, refined = [
-            await self._tried("compared", one, samples, setting.compare_trials) for one in (self.rules.first, version)
+            await self._tried("compared", one, self.parts.compared, trials) for one in (self.rules.first, version)
         ]
-        points = per_record(plain, refined, setting.metric)
-        gain: Mapping[str, Any] = context.gain(refined.records, plain.records, setting.metric)
-        notes = {"metric": setting.metric, "trials": setting.compare_trials, "gain": dict(gain), "records": points}
-        self.notes["compared"] = notes
-        self.home.home.write("history/comparison.svg", scatter(points, setting.metric, gain["better"]))
+        gain = dict(self.context.gain(refined.records, plain.records, metric))
+        points = per_record(plain, refined, metric)
+        notes = {"metric": metric, "trials": trials, "gain": gain, "records": points}
+        self.home.notes["compared"] = notes
+        self.home.home.write("history/comparison.svg", scatter(points, metric, gain["better"]))
         self.home.home.write("history/comparison.md", compared(notes))

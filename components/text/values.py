@@ -177,3 +177,9 @@ def _made_of(texts: Sequence[str], gold: Sequence[_Atom]) -> bool:
         if not found:
             return False
     return not any(pieces)
+
+
+def most_frequent(readings: Sequence[str | None]) -> str | None:
+    """The most frequent reading, of equals the first; None where there is none."""
+    readable = [one for one in readings if one is not None]
+    return max(readable, key=readable.count, default=None)

@@ -20,7 +20,7 @@ from components.acting.arguments import text_argument
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
-from components.core.traits import PromptSetName
+from components.core.traits import PromptSetName, ToolTraits
 from components.core.types import Observation
 from components.files.attachments import SampleFiles
 from components.prompts import load
@@ -87,9 +87,9 @@ class SQLCoder:
     effect: ClassVar[Effect] = "pure"
 
     @property
-    def timeout_seconds(self) -> float:
+    def traits(self) -> ToolTraits:
         """The limit of a call's statement."""
-        return self.seconds
+        return ToolTraits(timeout_seconds=self.seconds)
 
     async def __call__(self, context: Context, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
         """Convert, run, repair. Raises ToolError."""

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from components.acting.foreseen import foresee_error, reflection_in
+from components.acting.arguments import foresee_error, reflection_in
 from components.core.messages import Message, continued
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text
@@ -22,10 +22,8 @@ from components.prompts import load
 
 @dataclass(frozen=True)
 class Reflect:
-    """Asks again, up to ``repairs`` times, while something is found; one call each, by the model that proposed.
-
-    The last version is taken, whatever is found on it; the verdict of its step records it.
-    """
+    """Asks again, up to ``repairs`` times, while something is found; one call each, by the model that proposed. The
+    last version is taken, whatever is found on it; the verdict of its step records it."""
 
     repairs: Annotated[int, Interval(ge=0, le=16)] = 1
     prompts: PromptSetName = "reflect"
@@ -34,17 +32,19 @@ class Reflect:
         """The first version on which nothing is found, else the last."""
         action, labels = await propose(), list[str]()
         for left in range(self.repairs, -1, -1):
-            label, finding = found(action, episode)
+            label, finding = flaw_of(action, episode)
             labels.append(label)
             if not finding or not left:
                 break
-            ask = load(self.prompts).user("finding", proposal=_proposal(action), finding=finding)
+            message = action.message
+            proposal = action_text(action) if message.tool_calls else message.text.strip()  # native calls as text
+            ask = load(self.prompts).user("finding", proposal=proposal, finding=finding)
             action = await episode.suggest(continued(messages, ask), role="main", purpose="act")
         episode.note(action, f"reflect: {', then '.join(labels)}")
         return action
 
 
-def found(action: Action, episode: Episode) -> tuple[str, str]:
+def flaw_of(action: Action, episode: Episode) -> tuple[str, str]:
     """What is wrong with an action before it is carried out: a label and a sentence, empty where nothing is."""
     if action.error is not None:
         return action.error, f"Your reply could not be read: {action.error_text}."
@@ -53,8 +53,3 @@ def found(action: Action, episode: Episode) -> tuple[str, str]:
     if (error := foresee_error(episode.offer, action)) is not None:
         return error.label, f"The call would be refused: {error}."
     return "nothing found", ""
-
-
-def _proposal(action: Action) -> str:
-    """The reply as it was written; native calls as text."""
-    return action_text(action) if action.message.tool_calls else action.message.text.strip()

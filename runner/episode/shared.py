@@ -13,9 +13,9 @@ from components.core.concurrency import together
 from components.core.errors import CUT_OFF, OVERFLOW, LimitReached, ModelError
 from components.core.learning import task_of
 from components.core.messages import Message, Purpose, Request, Sampling, ToolSpec
-from components.core.protocols import Agent, ByTask, Condition, Grammar, Memory, Scorer, Toolset, Verifier
+from components.core.protocols import Agent, Condition, Grammar, Memory, Scorer, Toolset, Verifier
 from components.core.tools import Offer, Tool
-from components.core.traits import ModelTraits, Requirements, declared
+from components.core.traits import MemoryTraits, ModelTraits, Requirements, declared
 from components.core.types import Action, Observed, Problem, Sample, Step, Trajectory
 from runner.episode.budget import Attempt, Budget, Spent
 from runner.episode.door import Door, padded
@@ -151,9 +151,11 @@ class Branch:
 
     @property
     def memory(self) -> Memory | None:
-        """What was learnt before the evaluation: for the sample's own task, where the memory has parts for tasks."""
+        """What was learnt before the evaluation: for the sample's own task, where the memory has a part for it."""
         memory = self.shared.parts.memory
-        return memory.for_task(task_of(self.shared.sample)) if isinstance(memory, ByTask) else memory
+        if memory is None:
+            return None
+        return declared(memory, MemoryTraits).tasks.get(task_of(self.shared.sample), memory)
 
     @property
     def sees_images(self) -> bool:

@@ -25,7 +25,6 @@ from components.acting.solved import lessons_in
 from components.core.errors import ConfigError
 from components.core.learning import Source, task_of
 from components.core.plain import Accept
-from components.core.protocols import ByTask
 from components.core.traits import MemoryTraits, declared
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
@@ -63,8 +62,8 @@ async def with_memory(experiment: Experiment, door: Door) -> tuple[Experiment, l
     found, said = await learn(experiment, door) if source.needed else (None, [])
     memory = source.open(found, "" if found is None else digest_of(found))
     notes = [*said, *declared(memory, MemoryTraits).notes]
-    if isinstance(memory, ByTask) and memory.tasks:
-        lacking = sorted({task_of(sample) for sample in experiment.samples} - {*memory.tasks})
+    if tasks := declared(memory, MemoryTraits).tasks:
+        lacking = sorted({task_of(sample) for sample in experiment.samples} - {*tasks})
         notes += [f"nothing was learnt for the tasks {', '.join(lacking)}"] if lacking else []
     return replace(experiment, parts=replace(experiment.parts, memory=memory)), notes
 

@@ -11,7 +11,6 @@ from typing import Any
 import orjson
 import pytest
 
-from components.acting.voting import majority
 from components.panel.published import (
     UnreadableReport,
     published_experts,
@@ -20,6 +19,7 @@ from components.panel.published import (
 )
 from components.panel.replies import read_experts, read_report, read_vote
 from components.text.answers import parse_letter, published_letter
+from components.text.values import most_frequent
 from tests.panels import calls_needed
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)
@@ -51,7 +51,7 @@ REPAIRED: Mapping[str, Callable[[Any], Any]] = {
     "votes": lambda case: said(read_vote(case["raw"])),
     "letters": lambda case: parse_letter(case["raw"], case["options"]) or "",
     "reports": lambda case: parts(read_report(case["raw"])),
-    "majority": lambda case: majority([sample or None for sample in case["samples"]]).winner or "",
+    "majority": lambda case: most_frequent([sample or None for sample in case["samples"]]) or "",
     "call_counts": calls,
 }
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from components.cab.tasks import Form
-from components.core.messages import cached
 from components.sql import SqlError
 from components.sql.cleaning import clean_sql, text_rows
 from components.sql.reading import ReadOnly
@@ -51,12 +51,12 @@ class Case:
     seconds: float = 5.0
     form: Form = "choice"
 
-    @cached
+    @cached_property
     def statement(self) -> str:
         """The SQL in the answer, cleaned. Raises SqlError, Unscored."""
         return clean_sql(self.answer, self.dialect or self.opened.id)
 
-    @cached
+    @cached_property
     def opened(self) -> Database:
         """The database that is there. Raises Unscored."""
         if self.database is None:
@@ -66,7 +66,7 @@ class Case:
         except SqlError as error:
             raise Unscored(str(error)) from None
 
-    @cached
+    @cached_property
     def executed(self) -> Executed:
         """What the answer gives when it is run as SQL, read-only; once per case. Raises Unscored without a database."""
         file = self.opened.file

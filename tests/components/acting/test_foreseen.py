@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from components.acting.foreseen import ForeseesErrors, foresee_error, reflection_in
+from components.acting.arguments import ForeseesErrors, foresee_error, reflection_in
 from components.core.errors import ToolError
 from components.core.messages import Message, ToolCall
 from components.core.tools import Offer

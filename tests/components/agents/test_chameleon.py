@@ -2,7 +2,7 @@ from time import perf_counter
 
 import pytest
 
-from components.agents.planned import Chameleon, modules_of, written_for
+from components.agents.planned import Chameleon, modules_of
 from components.core.errors import ActionError
 from components.core.types import Answer, Failure, Refusal
 from tests.record_desk import Records, solving
@@ -83,9 +83,6 @@ def test_prose_is_no_plan():
         modules_of("I would load the table first, then filter.", KNOWN)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["GetValue[DRUG, list]", "Next:\nGetValue[DRUG, list] as asked", "`DRUG, list`", "GetValue[DRUG, list]\nFinish[x]"],
-)
-def test_an_argument_stands_in_its_action_or_alone(text):
-    assert written_for("GetValue", text).argument == "DRUG, list"
+@pytest.mark.parametrize("text", ["Next:\nCalculate[1 + 1] as asked", "`1 + 1`", "Calculate[1 + 1]\nFinish[x]"])
+async def test_an_argument_is_in_its_action_or_alone(text):
+    assert (await solving(Chameleon(), ["Calculate", text]))[0] == Answer("2")

@@ -1,7 +1,7 @@
 import pytest
 
 from components.acting.solved import Entry, SolvedQuestions
-from components.agents.din_sql import DinSql, kind_in, kind_of, sub_questions
+from components.agents.code_writers import DinSql, kind_in, kind_of
 from components.ehr.actions import SQLInterpreter
 from tests.wards import played, sample
 
@@ -83,13 +83,6 @@ CLASSES = {
 @pytest.mark.parametrize(("text", "kind"), CLASSES.items())
 def test_the_class_is_read_from_its_line_and_is_nested_in_doubt(text, kind):
     assert kind_in(text) == kind
-
-
-def test_sub_questions_are_the_listed_lines_that_ask():
-    assert sub_questions(f"{NESTED}\n- see above\n 3. Which year?") == [
-        "Who is patient 11?", "When were they admitted?", "Which year?",
-    ]  # fmt: skip
-    assert sub_questions("Who?") == []
 
 
 STATEMENTS = {

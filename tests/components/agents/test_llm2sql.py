@@ -1,6 +1,6 @@
 import pytest
 
-from components.agents.llm2sql import Llm2Sql
+from components.agents.code_writers import Llm2Sql
 from components.ehr.actions import SQLInterpreter
 from tests.wards import played, sample
 

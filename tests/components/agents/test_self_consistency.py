@@ -4,10 +4,10 @@ import pytest
 
 from components.agents.direct import Cot, Direct
 from components.agents.react import ReAct
-from components.agents.self_consistency import Matched, SelfConsistency
+from components.agents.self_consistency import Matched, SelfConsistency, reading, spent
 from components.core.errors import OVERFLOW, ConfigError, LimitReached, ModelError
-from components.core.messages import Usage
-from components.core.types import Answer, Failure
+from components.core.messages import Message, Usage
+from components.core.types import Answer, Failure, Problem, Refusal, Step, Trajectory
 from components.models.scripted import Scripted
 from components.panel.agent import MedAgents
 from runner.episode.budget import Attempt as Spends
@@ -15,6 +15,44 @@ from runner.episode.budget import Budget
 from tests.attempts import Attempt, Echo, solving
 from tests.panels import SAYS
 from tests.parts import door
+
+CHOICE, OPEN = Problem("p", "Which?", {"A": "gout", "B": "scurvy"}), Problem("p", "What?")
+
+
+@pytest.mark.parametrize(
+    ("problem", "outcome", "read"),
+    [
+        (CHOICE, Answer("B. scurvy"), "B"),
+        (CHOICE, Answer("who knows"), None),
+        (OPEN, Answer(" Yes. "), "yes"),
+        (OPEN, Answer("a  torn\nTendon"), "a torn tendon"),
+        (OPEN, Answer(" . "), None),
+        (OPEN, Refusal({"why": "no tool"}), "(refused)"),
+        (OPEN, Failure("step_limit"), None),
+    ],
+)
+def test_equal_answers_are_read_alike(problem, outcome, read):
+    assert reading(problem, outcome) == read
+
+
+def test_what_a_draw_spent_is_that_of_its_branches_only():
+    steps = [
+        Step("act", "main", branch, 0, 0, (), Message("assistant", ""), Usage(10, 2))
+        for branch in ("draw/1", "draw/1/call/0", "draw/10", "main")
+    ]
+    trajectory = Trajectory(steps)
+    assert spent(trajectory, "calls", "draw/1") == 2 and spent(trajectory, "tokens", "draw/1") == 24
+    assert spent(trajectory, "calls") == 4 and spent(trajectory, "tokens") == 48
+
+
+@pytest.mark.parametrize(
+    ("replies", "answer"),
+    [(("A", "B", "B"), "B"), (("?", "B", "A", "A", "B"), "B"), (("?", "??"), "?")],
+)
+async def test_the_majority_wins_ties_go_to_the_first_and_unreadable_draws_do_not_vote(replies, answer):
+    said = by_draw(*(f"Answer: {reply}" for reply in replies))
+    outcome, _, trajectory = await solving(SelfConsistency(Cot(), draws=len(replies)), said)
+    assert outcome == Answer(answer) and sum("chosen" in step.remarks for step in trajectory.steps) == 1
 
 
 def by_draw(*texts):

@@ -1,6 +1,6 @@
 import pytest
 
-from components.agents.self_debugging import SelfDebugging
+from components.agents.code_writers import SelfDebugging
 from components.core.messages import Message, ToolCall
 from components.grammars.code_block import CodeBlock
 from tests.wards import cell, played, sample

@@ -10,7 +10,8 @@ from components.conditions.wrong_results import Noisy
 from components.core.errors import ConfigError
 from components.core.plain import Intact
 from components.core.protocols import Condition
-from components.core.tools import Offer, innermost
+from components.core.tools import Offer
+from components.core.traits import innermost
 from components.radiology.conditions import (
     Baseline,
     Differentiated,

@@ -6,7 +6,7 @@ from components.core.errors import ConfigError, ModelError
 from components.core.messages import Message, ToolCall
 from components.ehr.actions import FilterDB, GetValue, LoadDB
 from components.ehr.agent import EhrAgent
-from components.grammars.bracket_text import BracketText
+from components.grammars.bracket_json import BracketText
 from components.grammars.code_block import CodeBlock
 from tests.wards import cell, memory, played, sample, toolset
 

@@ -13,7 +13,8 @@ from components.conditions.offered import Both
 from components.conditions.wrong_results import Noisy
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
-from components.core.tools import NoState, Offer, innermost
+from components.core.tools import NoState, Offer
+from components.core.traits import innermost
 from components.core.types import Observation
 from components.faults.wrapping import Faulty, Striking, call_context
 from components.radiology.conditions import InsufficientConfig1, RedundantRegular

@@ -6,7 +6,7 @@ from components.core.errors import ActionError, ConfigError
 from components.core.messages import Image, Message, ToolCall
 from components.core.tools import Offer
 from components.core.types import Observation
-from components.grammars.bracket_text import BracketText
+from components.grammars.bracket_json import BracketText
 from components.radiology.tasks import REFUSAL_FIELDS
 from tests.attempts import Echo
 from tests.parts import Count

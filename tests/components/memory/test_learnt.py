@@ -3,6 +3,7 @@ import json
 import pytest
 
 from components.core.errors import ConfigError
+from components.core.traits import MemoryTraits, declared
 from components.memory.learnt import Learnt, chain_of
 from components.stages.optimize import Optimize
 
@@ -83,7 +84,8 @@ def test_each_task_sees_its_own_solved_tasks_and_lessons(folder):
     (folder / "experience").rename(part / "experience")
     (folder / "tasks.json").write_text(json.dumps({"mmlu/anatomy": {"tried": 12, "solved": 3}}))
     memory = opened(folder)
-    mine, other = memory.for_task("mmlu/anatomy"), memory.for_task("medqa")
+    parts = declared(memory, MemoryTraits).tasks
+    mine, other = parts.get("mmlu/anatomy", memory), parts.get("medqa", memory)
     assert [one.data["id"] for one in mine.search("hip")] == ["example_2"] and other.search("hip") == ()
     assert mine.experience("Medrag") == ["after 10"] and other.experience("Medrag") == ()
     assert memory.notes == ["training samples solved and kept, for each task: mmlu/anatomy 3 of 12"]

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 import components.prompts
-from components.acting.foreseen import reflection_in
+from components.acting.arguments import reflection_in
 from components.core.errors import ConfigError
 from components.core.messages import Message
 from components.core.tools import Offer

@@ -4,7 +4,7 @@ from components.conditions.cards import Renamed
 from components.conditions.failing import Denied
 from components.conditions.wrong_results import Noisy, Stale
 from components.core.messages import Message, ToolCall, ToolSpec, Usage
-from components.core.protocols import Following, Scorer
+from components.core.protocols import Scorer
 from components.core.types import Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
 from components.faults.marks import marked
 from components.radiology.execution import read
@@ -34,7 +34,7 @@ def told(*replies, answer="B", data=None, **changes):
 
 
 def test_is_a_scorer_that_follows_others():
-    assert isinstance(Faults(), Scorer) and isinstance(Faults(), Following)
+    assert isinstance(Faults(), Scorer)
 
 
 async def test_an_episode_without_a_fault_has_no_rate_of_recovery():

@@ -1,3 +1,5 @@
+from hashlib import sha256
+
 import pytest
 
 from components.core.errors import ConfigError
@@ -35,9 +37,8 @@ async def test_the_stratum_names_the_task_where_the_metadata_do_not():
 
 
 async def test_questions_with_a_rationale_come_first_and_images_are_left_out(tmp_path):
-    from components.acting.examples import question_digest
-
-    (tmp_path / "rationales.yaml").write_text(f"- question: '{question_digest('Which is s7?')}'\n  rationale: It is.\n")
+    digest = sha256(b"Which is s7?").hexdigest()[:16]
+    (tmp_path / "rationales.yaml").write_text(f"- question: '{digest}'\n  rationale: It is.\n")
     samples = [*(sample(f"s{n}") for n in range(9)), sample("seen", images=(Image("data:x"),), task="v")]
     found = await collected(samples, n=3, prompts=str(tmp_path))
     assert len(found) == 3 and found[0]["id"] == "s7" and found[0]["rationale"] == "It is."

@@ -9,7 +9,7 @@ from components.core.errors import ConfigError
 from components.core.types import Answer, Problem, Sample
 from components.radiology.agent import Radagent
 from components.stages.prompt_report import scatter
-from components.stages.prompt_trials import Gate, Tried, parts_of, per_record, record_of, tried, with_prompts
+from components.stages.prompt_trials import Gate, Tried, parts_of, per_record, record_of, run_version, with_prompts
 from tests.golden.vectors import PAPER
 from tests.stage_bench import CAREFUL, Asking, Class, Halves, base_set, bench
 
@@ -51,7 +51,7 @@ async def test_samples_are_played_so_often_with_the_prompts_of_a_folder(tmp_path
     room = Class()
     desk = bench(room.say, base_set(tmp_path / "base"))
     samples = Halves().load("train")[:2]
-    plain, refined = [await tried(desk, Path(folder), samples, 3) for folder in (desk.agent.prompts, careful)]
+    plain, refined = [await run_version(desk, Path(folder), samples, 3) for folder in (desk.agent.prompts, careful)]
     assert (len(plain.failed()), len(refined.failed("score/right"))) == (6, 0)
     assert (plain.mean("solved"), refined.mean("score/right")) == (0.0, 1.0)
     assert sorted({one.epoch for one in room.asked}) == [0, 1, 2]

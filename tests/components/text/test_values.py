@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from components.text.values import cells, lenient, normal, strict
+from components.text.values import cells, lenient, most_frequent, normal, strict
 
 
 @pytest.mark.parametrize(
@@ -121,3 +121,10 @@ def test_the_same_number_in_any_notation_is_one_vote():
 
 def test_the_published_judge_knows_no_notation():
     assert not lenient("1e3", ["1000"])
+
+
+@pytest.mark.parametrize(
+    ("readings", "found"), [(["C", None, "A", "A", "C"], "C"), (["B", "A", "A"], "A"), ([None], None)]
+)
+def test_the_most_frequent_reading_is_found_and_of_equals_the_first(readings, found):
+    assert most_frequent(readings) == found

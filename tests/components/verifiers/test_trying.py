@@ -1,6 +1,6 @@
 from components.core.messages import Message, ToolCall
 from components.core.types import Action, Refusal
-from components.verifiers.trying import guide, tried
+from components.verifiers.reflectool import guide, result_of
 from tests.attempts import Attempt, Echo, Lessons
 
 SAID = Message("assistant", "x")
@@ -9,16 +9,16 @@ SAID = Message("assistant", "x")
 async def test_a_trial_says_what_would_come_and_changes_nothing():
     episode, _, _ = Attempt().episode(['Action: count[{"n": 2}]'])
     action = await episode.act([Message("user", "q")])
-    assert await tried(episode, action) == "2" == await tried(episode, action)
+    assert await result_of(episode, action) == "2" == await result_of(episode, action)
     assert episode.offer.state.seen == []
-    assert await tried(episode, Action(SAID, answer="B")) == "B"
-    assert "could not be read" in await tried(episode, Action(SAID, error="unreadable", error_text="no form"))
-    assert "refusal" in await tried(episode, Action(SAID, refusal=Refusal({})))
+    assert await result_of(episode, Action(SAID, answer="B")) == "B"
+    assert "could not be read" in await result_of(episode, Action(SAID, error="unreadable", error_text="no form"))
+    assert "refusal" in await result_of(episode, Action(SAID, refusal=Refusal({})))
 
 
 async def test_what_reaches_outside_is_not_tried():
     episode, _, _ = Attempt(tool=Echo(effect="external")).episode(['Action: echo[{"query": "a"}]'])
-    assert await tried(episode, await episode.act([Message("user", "q")])) is None
+    assert await result_of(episode, await episode.act([Message("user", "q")])) is None
 
 
 def test_the_guide_has_each_named_action_once():

@@ -9,12 +9,9 @@ from typing import Any
 
 from components.acting.python_cell import PythonCell
 from components.acting.solved import Entry, SolvedQuestions, own_seeds
-from components.agents.din_sql import DinSql
-from components.agents.llm2sql import Llm2Sql
+from components.agents.code_writers import DinSql, Llm2Sql, SelfDebugging
 from components.agents.planned import Chameleon, CotPlan
-from components.agents.react import ReAct
-from components.agents.reflexion import Reflexion
-from components.agents.self_debugging import SelfDebugging
+from components.agents.react import ReAct, Reflexion
 from components.core.messages import Message
 from components.core.plain import Accept, Intact
 from components.core.types import Sample, Trajectory
@@ -25,8 +22,7 @@ from components.ehr.scorer import Ehr as Scorer
 from components.ehr.simulated.case import Case, Gold
 from components.ehr.simulated.prompt import prompt_of
 from components.ehr.toolset import Ehr
-from components.grammars.bracket_json import BracketJson
-from components.grammars.bracket_text import BracketText
+from components.grammars.bracket_json import BracketJson, BracketText
 from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall

@@ -4,16 +4,15 @@ import orjson
 import pytest
 
 from components.acting.python_cell import PythonCell
+from components.agents.code_writers import SelfDebugging
 from components.agents.react import ReAct
-from components.agents.self_debugging import SelfDebugging
 from components.core.messages import Message, ToolCall
 from components.ehr.agent import EhrAgent
 from components.ehr.simulated.actions import WORKED
 from components.ehr.simulated.cells import FAILED
 from components.ehr.simulated.mistakes import fault_in
 from components.ehr.simulated.prompt import CODE_TOOL, done
-from components.grammars.bracket_json import BracketJson
-from components.grammars.bracket_text import BracketText
+from components.grammars.bracket_json import BracketJson, BracketText
 from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
 from components.prompts import load

@@ -12,8 +12,7 @@ import pytest
 from components.agents.direct import Cot, Direct
 from components.agents.react import ReAct
 from components.ehr.agent import EhrAgent
-from components.grammars.bracket_json import BracketJson
-from components.grammars.bracket_text import BracketText
+from components.grammars.bracket_json import BracketJson, BracketText
 from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall

@@ -9,8 +9,7 @@ from components.agents.react import ReAct
 from components.core.messages import Message, ToolSpec
 from components.core.tools import Offer
 from components.core.types import Answer, Observation, Problem, Sample
-from components.grammars.bracket_json import BracketJson
-from components.grammars.bracket_text import BracketText
+from components.grammars.bracket_json import BracketJson, BracketText
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from runner.episode.budget import Budget

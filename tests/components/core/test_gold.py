@@ -1,7 +1,7 @@
 import pytest
 
+from components.core.task_text import gold_answer, gold_text
 from components.core.types import Problem, Sample
-from components.stages.gold import gold_answer, gold_refusal, gold_text
 
 
 @pytest.mark.parametrize(("target", "text", "answer"), [
@@ -20,9 +20,3 @@ from components.stages.gold import gold_answer, gold_refusal, gold_text
 def test_the_right_answer_in_words_and_as_a_model_writes_it(target, text, answer):
     sample = Sample(Problem("p", "q", {"B": "scurvy"} if target == "B" else {}), target)
     assert gold_text(sample) == text and gold_answer(sample) == answer
-
-
-def test_the_right_refusal_is_told_where_the_offer_says_that_nothing_will_do():
-    facts = {"kind": "insufficient", "accepted": ["A", "B"], "anatomy": "Chest", "modality": "CT", "ability": "x"}
-    assert gold_refusal(facts) == "category: A or B; anatomy: Chest; modality: CT; ability: x"
-    assert gold_refusal({**facts, "kind": "redundant"}) == gold_refusal({}) == ""

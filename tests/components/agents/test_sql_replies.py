@@ -2,8 +2,7 @@ from time import monotonic
 
 import pytest
 
-from components.acting.sql_replies import answer_with_rows, database_facts, refused_in, statement_in
-from components.agents.llm2sql import Llm2Sql
+from components.agents.code_writers import Llm2Sql, answer_with_rows, database_facts, refused_in, statement_in
 from components.core.errors import ConfigError
 from components.core.messages import Message
 from components.core.tools import Offer
