@@ -10,7 +10,7 @@ from components.rubrics.rubric import NONE
 from runner.rating.agreement import Agreement, agreement
 from runner.rating.reading import Sheet
 from runner.rating.sheets import Key
-from runner.results.intervals import Metric, mean
+from runner.results.intervals import Metric, unfinished_mean
 from runner.results.kinds import Scale
 from runner.results.rows import rows_of
 from runner.results.runs import Run
@@ -62,7 +62,8 @@ class Result:
     def _mean(self, values: Sequence[float], codes: Sequence[str], raters: int = 1) -> Metric:
         names = self._clusters(codes)
         numbers = {name: number for number, name in enumerate(sorted(set(names)))}
-        return mean(values, [numbers[name] for name in names], Scale("proportion" if raters == 1 else "share"))
+        scale = Scale("proportion" if raters == 1 else "share")
+        return unfinished_mean(values, [numbers[name] for name in names], scale).finished
 
     def _clusters(self, codes: Sequence[str]) -> list[str]:
         return [str(self.key.items[code]["cluster"]) for code in codes]

@@ -7,19 +7,17 @@ the small-sample factor, the standard error are those of a linear model with cov
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
 from runner.results.kinds import Better, Scale, grouped, improved
-from runner.results.pairs import Difference, Pairs, difference_of, value_of
+from runner.results.pairs import Difference, Pairs, adjusted, difference_of, value_of
 from runner.results.runs import Run
-from runner.results.significance import holm
 from runner.storage.schema import Record
 
-Cell = tuple[str, ...]
-Key = tuple[str, int]
+Combination = tuple[str, ...]  # a level of each field
 _APART = ("dataset", "name", "limit")
 _NAMED = 8  # missing cells that are named
 
@@ -31,13 +29,13 @@ class Factors:
 
     dataset: str
     levels: Mapping[str, Sequence[str]]
-    cells: Mapping[Cell, Sequence[Record]]
+    cells: Mapping[Combination, Sequence[Record]]
     first: Run
-    twice: Sequence[Cell] = ()
+    twice: Sequence[Combination] = ()
     notes: Sequence[str] = ()
 
     @property
-    def missing(self) -> list[Cell]:
+    def missing(self) -> list[Combination]:
         """Combinations without a run."""
         return [cell for cell in product(*self.levels.values()) if cell not in self.cells]
 
@@ -93,8 +91,8 @@ def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Eff
     """Main effects and interactions of a full grid. ``strata``: of a metric that is a mean of means."""
     direction, scale = factors.first.better(metric), factors.first.scale(metric)
 
-    def none(why: str, *notes: str) -> Effects:
-        return Effects(factors.dataset, metric, direction, [], 0, 0, [f"no effects: {why}", *notes])
+    def none(why: str, *notes: str, left_out: int = 0) -> Effects:
+        return Effects(factors.dataset, metric, direction, [], 0, left_out, [f"no effects: {why}", *notes])
 
     for what, wrong in (("not run", factors.missing), ("run twice", factors.twice)):
         if wrong:
@@ -105,38 +103,52 @@ def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Eff
         cell: {_key(one): value for one in records if (value := value_of(one, metric)) is not None}
         for cell, records in factors.cells.items()
     }
-    levels, notes = _scored(factors.levels, values, metric)
-    notes = [*notes, *factors.notes]
+    scored = [cell for cell, of in values.items() if of]
+    levels = {name: [one for one in of if any(cell[n] == one for cell in scored)]
+              for n, (name, of) in enumerate(factors.levels.items())}  # fmt: skip
+    unused = [f"{short(name)} {one}" for name, of in factors.levels.items() for one in of if one not in levels[name]]
+    notes = [f"left out, without any {metric}: {', '.join(unused)}"] if unused and scored else []
+    notes += factors.notes
     if sum(len(of) > 1 for of in levels.values()) < 2:
         return none("one field is left", *notes)
     values = {cell: values[cell] for cell in product(*levels.values())}
     keys = set.intersection(*(set(of) for of in values.values()))
-    every = {_key(record) for of in factors.cells.values() for record in of}
     records = [record for record in factors.cells[next(iter(values))] if _key(record) in keys]
-    left_out = len(every) - len(keys)
+    left_out = len({_key(record) for of in factors.cells.values() for record in of}) - len(keys)
     if not records:
-        return replace(none("no sample is scored in every cell", *notes), left_out=left_out)
-    effects = [
-        Effect(fields, name, difference_of(_pairs(records, values, weights, metric, direction, scale), strata))
-        for fields, name, weights in _contrasts(levels)
-    ]
-    adjusted = holm([one.difference.p for one in effects if one.difference.p is not None])
-    if len(adjusted) == len(effects):
-        effects = [
-            replace(one, difference=replace(one.difference, p_holm=p)) for one, p in zip(effects, adjusted, strict=True)
-        ]
+        return none("no sample is scored in every cell", *notes, left_out=left_out)
+    effects = []
+    for fields in [*((name,) for name in levels), *combinations(levels, 2)]:
+        for chosen in product(*(levels[name][1:] for name in fields)):
+            names = (f"{short(name)} {one} less {levels[name][0]}" for name, one in zip(fields, chosen, strict=True))
+            pairs = _contrast(records, values, levels, dict(zip(fields, chosen, strict=True)), metric, direction, scale)
+            effects.append(Effect(fields, " x ".join(names), difference_of(pairs, strata)))
+    if all(one.difference.p is not None for one in effects):
+        differences = adjusted(one.difference for one in effects)
+        effects = [replace(one, difference=of) for one, of in zip(effects, differences, strict=True)]
     return Effects(factors.dataset, metric, direction, effects, len(records), left_out, notes)
 
 
-def _scored(
-    levels: Mapping[str, Sequence[str]], values: Mapping[Cell, Mapping[Key, float]], metric: str
-) -> tuple[dict[str, list[str]], list[str]]:
-    """The levels at which something is scored, and which others there are."""
-    scored = [cell for cell, of in values.items() if of]
-    used = {name: [one for one in of if any(cell[n] == one for cell in scored)]
-            for n, (name, of) in enumerate(levels.items())}  # fmt: skip
-    unused = [f"{short(name)} {one}" for name, of in levels.items() for one in of if one not in used[name]]
-    return used, [f"left out, without any {metric}: {', '.join(unused)}"] if unused and scored else []
+def _contrast(
+    records: Sequence[Record], values: Mapping[Combination, Mapping[tuple[str, int], float]],
+    levels: Mapping[str, Sequence[str]], chosen: Mapping[str, str], metric: str, direction: Better, scale: Scale,
+) -> Pairs:  # fmt: skip
+    """The contrast of each sample: the cells of a chosen level count +, those of the first one -, multiplied over the
+    fields; it is a mean over the other fields."""
+    weights: dict[Combination, float] = {}
+    for cell in values:
+        weight = 1.0
+        for (name, of), level in zip(levels.items(), cell, strict=True):
+            weight = weight * ((level == chosen[name]) - (level == of[0])) if name in chosen else weight / len(of)
+        weights |= {cell: weight} if weight else {}
+    made: list[Record] = []
+    for record in records:
+        value = math.fsum(weight * values[cell][_key(record)] for cell, weight in weights.items())
+        made.append({**record, "scores": {metric: improved(value, direction)}})
+    reach = math.fsum(weight for weight in weights.values() if weight > 0)
+    averaged = any(abs(weight) != 1 for weight in weights.values())
+    kind = "share" if scale.kind == "proportion" and (averaged or reach > 1) else scale.kind
+    return Pairs(metric, made, {}, Scale(kind, difference=True, reach=reach))
 
 
 def _uneven(runs: Sequence[Run], levels: Mapping[str, Sequence[str]]) -> list[str]:
@@ -151,48 +163,8 @@ def _uneven(runs: Sequence[Run], levels: Mapping[str, Sequence[str]]) -> list[st
     return [f"not the same in all cells, so that effects may be theirs: {', '.join(found)}"] if found else []
 
 
-def _key(record: Record) -> Key:
+def _key(record: Record) -> tuple[str, int]:
     return str(record["sample_id"]), int(record["epoch"])
-
-
-def _pairs(
-    records: Sequence[Record], values: Mapping[Cell, Mapping[Key, float]], weights: Mapping[Cell, float], metric: str,
-    direction: Better, scale: Scale,
-) -> Pairs:  # fmt: skip
-    """The contrast of each sample."""
-    made: list[Record] = []
-    for record in records:
-        value = math.fsum(weight * values[cell][_key(record)] for cell, weight in weights.items())
-        made.append({**record, "scores": {metric: improved(value, direction)}})
-    reach = math.fsum(weight for weight in weights.values() if weight > 0)
-    averaged = any(abs(weight) != 1 for weight in weights.values())
-    kind = "share" if scale.kind == "proportion" and (averaged or reach > 1) else scale.kind
-    return Pairs(metric, made, {}, Scale(kind, difference=True, reach=reach))
-
-
-def _contrasts(levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[tuple[str, ...], str, dict[Cell, float]]]:
-    """Fields, name, and the weight of each cell: of every level but the first, and of every two of them."""
-    for fields in [*((name,) for name in levels), *combinations(levels, 2)]:
-        for chosen in product(*(levels[name][1:] for name in fields)):
-            names = [
-                f"{short(name)} {level} less {levels[name][0]}" for name, level in zip(fields, chosen, strict=True)
-            ]
-            yield fields, " x ".join(names), _weights(levels, dict(zip(fields, chosen, strict=True)))
-
-
-def _weights(levels: Mapping[str, Sequence[str]], chosen: Mapping[str, str]) -> dict[Cell, float]:
-    """+ for the level chosen, - for the first one, multiplied over the fields; means over the other fields."""
-    weights: dict[Cell, float] = {}
-    for cell in product(*levels.values()):
-        weight = 1.0
-        for (name, of), level in zip(levels.items(), cell, strict=True):
-            if name not in chosen:
-                weight /= len(of)
-            else:
-                weight *= (level == chosen[name]) - (level == of[0])
-        if weight:
-            weights[cell] = weight
-    return weights
 
 
 def short(field: str) -> str:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from runner.results.intervals import Metric
-from runner.results.kinds import NUMBER, Better, Scale
-from runner.results.levels import Part, average, part_of
+from runner.results.kinds import NUMBER, Better, Scale, grouped
+from runner.results.levels import average, levelled_mean
 from runner.results.rows import Row, is_named, rows_of
 from runner.results.runs import Run, leaves
 from runner.storage.schema import Record
@@ -15,7 +15,7 @@ MEAN = "mean"
 
 
 @dataclass(frozen=True)
-class Column:
+class DatasetColumn:
     """A dataset, its headline score, that score's levels, direction and ``scale``; ``data``: that of its runs."""
 
     label: str
@@ -25,17 +25,13 @@ class Column:
     scale: Scale = NUMBER
     data: tuple[str, str] = ("", "")
 
-    def part(self, records: Sequence[Record]) -> Part:
-        """The mean of the headline as the run's own metrics have it: of several groups the total."""
-        return part_of(records, self.score or "", self.levels, self.scale)
-
 
 @dataclass(frozen=True)
 class Grid:
     """``cells``: (row, column) -> the records of that method on that dataset, where it was run."""
 
     rows: Sequence[Row]
-    columns: Sequence[Column]
+    columns: Sequence[DatasetColumn]
     cells: Mapping[tuple[str, str], Sequence[Record]]
 
     @property
@@ -50,29 +46,36 @@ class Grid:
 
     @cached_property
     def metrics(self) -> dict[str, dict[str, Metric]]:
-        """Row -> column -> headline; ``mean`` for rows that have all columns."""
-        return {row.label: self._metrics(row) for row in self.rows}
-
-    def _metrics(self, row: Row) -> dict[str, Metric]:
-        here = [column for column in self.columns if (row.label, column.label) in self.cells]
-        parts = {column.label: column.part(self.cells[row.label, column.label]) for column in here}
-        found = {label: part.metric for label, part in parts.items()}
-        if self.averages and len(here) == len(self.columns) and all(one.value is not None for one in found.values()):
-            found[MEAN] = average(list(parts.values())).metric
+        """Row -> column -> headline as the run's own metrics have it; ``mean`` for rows that have all columns."""
+        found = {}
+        for row in self.rows:
+            means = {
+                one.label: levelled_mean(records, one.score or "", one.levels, one.scale)
+                for one in self.columns
+                if (records := self.cells.get((row.label, one.label))) is not None
+            }
+            if (
+                self.averages
+                and len(means) == len(self.columns)
+                and all(one.value is not None for one in means.values())
+            ):
+                means[MEAN] = average(list(means.values()))
+            found[row.label] = {label: one.finished for label, one in means.items()}
         return found
 
 
 def grid_of(runs: Sequence[Run]) -> Grid:
     """Put runs into rows by what varies apart from the dataset, and into columns by dataset."""
-    rows = rows_of(runs, by_dataset=True)
-    data = list(dict.fromkeys(run.data for run in runs))
+    rows, by_data = rows_of(runs, by_dataset=True), grouped(runs, lambda run: run.data)
     columns, cells = [], {}
-    for key, label in zip(data, _labels(data, runs), strict=True):
-        of = [run for run in runs if run.data == key]
-        score = _score(of)
+    for (key, of), label in zip(by_data.items(), _labels(list(by_data), runs), strict=True):
+        score = next((run.headline for run in of if run.headline), None)
+        if not any(score and one["scores"].get(score) is not None for run in of for one in run.records):
+            # as of tasks that cannot be done, which have no completion: the first score that one has values of
+            score = next((other for run in of if (other := deciding_score(run)) != score), score)
         levels = next((run.levels[score] for run in of if score in run.levels), ()) if score else ()
         direction = of[0].better(score) if score else "higher"
-        columns.append(Column(label, score, levels, direction, of[0].scale(score or ""), key))
+        columns.append(DatasetColumn(label, score, levels, direction, of[0].scale(score or ""), key))
         for row in rows:
             if mine := [run for run in row.runs if run.data == key]:
                 cells[row.label, label] = [record for run in mine for record in run.records]
@@ -84,15 +87,6 @@ def deciding_score(run: Run) -> str | None:
     the first that it has values of."""
     valued = dict.fromkeys(name for one in run.records for name, value in one["scores"].items() if value is not None)
     return run.headline if run.headline in valued else next(iter(valued), run.headline)
-
-
-def _score(runs: Sequence[Run]) -> str | None:
-    """The headline of runs on the same data; where none has values of it, as tasks that cannot be done have no
-    completion, the first score that one has values of."""
-    named = next((run.headline for run in runs if run.headline), None)
-    if any(named and record["scores"].get(named) is not None for run in runs for record in run.records):
-        return named
-    return next((other for run in runs if (other := deciding_score(run)) != named), named)
 
 
 def _labels(data: Sequence[tuple[str, str]], runs: Sequence[Run]) -> list[str]:

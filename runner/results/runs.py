@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -231,14 +232,22 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
     return lines
 
 
+def folder_of(runs: Sequence[Run]) -> Path | None:
+    """The folder of the run, or of the sweep that all of these are of; None for others."""
+    folders = {run.folder.resolve() for run in runs}
+    if len(folders) == 1:
+        return runs[0].folder
+    swept = len({folder.parent for folder in folders}) == 1 and all(run.manifest.get("sweep") for run in runs)
+    return runs[0].folder.parent if swept else None
+
+
 def run_folders(folder: Path) -> list[Path]:
     """The folder, or the runs of a sweep's folder in the order of its jobs, without numbers in that in which they
     began; of one that has no records yet it says so. Raises ConfigError for one that is neither."""
 
     def order(path: Path) -> tuple[float, str]:
         facts = manifest.read(path)
-        number = facts.get("number")
-        return inf if number is None else number, str(facts.get("start", ""))
+        return inf if (number := facts.get("number")) is None else number, str(facts.get("start", ""))
 
     folders = [folder]
     try:
@@ -251,7 +260,9 @@ def run_folders(folder: Path) -> list[Path]:
                     print_note(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
         for path in folders:
             if missing := [name for name in (RECORDS, manifest.FILE, "config.yaml") if not (path / name).is_file()]:
-                raise ConfigError(f"{path} is not a run folder: it has no {missing[0]}")
+                below = chain(path.glob(f"*/*/{RECORDS}"), path.glob(f"*/*/*/{RECORDS}"))
+                such = next((f", but holds those of runs: name one, such as {one.parent}" for one in below), "")
+                raise ConfigError(f"{path} is not a run folder: it has no {missing[0]}{such}")
         return folders
     except (OSError, ValueError) as error:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None

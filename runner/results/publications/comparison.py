@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from runner.results.intervals import Metric, mean_of
+from runner.results.intervals import Mean, Metric, mean_of
 from runner.results.kinds import NUMBER, Scale
-from runner.results.levels import Nested, Part, shared
+from runner.results.levels import Nested, shared
 from runner.results.publications.paper import UNSTATED, Line, Paper, meets
 from runner.results.publications.published import Published
 from runner.results.rows import Row
@@ -65,12 +65,12 @@ class PublishedComparison:
         return runs[0].scale(self.paper.metric) if runs else NUMBER
 
     @property
-    def leaves(self) -> Mapping[tuple[str, ...], Part]:
+    def leaves(self) -> Mapping[tuple[str, ...], Mean]:
         """Path (outer, inner) -> mean of the row's samples."""
         return {} if self.nested is None else self.nested.leaves
 
     @property
-    def outer(self) -> Mapping[str, Part]:
+    def outer(self) -> Mapping[str, Mean]:
         """Outer group -> mean of the row's means."""
         return {} if self.nested is None else self.nested.outer
 
@@ -95,7 +95,7 @@ class PublishedComparison:
         tasks = [path for path in self.leaves if groups is None or path[0] in groups]
         if self.nested is None or len(tasks) == 1:
             return self.measured(tasks[0]) if tasks else Metric(None)
-        return self.nested.total(groups).metric
+        return self.nested.total(groups).finished
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -130,7 +130,7 @@ class PublishedComparison:
         return [one for one in records if tuple(one["strata"].get(level) for level in levels) == path]
 
 
-def common(tables: Sequence[Mapping[str, Part]]) -> list[str]:
+def common(tables: Sequence[Mapping[str, Mean]]) -> list[str]:
     """The groups of which all of these have a mean."""
     return shared([{name: part.value for name, part in table.items()} for table in tables])
 

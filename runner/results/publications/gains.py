@@ -15,8 +15,7 @@ from components.core.errors import ConfigError
 from components.text.structured import read_yaml
 from runner.config.build import check
 from runner.config.catalogue import CONF
-from runner.results.grid import Column as DatasetColumn
-from runner.results.grid import Grid, grid_of, present_among
+from runner.results.grid import DatasetColumn, Grid, grid_of, present_among
 from runner.results.intervals import Metric, mean_of
 from runner.results.kinds import grouped
 from runner.results.pairs import value_of

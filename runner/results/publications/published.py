@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 
 from components.core.errors import ConfigError
+from runner.results.intervals import Mean, Metric
 from runner.results.kinds import grouped
-from runner.results.levels import Part, average
+from runner.results.levels import average
 
 TOTAL = "total"
 RELATIONS = {"=": "", "<": "below ", ">": "above ", "about": "about "}
@@ -73,14 +74,16 @@ class Published:
         return f"{self.backbone} {self.method}"
 
     @cached_property
-    def outer(self) -> dict[str, Part]:
+    def outer(self) -> dict[str, Mean]:
         """Outer group -> mean of the published values within it."""
         groups = grouped(self.values.items(), lambda pair: pair[0][0])
-        return {name: average([Part(value, n=value is not None) for _, value in of]) for name, of in groups.items()}
+        return {
+            name: average([Mean(Metric(value, n=value is not None)) for _, value in of]) for name, of in groups.items()
+        }
 
-    def total(self, groups: Sequence[str] | None = None) -> Part:
+    def total(self, groups: Sequence[str] | None = None) -> Mean:
         """Mean of the means of all outer groups, or of these."""
-        return average([part for name, part in self.outer.items() if groups is None or name in groups])
+        return average([mean for name, mean in self.outer.items() if groups is None or name in groups])
 
     @property
     def slips(self) -> list[str]:

@@ -115,8 +115,7 @@ def _has_groups(run: Run, levels: Sequence[str]) -> bool:
 def _metric(nested: Nested, column: str, groups: Collection[str] | None) -> Metric:
     """A cell: a mean of means, or the plain mean of the samples it is about; over these groups, or all."""
     if not nested.pooled:
-        part = nested.total(groups) if column not in nested.outer or groups is None else nested.outer[column]
-        return part.metric
+        return (nested.total(groups) if groups is None else nested.outer.get(column) or nested.total(groups)).finished
     stratum = nested.levels[-1]
     of = [one for one in nested.records if groups is None or one["strata"].get(stratum) in groups]
     return mean_of(of, nested.score, nested.scale)

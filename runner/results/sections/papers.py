@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from runner.config.catalogue import CONF
 from runner.results.kinds import grouped
-from runner.results.levels import Part
 from runner.results.publications.comparison import PublishedComparison, common, deviations, remarks
 from runner.results.publications.paper import HUNDRED, Paper, load
 from runner.results.publications.published import TOTAL, Published
@@ -81,7 +80,11 @@ def _fewer(compared: PublishedComparison) -> list[str]:
     lines = []
     for one in compared.published:
         sizes = {name: sum(path[0] == name for path in compared.paths) for name in groups}
-        short = [f"{name} mean {part.n} of {sizes[name]}" for name, part in one.outer.items() if part.n < sizes[name]]
+        short = [
+            f"{name} mean {part.metric.n} of {sizes[name]}"
+            for name, part in one.outer.items()
+            if part.metric.n < sizes[name]
+        ]
         n = len(_groups(one))
         short += [f"{TOTAL} {n} of {len(groups)}"] if n < len(groups) else []
         if short and not compared.paper.flat:
@@ -115,8 +118,8 @@ def _lines(compared: PublishedComparison, backbones: Sequence[str]) -> Iterator[
             mine, count = Value.of(compared.measured(path), paper.scale), compared.count(path).replace("- of", "0 of")
             yield [label, name, mine, count, *values]
         if not paper.flat:
-            n = sum(compared.leaves.get(path, Part(None)).value is not None for path in paths)
-            means = [None if one is None else one.outer.get(group, Part(None)).value for one in published]
+            n = sum(path in compared.leaves and compared.leaves[path].value is not None for path in paths)
+            means = [None if one is None else _mean(one, group) for one in published]
             mine = Value.of(compared.measured((group,)), paper.scale)
             yield [label, f"{group}, mean", mine, f"{n} of {len(paths)} tasks", *means]
     if paper.single:
@@ -154,14 +157,17 @@ def _overview(found: Sequence[PublishedComparison]) -> Sheet:
         means = [*(one.measured((group,)) for group in groups), one.over(), *([one.over(shared)] if fewer else [])]
         body.append([one.row.label, "ours", *(Value.of(mean, paper.scale) for mean in means)])
     for label, row in published.items():
-        parts = [*(row.outer.get(group, Part(None)) for group in groups), row.total()]
-        parts += [row.total(shared)] if fewer else []
-        body.append([label, "published", *(part.value for part in parts)])
+        totals = [row.total().value, *([row.total(shared).value] if fewer else [])]
+        body.append([label, "published", *(_mean(row, group) for group in groups), *totals])
     names = [*groups, TOTAL, *([f"{TOTAL}, shared"] if fewer else [])]
     heads = columns("row", "whose", *(Column(name, _unit(paper), "higher") for name in names))
     notes = [f"Published: {paper.citation.strip()}; score {paper.metric}."]
     notes += [f"shared by all rows: {', '.join(shared)}"] if fewer else []
     return Sheet(f"{paper.title}: all rows", heads, body, notes, keys=2)
+
+
+def _mean(one: Published, group: str) -> float | None:
+    return one.outer[group].value if group in one.outer else None
 
 
 def _groups(one: PublishedComparison | Published) -> list[str]:

@@ -3,11 +3,16 @@
 import pytest
 
 from runner.results.bounds import wilson
-from runner.results.intervals import mean
+from runner.results.intervals import unfinished_mean
 from runner.results.kinds import Scale
 from runner.results.metrics import metrics, summarise
 
 PROPORTION, SHARE, KINDS = Scale("proportion"), Scale("share"), {"score/x": "proportion"}
+
+
+def mean(*given, **options):
+    """The metric with its interval."""
+    return unfinished_mean(*given, **options).finished
 
 
 def record(n, value, cluster=None, stop="answered", cost=0.5, **strata):
