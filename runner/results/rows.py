@@ -1,7 +1,7 @@
 """Rows of tables: runs of the same settings on different parts of a benchmark, labelled by what they differ in; and the
 metrics of runs with the scores to show first, read once for all sections."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import zip_longest
@@ -48,11 +48,9 @@ def rows_of(runs: Sequence[Run], *, by_dataset: bool = False) -> list[Row]:
     """
     groups: list[list[Run]] = []
     for run in runs:
-        fitting = next((group for group in groups if all(_fits(run, other, by_dataset) for other in group)), None)
-        if fitting is None:
-            groups.append([run])
-        else:
-            fitting.append(run)
+        fitting = next((group for group in groups if all(_fits(run, other, by_dataset) for other in group)), [])
+        groups += [] if fitting else [fitting]
+        fitting.append(run)
     labels = labels_of([group[0] for group in groups])
     return [
         Row(group, label if labels.count(label) == 1 else f"{label} {group[0].folder.name}")
@@ -130,13 +128,9 @@ def is_named(row: Row, names: Collection[str]) -> bool:
 
 def nearest(row: Row, named: Sequence[Row]) -> list[Row]:
     """Those that differ from a row in the fewest of the settings that were swept: all that are as near."""
-    distances = {other.label: _distance(row, other) for other in named}
-    return [other for other in named if distances[other.label] == min(distances.values())]
-
-
-def _distance(row: Row, other: Row) -> int:
-    mine, theirs = ((one.first.manifest.get("varied") or {}) | {"": one.first.model} for one in (row, other))
-    return sum(mine.get(key) != theirs.get(key) for key in mine.keys() | theirs.keys())
+    mine, *others = ((one.first.manifest.get("varied") or {}) | {"": one.first.model} for one in (row, *named))
+    distances = [sum(mine.get(key) != theirs.get(key) for key in mine.keys() | theirs.keys()) for theirs in others]
+    return [other for other, distance in zip(named, distances, strict=True) if distance == min(distances)]
 
 
 @dataclass(frozen=True)
@@ -148,52 +142,33 @@ class RunMetrics:
     metrics: Mapping[str, MetricJSON]
     strata: Mapping[str, Mapping[str, Mapping[str, MetricJSON]]]
 
-    @property
-    def dataset(self) -> str:
-        """The name of its dataset."""
-        return self.run.dataset
-
     def value(self, name: str) -> Value | None:
         """A metric with its interval; None where the run has none of this name."""
         return Value.stored(self.metrics.get(name))
 
 
-def read_metrics(runs: Sequence[Run]) -> Sequence[RunMetrics]:
-    """The metrics of these runs, in their order. The newest result is cached: every section needs it."""
-    return _read_metrics(tuple(runs))
-
-
 @lru_cache(maxsize=1)
-def _read_metrics(runs: tuple[Run, ...]) -> Sequence[RunMetrics]:
-    labels = dict(_run_labels(runs))
-    found = [(run, _metrics(run)) for run in runs]
-    return [RunMetrics(run, labels[run], one.get("metrics", {}), one.get("strata", {})) for run, one in found]
-
-
-def rows(runs: Sequence[Run]) -> Sequence[Row]:
-    """These runs as rows, those of one method on several datasets as one; the newest result is cached."""
-    return _rows(tuple(runs))
-
-
-@lru_cache(maxsize=1)
-def _rows(runs: tuple[Run, ...]) -> Sequence[Row]:
-    return rows_of(runs, by_dataset=len({run.data for run in runs}) > 1)
-
-
-def _run_labels(runs: Sequence[Run]) -> Iterator[tuple[Run, str]]:
-    """Run -> its row's label; those that share a row get the names of their datasets, or folders."""
-    for row in rows(runs):
+def read_metrics(*runs: Run) -> Sequence[RunMetrics]:
+    """The metrics of these runs, in their order, without any for one that ended before. The newest result is cached:
+    every section needs it."""
+    labels = {}
+    for row in rows(*runs):  # runs that share a row have the names of their datasets too, or of their folders
         names = [run.dataset for run in row.runs]
         names = names if len(set(names)) == len(names) else [run.folder.name for run in row.runs]
         for run, name in zip(row.runs, names, strict=True):
-            yield run, row.label if len(row.runs) == 1 else f"{row.label} {name}"
-
-
-def _metrics(run: Run) -> Summary:
-    """The metrics of a folder and those per stratum; empty for a run that ended before it had any."""
-    path = run.folder / METRICS
-    found: Summary = orjson.loads(path.read_bytes()) if path.is_file() else {"metrics": {}, "strata": {}}
+            labels[run] = row.label if len(row.runs) == 1 else f"{row.label} {name}"
+    found = []
+    for run in runs:
+        path = run.folder / METRICS
+        summary: Summary = orjson.loads(path.read_bytes()) if path.is_file() else {"metrics": {}, "strata": {}}
+        found.append(RunMetrics(run, labels[run], summary.get("metrics", {}), summary.get("strata", {})))
     return found
+
+
+@lru_cache(maxsize=1)
+def rows(*runs: Run) -> Sequence[Row]:
+    """These runs as rows, those of one method on several datasets as one; the newest result is cached."""
+    return rows_of(runs, by_dataset=len({run.data for run in runs}) > 1)
 
 
 def headline(
@@ -201,28 +176,22 @@ def headline(
 ) -> list[str]:
     """The metrics to show next to each other: those that are ``named``, then those of which the manifests of the jobs
     give a better direction, the first of each group before the second of any; all with a value somewhere."""
-    names = [n for n in dict.fromkeys(n for job in jobs for n in job) if kinds.better(n, manifests)]
-    there = [n for n in names if any(_has(job, n) for job in jobs)]
+    valued = dict.fromkeys(name for job in jobs for name, of in job.items() if of.get("value") is not None)
+    names = dict.fromkeys(name for job in jobs for name in job)
+    there = [name for name in names if name in valued and kinds.better(name, manifests)]
     there = [n for n in there if "/".join(n.split("/")[2:]) not in there]  # the means of single parts of a score
     late = [n for n in ("errors/rate", OVERFLOWS, "cost/usd", "time/seconds_p50") if n in there]
-    groups = grouped((name for name in there if not _is_total(name)), lambda name: name.partition("/")[0])
-    order = sorted(groups, key=lambda group: _FIRST.index(group) if group in _FIRST else len(_FIRST))
+    groups = grouped(there, lambda name: name.partition("/")[0])
+    scored = [group for group in groups if group not in _TOTALS]
+    order = sorted(scored, key=lambda group: _FIRST.index(group) if group in _FIRST else len(_FIRST))
     rounds = [name for names in zip_longest(*(groups[group] for group in order)) for name in names if name]
-    rounds = [*dict.fromkeys([*(name for name in named if any(_has(job, name) for job in jobs)), *rounds])]
+    rounds = [*dict.fromkeys([*(name for name in named if name in valued), *rounds])]
     return [*rounds[: max(1, room - len(late))], *late][:room]
-
-
-def _is_total(name: str) -> bool:
-    return name.partition("/")[0] in _TOTALS
-
-
-def _has(job: Mapping[str, MetricJSON], name: str) -> bool:
-    return name in job and job[name].get("value") is not None
 
 
 def headlines(found: Sequence[RunMetrics], room: int = _HEADLINES) -> list[str]:
     """The scores to show first, the one that decides before all."""
-    scores = [{name: of for name, of in one.metrics.items() if not _is_total(name)} for one in found]
+    scores = [{n: of for n, of in one.metrics.items() if n.partition("/")[0] not in _TOTALS} for one in found]
     named = dict.fromkeys(name for one in found for name in one.run.shown)
     names = headline(scores, room, [one.run.manifest for one in found], named)
     decides = [name for name in dict.fromkeys(one.run.headline for one in found) if name is not None]
@@ -246,16 +215,12 @@ def named(found: Sequence[RunMetrics], name: str) -> str:
 
 
 def column(found: Sequence[RunMetrics], name: str) -> Column:
-    """The column of a metric."""
-    return Column(name, _unit(found, name), better(found, name))
+    """The column of a metric: name, unit, direction."""
+    return Column(name, kinds.unit(name, [one.run.manifest for one in found]), better(found, name))
 
 
 def axis(found: Sequence[RunMetrics], name: str) -> str:
     """The title of a metric's axis: name, unit, direction."""
-    way, unit = better(found, name), _unit(found, name)
-    direction = f" ({ARROWS[way]} {way} is better)" if way else ""
-    return f"{name}{f' [{unit}]' if unit else ''}{direction}"
-
-
-def _unit(found: Sequence[RunMetrics], name: str) -> str:
-    return kinds.unit(name, [one.run.manifest for one in found])
+    one = column(found, name)
+    direction = f" ({ARROWS[one.better]} {one.better} is better)" if one.better else ""
+    return f"{name}{f' [{one.unit}]' if one.unit else ''}{direction}"

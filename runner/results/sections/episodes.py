@@ -94,7 +94,7 @@ def _labels(runs: Sequence[Run]) -> _Labels:
     for run in runs:
         name = without_surrogates(run.folder.resolve().name)
         keys.append(name if name not in keys else f"{name}~{len(keys) + 1}")
-    found = read_metrics(runs)
+    found = read_metrics(*runs)
     strata = dict.fromkeys(name for run in runs for record in run.records for name in record["strata"])
     headlines = [run.headline for run in runs if run.headline is not None]
     scores = dict.fromkeys([*headlines, *(name for run in runs for name in run.scores)])

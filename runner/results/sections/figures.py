@@ -13,11 +13,11 @@ from itertools import takewhile
 from statistics import fmean
 from typing import Any
 
-from runner.results.kinds import Better, grouped
+from runner.results.kinds import grouped
 from runner.results.pairs import cluster_of, value_of
 from runner.results.publications.paper import meets
-from runner.results.render.figures import bars, error_bars, scatter
-from runner.results.rows import Row, RunMetrics, axis, better, column, headlines, is_named, nearest, read_metrics, rows
+from runner.results.render.figures import bars, heights, scatter
+from runner.results.rows import RunMetrics, axis, better, column, headlines, is_named, nearest, read_metrics, rows
 from runner.results.runs import Run, leaves
 from runner.results.sheets import USD, Cell, Column, Plot, Section, Sheet, Value, columns
 
@@ -33,12 +33,11 @@ def curves(runs: Sequence[Run]) -> Section | None:
     keys: Sequence[str] = (runs[0].compare.get("curves") if runs else None) or ()
     if not keys:
         return None
-    found = read_metrics(runs)
-    parts: list[Sheet | Plot] = []
-    missing = []
+    found, parts, missing = read_metrics(*runs), list[Sheet | Plot](), []
+    series = _series(found, keys)
     for key in keys:
-        lines = {name: points for name, of in _series(found, keys).items() if (points := _points(of, key, keys))}
-        parts += _parts(found, key, keys, lines)
+        lines = {name: points for name, of in series.items() if (points := _points(of, key, keys))}
+        parts += _curve(found, key, keys, lines)
         missing += [] if lines else [f"compare.curves: no two runs here differ in {key} alone."]
     intro = "One setting varies along a curve; the others have the value that most of its runs have."
     return Section("curves", "Curves", " ".join([intro, *missing]), parts)
@@ -53,10 +52,8 @@ def _series(found: Sequence[RunMetrics], keys: Sequence[str]) -> dict[str, list[
 
     series = list(grouped(found, fixed).values())
     models = len({one.run.model for one in found}) > 1
-    names = [
-        " ".join([of[0].run.choices.get("dataset", of[0].dataset), *([of[0].run.model] if models else [])])
-        for of in series
-    ]
+    first = [of[0].run for of in series]
+    names = [" ".join([run.choices.get("dataset", run.dataset), *([run.model] if models else [])]) for run in first]
     return {
         name if names.count(name) == 1 else f"{name} ({number})": of
         for number, (name, of) in enumerate(zip(names, series, strict=True), 1)
@@ -81,7 +78,7 @@ def _fixed(of: Sequence[RunMetrics], key: str, keys: Sequence[str]) -> Mapping[s
     }
 
 
-def _parts(
+def _curve(
     found: Sequence[RunMetrics], key: str, keys: Sequence[str], lines: Mapping[str, Sequence[RunMetrics]]
 ) -> list[Sheet | Plot]:
     """The plot of a curve, a line per dataset with intervals, then its table for each dataset."""
@@ -91,15 +88,11 @@ def _parts(
     score, short, data, sheets = names[0], key.rpartition(".")[2], [], list[Sheet]()
     heads = columns(short, column(found, score), ("episodes", "n"), column(found, _CALLS))
     for name, points in lines.items():
-        values = [one.value(score) for one in points]
-        data.append({
-            "mode": "lines+markers", "name": name, "x": [one.run.setting(key) for one in points],
-            "y": [None if value is None else value.value for value in values],
-            "error_y": error_bars(values) | {"thickness": 1},
-        })  # fmt: skip
+        values, x = [one.value(score) for one in points], [one.run.setting(key) for one in points]
+        data.append({"mode": "lines+markers", "name": name, "x": x, **heights(values)})
         cells = [
-            [str(one.run.setting(key)), value, len(one.run.records), one.value(_CALLS)]
-            for one, value in zip(points, values, strict=True)
+            [str(place), value, len(one.run.records), one.value(_CALLS)]
+            for one, place, value in zip(points, x, values, strict=True)
         ]
         notes = [f"fixed: {other} {value}" for other, value in _fixed(points, key, keys).items()]
         sheets.append(Sheet(f"{score} by {short}, {name}", heads, cells, notes))
@@ -110,32 +103,25 @@ def _parts(
 def per_record(runs: Sequence[Run]) -> Section | None:
     """Tables and plots by the score that ``compare.per_record`` names; None where it names none."""
     settings = runs[0].compare if runs else {}
-    metric = settings.get("per_record")
-    if not metric:
+    if not (metric := settings.get("per_record")):
         return None
-    means = {row.label: found for row in rows(runs) if (found := _means(row, metric))}
+    means: dict[str, Means] = {}
+    for row in rows(*runs):
+        values = [(cluster_of(one), value) for one in row.records if (value := value_of(one, metric)) is not None]
+        of = grouped(values, lambda pair: pair[0])
+        means |= {row.label: {name: fmean(value for _, value in pairs) for name, pairs in of.items()}} if of else {}
     if not means:
         return Section("per-record", "By record", f"No run has {metric}, which compare.per_record names.", [])
-    scored = [row for row in rows(runs) if row.label in means]
+    scored = [row for row in rows(*runs) if row.label in means]
     baselines = [row for row in scored if is_named(row, settings.get("baselines") or ())] or scored[:1]
     pairs = [(row.label, nearest(row, baselines)[0].label) for row in scored if row not in baselines]
-    every = read_metrics(runs)
-    table = _table(metric, means, better(every, metric))
+    every, names = read_metrics(*runs), sorted({name for of in means.values() for name in of})
+    heads = columns("record", *(Column(label, "", better(every, metric)) for label in means))
+    table = Sheet(f"{metric} by record", heads, [[name, *(of.get(name) for of in means.values())] for name in names])
     plots = [_plot(axis(every, metric), pairs, means)] if pairs else []
     trials = " or ".join(map(str, sorted({int(run.manifest.get("epochs") or 1) for run in runs})))
     intro = f"{metric} of each record: its mean over all questions, with {trials} trials of each."
     return Section("per-record", "By record", intro, [*plots, table])
-
-
-def _means(row: Row, metric: str) -> Means:
-    values = [(cluster_of(one), value) for one in row.records if (value := value_of(one, metric)) is not None]
-    return {name: fmean(value for _, value in of) for name, of in grouped(values, lambda pair: pair[0]).items()}
-
-
-def _table(metric: str, means: Mapping[str, Means], direction: Better) -> Sheet:
-    names = sorted({name for of in means.values() for name in of})
-    lines: list[list[Cell]] = [[name, *(of.get(name) for of in means.values())] for name in names]
-    return Sheet(f"{metric} by record", columns("record", *(Column(label, "", direction) for label in means)), lines)
 
 
 def _plot(title: str, pairs: Sequence[tuple[str, str]], means: Mapping[str, Means]) -> Plot:
@@ -175,10 +161,12 @@ class Models:
 
 def models(runs: Sequence[Run]) -> Section | None:
     """A table and plots; None for runs of one model, and where two runs share a place in the table."""
-    found = read_metrics(runs)
-    if (models := _models(found)) is None:
+    found, names = read_metrics(*runs), _model_names(runs)
+    settings = [" ".join(value for key, value in run.swept if key.partition(".")[0] != "model") for run in runs]
+    models = Models(list(dict.fromkeys(names)), dict(zip(zip(names, settings, strict=True), found, strict=True)))
+    if len(models.names) < 2 or len(models.cells) < len(found):
         return None
-    requested: Sequence[Mapping[str, Any]] = found[0].run.compare.get("figures") or ()
+    requested: Sequence[Mapping[str, Any]] = runs[0].compare.get("figures") or ()
     figures = requested or [{"title": _UNTITLED, "scores": headlines(found, 1)}]
     plotted = [(str(figure["title"]), series) for figure in figures if (series := list(_model_series(models, figure)))]
     plots = [_model_plot(found, models, title, series) for title, series in plotted]
@@ -187,15 +175,15 @@ def models(runs: Sequence[Run]) -> Section | None:
     missing = dict.fromkeys(score for figure in requested for score in figure["scores"] if score not in shown)
     intro = "A line per model. The plots have a group per model, and a colour per score and setting."
     intro += f" compare.figures: no job has a value of {', '.join(missing)}." if missing else ""
-    return Section("models", "Models", intro, [_model_sheet(found, models, every), *plots])
-
-
-def _models(found: Sequence[RunMetrics]) -> Models | None:
-    """The runs by model and setting; None where there is one model, or two runs of the same place."""
-    names = _model_names([one.run for one in found])
-    settings = [" ".join(value for key, value in one.run.swept if key.partition(".")[0] != "model") for one in found]
-    cells = dict(zip(zip(names, settings, strict=True), found, strict=True))
-    return Models(list(dict.fromkeys(names)), cells) if len(set(names)) > 1 and len(cells) == len(found) else None
+    heads = [replace(column(found, one[0]), name=" ".join(one).strip()) for one in every]
+    cells: list[list[Cell]] = [
+        [name, *(models.value(name, one) for one in every), *(models.total(name, metric) for metric in _TOTALS)]
+        for name in models.names
+    ]
+    simulated = dict.fromkeys(name for (name, _), one in models.cells.items() if one.run.simulated)
+    notes = [f"simulated, says nothing about a real model: {', '.join(simulated)}"] if simulated else []
+    sheet = Sheet("By model", columns("model", *heads, "calls", ("cost/usd", USD)), cells, notes)
+    return Section("models", "Models", intro, [sheet, *plots])
 
 
 def _model_names(runs: Sequence[Run]) -> list[str]:
@@ -220,26 +208,10 @@ def _model_series(models: Models, figure: Mapping[str, Any]) -> Iterator[Series]
                 yield score, setting
 
 
-def _label(series: Series) -> str:
-    return " ".join(series).strip()
-
-
-def _model_sheet(found: Sequence[RunMetrics], models: Models, series: Sequence[Series]) -> Sheet:
-    """A line per model: every score that is plotted, and what the model's runs took together."""
-    heads = [replace(column(found, one[0]), name=_label(one)) for one in series]
-    rows: list[list[Cell]] = [
-        [name, *(models.value(name, one) for one in series), *(models.total(name, metric) for metric in _TOTALS)]
-        for name in models.names
-    ]
-    simulated = dict.fromkeys(name for (name, _), one in models.cells.items() if one.run.simulated)
-    notes = [f"simulated, says nothing about a real model: {', '.join(simulated)}"] if simulated else []
-    return Sheet("By model", columns("model", *heads, "calls", ("cost/usd", USD)), rows, notes)
-
-
 def _model_plot(found: Sequence[RunMetrics], models: Models, title: str, series: Sequence[Series]) -> Plot:
     """Bars with intervals: a group per model, a colour per score and setting."""
     scores = list(dict.fromkeys(score for score, _ in series))
-    values = {_label(one): [models.value(name, one) for name in models.names] for one in series}
+    values = {" ".join(one).strip(): [models.value(name, one) for name in models.names] for one in series}
     if len(scores) == 1:
         label = axis(found, scores[0])
     else:  # the end of the names that all have in common, such as completion/rate; a legend has the names

@@ -7,7 +7,7 @@ from typing import Any
 
 from runner.results.kinds import Better, grouped
 from runner.results.metrics import per_question
-from runner.results.render.figures import error_bars, scatter, sides
+from runner.results.render.figures import heights, scatter, sides
 from runner.results.rows import RunMetrics, axis, better, column, headlines, read_metrics
 from runner.results.runs import Run
 from runner.results.sheets import USD, Plot, Section, Sheet, Value, columns
@@ -34,39 +34,32 @@ class Point:
 def section(runs: Sequence[Run]) -> Section | None:
     """A plot and a table per dataset of two or more runs; None where there is none."""
     parts: list[Sheet | Plot] = []
-    for dataset, found in grouped(read_metrics(runs), lambda one: one.dataset).items():
-        parts += _parts(found, dataset)
-    if not parts:
-        return None
+    for dataset, found in grouped(read_metrics(*runs), lambda one: one.run.dataset).items():
+        if not (names := headlines(found)):
+            continue
+        score, way, (unit, costs) = names[0], better(found, names[0]), cost_of(found)
+        values = [(one, cost, one.value(score)) for one, cost in zip(found, costs, strict=True)]
+        points = [Point(one, cost, value) for one, cost, value in values if cost is not None and value is not None]
+        if len(points) < 2:
+            continue
+        points = sorted(front(points, way), key=lambda point: point.cost)
+        heads = columns("run", ("cost per question", unit, "lower"), column(found, score), "on the front")
+        rows = [
+            [point.one.label, point.cost, point.quality, ("yes" if point.front else "no") if way else None]
+            for point in points
+        ]
+        notes = [f"Cost is counted in {unit}: {_WHY[unit]}."]
+        notes += [] if way else [f"The direction in which {score} improves is not known: there is no front."]
+        figure = _figure(points, unit, axis(found, score))
+        parts += [
+            Plot(f"{score} against {unit} per question, {dataset}", figure),
+            Sheet(f"Cost and quality, {dataset}", heads, rows, notes),
+        ]
     intro = (
         "What a question costs against the deciding score. A run is on the front where no other is at least as good "
         "for at most the same cost, and better in one of the two."
     )
-    return Section("frontier", "Cost against quality", intro, parts)
-
-
-def _parts(found: Sequence[RunMetrics], dataset: str) -> list[Sheet | Plot]:
-    names = headlines(found)
-    way = better(found, names[0]) if names else ""
-    unit, costs = cost_of(found)
-    points = [
-        Point(one, cost, value)
-        for one, cost in zip(found, costs, strict=True)
-        if names and cost is not None and (value := one.value(names[0])) is not None
-    ]
-    if len(points) < 2:
-        return []
-    points = sorted(front(points, way), key=lambda point: point.cost)
-    title = f"{names[0]} against {unit} per question, {dataset}"
-    heads = columns("run", ("cost per question", unit, "lower"), column(found, names[0]), "on the front")
-    rows = [
-        [point.one.label, point.cost, point.quality, ("yes" if point.front else "no") if way else None]
-        for point in points
-    ]
-    notes = [f"Cost is counted in {unit}: {_WHY[unit]}."]
-    notes += [] if way else [f"The direction in which {names[0]} improves is not known: there is no front."]
-    figure = _figure(points, unit, axis(found, names[0]))
-    return [Plot(title, figure), Sheet(f"Cost and quality, {dataset}", heads, rows, notes)]
+    return Section("frontier", "Cost against quality", intro, parts) if parts else None
 
 
 def cost_of(found: Sequence[RunMetrics]) -> tuple[str, list[float | None]]:
@@ -85,15 +78,8 @@ def front(points: Sequence[Point], way: Better) -> list[Point]:
     """The points, those marked that no other one dominates; none is where the direction is not known."""
     sign = {"higher": 1.0, "lower": -1.0, "": 0.0}[way]
     pairs = [(point.cost, sign * (point.quality.value or 0.0)) for point in points]
-    return [
-        replace(point, front=bool(sign) and not any(_beats(other, pair) for other in pairs))
-        for point, pair in zip(points, pairs, strict=True)
-    ]
-
-
-def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether one (cost, quality) is nowhere worse than another and somewhere better."""
-    return one != other and one[0] <= other[0] and one[1] >= other[1]
+    beaten = [any(o != one and o[0] <= one[0] and o[1] >= one[1] for o in pairs) for one in pairs]
+    return [replace(point, front=bool(sign) and not worse) for point, worse in zip(points, beaten, strict=True)]
 
 
 def _figure(points: Sequence[Point], unit: str, title: str) -> dict[str, Any]:
@@ -108,11 +94,10 @@ def _figure(points: Sequence[Point], unit: str, title: str) -> dict[str, Any]:
             mode = "markers" + "+lines" * wanted + "+text" * (wanted or len(points) <= _NAMED)
             data.append({
                 "mode": mode, "name": name,
-                "x": [point.cost for point in part], "y": [point.quality.value for point in part],
+                "x": [point.cost for point in part], **heights([point.quality for point in part]),
                 "text": [names[id(point)][0] for point in part],
                 "textposition": [names[id(point)][1] for point in part],
                 "customdata": [_short(point) for point in part],
-                "error_y": error_bars([point.quality for point in part]) | {"thickness": 1},
                 "marker": {"size": 10, "symbol": symbol}, "cliponaxis": False,
                 "line": {"shape": "hv", "dash": "dot", "width": 1.5},
                 "hovertemplate": "%{customdata}<br>%{x:.4g} " + unit + "<br>%{y:.4g}<extra></extra>",
@@ -142,7 +127,7 @@ def _labels(points: Sequence[Point], logarithmic: bool) -> dict[int, tuple[str, 
 
 
 def _short(point: Point) -> str:
-    return point.one.label.removesuffix(f" {point.one.dataset}")
+    return point.one.label.removesuffix(f" {point.one.run.dataset}")
 
 
 def _unit(values: Sequence[float], ends: Sequence[float] = ()) -> list[float]:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from runner.results.intervals import Metric, MetricJSON, mean_of
 from runner.results.levels import Nested, shared
+from runner.results.metrics import as_dicts
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
-from runner.results.sheets import Cell, Section, Sheet, Value, columns
+from runner.results.sheets import Section, Sheet, Value, columns
 from runner.results.table import show_section
 
 TOTAL, ALL = "total", "all samples"
@@ -25,11 +26,6 @@ class Means:
     columns: Sequence[str]
     cells: Mapping[str, Mapping[str, Metric]]
 
-    @property
-    def first(self) -> bool:
-        """Whether it is of the levels, or of the first stratum, of a score."""
-        return self.name == self.nested.score
-
 
 def section(runs: Sequence[Run]) -> Section | None:
     """A table per score; None where no score is asked for by groups, or none has several."""
@@ -41,28 +37,21 @@ def show_means(runs: Sequence[Run]) -> MeansJSON:
     found = means_of(runs)
     if (section := _section(found)) is not None:
         show_section(section)
-    return {
-        one.name: {label: {name: cell.as_dict() for name, cell in of.items()} for label, of in one.cells.items()}
-        for one in found
-    }
+    return {one.name: {label: as_dicts(of) for label, of in one.cells.items()} for one in found}
 
 
 def _section(found: Sequence[Means]) -> Section | None:
-    shown = [one for one in found if one.first or len(one.cells) <= _FEW]
     if not found:
         return None
-    names = ", ".join(one.name for one in found if one not in shown)
-    n = len(found[0].cells)
-    intro = f"{names}: not shown here for {n} rows; the section on strata of the report's page has it." if names else ""
-    return Section("means", "Means by group", intro, [_sheet(one) for one in shown])
-
-
-def _sheet(one: Means) -> Sheet:
-    nested = one.nested
-    levels = " of ".join(f"means per {level}" for level in reversed(nested.levels))
-    rows: list[list[Cell]] = [[label, *(Value.of(of[name]) for name in one.columns)] for label, of in one.cells.items()]
-    title = f"{nested.score}: {levels}, and {ALL if nested.pooled else TOTAL}"
-    return Sheet(title, columns("row", *one.columns), rows)
+    shown = [one for one in found if one.name == one.nested.score or len(one.cells) <= _FEW]
+    names, sheets = ", ".join(one.name for one in found if one not in shown), []
+    for one in shown:
+        levels = " of ".join(f"means per {level}" for level in reversed(one.nested.levels))
+        title = f"{one.nested.score}: {levels}, and {ALL if one.nested.pooled else TOTAL}"
+        rows = [[label, *(Value.of(of[name]) for name in one.columns)] for label, of in one.cells.items()]
+        sheets.append(Sheet(title, columns("row", *one.columns), rows))
+    hidden = f"not shown here for {len(found[0].cells)} rows; the section on strata of the report's page has it."
+    return Section("means", "Means by group", f"{names}: {hidden}" if names else "", sheets)
 
 
 def means_of(runs: Sequence[Run]) -> list[Means]:
@@ -90,8 +79,8 @@ def means_of(runs: Sequence[Run]) -> list[Means]:
 
 
 def _nested(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
-    """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only. Further
-    strata that a score is requested by have the name ``<score> by <stratum>``."""
+    """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only (the table
+    over datasets has them). Further strata that a score is requested by have the name ``<score> by <stratum>``."""
     found: dict[str, dict[str, Nested]] = {}
     for row in rows:
         for score, levels in row.first.levels.items():
@@ -101,15 +90,12 @@ def _nested(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
                 name = score if stratum == strata[0] else f"{score} by {stratum}"
                 one = Nested(row.records, score, [stratum], row.first.scale(score), pooled=True)
                 found.setdefault(name, {})[row.label] = one
-    runs = [run for row in rows for run in row.runs]
-    return {
-        name: of for name, of in found.items() if any(_has_groups(run, next(iter(of.values())).levels) for run in runs)
-    }
+    records = [run.records for row in rows for run in row.runs]
 
+    def several(levels: Sequence[str]) -> bool:
+        return len(levels) > 1 or any(len({one["strata"].get(levels[0]) for one in own}) > 1 for own in records)
 
-def _has_groups(run: Run, levels: Sequence[str]) -> bool:
-    """Whether a run has means of means; that of one group each is in the table over datasets."""
-    return len(levels) > 1 or len({record["strata"].get(level) for level in levels for record in run.records}) > 1
+    return {name: of for name, of in found.items() if several(next(iter(of.values())).levels)}
 
 
 def _metric(nested: Nested, column: str, groups: Collection[str] | None) -> Metric:

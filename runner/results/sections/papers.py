@@ -1,5 +1,6 @@
 """Runs next to published values: per task, per group, in total, and all rows together."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from runner.config.catalogue import CONF
@@ -34,20 +35,17 @@ def paper_section(paper: Paper, runs: Sequence[Run]) -> Section:
 
 
 def sheets_of(paper: Paper, runs: Sequence[Run]) -> list[Sheet]:
-    """The tables of a publication; none where it has nothing to compare with these runs."""
+    """The tables of a publication; none where it has no part in common with these runs."""
     matching = [run for run in runs if paper.line(run) is not None and paper.metric in run.scores]
     if paper.by_dataset:
         known = rows_of(matching, by_dataset=True)
     else:  # the rows of the other sections, with their labels
-        known = [row for row in rows(runs) if any(run in matching for run in row.runs)] if matching else []
-    compared = (PublishedComparison.of(paper, row) for row in known)
-    return _sheets([one for one in compared if _has_common_part(one)])
-
-
-def _has_common_part(one: PublishedComparison) -> bool:
-    """Whether a row and its published ones have a part in common."""
-    known = {path for other in one.published for path, value in other.values.items() if value is not None}
-    return any(path in known and part.value is not None for path, part in one.leaves.items())
+        known = [row for row in rows(*runs) if any(run in matching for run in row.runs)] if matching else []
+    found = []
+    for one in (PublishedComparison.of(paper, row) for row in known):
+        values = {path for other in one.published for path, value in other.values.items() if value is not None}
+        found += [one] if any(path in values and mean.value is not None for path, mean in one.leaves.items()) else []
+    return _sheets(found)
 
 
 def _sheets(found: Sequence[PublishedComparison]) -> list[Sheet]:
@@ -65,37 +63,23 @@ def _parts(found: Sequence[PublishedComparison]) -> Sheet:
     known = [(one.row.label, one.published[0].method if one.published else "no published counterpart") for one in found]
     methods = dict.fromkeys(f"{label}: {method}" for label, method in known)
     notes = [f"Published: {paper.citation.strip()}; score {paper.metric}. Compared with: {', '.join(methods)}."]
-    notes += _of_all("Fewer parts than there are", {one.row.label: _fewer(one) for one in found})
-    notes += _of_all("Shared by all columns", {one.row.label: _shared(one) for one in found})
+    fewer, shared = dict[str, list[str]](), dict[str, list[str]]()
+    for compared in found:
+        label, sizes = compared.row.label, Counter(path[0] for path in compared.paths)
+        names = [] if paper.single else compared.common
+        shared[label] = [", ".join(names)] if names and len(names) < len(sizes) else []
+        fewer[label] = []  # published means and totals over fewer parts than the table has
+        for one in compared.published if not paper.single and not paper.flat else ():
+            parts = [(name, mean.metric.n) for name, mean in one.outer.items()]
+            short = [f"{name} mean {n} of {sizes[name]}" for name, n in parts if n < sizes[name]]
+            n = len(_groups(one))
+            short += [f"{TOTAL} {n} of {len(sizes)}"] if n < len(sizes) else []
+            fewer[label] += [f"{one.label}: {', '.join(short)}"] if short else []
+    notes += _of_all("Fewer parts than there are", fewer)
+    notes += _of_all("Shared by all columns", shared)
     notes += _of_all("Deviation", {one.row.label: deviations(one) for one in found})
     notes += _of_all("Of the published values", {one.row.label: remarks(one) for one in found})
     return Sheet(f"{paper.title}: part by part", heads, body, notes, keys=2)
-
-
-def _fewer(compared: PublishedComparison) -> list[str]:
-    """Published means and totals over fewer parts than the table has."""
-    if compared.paper.single:
-        return []
-    groups = list(dict.fromkeys(path[0] for path in compared.paths))
-    lines = []
-    for one in compared.published:
-        sizes = {name: sum(path[0] == name for path in compared.paths) for name in groups}
-        short = [
-            f"{name} mean {part.metric.n} of {sizes[name]}"
-            for name, part in one.outer.items()
-            if part.metric.n < sizes[name]
-        ]
-        n = len(_groups(one))
-        short += [f"{TOTAL} {n} of {len(groups)}"] if n < len(groups) else []
-        if short and not compared.paper.flat:
-            lines.append(f"{one.label}: {', '.join(short)}")
-    return lines
-
-
-def _shared(compared: PublishedComparison) -> list[str]:
-    """The groups that all columns have, where some have more."""
-    names, most = compared.common, len({path[0] for path in compared.paths})
-    return [", ".join(names)] if names and len(names) < most and not compared.paper.single else []
 
 
 def _of_all(title: str, lines: Mapping[str, Sequence[str]]) -> list[str]:

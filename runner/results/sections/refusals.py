@@ -5,7 +5,7 @@ a right refusal says there; ``accepted`` are the categories that will do, ``with
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,32 +55,48 @@ class Ending:
 
 def section(runs: Sequence[Run]) -> Section | None:
     """Tables of endings and of each field of refusals; None where nothing was missing and nothing refused."""
-    found = [ending for one in read_metrics(runs) for ending in _endings(one.run, one.label)]
+    found = []
+    for one in read_metrics(*runs):
+        for record in one.run.whole():
+            if record["stop"] != "error":
+                facts = record.get("facts") or {}
+                lacking = facts if facts.get("kind") in _LACKING else None
+                found.append(Ending(one.label, lacking, record.get("refusal"), record["stop"]))
     if all(one.facts is None and one.grounds is None for one in found):
         return None
-    fields = _fields(found)
-    sheets = [_confusion(found, field) for field in fields]
-    plots = [_plot(sheets[0], fields[0])] if sheets and len(sheets[0].rows) <= _ROWS else []
+    # The fields of refusals of which facts say what is right, of few values first, of a single one last.
+    names = dict.fromkeys(name for one in found for name in one.grounds or ())
+    sizes = {name: len({one.missing(name) for one in found if one.right(name)}) for name in names}
+    fields = sorted((name for name, n in sizes.items() if n), key=lambda name: (sizes[name] == 1, sizes[name]))
+    parts = [_confusion(found, field) for field in fields]
+    plots = [parts[0][1]] if parts and len(parts[0][0].rows) <= _ROWS else []
     intro = (
         "Rows say what was missing, columns what the agent named. Where nothing was missing, every refusal is wrong; a "
         "scorer may also count a doubt that is not a refusal."
     )
-    return Section("refusals", "Refusals", intro, [_stops(found, fields), *plots, *sheets])
+    return Section("refusals", "Refusals", intro, [_stops(found, fields), *plots, *(sheet for sheet, _ in parts)])
 
 
-def _endings(run: Run, label: str) -> Iterator[Ending]:
-    for record in run.whole():
-        if record["stop"] != "error":
-            facts = record.get("facts") or {}
-            lacking = facts if facts.get("kind") in _LACKING else None
-            yield Ending(label, lacking, record.get("refusal"), record["stop"])
-
-
-def _fields(found: Sequence[Ending]) -> list[str]:
-    """The fields of refusals of which facts say what is right, of few values first, of a single one last."""
-    names = dict.fromkeys(name for one in found for name in one.grounds or ())
-    sizes = {name: len({one.missing(name) for one in found if one.right(name)}) for name in names}
-    return sorted((name for name, n in sizes.items() if n), key=lambda name: (sizes[name] == 1, sizes[name]))
+def _confusion(found: Sequence[Ending], field: str) -> tuple[Sheet, Plot]:
+    """Counts of what was named, for every run and what was missing; the same as a heat map: shares of a line's
+    episodes, of very many values the most frequent."""
+    relevant = [one for one in found if one.facts is None or one.right(field)]
+    named = [SILENT, *sorted({one.named(field) for one in relevant} - {SILENT})]
+    rows: list[list[Cell]] = []
+    shares = {}
+    for (label, missing), of in grouped(relevant, lambda one: (one.label, one.missing(field))).items():
+        counts = Counter(one.named(field) for one in of)
+        right = sum(one.grounds is not None and one.named(field) in one.right(field) for one in of)
+        share = None if missing == NOTHING else right / len(of)
+        rows.append([label, missing, len(of), share, *(counts[name] for name in named)])
+        shares[f"{label}: {missing}"] = {name: counts[name] / len(of) for name in named}
+    heads = columns("run", "missing", ("episodes", "n"), ("right", "share", "higher"), *((name, "n") for name in named))
+    total = Counter(one.named(field) for one in relevant)
+    most = sorted(named, key=lambda name: -total[name])[:_NAMED]
+    shown = [name for name in named if name in most]
+    figure = heatmap(list(shares), shown, [[of[name] for name in shown] for of in shares.values()])
+    plot = Plot(f"{field}: what was missing (left), and the shares of what was named (below)", figure)
+    return Sheet(f"{field}: missing against named", heads, rows, keys=2), plot
 
 
 def _stops(found: Sequence[Ending], fields: Sequence[str]) -> Sheet:
@@ -97,32 +113,3 @@ def _stops(found: Sequence[Ending], fields: Sequence[str]) -> Sheet:
         *((stop, "share") for stop in _STOPS),
     )  # fmt: skip
     return Sheet("How episodes ended", heads, rows, keys=2)
-
-
-def _confusion(found: Sequence[Ending], field: str) -> Sheet:
-    """Counts of what was named, for every run and what was missing."""
-    relevant = [one for one in found if one.facts is None or one.right(field)]
-    named = [SILENT, *sorted({one.named(field) for one in relevant} - {SILENT})]
-    rows: list[list[Cell]] = []
-    for (label, missing), of in grouped(relevant, lambda one: (one.label, one.missing(field))).items():
-        counts = Counter(one.named(field) for one in of)
-        right = sum(one.grounds is not None and one.named(field) in one.right(field) for one in of)
-        share = None if missing == NOTHING else right / len(of)
-        rows.append([label, missing, len(of), share, *(counts[name] for name in named)])
-    heads = columns("run", "missing", ("episodes", "n"), ("right", "share", "higher"), *((name, "n") for name in named))
-    return Sheet(f"{field}: missing against named", heads, rows, keys=2)
-
-
-def _plot(sheet: Sheet, field: str) -> Plot:
-    """The same as a heat map: shares of a line's episodes; of very many values the most frequent."""
-    names = [column.name for column in sheet.columns[4:]]
-    counts = [[_number(cell) for cell in row[4:]] for row in sheet.rows]
-    sums = [sum(of) for of in zip(*counts, strict=True)]
-    shown = sorted(sorted(range(len(names)), key=lambda n: -sums[n])[:_NAMED])
-    z = [[of[n] / max(1, _number(row[2])) for n in shown] for row, of in zip(sheet.rows, counts, strict=True)]
-    figure = heatmap([f"{row[0]}: {row[1]}" for row in sheet.rows], [names[n] for n in shown], z)
-    return Plot(f"{field}: what was missing (left), and the shares of what was named (below)", figure)
-
-
-def _number(cell: Cell) -> float:
-    return float(cell) if isinstance(cell, int | float) else 0.0

@@ -1,7 +1,8 @@
 """Scores of all runs: next to each other, by every choice that the runs vary, and by the strata of the samples."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import product
 
 from runner.results.kinds import grouped
 from runner.results.metrics import OVERFLOWS
@@ -22,21 +23,29 @@ _VALUES = 40  # of a stratum that are shown, those of the most samples
 
 def leaderboard(runs: Sequence[Run]) -> Section | None:
     """Tables of scores and of costs, a line per run, and plots of the first scores with their intervals."""
-    found = read_metrics(runs)
+    found = read_metrics(*runs)
     if not found:
         return None
-    names = headlines(found)
-    plots = [_ranking(found, name) for name in names[:_PLOTTED]]
+    names, plots = headlines(found), []
+    for name in names[:_PLOTTED]:  # the best at the top
+        scored = [(one.label, value) for one in found if (value := one.value(name)) is not None]
+        scored.sort(key=lambda pair: pair[1].value or 0.0, reverse=better(found, name) == "lower")
+        figure = intervals([label for label, _ in scored], [value for _, value in scored], axis(found, name))
+        plots.append(Plot(f"{name} of every run", figure))
+    costs = [name for name in _COSTS if any(one.value(name) is not None for one in found)]
+    lines = [[one.label, *(one.value(name) for name in costs)] for one in found]
+    notes = ["cost/usd, tokens/input and tokens/output are totals of a run; unknown costs are left empty."]
+    table = Sheet("Cost, tokens, time", columns("run", *(column(found, name) for name in costs)), lines, notes)
     intro = "One line per run. Small numbers are 95 % intervals; an arrow shows in which direction a column improves."
-    return Section("leaderboard", "Leaderboard", intro, [_scores(found, names), *plots, _costs(found)])
+    return Section("leaderboard", "Leaderboard", intro, [_scores(found, names), *plots, table])
 
 
 def _scores(found: Sequence[RunMetrics], names: Sequence[str]) -> Sheet:
     """The headline scores; runs that are not complete are named below."""
-    several = len({one.dataset for one in found}) > 1
+    several = len({one.run.dataset for one in found}) > 1
     rows: list[list[Cell]] = []
     for one in found:
-        counts, data = one.run.manifest.get("counts"), [one.dataset] if several else []
+        counts, data = one.run.manifest.get("counts"), [one.run.dataset] if several else []
         rows.append([one.label, *data, counts and counts["finished"], *(one.value(name) for name in names)])
     notes = [
         f"{one.label}: {status_line(one.run.manifest)}" for one in found if one.run.manifest.get("status") != "complete"
@@ -47,24 +56,9 @@ def _scores(found: Sequence[RunMetrics], names: Sequence[str]) -> Sheet:
     return Sheet("Scores", heads, rows, notes)
 
 
-def _costs(found: Sequence[RunMetrics]) -> Sheet:
-    names = [name for name in _COSTS if any(one.value(name) is not None for one in found)]
-    rows = [[one.label, *(one.value(name) for name in names)] for one in found]
-    notes = ["cost/usd, tokens/input and tokens/output are totals of a run; unknown costs are left empty."]
-    return Sheet("Cost, tokens, time", columns("run", *(column(found, name) for name in names)), rows, notes)
-
-
-def _ranking(found: Sequence[RunMetrics], name: str) -> Plot:
-    """A score of every run, the best at the top."""
-    scored = [(one, value) for one in found if (value := one.value(name)) is not None]
-    scored.sort(key=lambda pair: pair[1].value or 0.0, reverse=better(found, name) == "lower")
-    figure = intervals([one.label for one, _ in scored], [value for _, value in scored], axis(found, name))
-    return Plot(f"{name} of every run", figure)
-
-
 def settings(runs: Sequence[Run]) -> Section | None:
     """One table per field that is varied together with others: its values are columns; None below two fields."""
-    found, fields = read_metrics(runs), varied(runs)
+    found, fields = read_metrics(*runs), varied(runs)
     if len(fields) < 2:
         return None
     parts: list[Sheet | Plot] = []
@@ -82,19 +76,18 @@ def varied(runs: Sequence[Run]) -> dict[str, list[str]]:
         name: [_setting(run, name) for run in runs] for name in names if name.partition(".")[0] not in _NOT_VARIED
     }
     values = {name: of for name, of in values.items() if len(set(of)) > 1}
-    order = list(values)
-    independent = [
-        name
-        for n, name in enumerate(order)
-        if not any(_follows(values[name], values[other], m < n) for m, other in enumerate(order) if m != n)
-    ]
-    return {name: list(dict.fromkeys(values[name])) for name in independent}
+    found, order = {}, list(values)
 
+    def follows(name: str, other: str) -> bool:
+        """Whether a field's values follow from another's; of two that follow from each other the later one does."""
+        pairs = len(set(zip(values[name], values[other], strict=True)))
+        later = order.index(other) < order.index(name)
+        return pairs == len(set(values[other])) and (later or pairs > len(set(values[name])))
 
-def _follows(one: Sequence[str], other: Sequence[str], later: bool) -> bool:
-    """Whether a field's values follow from another's; of two that follow from each other the later one does."""
-    pairs = set(zip(one, other, strict=True))
-    return len(pairs) == len(set(other)) and (later or len(pairs) > len(set(one)))
+    for name, of in values.items():
+        if not any(follows(name, other) for other in order if other != name):
+            found[name] = list(dict.fromkeys(of))
+    return found
 
 
 def _setting(run: Run, name: str) -> str:
@@ -106,70 +99,51 @@ def _setting(run: Run, name: str) -> str:
 def _setting_parts(
     found: Sequence[RunMetrics], field: str, values: Sequence[str], others: Sequence[str]
 ) -> list[Sheet | Plot]:
-    """The table of a field, and bars of the first score that has any value."""
-    names = headlines(found)[:_SETTINGS_SCORES]
-    tables = {name: _by_setting(found, name, field, values, others) for name in names}
-    rows = [[named(found, name), setting, *cells] for name, of in tables.items() for setting, cells in of.items()]
+    """The table of a field, a line per score and setting of the other fields, and bars of the first score that has any
+    value. A cell that two runs share is empty, and a line without any value is left out."""
+    settings = [", ".join(_setting(one.run, other) for other in others) for one in found]
+    runs = grouped(zip(settings, found, strict=True), lambda pair: (pair[0], _setting(pair[1].run, field)))
+    single = {place: of[0][1] for place, of in runs.items() if len(of) == 1}
+    tables: dict[str, dict[str, list[Value | None]]] = {}
+    for name in headlines(found)[:_SETTINGS_SCORES]:
+        cells = {place: one.value(name) for place, one in single.items()}
+        lines = {one: [cells.get((one, value)) for value in values] for one in dict.fromkeys(settings)}
+        tables[name] = {setting: line for setting, line in lines.items() if any(line)}
+    rows = [[named(found, name), setting, *line] for name, of in tables.items() for setting, line in of.items()]
     sheet = Sheet(f"By {field}", columns("score", ", ".join(others), *values), rows, keys=2)
-    series = next((of for of in tables.values() if of), {})
+    name, series = next(((name, of) for name, of in tables.items() if of), ("", {}))
     if not 1 <= len(series) <= _SETTINGS_SERIES:
         return [sheet]
-    shown = [n for n in range(len(values)) if any(cells[n] for cells in series.values())]
-    series = {setting: [cells[n] for n in shown] for setting, cells in series.items()}
-    figure = bars([values[n] for n in shown], series, axis(found, names[0]), field)
-    return [Plot(f"{names[0]} by {field}", figure), sheet]
-
-
-def _by_setting(
-    found: Sequence[RunMetrics], name: str, field: str, values: Sequence[str], others: Sequence[str]
-) -> Mapping[str, list[Value | None]]:
-    """Setting of the other fields -> the score at every value of this one; a cell that two runs share is empty, and a
-    line without any value is left out."""
-    cells = grouped(
-        found, lambda one: (", ".join(_setting(one.run, other) for other in others), _setting(one.run, field))
-    )
-    single = {key: of[0].value(name) for key, of in cells.items() if len(of) == 1}
-    lines = {
-        setting: [single.get((setting, value)) for value in values]
-        for setting in dict.fromkeys(key[0] for key in cells)
-    }
-    return {setting: line for setting, line in lines.items() if any(line)}
+    shown = [n for n in range(len(values)) if any(line[n] for line in series.values())]
+    series = {setting: [line[n] for n in shown] for setting, line in series.items()}
+    figure = bars([values[n] for n in shown], series, axis(found, name), field)
+    return [Plot(f"{name} by {field}", figure), sheet]
 
 
 def strata(runs: Sequence[Run]) -> Section | None:
-    """A table per stratum, its values are columns; None where no stratum has two values."""
-    found = read_metrics(runs)
+    """A table per stratum, its values are columns, and a plot of the first score: bars for few runs, a heat map for
+    many; None where no stratum has two values."""
+    found = read_metrics(*runs)
     parts: list[Sheet | Plot] = []
+    names = headlines(found)[:_STRATA_SCORES]
     for stratum in dict.fromkeys(stratum for one in found for stratum in one.strata):
         values = sorted({value for one in found for value in one.strata.get(stratum, {})})
-        if len(values) > 1:
-            parts += _stratum_parts(found, stratum, values)
-    if not parts:
-        return None
+        if len(values) < 2:
+            continue
+        sizes = Counter(str(record["strata"].get(stratum)) for one in found for record in one.run.records)
+        shown = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES])
+        lines: dict[tuple[str, str], list[Value | None]] = {}
+        for name, one in product(names, found):
+            cells = [Value.stored(one.strata.get(stratum, {}).get(value, {}).get(name)) for value in shown]
+            lines |= {(name, one.label): cells} if any(cells) else {}
+        rows = [[named(found, name), label, *cells] for (name, label), cells in lines.items()]
+        notes = [f"{len(values) - len(shown)} values of fewer samples are left out"] if len(shown) < len(values) else []
+        series = {label: cells for (name, label), cells in lines.items() if name == names[0]}
+        if names:
+            z = [[cell and cell.value for cell in cells] for cells in series.values()]
+            title, few = axis(found, names[0]), len(series) <= _STRATA_SERIES
+            figure = bars(shown, series, title, stratum) if few else heatmap(list(series), shown, z)
+            parts.append(Plot(f"{title} by {stratum}", figure))
+        parts.append(Sheet(f"By {stratum}", columns("score", "run", *shown), rows, notes, keys=2))
     intro = "The first scores by the strata of the samples; the tooltip of a cell has the number of samples."
-    return Section("strata", "By task, complexity and other strata", intro, parts)
-
-
-def _stratum_parts(found: Sequence[RunMetrics], stratum: str, values: Sequence[str]) -> list[Sheet | Plot]:
-    """The table of a stratum, and a plot of the first score: bars for few runs, a heat map for many."""
-    sizes = Counter(str(record["strata"].get(stratum)) for one in found for record in one.run.records)
-    shown = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES])
-    names = headlines(found)[:_STRATA_SCORES]
-    lines = {
-        (name, one.label): cells
-        for name in names
-        for one in found
-        if one.strata.get(stratum)
-        and any(cells := [Value.stored(one.strata[stratum].get(value, {}).get(name)) for value in shown])
-    }
-    rows = [[named(found, name), label, *cells] for (name, label), cells in lines.items()]
-    notes = [f"{len(values) - len(shown)} values of fewer samples are left out"] if len(shown) < len(values) else []
-    sheet = Sheet(f"By {stratum}", columns("score", "run", *shown), rows, notes, keys=2)
-    if not names:
-        return [sheet]
-    title = f"{axis(found, names[0])} by {stratum}"
-    series = {label: cells for (name, label), cells in lines.items() if name == names[0]}
-    if len(series) <= _STRATA_SERIES:
-        return [Plot(title, bars(shown, series, axis(found, names[0]), stratum)), sheet]
-    z = [[None if cell is None else cell.value for cell in cells] for cells in series.values()]
-    return [Plot(title, heatmap(list(series), shown, z)), sheet]
+    return Section("strata", "By task, complexity and other strata", intro, parts) if parts else None

@@ -3,12 +3,11 @@
 The texts of models and data are shown as they are, but for characters that a terminal would obey.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall
-from components.core.types import Observed, Step, Trajectory
+from components.core.types import Step
 from components.faults.marks import fault_lines
 from runner.config.errors import nearest
 from runner.results.runs import Run
@@ -56,8 +55,20 @@ def transcript(run: Run, record: Record, prompts: bool = False) -> Iterator[str]
         yield ""
         yield from _step(number, step, prompts)
     yield ""
-    yield from _end(trajectory)
-    yield from _scores(record)
+    yield f"ended: {trajectory.stop}"
+    if trajectory.answer is not None:
+        yield from _lines(trajectory.answer, "answer: ")
+    for name, ground in trajectory.refusal.grounds.items() if trajectory.refusal else ():
+        yield from _lines(str(ground), f"refused, {plain(name)}: ")
+    for why in filter(None, (trajectory.failure, trajectory.error)):
+        yield from _lines(why, "why: ")
+    for name, value in record["scores"].items():  # with the scorers' own words
+        why = record.get("explanations", {}).get(name, "")
+        yield from _lines(f"{'unscored' if value is None else f'{value:.4g}'}{why and f' ({why})'}", f"{plain(name)}: ")
+    used = record["usage"]
+    cost = "cost not known" if used["cost_usd"] is None else f"${used['cost_usd']:.4g}"
+    tokens = tokens_text(used["input_tokens"], used["output_tokens"])
+    yield f"usage: {used['calls']:,} calls, {tokens}, {cost}, {record['seconds']:.1f} s"
 
 
 def _step(number: int, step: Step, prompts: bool) -> Iterator[str]:
@@ -81,26 +92,17 @@ def _step(number: int, step: Step, prompts: bool) -> Iterator[str]:
         yield from _lines(str(step.verdict), "  verdict: ")
     if step.action is not None and step.action.error:
         yield from _lines(step.action.error_text or step.action.error, "  unreadable: ")
-    for one in step.tried:
-        yield from _observed(one, "tried")
-    for one in step.observed:
-        yield from _observed(one, "control" if one.control else "called")
+    observed = [("control" if one.control else "called", one) for one in step.observed]
+    for how, one in [*(("tried", one) for one in step.tried), *observed]:
+        yield from _lines(_call(one.call), f"  {how}: ")
+        pictures = "".join("\n[an image]" for _ in one.observation.images)
+        yield from _lines(one.observation.text + pictures, f"  {one.error}: " if one.error else "  observed: ")
+        for fault in fault_lines(one):
+            yield from _lines(fault, "  fault: ")
     done = [one.call for one in (*step.tried, *step.observed)]
     for call in step.action.calls if step.action is not None else ():
         if call not in done:
             yield from _lines(_call(call), "  not run: ")
-
-
-def _observed(one: Observed, how: str) -> Iterator[str]:
-    yield from _lines(_call(one.call), f"  {how}: ")
-    pictures = "".join("\n[an image]" for _ in one.observation.images)
-    yield from _lines(one.observation.text + pictures, f"  {one.error}: " if one.error else "  observed: ")
-    for fault in fault_lines(one):
-        yield from _lines(fault, "  fault: ")
-
-
-def _call(call: ToolCall) -> str:
-    return f"{call.name} {call.arguments}".strip()
 
 
 def _text(message: Message) -> str:
@@ -108,26 +110,8 @@ def _text(message: Message) -> str:
     return "\n".join([*filter(None, [text_of(message)]), *(f"-> {_call(call)}" for call in message.tool_calls)])
 
 
-def _end(trajectory: Trajectory) -> Iterator[str]:
-    yield f"ended: {trajectory.stop}"
-    if trajectory.answer is not None:
-        yield from _lines(trajectory.answer, "answer: ")
-    for name, ground in trajectory.refusal.grounds.items() if trajectory.refusal else ():
-        yield from _lines(str(ground), f"refused, {plain(name)}: ")
-    for why in (trajectory.failure, trajectory.error):
-        if why:
-            yield from _lines(why, "why: ")
-
-
-def _scores(record: Mapping[str, Any]) -> Iterator[str]:
-    """Scores with the scorers' own words, and what was used."""
-    for name, value in record["scores"].items():
-        why = record.get("explanations", {}).get(name, "")
-        yield from _lines(f"{'unscored' if value is None else f'{value:.4g}'}{why and f' ({why})'}", f"{plain(name)}: ")
-    used = record["usage"]
-    cost = "cost not known" if used["cost_usd"] is None else f"${used['cost_usd']:.4g}"
-    tokens = tokens_text(used["input_tokens"], used["output_tokens"])
-    yield f"usage: {used['calls']:,} calls, {tokens}, {cost}, {record['seconds']:.1f} s"
+def _call(call: ToolCall) -> str:
+    return f"{call.name} {call.arguments}".strip()
 
 
 def _lines(text: str, head: str = _INDENT) -> Iterator[str]:

@@ -10,7 +10,7 @@ from components.core.types import Verdict
 from runner.results.kinds import grouped
 from runner.results.metrics import APART
 from runner.results.render.figures import bars
-from runner.results.rows import Row, rows
+from runner.results.rows import rows
 from runner.results.runs import Run
 from runner.results.sheets import Cell, Plot, Section, Sheet, Value, columns
 from runner.storage.stored import Unpacker
@@ -31,26 +31,62 @@ class Checked:
     verdict: Verdict
 
 
-Found = Mapping[str, Sequence[Checked]]
-
-
 def section(runs: Sequence[Run]) -> Section | None:
     """Choices step by step and how the checks ended; None where there was nothing to choose from."""
-    read = {row: [one for run in row.runs for one in verdicts_of(run)] for row in rows(runs)}
+    read = {row: [one for run in row.runs for one in verdicts_of(run)] for row in rows(*runs)}
     checked = {row: [one for one in of if isinstance(one, Checked)] for row, of in read.items()}
-    chosen = [
-        row for row, of in checked.items() if any(len(one.verdict.picks) > 1 or one.verdict.chosen > 1 for one in of)
-    ]
-    if not chosen:
+    found = {
+        row: of
+        for row, of in checked.items()
+        if any(len(one.verdict.picks) > 1 or one.verdict.chosen > 1 for one in of)
+    }
+    if not found:
         return None
     intro = (
         "Proposals are candidates for an action, or versions of one. A step counts the checked actions of an episode "
         "from 1; the last line of a run is over all steps."
     )
     others = sum(not isinstance(one, Checked) for of in read.values() for one in of)
-    notes = [*([f"verdicts in another form, left out: {others:,}"] if others else []), *map(_calls, chosen)]
-    found = {row.label: checked[row] for row in chosen}
-    return Section("verifier", "What the verifier chose", intro, [_plot(found), _steps(found), _ends(found, notes)])
+    notes = [f"verdicts in another form, left out: {others:,}"] if others else []
+    for row in found:
+        counts: Counter[str] = Counter()
+        for record in row.records:
+            counts.update({purpose: used["calls"] for purpose, used in record["usage"]["purposes"].items()})
+        named = ", ".join(f"{purpose} {n:,}" for purpose, n in counts.items() if purpose != APART)
+        notes.append(f"{row.label}: calls: {named}; apart, of purpose {APART}: {counts[APART]:,}")
+    steps = {row.label: dict(sorted(grouped(of, lambda one: one.step).items())) for row, of in found.items()}
+    numbers = sorted({step for of in steps.values() for step in of})
+    series = {label: [Value(_changed(of[n])) if n in of else None for n in numbers] for label, of in steps.items()}
+    figure = bars([str(step) for step in numbers], series, "first proposal not kept [share of checks]", "step")
+    plot = Plot("How often the first proposal was not kept", figure)
+    ends: list[list[Cell]] = []
+    for row, of in found.items():
+        endings = grouped(of, lambda one: (one.verdict.verifier, one.verdict.why))
+        for (verifier, why), part in sorted(endings.items(), key=lambda pair: -len(pair[1])):
+            ends.append([row.label, verifier, why, len(part), len(part) / len(of), _changed(part)])
+    heads = columns(
+        "run", "verifier", "the check ended", ("steps", "n"), ("of all checks", "share"), ("first not kept", "share")
+    )
+    sheets = [_steps(steps), Sheet("How checks ended", heads, ends, notes, keys=3)]
+    return Section("verifier", "What the verifier chose", intro, [plot, *sheets])
+
+
+def _steps(found: Mapping[str, Mapping[int, Sequence[Checked]]]) -> Sheet:
+    """A line per run and step: how often the first proposal was not kept, and fewer would have led elsewhere."""
+    verdicts = [one.verdict for of in found.values() for part in of.values() for one in part]
+    numbers = sorted({n for one in verdicts for n in one.picks if n < max(one.picks)})
+    unlike = ((f"unlike with {n}", "share") for n in numbers)
+    heads = columns("run", "step", ("checked", "n"), ("first not kept", "share"), *unlike)
+    lines: list[list[Cell]] = []
+    for label, of in found.items():
+        every = {"all": [one for part in of.values() for one in part]}
+        for step, part in ({str(step): part for step, part in of.items()} | every).items():
+            lines.append([label, step, len(part), _changed(part)])
+            for n in numbers:  # a verdict without that number is left out
+                choices = [one.verdict.picks[n] != one.verdict.chosen for one in part if n in one.verdict.picks]
+                lines[-1].append(sum(choices) / len(choices) if choices else None)
+    notes = ["unlike with n: how often n proposals would have led to another choice than all of them did"]
+    return Sheet("Choices by step", heads, lines, notes if numbers else (), keys=2)
 
 
 def verdicts_of(run: Run) -> Iterator[Checked | str]:
@@ -83,61 +119,5 @@ def read_old(text: str) -> Verdict | None:
     return Verdict(found["verifier"], kind, chosen, of, found["why"], picks)
 
 
-def _steps(found: Found) -> Sheet:
-    """A line per run and step: how often the first proposal was not kept, and fewer would have led elsewhere."""
-    numbers = sorted(
-        {n for of in found.values() for one in of for n in one.verdict.picks if n < max(one.verdict.picks)}
-    )
-    heads = columns(
-        "run", "step", ("checked", "n"), ("first not kept", "share"), *((f"unlike with {n}", "share") for n in numbers)
-    )
-    lines: list[list[Cell]] = []
-    for label, of in found.items():
-        parts = {str(step): part for step, part in sorted(grouped(of, lambda one: one.step).items())}
-        for step, part in (parts | {"all": list(of)}).items():
-            lines.append([label, step, len(part), _changed(part), *(_unlike(part, n) for n in numbers)])
-    notes = ["unlike with n: how often n proposals would have led to another choice than all of them did"]
-    return Sheet("Choices by step", heads, lines, notes if numbers else (), keys=2)
-
-
 def _changed(checks: Sequence[Checked]) -> float:
     return sum(one.verdict.chosen > 1 for one in checks) / len(checks)
-
-
-def _unlike(checks: Sequence[Checked], n: int) -> float | None:
-    """The share that n proposals would have decided otherwise; a verdict without that number is left out."""
-    choices = [one.verdict.picks[n] != one.verdict.chosen for one in checks if n in one.verdict.picks]
-    return sum(choices) / len(choices) if choices else None
-
-
-def _ends(found: Found, notes: Sequence[str]) -> Sheet:
-    """Why a check ended where it did."""
-    lines: list[list[Cell]] = []
-    for label, of in found.items():
-        endings = grouped(of, lambda one: (one.verdict.verifier, one.verdict.why))
-        for (verifier, why), part in sorted(endings.items(), key=lambda pair: -len(pair[1])):
-            lines.append([label, verifier, why, len(part), len(part) / len(of), _changed(part)])
-    heads = columns(
-        "run", "verifier", "the check ended", ("steps", "n"), ("of all checks", "share"), ("first not kept", "share")
-    )
-    return Sheet("How checks ended", heads, lines, notes, keys=3)
-
-
-def _calls(row: Row) -> str:
-    """Calls of the episodes by purpose, those that only ask about the agent apart."""
-    counts: Counter[str] = Counter()
-    for record in row.records:
-        counts.update({purpose: used["calls"] for purpose, used in record["usage"]["purposes"].items()})
-    named = ", ".join(f"{purpose} {n:,}" for purpose, n in counts.items() if purpose != APART)
-    return f"{row.label}: calls: {named}; apart, of purpose {APART}: {counts[APART]:,}"
-
-
-def _plot(found: Found) -> Plot:
-    """Shares of the first proposal not kept, by step."""
-    steps = sorted({one.step for of in found.values() for one in of})
-    series: dict[str, list[Value | None]] = {}
-    for label, of in found.items():
-        parts = grouped(of, lambda one: one.step)
-        series[label] = [Value(_changed(parts[step])) if step in parts else None for step in steps]
-    figure = bars([str(step) for step in steps], series, "first proposal not kept [share of checks]", "step")
-    return Plot("How often the first proposal was not kept", figure)

@@ -84,8 +84,14 @@ def test_several_metrics_are_compared_by_their_own_directions(three):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"metrics": ["score/y"]}, "--metric: no run here has 'score/y'; did you mean score/x? there are score/x, stop/answered"),
-        ({"baselines": ["reakt"]}, "--baselines: no method here is 'reakt'; did you mean react? there are react, direct, cot"),
+        (
+            {"metrics": ["score/y"]},
+            "--metric: no run here has 'score/y'; did you mean score/x\\? there are score/x, stop/answered",
+        ),
+        (
+            {"baselines": ["reakt"]},
+            "--baselines: no method here is 'reakt'; did you mean react\\? there are react, direct, cot",
+        ),
     ],
 )
 def test_what_is_not_there_is_refused_by_name(three, given, said):

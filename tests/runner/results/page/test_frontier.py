@@ -20,13 +20,13 @@ def test_the_front_is_what_no_other_beats(way, wanted):
 
 def test_cost_is_in_tokens_where_it_is_nothing_in_money(tmp_path):
     runs = grid(tmp_path, {(a, c): [1, 0] for a in ("react", "cot") for c in ("intact", "withheld")})
-    assert cost_of(read_metrics(runs)) == ("tokens", [2.0] * 4)
+    assert cost_of(read_metrics(*runs)) == ("tokens", [2.0] * 4)
     for run in runs:
         for record in run.records:
             record["usage"]["cost_usd"] = 0.5
-    assert cost_of(read_metrics(runs)) == ("USD", [0.5] * 4)
+    assert cost_of(read_metrics(*runs)) == ("USD", [0.5] * 4)
     runs[0].records[0]["usage"]["cost_usd"] = None
-    assert cost_of(read_metrics(runs))[0] == "tokens", "one price that is not known"
+    assert cost_of(read_metrics(*runs))[0] == "tokens", "one price that is not known"
     (sheet,) = (part for part in section(runs).parts if isinstance(part, Sheet))
     assert {row["on the front"] for row in cells(sheet)} == {"yes"} and "prices are not known" in sheet.notes[0]
 
