@@ -7,15 +7,12 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import CONF
-from runner.rating.agreement import Agreement
 from runner.rating.drawing import draw
-from runner.rating.reading import read_sheets, text_of
-from runner.rating.result import Result
-from runner.rating.sheets import KEY, SHEETS, Key, load, write_sheets, write_table
+from runner.rating.result import Agreement, Result
+from runner.rating.sheets import KEY, SHEETS, Key, load, read_sheets, text_of, write_sheets, write_table
 from runner.results.render.written import markdown_of
 from runner.results.runs import Run
-from runner.results.sheets import Cell, Sheet, Value, columns
-from runner.results.table import interval, number, plain, show_sheet
+from runner.results.table import Cell, Sheet, Value, columns, interval, number, plain, show_sheet
 
 FILE, READ, OPEN = "ratings.json", "ratings.md", "disagreements.csv"
 MODEL = "the model"

@@ -104,6 +104,7 @@ def average(means: Sequence[Mean]) -> Mean:
     return of_means(found)
 
 
-def shared(tables: Sequence[Mapping[str, float | None]]) -> list[str]:
-    """The groups in which every one of these has a value, in the first one's order."""
-    return [group for group in (tables[0] if tables else ()) if all(one.get(group) is not None for one in tables)]
+def shared(tables: Sequence[Mapping[str, Mean]]) -> list[str]:
+    """The groups of which every one of these has a mean, in the first one's order."""
+    valued = [{group for group, mean in table.items() if mean.value is not None} for table in tables]
+    return [group for group in (tables[0] if tables else ()) if all(group in groups for groups in valued)]

@@ -9,7 +9,7 @@ from components.core.types import CONTEXT_LENGTH
 from runner.results.intervals import Mean, Metric, MetricJSON, numbered, resample_intervals, unfinished_mean
 from runner.results.kinds import Kinds, Scale, kind_of
 from runner.results.levels import Levels, nested_metrics
-from runner.results.sheets import USD, columns
+from runner.results.table import USD, columns
 from runner.storage.schema import Record
 
 OVERFLOWS = "errors/context_length"

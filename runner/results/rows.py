@@ -13,7 +13,7 @@ from runner.results.intervals import MetricJSON
 from runner.results.kinds import Better, grouped
 from runner.results.metrics import OVERFLOWS, Summary
 from runner.results.runs import Run, is_one_of
-from runner.results.sheets import ARROWS, Column, Value
+from runner.results.table import ARROWS, Column, Value
 from runner.storage.schema import Manifest, Record
 
 METRICS = "metrics.json"

@@ -8,8 +8,7 @@ from functools import cached_property
 from runner.results.intervals import Mean, Metric, mean_of
 from runner.results.kinds import NUMBER, Scale
 from runner.results.levels import Nested, shared
-from runner.results.publications.paper import UNSTATED, Line, Paper, meets
-from runner.results.publications.published import Published
+from runner.results.publications.paper import UNSTATED, Line, Paper, Published, meets
 from runner.results.rows import Row
 from runner.results.runs import Run
 from runner.storage.schema import Record
@@ -36,7 +35,7 @@ class PublishedComparison:
     def of(cls, paper: Paper, row: Row) -> "PublishedComparison":
         """Find the counterparts of a row."""
         line = paper.line(row.first)
-        return cls(paper, row, line, paper.counterparts(line, row.first.model) if line else ())
+        return cls(paper, row, line, counterparts(paper, line, row.first.model) if line else ())
 
     @property
     def backbones(self) -> list[str]:
@@ -44,19 +43,17 @@ class PublishedComparison:
         return [one.backbone for one in self.published]
 
     @cached_property
-    def nested(self) -> Nested | None:
-        """The row's means; None where it was not scored by the paper's metric."""
-        metric = self.paper.metric
-        if not self.paper.by:
-            levels = self.paper.levels or self.row.first.levels.get(metric)
-            return Nested(self.row.records, metric, levels, self._scale) if levels else None
+    def nested(self) -> Nested:
+        """The row's means; of no records where it was not scored by the paper's metric."""
+        metric, by = self.paper.metric, self.paper.by
+        if not by:
+            levels = self.paper.levels or self.row.first.levels.get(metric) or ()
+            return Nested(self.row.records if levels else (), metric, levels, self._scale)
+        runs = [run for run in self.row.runs if metric in run.scores]
         records: list[Record] = [
-            {**record, "strata": {_TASK: run.choices.get(self.paper.by, "")}}
-            for run in self.row.runs
-            for record in run.records
-            if metric in run.scores
+            {**record, "strata": {_TASK: run.choices.get(by, "")}} for run in runs for record in run.records
         ]
-        return Nested(records, metric, (_TASK, _TASK), self._scale) if records else None
+        return Nested(records, metric, (_TASK, _TASK), self._scale)
 
     @property
     def _scale(self) -> Scale:
@@ -67,12 +64,12 @@ class PublishedComparison:
     @property
     def leaves(self) -> Mapping[tuple[str, ...], Mean]:
         """Path (outer, inner) -> mean of the row's samples."""
-        return {} if self.nested is None else self.nested.leaves
+        return self.nested.leaves
 
     @property
     def outer(self) -> Mapping[str, Mean]:
         """Outer group -> mean of the row's means."""
-        return {} if self.nested is None else self.nested.outer
+        return self.nested.outer
 
     @property
     def paths(self) -> list[tuple[str, ...]]:
@@ -88,14 +85,12 @@ class PublishedComparison:
     @property
     def common(self) -> list[str]:
         """The groups of which all that is compared here has a mean."""
-        return common([self.outer, *(one.outer for one in self.published)])
+        return shared([self.outer, *(one.outer for one in self.published)])
 
     def over(self, groups: Sequence[str] | None = None) -> Metric:
         """Mean of the means of these groups, or of all; of a single task its own mean."""
         tasks = [path for path in self.leaves if groups is None or path[0] in groups]
-        if self.nested is None or len(tasks) == 1:
-            return self.measured(tasks[0]) if tasks else Metric(None)
-        return self.nested.total(groups).finished
+        return self.measured(tasks[0]) if len(tasks) == 1 else self.nested.total(groups).finished
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -126,13 +121,14 @@ class PublishedComparison:
         return list(self.row.runs)
 
     def _records(self, path: tuple[str, ...]) -> list[Record]:
-        levels, records = (self.nested.levels[::-1], self.nested.records) if self.nested else ((), ())
-        return [one for one in records if tuple(one["strata"].get(level) for level in levels) == path]
+        levels = self.nested.levels[::-1]
+        return [one for one in self.nested.records if tuple(one["strata"].get(level) for level in levels) == path]
 
 
-def common(tables: Sequence[Mapping[str, Mean]]) -> list[str]:
-    """The groups of which all of these have a mean."""
-    return shared([{name: part.value for name, part in table.items()} for table in tables])
+def counterparts(paper: Paper, line: Line, model: str) -> list[Published]:
+    """The rows of a method: with the same backbone, where the model is a published one, else with any."""
+    rows = [one for one in paper.published if (one.method, one.table) == (line.method, line.table)]
+    return [one for one in rows if paper.is_backbone(one.backbone, model)] or rows
 
 
 @dataclass(frozen=True)
@@ -161,7 +157,7 @@ def of_runs(paper: Paper, line: Line, backbones: Sequence[str], runs: Sequence[R
     """Prompts, model, dates, data and settings in which runs differ from a published method on these backbones."""
     found = [Deviation("prompts", "the project's own, never the published texts")]
     for run in runs:
-        found += [*_model(paper, backbones, run), *_data(paper, line, run), *_settings(paper, line, run)]
+        found += [*_model_and_data(paper, line, backbones, run), *_settings(paper, line, run)]
         found += [Deviation("note", text) for text in run.manifest.get("notes") or ()]
         if (status := run.manifest.get("status")) != "complete":
             found.append(Deviation("status", f"{run.folder.name} is {status}", "run not complete"))
@@ -181,8 +177,9 @@ def remarks(compared: PublishedComparison) -> list[str]:
     return [*slips, *notes, *(compared.line.remarks if compared.line else ())]
 
 
-def _model(paper: Paper, backbones: Sequence[str], run: Run) -> Iterator[Deviation]:
-    """Another model, or one of which the publication names no snapshot or another one; and when each was run."""
+def _model_and_data(paper: Paper, line: Line, backbones: Sequence[str], run: Run) -> Iterator[Deviation]:
+    """Another model, or one of which the publication names no snapshot or another one; when each was run; other data,
+    another split, no score to compare."""
     names = paper.states.models if paper.states else {}
     theirs = ", ".join(names.get(one, one) for one in backbones)
     if run.simulated:
@@ -192,24 +189,19 @@ def _model(paper: Paper, backbones: Sequence[str], run: Run) -> Iterator[Deviati
     elif snapshots := [names[one] for one in same if one in names and names[one].lower() not in run.model.lower()]:
         yield Deviation("model", f"{run.model}; published: {', '.join(snapshots)}")
     if paper.states:
-        yield Deviation("dates", f"run {str(run.manifest.get('start', 'at an unknown time'))[:10]}; "
-                                 f"published: {paper.states.published}")  # fmt: skip
-
-
-def _data(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
-    """Other data, another split, no score to compare."""
-    table, data = paper.tables.get(line.table), run.manifest.get("dataset") or {}
-    name, theirs = data.get("name"), f"; published: {paper.states.data}" if paper.states else ""
+        day = str(run.manifest.get("start", "at an unknown time"))[:10]
+        yield Deviation("dates", f"run {day}; published: {paper.states.published}")
+    data, stated = run.manifest.get("dataset") or {}, f"; published: {paper.states.data}" if paper.states else ""
     shipped = run.setting("dataset.shipped") and not run.setting("dataset.path")
-    if shipped or (paper.datasets and name not in paper.datasets):
+    if shipped or (paper.datasets and data.get("name") not in paper.datasets):
         kind = " (shipped, made by the project)" if shipped else ""
-        yield Deviation("data", f"{name}{kind} is not the published data{theirs}", "other data")
+        yield Deviation("data", f"{data.get('name')}{kind} is not the published data{stated}", "other data")
     elif limit := run.manifest.get("limit"):
-        yield Deviation("data", f"limit={limit} of {name}{theirs}")
+        yield Deviation("data", f"limit={limit} of {data.get('name')}{stated}")
+    table = paper.tables.get(line.table)
     if table is not None and data.get("split") != table.split:
         yield Deviation("split", f"{data.get('split')}; published: {table.split}", "another split")
-    by_score = not (paper.by or paper.levels)
-    if paper.metric not in (run.levels if by_score else run.scores):
+    if paper.metric not in (run.scores if paper.by or paper.levels else run.levels):
         have = "+".join(run.manifest.get("scorers") or {})
         yield Deviation("metric", f"{run.folder.name} has no {paper.metric} (scorer: {have})", "not scored")
 
@@ -233,7 +225,8 @@ def _sizes(compared: PublishedComparison) -> Iterator[str]:
 
 
 def _settings(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
-    for key, published in paper.settings_of(line).items():
+    stated = {"epochs": 1} if paper.states is None else paper.states.settings(line.method)
+    for key, published in {**stated, **paper.settings, **line.settings}.items():
         actual = _actual(run, key)
         if meets(actual, published) or (run.simulated and key.startswith("model.")):
             continue

@@ -15,8 +15,7 @@ import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup as Html
 
-from runner.results.sheets import ARROWS, Cell, Column, Markup, Plot, Section, Value
-from runner.results.table import plain, texts_of
+from runner.results.table import ARROWS, Cell, Column, Markup, Plot, Section, Value, plain, texts_of
 
 _TEMPLATES = files("runner.results.render").joinpath("templates")
 _LONG = 48  # characters from which on a text in a cell is broken into lines

@@ -5,9 +5,8 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 
-from runner.results.sheets import ARROWS, Cell, Column, Markup, Section, Sheet, Value
+from runner.results.table import ARROWS, Cell, Column, Markup, Section, Sheet, Value, plain, texts_of
 from runner.results.table import markdown as table
-from runner.results.table import plain, texts_of
 
 _FORMULA = ("=", "+", "-", "@")  # a spreadsheet would evaluate a text that begins so
 _LATEX = {

@@ -15,7 +15,7 @@ from runner.results.pairs import cluster_of
 from runner.results.rows import RunMetrics, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.tools import OWN
-from runner.results.sheets import Cell, Section, Sheet, columns
+from runner.results.table import Cell, Section, Sheet, columns
 from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
 

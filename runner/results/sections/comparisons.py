@@ -17,8 +17,7 @@ from runner.results.pairs import Difference
 from runner.results.render.written import markdown
 from runner.results.rows import is_named
 from runner.results.runs import Run, leaves, warnings_of
-from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
-from runner.results.table import p_text, show_section
+from runner.results.table import Cell, Column, Section, Sheet, Value, columns, p_text, show_section
 from runner.results.versus import Compared, Improvements, compared, improvements
 
 FILE, READ = "compare.json", "compare.md"

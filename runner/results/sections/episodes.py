@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -13,7 +12,7 @@ from runner.results.render.html import asset, render
 from runner.results.rows import named, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.episode_data import Blocks, Marker, Marks, Writer, packed, question_of
-from runner.results.sheets import Markup, Section
+from runner.results.table import Markup, Section
 from runner.storage.stored import Unpacker
 from runner.storage.texts import without_surrogates
 
@@ -30,41 +29,40 @@ _INSTEAD = "The episodes are on the HTML page; `python -m runner.report episode 
 Key = tuple[int, str, int]  # number of the run, sample, epoch
 
 
-@dataclass(frozen=True)
-class _Labels:
-    """What the viewer calls runs (key in links and label), strata and scores; ``signed``: with arrows."""
-
-    runs: Sequence[Mapping[str, str]]
-    strata: Sequence[str]
-    scores: Sequence[str]
-    signed: Sequence[str]
-
-
 def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
     """At most ``limit`` episodes of these runs; None where there is none."""
     keys = chosen(runs, limit)
     if not keys:
         return None
-    labels, writer, marker = _labels(runs), Writer(), Marker()
-    rows, marks, episodes = list[dict[str, Any]](), list[Marks](), Blocks()
+    names = [without_surrogates(run.folder.resolve().name) for run in runs]  # as links have them
+    names = [name if name not in names[:n] else f"{name}~{n + 1}" for n, name in enumerate(names)]
+    found = read_metrics(*runs)
+    heads = [{"key": key, "label": without_surrogates(one.label)} for key, one in zip(names, found, strict=True)]
+    strata = list(dict.fromkeys(name for run in runs for record in run.records for name in record["strata"]))
+    headlines = [run.headline for run in runs if run.headline is not None]
+    scores = list(dict.fromkeys([*headlines, *(name for run in runs for name in run.scores)]))
+    writer, marker, rows, marks, episodes = Writer(), Marker(), list[dict[str, Any]](), list[Marks](), Blocks()
     for number, run in enumerate(runs):
-        reader, decides, asked = run.texts(), deciding_score(run), list[str]()
+        reader, decides, questions = run.texts(), deciding_score(run), list[str]()
         unpacker, first = Unpacker(reader), len(rows)
         for record in run.whole():
             if (number, record["sample_id"], record["epoch"]) not in keys:
                 continue
             trajectory = unpacker.trajectory({**record, "offered": None})
             offered = reader.lines(offer) if (offer := record.get("offered")) else []
+            # Name of a tool -> its stored spec, of lines that begin with all names; else each spec has its name in it.
+            tools = orjson.loads(offered[0]) if offered else []
+            tools = dict(zip(tools, offered[1:], strict=True)) if isinstance(tools, list) else {}
             episodes.add(writer.episode(record, trajectory, offered))
-            marks.append(marker.marks(record, trajectory, _tools(offered)))
-            rows.append({"run": number, **_row(record, decides, labels)})
-            asked.append(question_of(trajectory))
-        for row, question in zip(rows[first:], summaries_of(asked), strict=True):
+            marks.append(marker.marks(record, trajectory, tools))
+            rows.append({"run": number, **_row(record, decides, strata, scores)})
+            questions.append(question_of(trajectory))
+        for row, question in zip(rows[first:], summaries_of(questions), strict=True):
             row["question"] = question
     texts = writer.texts.blocks
     index = {
-        "runs": labels.runs, "strata": labels.strata, "scores": labels.scores, "signed": labels.signed, "rows": rows,
-        "texts": texts.starts, "episodes": episodes.starts,
+        "runs": heads, "strata": strata, "scores": scores, "signed": [named(found, name) for name in scores],
+        "rows": rows, "texts": texts.starts, "episodes": episodes.starts,
     }  # fmt: skip
     blocks = {"index": packed(index), "marks": packed(marks)}
     for name, of in (("texts", texts), ("steps", episodes)):
@@ -89,26 +87,9 @@ def chosen(runs: Sequence[Run], limit: int) -> frozenset[Key]:
     return frozenset(sorted(ranks, key=ranks.__getitem__)[:limit])
 
 
-def _labels(runs: Sequence[Run]) -> _Labels:
-    keys: list[str] = []
-    for run in runs:
-        name = without_surrogates(run.folder.resolve().name)
-        keys.append(name if name not in keys else f"{name}~{len(keys) + 1}")
-    found = read_metrics(*runs)
-    strata = dict.fromkeys(name for run in runs for record in run.records for name in record["strata"])
-    headlines = [run.headline for run in runs if run.headline is not None]
-    scores = dict.fromkeys([*headlines, *(name for run in runs for name in run.scores)])
-    heads = [{"key": key, "label": without_surrogates(one.label)} for key, one in zip(keys, found, strict=True)]
-    return _Labels(heads, list(strata), list(scores), [named(found, name) for name in scores])
-
-
-def _tools(offered: Sequence[str]) -> Mapping[str, str]:
-    """Name of a tool -> its stored spec, of lines that begin with all names; else each spec has its name in it."""
-    names = orjson.loads(offered[0]) if offered else []
-    return dict(zip(names, offered[1:], strict=True)) if isinstance(names, list) else {}
-
-
-def _row(record: Mapping[str, Any], headline: str | None, labels: _Labels) -> dict[str, Any]:
+def _row(
+    record: Mapping[str, Any], headline: str | None, strata: Sequence[str], scores: Sequence[str]
+) -> dict[str, Any]:
     """What the list says of an episode."""
     used = record["usage"]
     tokens = (used["input_tokens"], used["output_tokens"])
@@ -118,11 +99,11 @@ def _row(record: Mapping[str, Any], headline: str | None, labels: _Labels) -> di
     return {
         "sample": record["sample_id"],
         "epoch": record["epoch"],
-        "strata": [record["strata"].get(name) for name in labels.strata],
+        "strata": [record["strata"].get(name) for name in strata],
         "stop": record["stop"],
         "kind": kind[:_SEARCHED],
         "solved": None if value is None else value == (record.get("ceilings") or {}).get(headline, 1),
-        "scores": [record["scores"].get(name) for name in labels.scores],
+        "scores": [record["scores"].get(name) for name in scores],
         "calls": used["calls"],
         "tokens": None if None in tokens else sum(tokens),
         "cost": used["cost_usd"],

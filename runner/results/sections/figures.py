@@ -19,7 +19,7 @@ from runner.results.publications.paper import meets
 from runner.results.render.figures import bars, heights, scatter
 from runner.results.rows import RunMetrics, axis, better, column, headlines, is_named, nearest, read_metrics, rows
 from runner.results.runs import Run, leaves
-from runner.results.sheets import USD, Cell, Column, Plot, Section, Sheet, Value, columns
+from runner.results.table import USD, Cell, Column, Plot, Section, Sheet, Value, columns
 
 _CALLS = "calls/per_sample"
 _TOTALS = ("calls/total", "cost/usd")

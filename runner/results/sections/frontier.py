@@ -10,7 +10,7 @@ from runner.results.metrics import per_question
 from runner.results.render.figures import heights, scatter, sides
 from runner.results.rows import RunMetrics, axis, better, column, headlines, read_metrics
 from runner.results.runs import Run
-from runner.results.sheets import USD, Plot, Section, Sheet, Value, columns
+from runner.results.table import USD, Plot, Section, Sheet, Value, columns
 
 _NAMED = 10  # points that all have labels; of more only those of the front have
 _WHY = {

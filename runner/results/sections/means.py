@@ -9,8 +9,7 @@ from runner.results.levels import Nested, shared
 from runner.results.metrics import as_dicts
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
-from runner.results.sheets import Section, Sheet, Value, columns
-from runner.results.table import show_section
+from runner.results.table import Section, Sheet, Value, columns, show_section
 
 TOTAL, ALL = "total", "all samples"
 _FEW = 6  # rows of which every stratum is shown
@@ -62,13 +61,13 @@ def means_of(runs: Sequence[Run]) -> list[Means]:
         if len({path for one in nested.values() for path in one.leaves}) < 2:
             continue
         first = next(iter(nested.values()))
-        values = {label: {group: part.value for group, part in one.outer.items()} for label, one in nested.items()}
-        common = shared(list(values.values()))
+        means = [one.outer for one in nested.values()]
+        common = shared(means)
         groups: dict[str, Collection[str] | None] = {
-            group: {group} for group in sorted({group for of in values.values() for group in of})
+            group: {group} for group in sorted({group for of in means for group in of})
         }
         groups[ALL if first.pooled else TOTAL] = None
-        if common and any(shared([of]) != common for of in values.values()):
+        if common and any(shared([of]) != common for of in means):
             groups["total, shared: " + " ".join(common)] = common
         cells = {
             label: {column: _metric(one, column, of) for column, of in groups.items()} for label, one in nested.items()
@@ -79,8 +78,8 @@ def means_of(runs: Sequence[Run]) -> list[Means]:
 
 
 def _nested(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
-    """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only (the table
-    over datasets has them). Further strata that a score is requested by have the name ``<score> by <stratum>``."""
+    """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only (the
+    table over datasets has them). Further strata that a score is requested by are ``<score> by <stratum>``."""
     found: dict[str, dict[str, Nested]] = {}
     for row in rows:
         for score, levels in row.first.levels.items():

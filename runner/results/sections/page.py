@@ -23,7 +23,7 @@ from runner.results.sections import (
     tools,
     verifier,
 )
-from runner.results.sheets import Section
+from runner.results.table import Section
 from runner.storage.records import FILE
 
 # Section -> its function, in the order of the page. A new section is a file in ``sections`` and a line here.

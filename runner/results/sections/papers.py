@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from runner.config.catalogue import CONF
 from runner.results.kinds import grouped
-from runner.results.publications.comparison import PublishedComparison, common, deviations, remarks
-from runner.results.publications.paper import HUNDRED, Paper, load
-from runner.results.publications.published import TOTAL, Published
+from runner.results.levels import shared
+from runner.results.publications.comparison import PublishedComparison, deviations, remarks
+from runner.results.publications.paper import HUNDRED, TOTAL, Paper, Published, load
 from runner.results.rows import rows, rows_of
 from runner.results.runs import Run
-from runner.results.sheets import PERCENT, Cell, Column, Section, Sheet, Value, columns
+from runner.results.table import PERCENT, Cell, Column, Section, Sheet, Value, columns
 
 _INTRO = (
     "Published means and totals are computed from the values per task. Lines below a table list the deviations from "
@@ -63,11 +63,11 @@ def _parts(found: Sequence[PublishedComparison]) -> Sheet:
     known = [(one.row.label, one.published[0].method if one.published else "no published counterpart") for one in found]
     methods = dict.fromkeys(f"{label}: {method}" for label, method in known)
     notes = [f"Published: {paper.citation.strip()}; score {paper.metric}. Compared with: {', '.join(methods)}."]
-    fewer, shared = dict[str, list[str]](), dict[str, list[str]]()
+    fewer, common = dict[str, list[str]](), dict[str, list[str]]()
     for compared in found:
         label, sizes = compared.row.label, Counter(path[0] for path in compared.paths)
         names = [] if paper.single else compared.common
-        shared[label] = [", ".join(names)] if names and len(names) < len(sizes) else []
+        common[label] = [", ".join(names)] if names and len(names) < len(sizes) else []
         fewer[label] = []  # published means and totals over fewer parts than the table has
         for one in compared.published if not paper.single and not paper.flat else ():
             parts = [(name, mean.metric.n) for name, mean in one.outer.items()]
@@ -76,7 +76,7 @@ def _parts(found: Sequence[PublishedComparison]) -> Sheet:
             short += [f"{TOTAL} {n} of {len(sizes)}"] if n < len(sizes) else []
             fewer[label] += [f"{one.label}: {', '.join(short)}"] if short else []
     notes += _of_all("Fewer parts than there are", fewer)
-    notes += _of_all("Shared by all columns", shared)
+    notes += _of_all("Shared by all columns", common)
     notes += _of_all("Deviation", {one.row.label: deviations(one) for one in found})
     notes += _of_all("Of the published values", {one.row.label: remarks(one) for one in found})
     return Sheet(f"{paper.title}: part by part", heads, body, notes, keys=2)
@@ -110,11 +110,11 @@ def _lines(compared: PublishedComparison, backbones: Sequence[str]) -> Iterator[
         return
     of, totals = f"{len(_groups(compared))} of {len(groups)} parts", _totals(published)
     yield [label, TOTAL, Value.of(compared.measured(()), paper.scale), of, *totals]
-    shared = compared.common
+    common = compared.common
     most = max(len(_groups(compared)), *(len(_groups(one)) for one in compared.published), 0)
-    if shared and most > len(shared):
-        mine = Value.of(compared.over(shared), paper.scale)
-        yield [label, _SHARED, mine, f"{len(shared)} of {len(groups)} parts", *_totals(published, shared)]
+    if common and most > len(common):
+        mine = Value.of(compared.over(common), paper.scale)
+        yield [label, _SHARED, mine, f"{len(common)} of {len(groups)} parts", *_totals(published, common)]
 
 
 def _totals(published: Sequence[Published | None], groups: Sequence[str] | None = None) -> list[float | None]:
@@ -134,19 +134,19 @@ def _overview(found: Sequence[PublishedComparison]) -> Sheet:
     lines: list[PublishedComparison | Published] = [*found, *published.values()]
     known = {group for one in lines for group in one.outer}
     groups = list(dict.fromkeys(path[0] for compared in found for path in compared.paths if path[0] in known))
-    shared = common([one.outer for one in lines if _groups(one)])
-    fewer = bool(shared) and len(shared) < len(groups)
+    common = shared([one.outer for one in lines if _groups(one)])
+    fewer = bool(common) and len(common) < len(groups)
     body: list[list[Cell]] = []
     for one in found:
-        means = [*(one.measured((group,)) for group in groups), one.over(), *([one.over(shared)] if fewer else [])]
+        means = [*(one.measured((group,)) for group in groups), one.over(), *([one.over(common)] if fewer else [])]
         body.append([one.row.label, "ours", *(Value.of(mean, paper.scale) for mean in means)])
     for label, row in published.items():
-        totals = [row.total().value, *([row.total(shared).value] if fewer else [])]
+        totals = [row.total().value, *([row.total(common).value] if fewer else [])]
         body.append([label, "published", *(_mean(row, group) for group in groups), *totals])
     names = [*groups, TOTAL, *([f"{TOTAL}, shared"] if fewer else [])]
     heads = columns("row", "whose", *(Column(name, _unit(paper), "higher") for name in names))
     notes = [f"Published: {paper.citation.strip()}; score {paper.metric}."]
-    notes += [f"shared by all rows: {', '.join(shared)}"] if fewer else []
+    notes += [f"shared by all rows: {', '.join(common)}"] if fewer else []
     return Sheet(f"{paper.title}: all rows", heads, body, notes, keys=2)
 
 

@@ -13,7 +13,7 @@ from runner.results.kinds import grouped
 from runner.results.render.figures import heatmap
 from runner.results.rows import read_metrics
 from runner.results.runs import Run
-from runner.results.sheets import Cell, Plot, Section, Sheet, columns
+from runner.results.table import Cell, Plot, Section, Sheet, columns
 
 _LACKING = ("insufficient", "withhold")  # kinds of conditions that take away what is needed
 _FACT = {"category": "accepted"}  # field of a refusal -> the fact that says what is right, where it has another name

@@ -7,8 +7,7 @@ from runner.results.intervals import MetricJSON
 from runner.results.kinds import INFERRED, KEY
 from runner.results.metrics import Summary
 from runner.results.render.written import markdown_of
-from runner.results.sheets import Cell, Sheet, Value, columns
-from runner.results.table import interval, number, plain, show_sheet
+from runner.results.table import Cell, Sheet, Value, columns, interval, number, plain, show_sheet
 from runner.storage.schema import Manifest
 
 _TOTALS = ("cost", "tokens", "calls", "time")

@@ -10,7 +10,7 @@ from runner.results.render.figures import bars, heatmap, intervals
 from runner.results.rows import RunMetrics, axis, better, column, headlines, named, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.report import status_line
-from runner.results.sheets import Cell, Plot, Section, Sheet, Value, columns
+from runner.results.table import Cell, Plot, Section, Sheet, Value, columns
 
 _COSTS = ("errors/rate", OVERFLOWS, "calls/per_sample", "tokens/input", "tokens/output", "cost/usd", "time/seconds_p50")
 _PLOTTED = 2

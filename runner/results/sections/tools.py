@@ -17,7 +17,7 @@ from runner.results.kinds import grouped
 from runner.results.render.figures import heatmap
 from runner.results.rows import Row, rows
 from runner.results.runs import Run
-from runner.results.sheets import Plot, Section, Sheet, columns
+from runner.results.table import Plot, Section, Sheet, columns
 from runner.storage.schema import StoredStep
 from runner.storage.stored import Unpacker
 

@@ -12,7 +12,7 @@ from runner.results.metrics import APART
 from runner.results.render.figures import bars
 from runner.results.rows import rows
 from runner.results.runs import Run
-from runner.results.sheets import Cell, Plot, Section, Sheet, Value, columns
+from runner.results.table import Cell, Plot, Section, Sheet, Value, columns
 from runner.storage.stored import Unpacker
 
 # Records written before verdicts were data have them as texts: ``select: candidate 2 of 3, picked; curve 1=1, 2=2``.

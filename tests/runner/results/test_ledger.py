@@ -11,7 +11,7 @@ from runner.config.catalogue import CONF
 from runner.report import main
 from runner.results.intervals import Metric
 from runner.results.publications.gains import load_gains, numbers
-from runner.results.publications.ledger import NO_RUN, entries_of, ledger, verdict
+from runner.results.publications.ledger import NO_RUN, entries_of, ledger, verdict, why_aside
 from runner.results.publications.paper import load
 from runner.results.runs import Run
 from tests.runner.results.folders import CFG, CHOICES, write
@@ -113,7 +113,7 @@ def test_every_article_states_a_setting_and_its_patterns_name_something():
     for states in {paper.file: paper.states for paper in papers}.values():
         cells = [cell for paper in papers if paper.states == states for cell in paper.cells]
         for pattern in states.aside:
-            assert any(replace(states, aside={pattern: "x"}).why_aside(cell) for cell in cells), pattern
+            assert any(why_aside(replace(states, aside={pattern: "x"}), cell) for cell in cells), pattern
         for pattern in states.methods:
             methods = {cell.method for cell in cells}
             assert any(replace(states, methods={pattern: {"x": 1}}).settings(name).get("x") for name in methods), (

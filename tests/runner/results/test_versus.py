@@ -90,7 +90,7 @@ def test_several_metrics_are_compared_by_their_own_directions(three):
         ),
         (
             {"baselines": ["reakt"]},
-            "--baselines: no method here is 'reakt'; did you mean react\\? there are react, direct, cot",
+            "--baselines: no method here is 'reakt'; did you mean react or direct\\? there are react, direct, cot",
         ),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 
 from runner.results.rows import read_metrics
 from runner.results.sections.frontier import Point, cost_of, front, section
-from runner.results.sheets import Sheet, Value
+from runner.results.table import Sheet, Value
 from tests.runner.results.page.pages import cells, grid, made
 
 POINTS = {"cheap": (1, 0.2), "good": (3, 0.9), "dear": (4, 0.9), "bad": (2, 0.1), "equal": (3, 0.9)}

@@ -4,7 +4,7 @@ import json
 
 from runner.results.runs import Run
 from runner.results.sections import refusals
-from runner.results.sheets import Sheet
+from runner.results.table import Sheet
 from tests.runner.results.folders import write
 from tests.runner.results.page.pages import cells
 
