@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from components.core.errors import ConfigError
 from runner.report import Parser
 from runner.results.grid import grid_of, present_among
-from runner.results.render.written import markdown
+from runner.results.render.formats import markdown
 from runner.results.rows import is_named
 from runner.results.runs import Run, run_folders, warnings_of
 from runner.results.sections.comparisons import FILE, READ, all_effects, comparison_section, names_in

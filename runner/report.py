@@ -13,22 +13,20 @@ from typing import Any, NoReturn
 from components.core.errors import ConfigError
 from components.text.words import meant
 from runner.config.catalogue import CONF
-from runner.results.kinds import kinds_of
 from runner.results.merge import merge
 from runner.results.metrics import as_json, summarise
 from runner.results.publications import ledger
 from runner.results.publications.paper import load
-from runner.results.render.written import comma
-from runner.results.runs import Run, config_of, folder_of, measured, run_folders
+from runner.results.render.formats import comma
+from runner.results.runs import Run, config_of, folder_of, run_folders
 from runner.results.sections import page, tools
 from runner.results.sections.comparisons import names_in, show_methods
+from runner.results.sections.episodes import show_episode
 from runner.results.sections.means import show_means
 from runner.results.sections.papers import paper_section
 from runner.results.sections.report import present, report, status_line
-from runner.results.sections.transcript import show_episode
 from runner.results.table import show_section
 from runner.storage import manifest
-from runner.storage.records import read
 from runner.terminal.command import exit_code_of
 
 _PROGRAM = "python -m runner.report"
@@ -196,8 +194,8 @@ def refresh(folder: Path, *, show: bool = False) -> None:
     if missing := {"name", "choices", "dataset", "status"} - facts.keys():
         path = folder / manifest.FILE
         raise ConfigError(f"{path} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
-    records = measured(folder, read(folder))
-    summary = summarise(records, facts.get("levels"), facts.get("by"), kinds_of(facts, records))
+    run = Run(folder, facts, {})
+    summary = summarise(run.records, run.levels, run.by, run.kinds)
     (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
     graded = judge_lines(folder, summary["metrics"])
     text = report(facts, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")

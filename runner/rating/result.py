@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError
@@ -207,15 +208,14 @@ class Result:
             for one in run.records
         }
         keys = {code: (str(of["run"]), of["sample_id"], of["epoch"]) for code, of in self.key.items.items()}
-        return {code: self._graded(scores.get(key, {})) for code, key in keys.items()}
-
-    def _graded(self, scores: Mapping[str, float | None]) -> dict[str, Pick]:
-        rubric, picks = self.key.rubric, {}
-        for name, field in rubric.fields.items():
-            values = {one: scores.get(_SCORE.format(rubric.name, name, one)) for one in field.categories}
-            if None not in values.values():
-                picks[name] = tuple(one for one, value in values.items() if value)
-        return picks
+        grades: dict[str, dict[str, Pick]] = {code: {} for code in keys}
+        for (code, key), (name, field) in product(keys.items(), self.key.rubric.fields.items()):
+            of = {
+                one: scores.get(key, {}).get(_SCORE.format(self.key.rubric.name, name, one)) for one in field.categories
+            }
+            if None not in of.values():
+                grades[code][name] = tuple(one for one, value in of.items() if value)
+        return grades
 
     def disagreements(self) -> list[dict[str, str]]:
         """A row per item and field on which raters differ: the value of each, and of the model where it graded."""

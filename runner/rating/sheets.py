@@ -22,7 +22,7 @@ from components.rubrics.rubric import NONE, Rubric
 from runner.config.build import check
 from runner.config.errors import nearest
 from runner.rating.drawing import Item
-from runner.results.render.html import asset, digest, render
+from runner.results.render.formats import asset, digest, render
 
 KEY, SHEETS, GUIDE = "key.json", "sheets", "rubric.md"
 ITEM, NOTE = "item", "note"

@@ -52,14 +52,13 @@ def wilson(successes: float, n: float, z: float = Z) -> Ends:
 def clustered_wilson(p: float, spread: NDArray[np.float64], n: int) -> Ends:
     """Wilson's interval of a proportion in (0, 1) over as many samples as would give as much information, were they
     independent; at most the samples, at least one."""
-    variance = standard_error(spread, n) ** 2
-    effective = min(float(n), max(1.0, p * (1 - p) / variance)) if variance else float(n)
-    return wilson(p * effective, effective, student(len(spread) - 1))
+    return score_share(p, standard_error(spread, n) ** 2, len(spread) - 1, float(n))
 
 
-def score_share(value: float, variance: float, df: float) -> Ends:
-    """Wilson's interval of a mean in (0, 1) with this variance: over as many samples of 0 and 1 as would give it."""
-    effective = max(1.0, value * (1 - value) / variance)
+def score_share(value: float, variance: float, df: float, most: float = math.inf) -> Ends:
+    """Wilson's interval of a mean in (0, 1) with this variance: over as many samples of 0 and 1 as would give it, at
+    most so many."""
+    effective = min(most, max(1.0, value * (1 - value) / variance)) if variance else most
     return wilson(value * effective, effective, student(df))
 
 
@@ -119,44 +118,33 @@ def studentised(columns: NDArray[Any], k: int) -> Iterator[tuple[float, float]]:
     in k clusters each."""
     import numpy as np
 
-    sums = resampled_sums(columns, RESAMPLES if k >= FEWEST_RESAMPLED else 0, np.random.default_rng(0))
-    for place in range(0, columns.shape[1], _COLUMNS):
-        yield _ends(sums[:, place : place + _COLUMNS], k)
-
-
-def _ends(sums: NDArray[np.float64], k: int) -> tuple[float, float]:
-    """How many standard errors the interval reaches below and above the mean."""
-    import numpy as np
-
+    every = resampled_sums(columns, RESAMPLES if k >= FEWEST_RESAMPLED else 0, np.random.default_rng(0))
     t = student(k - 1)
-    if not len(sums):
-        return t, t
-    deviation, n, square, product, size = sums.T
-    ratio = deviation / n
-    variance = np.maximum(square - 2 * ratio * product + ratio * ratio * size, 0.0) * k / (k - 1)
-    spread = variance > 1e-6 * float(np.median(variance))
-    if (~spread).mean() > _FLAT or not spread.any():
-        return t, t
-    studentised = deviation[spread] / np.sqrt(variance[spread])
-    low, high = (round(float(end), _DIGITS) for end in np.percentile(studentised, [2.5, 97.5]))
-    return min(max(high, t), _FARTHEST * t), min(max(-low, t), _FARTHEST * t)
+    for place in range(0, columns.shape[1], _COLUMNS):
+        if not len(every):
+            yield t, t
+            continue
+        deviation, n, square, product, size = every[:, place : place + _COLUMNS].T
+        ratio = deviation / n
+        variance = np.maximum(square - 2 * ratio * product + ratio * ratio * size, 0.0) * k / (k - 1)
+        spread = variance > 1e-6 * float(np.median(variance))
+        if (~spread).mean() > _FLAT or not spread.any():
+            yield t, t
+            continue
+        ends = np.percentile(deviation[spread] / np.sqrt(variance[spread]), [2.5, 97.5])
+        low, high = (round(float(end), _DIGITS) for end in ends)
+        yield min(max(high, t), _FARTHEST * t), min(max(-low, t), _FARTHEST * t)
 
 
 def resampled_sums(columns: NDArray[Any], resamples: int, rng: Generator) -> NDArray[np.float64]:
     """Sums of every column (rows: clusters) over as many clusters, sampled again: (resamples, columns)."""
     import numpy as np
 
-    matrix = columns.astype(np.float64)
-    sums = [weights @ matrix for weights in _weights(len(matrix), resamples, rng)]
-    return np.concatenate(sums or [np.empty((0, matrix.shape[1]))])
-
-
-def _weights(n: int, resamples: int, rng: Generator) -> Iterator[NDArray[np.float64]]:
-    """How often each of n clusters is in each resample, in blocks of resamples of about 1 MB."""
-    import numpy as np
-
-    block = max(1, _BLOCK // n)
+    matrix, n = columns.astype(np.float64), len(columns)
+    sums, block = [np.empty((0, matrix.shape[1]))], max(1, _BLOCK // n)
     for start in range(0, resamples, block):
         k = min(block, resamples - start)
         indices = rng.integers(0, n, (k, n)) + (np.arange(k) * n)[:, None]  # six times as fast as multinomial
-        yield np.bincount(indices.ravel(), minlength=k * n).reshape(k, n).astype(np.float64)
+        weights = np.bincount(indices.ravel(), minlength=k * n).reshape(k, n).astype(np.float64)
+        sums.append(weights @ matrix)  # how often each cluster is in each resample
+    return np.concatenate(sums)

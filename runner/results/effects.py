@@ -84,7 +84,15 @@ def factors_of(runs: Sequence[Run], dataset: str) -> Factors | None:
     pairs = grouped(zip(runs, varied, strict=True), lambda pair: tuple(pair[1][key] for key in levels))
     cells = {cell: [record for run, _ in of for record in run.records] for cell, of in pairs.items()}
     twice = [cell for cell, of in pairs.items() if len({str(run.manifest.get("shard")) for run, _ in of}) < len(of)]
-    return Factors(dataset, levels, cells, runs[0], twice, _uneven(runs, levels))
+    notes, groups = [], {key.partition(".")[0] for key in levels}
+    if len({run.manifest.get("sweep") for run in runs}) > 1:  # one sweep varies its fields alone
+        flat = [{key: value for group, of in run.flat.items() if group not in groups for key, value in of.items()}
+                for run in runs]  # fmt: skip
+        others = [
+            key for key in dict.fromkeys(key for of in flat for key in of) if len({of.get(key) for of in flat}) > 1
+        ]
+        notes = [f"not the same in all cells, so that effects may be theirs: {', '.join(others)}"] if others else []
+    return Factors(dataset, levels, cells, runs[0], twice, notes)
 
 
 def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Effects:
@@ -149,18 +157,6 @@ def _contrast(
     averaged = any(abs(weight) != 1 for weight in weights.values())
     kind = "share" if scale.kind == "proportion" and (averaged or reach > 1) else scale.kind
     return Pairs(metric, made, {}, Scale(kind, difference=True, reach=reach))
-
-
-def _uneven(runs: Sequence[Run], levels: Mapping[str, Sequence[str]]) -> list[str]:
-    """Settings other than the fields in which runs of several sweeps differ; one sweep varies its fields alone."""
-    if len({run.manifest.get("sweep") for run in runs}) < 2:
-        return []
-    groups = {key.partition(".")[0] for key in levels}
-    settings = [{key: value for group, of in run.flat.items() if group not in groups for key, value in of.items()}
-                for run in runs]  # fmt: skip
-    keys = dict.fromkeys(key for of in settings for key in of)
-    found = [key for key in keys if len({of.get(key) for of in settings}) > 1]
-    return [f"not the same in all cells, so that effects may be theirs: {', '.join(found)}"] if found else []
 
 
 def _key(record: Record) -> tuple[str, int]:

@@ -96,13 +96,10 @@ def _labels(data: Sequence[tuple[str, str]], runs: Sequence[Run]) -> list[str]:
     nodes = {run.data: dict(leaves(run.cfg.get("dataset"), "dataset")) for run in runs}
     labels = []
     for choice, node in data:
-        alike = [nodes[other] for other in data if other[0] == choice]
-        settings = [
-            (key, value) for key, value in nodes[choice, node].items() if any(one.get(key) != value for one in alike)
-        ]
-        labels.append(
-            " ".join([choice or "dataset", *(f"{key.rpartition('.')[2]}={value}" for key, value in settings)])
-        )
+        words, alike = [choice or "dataset"], [nodes[other] for other in data if other[0] == choice]
+        for key, value in nodes[choice, node].items():
+            words += [f"{key.rpartition('.')[2]}={value}"] if any(one.get(key) != value for one in alike) else []
+        labels.append(" ".join(words))
     short = [label.rpartition("/")[2] if "=" not in label else label for label in labels]
     short = [short[n] if short.count(short[n]) == 1 and short[n] != MEAN else label for n, label in enumerate(labels)]
     return [

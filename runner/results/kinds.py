@@ -56,8 +56,12 @@ def kinds_of(manifest: Manifest, records: Sequence[Record]) -> Kinds:
     """The kinds of a run's scores: declared in its manifest, else, in an older run's, inferred. Raises ConfigError."""
     if KEY not in manifest:
         scored = [(name, value) for one in records for name, value in one["scores"].items() if value is not None]
-        counts, values = units_of(manifest), grouped(scored, lambda pair: pair[0])
-        return {name: "count" if name in counts else _inferred({one for _, one in of}) for name, of in values.items()}
+        found: dict[str, ScoreKind] = {}
+        for name, of in grouped(scored, lambda pair: pair[0]).items():
+            values = {value for _, value in of}
+            share: ScoreKind = "share" if min(values) >= 0.0 and max(values) <= 1.0 else "number"
+            found[name] = "proportion" if values <= {0.0, 1.0} else share
+        return {name: "count" if name in units_of(manifest) else kind for name, kind in found.items()}
     declared: object = manifest[KEY]
     known, wrong = get_args(ScoreKind), repr(declared)[:40]
     if isinstance(declared, Mapping):
@@ -70,12 +74,6 @@ def kinds_of(manifest: Manifest, records: Sequence[Record]) -> Kinds:
 def kind_of(metric: str, kinds: Kinds) -> ScoreKind:
     """The kind of a score, or of what is measured of every episode: how it ended, cost, tokens, calls and time."""
     return "proportion" if metric.startswith(_SHARES) else kinds.get(metric, "number")
-
-
-def _inferred(values: set[float]) -> ScoreKind:
-    if values <= {0.0, 1.0}:
-        return "proportion"
-    return "share" if min(values) >= 0.0 and max(values) <= 1.0 else "number"
 
 
 def better(metric: str, manifests: Iterable[Manifest] = ()) -> Better:

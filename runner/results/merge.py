@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from components.core.errors import ConfigError
-from runner.results.runs import config_of
+from runner.results.runs import config_of, leaves
 from runner.storage import manifest
 from runner.storage.records import FILE, read
 from runner.storage.resume import differences, setting
@@ -30,15 +30,22 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     notes = [manifest.read(folder) for folder in folders]
     if begun := [folder for folder, note in zip(folders, notes, strict=True) if not note.get("counts")]:
         raise ConfigError(f"merge: {begun[0]} has not ended: {setting('run.resume', begun[0])} resumes it")
-    for folder, other in zip(folders[1:], notes[1:], strict=True):
-        for key in _SAME:
-            if other.get(key) != notes[0].get(key):
-                raise ConfigError(
-                    f"{folder} is not a shard of {folders[0]}: {key} is {other.get(key)}, not {notes[0].get(key)}"
-                )
-        if changes := differences(config_of(folders[0]), config_of(folder)):
+    mine, *others = (dict(pair for key in _SAME for pair in leaves(note.get(key), key)) for note in notes)
+    for folder, other in zip(folders[1:], others, strict=True):
+        changes = [
+            f"{key} is {other.get(key, 'not set')}, not {mine.get(key, 'not set')}"
+            for key in dict.fromkeys([*other, *mine])
+            if other.get(key) != mine.get(key)
+        ]
+        if changes := changes or differences(config_of(folders[0]), config_of(folder)):
             raise ConfigError(f"{folder} is not a shard of {folders[0]}: {'; '.join(changes[:3])}")
-    _check_shards(notes)
+    if len({note["dataset"]["fingerprint"] for note in notes}) > 1:
+        raise ConfigError("the shards were run on different data (dataset fingerprints differ)")
+    shards = [str(note["shard"]) for note in notes]
+    whole = shards[0].partition("/")[2]
+    if sorted(shards) != sorted(f"{i + 1}/{whole}" for i in range(int(whole or 0))):
+        needed = f"to merge them all of i/{whole or 'n'} must be there once"
+        raise ConfigError(f"the shards are {', '.join(shards)}; {needed}")
     lines = _lines(folders, ids)
     new.mkdir(parents=True)
     with ExitStack() as stack, (new / FILE).open("wb") as out:  # one at a time: together they may not fit into memory
@@ -109,13 +116,3 @@ def _merged(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "config": None,
         "mlflow": None,
     }
-
-
-def _check_shards(notes: Sequence[Mapping[str, Any]]) -> None:
-    """Raises ConfigError unless every one of the n shards is there once, over the same data."""
-    if len({note["dataset"]["fingerprint"] for note in notes}) > 1:
-        raise ConfigError("the shards were run on different data (dataset fingerprints differ)")
-    shards = [str(note["shard"]) for note in notes]
-    n = shards[0].partition("/")[2]
-    if sorted(shards) != sorted(f"{i + 1}/{n}" for i in range(int(n or 0))):
-        raise ConfigError(f"the shards are {', '.join(shards)}; to merge them all of i/{n or 'n'} must be there once")

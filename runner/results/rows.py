@@ -192,7 +192,7 @@ def headline(
 def headlines(found: Sequence[RunMetrics], room: int = _HEADLINES) -> list[str]:
     """The scores to show first, the one that decides before all."""
     scores = [{n: of for n, of in one.metrics.items() if n.partition("/")[0] not in _TOTALS} for one in found]
-    named = dict.fromkeys(name for one in found for name in one.run.shown)
+    named = dict.fromkeys(name for one in found for name in one.run.compare.get("scores") or ())
     names = headline(scores, room, [one.run.manifest for one in found], named)
     decides = [name for name in dict.fromkeys(one.run.headline for one in found) if name is not None]
     there = [name for name in decides if any(one.value(name) is not None for one in found)]

@@ -28,24 +28,14 @@ _PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on anothe
 _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
 
 
-def measured(folder: Path, whole: Iterable[Record]) -> list[Record]:
-    """The records of a folder without their steps. Raises ConfigError for one that lacks what metrics are made of."""
-    found = [slim(record) for record in whole]
-    for record in found:
-        if missing := _NEEDED - record.keys():
-            missing_text = f"the record of {record['sample_id']!r} has no {' and no '.join(sorted(missing))}"
-            raise ConfigError(f"{folder / RECORDS}: {missing_text}; delete its line and resume")
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run folder, its manifest and its config. ``cached``: records and texts are read once and stay in memory."""
+    """A run folder, its manifest and its config; ``cached``: its whole records and texts, where they stay in memory."""
 
     folder: Path
     manifest: Manifest
     cfg: Mapping[str, Any]
-    cached: bool = False
+    cached: tuple[list[Record], TextReader] | None = None
 
     @classmethod
     def at(cls, folder: Path, cfg: Mapping[str, Any] | None = None) -> "Run":
@@ -55,23 +45,20 @@ class Run:
     @cached_property
     def records(self) -> list[Record]:
         """The records without their steps. Raises ConfigError for one that lacks what metrics are made of."""
-        return measured(self.folder, self.whole())
+        found = [slim(record) for record in self.whole()]
+        for record in found:
+            if missing := _NEEDED - record.keys():
+                missing_text = f"the record of {record['sample_id']!r} has no {' and no '.join(sorted(missing))}"
+                raise ConfigError(f"{self.folder / RECORDS}: {missing_text}; delete its line and resume")
+        return found
 
     def whole(self) -> Iterable[Record]:
         """The records with their steps, as they are in the folder."""
-        return self._whole if self.cached else read(self.folder)
+        return self.cached[0] if self.cached else read(self.folder)
 
     def texts(self) -> TextReader:
         """The texts that the records refer to."""
-        return self._texts if self.cached else TextReader(self.folder)
-
-    @cached_property
-    def _whole(self) -> list[Record]:
-        return list(read(self.folder))
-
-    @cached_property
-    def _texts(self) -> TextReader:
-        return TextReader(self.folder)
+        return self.cached[1] if self.cached else TextReader(self.folder)
 
     @property
     def levels(self) -> Mapping[str, Sequence[str]]:
@@ -125,11 +112,6 @@ class Run:
     def compare(self) -> Mapping[str, Any]:
         """What its config says of tables and pages over several runs (``runner.config.schema.Compare``)."""
         return self.cfg.get("compare") or {}
-
-    @property
-    def shown(self) -> Sequence[str]:
-        """The scores that its config names for tables (``compare.scores``)."""
-        return self.compare.get("scores") or ()
 
     def better(self, metric: str) -> Better:
         """In which direction a metric of this run improves; empty where in none."""

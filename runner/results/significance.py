@@ -11,6 +11,7 @@ the noncentral t distribution; the far side of the test, which adds less than a 
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -43,19 +44,12 @@ class Comparison:
 def compare(a: Sequence[float], b: Sequence[float], lower_is_better: bool = True) -> Comparison:
     """Compare two methods by their values on the same items, in the same order."""
     differences = [left - right for left, right in zip(a, b, strict=True)]
-    lower = sum(difference < 0 for difference in differences)
-    higher = sum(difference > 0 for difference in differences)
+    lower, higher = sum(one < 0 for one in differences), sum(one > 0 for one in differences)
     win, loss = (lower, higher) if lower_is_better else (higher, lower)
-    t = _t(differences)
-    df = len(differences) - 1
-    return Comparison(win, len(differences) - win - loss, loss, t, None if t is None else t_test_p(t, df), df)
-
-
-def _t(differences: Sequence[float]) -> float | None:
-    """Mean difference in standard errors; None without any spread."""
-    spread = stdev(differences) if len(differences) > 1 else 0.0
+    spread, df = stdev(differences) if len(differences) > 1 else 0.0, len(differences) - 1
     varies = spread > NOTHING * max(map(abs, differences), default=0.0)
-    return fmean(differences) / (spread / math.sqrt(len(differences))) if varies else None
+    t = fmean(differences) / (spread / math.sqrt(len(differences))) if varies else None  # in standard errors
+    return Comparison(win, len(differences) - win - loss, loss, t, None if t is None else t_test_p(t, df), df)
 
 
 def t_test_p(t: float, df: int) -> float:
@@ -117,11 +111,8 @@ def clusters_for(effect: float) -> int:
     from scipy.special import ndtri
 
     sure = math.ceil(float((ndtri(1 - ALPHA / 2) + ndtri(POWER)) / effect) ** 2)  # with a normal distribution: too few
-    low, high = max(FEWEST_SIGNS, sure), max(FEWEST_SIGNS, sure) + 3
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if least_effect(middle) <= effect else (middle + 1, high)
-    return low
+    low = max(FEWEST_SIGNS, sure)
+    return low + bisect_left(range(low, low + 3), True, key=lambda clusters: least_effect(clusters) <= effect)
 
 
 def mcnemar_power(pairs: int, won: float, lost: float) -> float:
@@ -157,10 +148,8 @@ def least_difference(pairs: int, differ: int) -> float:
 @lru_cache(maxsize=1024)
 def pairs_for(won: float, lost: float, about: int) -> int:
     """How many pairs find these shares; ``about`` as many as a t-test needs, where the search begins."""
-    low = high = about
+    low, high = about - 1, about
     while mcnemar_power(high, won, lost) < POWER:
         low, high = high, high + max(1, high // 8)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if mcnemar_power(middle, won, lost) >= POWER else (middle, high)
-    return high
+    between = range(low + 1, high)
+    return low + 1 + bisect_left(between, True, key=lambda pairs: mcnemar_power(pairs, won, lost) >= POWER)

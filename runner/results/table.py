@@ -195,12 +195,12 @@ def show_section(section: Section) -> None:
 
 def show_sheet(sheet: Sheet) -> None:
     """Print a table and its notes; columns without any content are left out."""
-    kept = [
-        n for n in range(len(sheet.columns)) if n < sheet.keys or any(row[n] not in ("", None) for row in sheet.rows)
-    ]
     if sheet.rows:
+        places = range(len(sheet.columns))
+        kept = [n for n in places if n < sheet.keys or any(row[n] not in ("", None) for row in sheet.rows)]
+        heads = [f"{one.name} {ARROWS[one.better]}".strip() + f"\n{one.unit}" * bool(one.unit) for one in sheet.columns]
         body = [["\n".join(filter(None, texts_of(row[n], sheet.columns[n]))) for n in kept] for row in sheet.rows]
-        show([_head(sheet.columns[n]) for n in kept], body, sheet.title, sheet.keys)
+        show([heads[n] for n in kept], body, sheet.title, sheet.keys)
     else:
         print(plain(sheet.title))  # noqa: T201
     for line in sheet.notes:
@@ -211,11 +211,6 @@ def show_text(text: str) -> None:
     """Print a text in lines of a readable length."""
     room = min(_TEXT, get_terminal_size((_TEXT, 0)).columns)
     print(fill(plain(text), room, break_long_words=False, break_on_hyphens=False))  # noqa: T201
-
-
-def _head(column: Column) -> str:
-    name = f"{column.name} {ARROWS[column.better]}".strip()
-    return f"{name}\n{column.unit}" if column.unit else name
 
 
 def texts_of(cell: Cell, column: Column) -> tuple[str, str]:

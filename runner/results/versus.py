@@ -36,22 +36,13 @@ class Versus:
     difference: Difference
     reach: float
 
-    @property
-    def detectable(self) -> float | None:
-        """The smallest true difference that these pairs find with a power of 80 %."""
-        return self.difference.detectable(self.reach) if self.difference.metric.n else None
-
-    @property
-    def more_samples(self) -> int | None:
-        """How many more samples find the observed difference with a power of 80 %."""
-        return self.difference.more_samples() if self.difference.metric.n else None
-
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return {
             "mine": self.mine, "theirs": self.theirs, "dataset": self.dataset, "metric": self.metric,
-            "better": self.direction or "not said", **self.difference.as_dict(), "detectable": self.detectable,
-            "more_samples": self.more_samples, "lost": dict(self.unpaired),
+            "better": self.direction or "not said", **self.difference.as_dict(),
+            "detectable": self.difference.detectable(self.reach), "more_samples": self.difference.more_samples(),
+            "lost": dict(self.unpaired),
         }  # fmt: skip
 
 

@@ -146,11 +146,23 @@ class Deviation:
 
 
 def deviations(compared: PublishedComparison) -> list[str]:
-    """What differs between the runs of a row and the published ones, a line each."""
+    """What differs between the runs of a row and the published ones, a line each: settings, tasks of another size,
+    unscored samples, tasks that only one side has."""
     if compared.line is None or not compared.published:
         return ["no published row has these settings"]
     found = [one.text for one in of_runs(compared.paper, compared.line, compared.backbones, compared.row.runs)]
-    return list(dict.fromkeys([*found, *_sizes(compared), *compared.line.notes]))
+    tasks, sizes = [path for path in compared.paths if path in compared.leaves], compared.sizes
+    counts = {path: compared.n_scored(path) for path in tasks}
+    small = [f"{path[-1]} {compared.count(path)}" for path, n in counts.items() if n != sizes.get(path[-1])]
+    if small and sizes:
+        more = f" and {len(small) - _NAMED} more tasks" if len(small) > _NAMED else ""
+        whole = f"{sum(counts.values()):,} of {sum(sizes.values()):,} samples"
+        found.append(f"size: {whole}; {', '.join(small[:_NAMED])}{more}")
+    if missing := [path[-1] for path in compared.paths if path not in compared.leaves and path[-1] in sizes]:
+        found.append(f"tasks that were not run: {', '.join(missing)}")
+    if unscored := compared.over().unscored:
+        found.append(f"unscored: {unscored:,} episodes, which are left out of every mean")
+    return list(dict.fromkeys([*found, *compared.line.notes]))
 
 
 def of_runs(paper: Paper, line: Line, backbones: Sequence[str], runs: Sequence[Run]) -> list[Deviation]:
@@ -206,46 +218,23 @@ def _model_and_data(paper: Paper, line: Line, backbones: Sequence[str], run: Run
         yield Deviation("metric", f"{run.folder.name} has no {paper.metric} (scorer: {have})", "not scored")
 
 
-def _sizes(compared: PublishedComparison) -> Iterator[str]:
-    """Tasks of another size, unscored samples, tasks that only one side has."""
-    tasks = [path for path in compared.paths if path in compared.leaves]
-    small = [
-        f"{task[-1]} {compared.count(task)}"
-        for task in tasks
-        if compared.n_scored(task) != compared.sizes.get(task[-1])
-    ]
-    if small and compared.sizes:
-        scored, whole = (sum(numbers) for numbers in ([compared.n_scored(t) for t in tasks], compared.sizes.values()))
-        more = f" and {len(small) - _NAMED} more tasks" if len(small) > _NAMED else ""
-        yield f"size: {scored:,} of {whole:,} samples; {', '.join(small[:_NAMED])}{more}"
-    if missing := [path[-1] for path in compared.paths if path not in compared.leaves and path[-1] in compared.sizes]:
-        yield f"tasks that were not run: {', '.join(missing)}"
-    if unscored := compared.over().unscored:
-        yield f"unscored: {unscored:,} episodes, which are left out of every mean"
-
-
 def _settings(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
+    """Settings as they took effect: an agent without one for demonstrations shows those of its memory, or none."""
+    memory = run.cfg.get("memory") or {}
+    collected_only = memory.get("learn") is False or "n" in (memory.get("stage") or {})
+    learnt_from = 0 if not memory or collected_only else memory.get("samples") or "all"
+    effective = {"epochs": run.manifest.get("epochs", 1), "memory.samples": learnt_from}
+    if run.setting("agent.shots") is None:
+        effective["agent.shots"] = run.setting("memory.k") or 0
     stated = {"epochs": 1} if paper.states is None else paper.states.settings(line.method)
     for key, published in {**stated, **paper.settings, **line.settings}.items():
-        actual = _actual(run, key)
+        actual = effective[key] if key in effective else run.setting(key)
         if meets(actual, published) or (run.simulated and key.startswith("model.")):
             continue
         decisive = published != UNSTATED and (key.partition(".")[0] in _ANOTHER_TASK or key in _ANOTHER_METHOD)
         allowed = published if isinstance(published, list | tuple) else [published]
         detail = f"{_text(actual)}; published: {' or '.join(map(_text, allowed))}"
         yield Deviation(key, detail, f"another {key}" if decisive else "")
-
-
-def _actual(run: Run, key: str) -> object:
-    """A setting as it took effect: an agent without a setting for demonstrations shows those of its memory, or none."""
-    if key == "epochs":
-        return run.manifest.get("epochs", 1)
-    if key == "memory.samples":  # how many training samples were learnt from
-        memory = run.cfg.get("memory") or {}
-        collected_only = memory.get("learn") is False or "n" in (memory.get("stage") or {})
-        return 0 if not memory or collected_only else memory.get("samples") or "all"
-    found = run.setting(key)
-    return run.setting("memory.k") or 0 if key == "agent.shots" and found is None else found
 
 
 def _text(value: object) -> str:

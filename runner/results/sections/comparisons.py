@@ -5,7 +5,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from components.core.errors import ConfigError
 from components.text.words import meant
@@ -14,7 +13,7 @@ from runner.results.grid import MEAN, Grid, grid_of, present_among
 from runner.results.kinds import Better, grouped
 from runner.results.metrics import COLUMNS, as_dicts, by_purpose, per_purpose, per_question
 from runner.results.pairs import Difference
-from runner.results.render.written import markdown
+from runner.results.render.formats import markdown
 from runner.results.rows import is_named
 from runner.results.runs import Run, leaves, warnings_of
 from runner.results.table import Cell, Column, Section, Sheet, Value, columns, p_text, show_section
@@ -61,7 +60,18 @@ def show_methods(runs: Sequence[Run], baselines: Sequence[str] | None = None, ho
     section = _methods(grid, named)
     show_section(section)
     if home is not None:
-        (home / FILE).write_text(json.dumps(_as_dict(grid, named), indent=1), encoding="utf-8")
+        differences = improvements(grid, named) if len(grid.rows) > 1 else {}
+        numbers = {
+            "scores": {column.label: column.score for column in grid.columns},
+            "rows": {label: as_dicts(of) for label, of in grid.metrics.items()},
+            "differences": {
+                name: {label: one.as_dict() for label, one in of.items()} for name, of in differences.items()
+            },
+            "per_question": {row.label: per_question(row.records) for row in grid.rows if row.records},
+            "by_purpose": {row.label: as_dicts(by_purpose(row.records)) for row in grid.rows},
+            "baselines": present_among(grid, named),
+        }
+        (home / FILE).write_text(json.dumps(numbers, indent=1), encoding="utf-8")
         text = markdown(home.name, about=f"{len(runs)} runs", warnings=warnings_of(runs), sections=[section])
         (home / READ).write_text(text, encoding="utf-8")
 
@@ -158,18 +168,6 @@ def _counted(one: Difference) -> list[Cell]:
     return [Value.of(one.metric), one.metric.n, one.clusters, one.counts]
 
 
-def _as_dict(grid: Grid, baselines: Sequence[str]) -> dict[str, Any]:
-    found = improvements(grid, baselines) if len(grid.rows) > 1 else {}
-    return {
-        "scores": {column.label: column.score for column in grid.columns},
-        "rows": {label: as_dicts(of) for label, of in grid.metrics.items()},
-        "differences": {name: {label: one.as_dict() for label, one in of.items()} for name, of in found.items()},
-        "per_question": {row.label: per_question(row.records) for row in grid.rows if row.records},
-        "by_purpose": {row.label: as_dicts(by_purpose(row.records)) for row in grid.rows},
-        "baselines": present_among(grid, baselines),
-    }
-
-
 def comparisons(runs: Sequence[Run]) -> Section | None:
     """Paired comparisons by the headline scores, with the baselines that the config names; None where none can be."""
     grid = grid_of(runs)
@@ -187,11 +185,11 @@ def comparison_section(found: Compared, effects: Sequence[Effects]) -> Section:
     sheets = []
     for (metric, dataset), of in grouped(found.comparisons, lambda one: (one.metric, one.dataset)).items():
         heads = columns("method", "less", *_heads(of[0].direction), "detectable", ("more samples", "n"))
-        rows: list[list[Cell]] = [
-            [one.mine, one.theirs, *_cells(one.difference), one.detectable, one.more_samples] for one in of
-        ]
+        rows: list[list[Cell]] = []
         unpaired: dict[str, list[str]] = {}  # by reason; pairs of methods that lack the same ones are named once
         for one in of:
+            power = one.difference.detectable(one.reach), one.difference.more_samples()
+            rows.append([one.mine, one.theirs, *_cells(one.difference), *power])
             for reason, names in one.unpaired.items():
                 shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
                 line = f"{len(names):,} left out, {reason}: {shown}"

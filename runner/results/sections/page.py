@@ -7,15 +7,13 @@ from pathlib import Path
 
 from components.core.errors import ConfigError
 from runner.results.publications import gains, ledger
-from runner.results.render.html import page
-from runner.results.render.written import comma, latex, markdown, sheets
+from runner.results.render.formats import comma, latex, markdown, page, sheets
 from runner.results.runs import Run, warnings_of
 from runner.results.sections import (
     cards,
     comparisons,
     episodes,
     figures,
-    frontier,
     means,
     papers,
     refusals,
@@ -24,7 +22,8 @@ from runner.results.sections import (
     verifier,
 )
 from runner.results.table import Section
-from runner.storage.records import FILE
+from runner.storage.records import FILE, read
+from runner.storage.texts import TextReader
 
 # Section -> its function, in the order of the page. A new section is a file in ``sections`` and a line here.
 SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
@@ -38,7 +37,7 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "settings": scores.settings,
     "means": means.section,
     "strata": scores.strata,
-    "frontier": frontier.section,
+    "frontier": scores.frontier,
     "tools": tools.section,
     "verifier": verifier.section,
     "refusals": refusals.section,
@@ -57,8 +56,9 @@ def cached(runs: Sequence[Run], room: int = _CACHED) -> list[Run]:
     for run in runs:
         path = run.folder / FILE
         size = path.stat().st_size if path.exists() else 0
-        found.append(replace(run, cached=size <= room))
-        room -= size if size <= room else 0
+        fits = size <= room
+        found.append(replace(run, cached=(list(read(run.folder)), TextReader(run.folder))) if fits else run)
+        room -= size if fits else 0
     return found
 
 

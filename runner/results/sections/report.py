@@ -6,7 +6,7 @@ from runner.results import metrics as usage
 from runner.results.intervals import MetricJSON
 from runner.results.kinds import INFERRED, KEY
 from runner.results.metrics import Summary
-from runner.results.render.written import markdown_of
+from runner.results.render.formats import markdown_of
 from runner.results.table import Cell, Sheet, Value, columns, interval, number, plain, show_sheet
 from runner.storage.schema import Manifest
 

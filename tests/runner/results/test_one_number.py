@@ -16,9 +16,8 @@ from runner.experiment.facts import declared_scores
 from runner.results.bounds import wilson
 from runner.results.kinds import Scale, kinds_of
 from runner.results.publications.paper import load
-from runner.results.render.html import page
-from runner.results.render.written import comma, latex, sheets
-from runner.results.render.written import markdown as written
+from runner.results.render.formats import comma, latex, page, sheets
+from runner.results.render.formats import markdown as written
 from runner.results.sections import papers
 from runner.results.sections.comparisons import show_methods
 from runner.results.sections.means import show_means

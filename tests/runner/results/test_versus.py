@@ -30,7 +30,7 @@ def test_every_pair_is_compared_once_and_adjusted_for_all(three):
         0,
     )
     assert first.difference.p == 0.125 and first.difference.p_holm == 0.375, "of three comparisons"
-    assert first.detectable > 0 and first.more_samples >= 0 and not found.notes
+    assert first.difference.detectable() > 0 and first.difference.more_samples() >= 0 and not found.notes
     assert first.as_dict()["pairs"] == 6 and first.as_dict()["mine"] == "react"
 
 
