@@ -67,8 +67,8 @@ def _run(words: Sequence[str]) -> None:
         command.set_defaults(run=run)
         for argument, options in arguments:
             command.add_argument(argument, **options)
-    options = parser.parse_args(words)
-    options.run(options)
+    given = parser.parse_args(words)
+    given.run(given)
 
 
 class Parser(argparse.ArgumentParser):

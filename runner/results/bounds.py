@@ -1,8 +1,7 @@
 """The formulas of intervals, a function each; ``runner.results.intervals`` chooses among them.
 
 Source: Wilson 1927; Korn & Graubard 1998 (effective size, t in place of z); Agresti & Min 2005; Garwood 1936; for
-resampling of whole clusters Efron & Tibshirani 1993, ch. 12.5; for
-bounded values that do not vary Anderson 1969: a mean follows from what share of the values can be elsewhere.
+resampling of whole clusters Efron & Tibshirani 1993, ch. 12.5; for bounded values that do not vary Anderson 1969.
 """
 
 from __future__ import annotations

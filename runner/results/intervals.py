@@ -1,20 +1,10 @@
 """Means with 95 % intervals: the one place that computes them. Tables, pages, files and comparisons read these.
 
-The kind of a score (``runner.results.kinds``) decides, never which values came out:
-
-- ``proportion``: Wilson's interval, with the effective number of independent samples where they come in clusters
-  (patients); differences of two of them: Agresti and Min's.
-- ``share``, ``count``, ``number``: a studentised bootstrap over clusters, 1,000 resamples with a fixed seed, whose ends
-  are no nearer than those of Student's t; with hardly any spread Student's t over clusters. Below 10 clusters the score
-  interval with Student's t: of shares Wilson's over as many samples of 0 and 1 as would give their variance, of counts
-  that of an overdispersed Poisson's mean; of numbers, and of differences, Student's t.
-- Where all clusters are alike: of shares what values at the bounds could change (``bounds.unvaried``), of counts
-  Garwood's interval; of numbers nothing says how far they reach (Bahadur & Savage 1956): ``does not vary``.
-- Means of means: the same score intervals, else Student's t, from the variances of the groups with degrees of freedom
-  by Welch and Satterthwaite (1946).
-
-With fewer than two clusters there is no interval: ``n too small``. How often each holds the truth is measured by
-``python -m benchmarks coverage``. Source: ``runner.results.bounds``; Efron & Tibshirani 1993, ch. 12.5.
+The kind of a score (``runner.results.kinds``) decides by which formula (``runner.results.bounds``), never which values
+came out: docs/explanation/statistics.md has the table. A mean of means has the same score intervals, else Student's t,
+from the variances of its groups with degrees of freedom by Welch and Satterthwaite (1946). Of fewer than two clusters
+there is no interval, ``n too small``; of equal numbers nothing says how far they reach, ``does not vary`` (Bahadur &
+Savage 1956). How often each holds the truth is measured by ``python -m benchmarks coverage``.
 """
 
 from __future__ import annotations
@@ -46,7 +36,7 @@ from runner.storage.schema import Record
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
 FEWEST = 2  # clusters that an interval needs
 TOO_SMALL, ALIKE = "n too small", "does not vary"
@@ -137,7 +127,10 @@ def unfinished_mean_of(records: Sequence[Record], score: str, scale: Scale) -> M
     return unfinished_mean([one["scores"].get(score) for one in ordered], numbered(ordered), scale)
 
 
-def unfinished_mean(values: ArrayLike, clusters: ArrayLike, scale: Scale, ceiling: float | None = None) -> Mean:
+def unfinished_mean(
+    values: Sequence[float | None] | NDArray[np.float64], clusters: Sequence[int] | NDArray[np.intp], scale: Scale,
+    ceiling: float | None = None,
+) -> Mean:  # fmt: skip
     """Mean of the values that are neither None nor NaN; ``clusters`` are numbers from 0."""
     import numpy as np
 

@@ -1,9 +1,8 @@
 """Properties of metrics: what their values can be, in which direction they improve, what they count.
 
-Scorers declare them of their scores, the runner of its own metrics. ``kinds`` decides how intervals are computed; a
-score that no scorer declares is a ``number``. Manifests of older runs lack the declaration: there the kind is inferred
-from all values of the run at once, never from those of a part of it, and the report says so. ``lower`` names what is
-better low, ``neither`` what is not better either way (how many tools it took), ``units`` what counts count.
+Scorers declare them of their scores, the runner of its own metrics. ``kinds`` decides how intervals are computed; if
+manifests of older runs lack it, it is inferred from all values of a run, and the report says so. ``lower`` names
+what is better low, ``neither`` what is not better either way (how many tools it took), ``units`` what counts count.
 """
 
 import math

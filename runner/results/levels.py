@@ -1,9 +1,8 @@
 """Means of means: of the samples of each task, of the tasks of each dimension, of the dimensions.
 
-A scorer asks for them with ``levels``, the strata from the inner to the outer one, and ``names``, its scores. With
-``by`` it asks for plain means per value of a stratum, next to the plain mean of all samples (``pooled``).
-The mean of a single group has the interval of its plain mean; one of several has its variance, clusters within every
-innermost group, from those of the groups (``runner.results.intervals.of_means``).
+A scorer requests them with ``levels``, the strata of its scores ``names`` from the inner to the outer one; with ``by``
+plain means per value of a stratum, next to the plain mean of all samples (``pooled``). The mean of a single group has
+the interval of its plain mean, one of several that of the variances of its groups.
 """
 
 import math

@@ -1,9 +1,5 @@
-"""Pairs of episodes and the difference of two methods on them: interval, tests, standard error, power.
-
-A pair is the same sample and epoch, scored on both sides; episodes without a partner are counted and named. The
-interval is computed as every other one (``runner.results.intervals``), of differences of two scores of the declared
-kind.
-"""
+"""Pairs of episodes (same sample, same epoch, scored on both sides) and the difference of two methods on them: interval
+as of every other mean (``runner.results.intervals``), tests, standard error, power."""
 
 import math
 from collections import Counter

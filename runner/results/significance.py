@@ -1,13 +1,10 @@
 """Comparing two methods on the same items: a paired t-test, tests by flipped signs, Holm's adjustment, and power.
 
-Source: Zheng et al. 2024, arXiv 2412.09529, who print t and p without naming the test; the two-sided
-paired t-test (Student 1908) is the usual reading. Sign test: Dixon & Mood 1946, for scores of 0 and 1 McNemar's exact
-test; flipped signs: Fisher 1935; Holm 1979. The distributions are SciPy's (``scipy.special``, which loads in a fifth of
-a second; ``scipy.stats`` and statsmodels take more than one, at the end of every sweep: tests hold these against them).
-
-Power is that of a two-sided test at 5 %, without adjustment. For McNemar's exact test it is summed over the numbers of
-pairs that differ (Connor 1987), their share being the one observed. For the others it is that of the paired t-test, by
-the noncentral t distribution; the far side of the test, which adds less than a millionth, is left out.
+Source: Zheng et al. 2024, arXiv 2412.09529, who print t and p without naming the test: the paired t-test (Student 1908)
+is the usual reading. Sign test: Dixon & Mood 1946, of scores of 0 and 1 McNemar's; flipped signs: Fisher 1935; Holm
+1979. Power is that of a two-sided test at 5 %, without adjustment: of McNemar's summed over the numbers of pairs that
+differ (Connor 1987), their share being the one observed; of others by the noncentral t distribution, without the far
+side of the test, less than a millionth. ``scipy.special`` loads in a fifth of the time of ``scipy.stats``.
 """
 
 import math

@@ -72,8 +72,8 @@ def compared(
             notes += reasons
             for mine, theirs in rivals:
                 direction = mine.first.better(metric)
-                sides = (grid.cells[one.label, column.label] for one in (mine, theirs))
-                pairs = pairs_of(*sides, metric, mine.first.scale(metric), direction)
+                cells, others = (grid.cells[one.label, column.label] for one in (mine, theirs))
+                pairs = pairs_of(cells, others, metric, mine.first.scale(metric), direction)
                 levels = column.levels if metric == column.score else mine.first.levels.get(metric, ())
                 difference, reach = difference_of(pairs, levels), pairs.scale.bounds[1]
                 whose = mine.label, theirs.label, column.label, metric, direction
@@ -246,4 +246,5 @@ def _mean_difference(
     p = sign_flip_p(shares) if len(shares) > 1 and whole.value is not None else None
     metric = replace(whole, n=sum(len(of.records) for of in pairs), unscored=0)
     counts = zip(*((one.clusters, one.wins, one.ties, one.losses) for one in single), strict=True)
-    return Difference(metric, *map(sum, counts), "permutation", p)
+    clusters, wins, ties, losses = map(sum, counts)
+    return Difference(metric, clusters, wins, ties, losses, "permutation", p)

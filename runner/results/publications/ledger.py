@@ -2,8 +2,7 @@
 whether the published value lies in our interval.
 
 A verdict needs a real model that is the published one, the published data and task, a score, and an interval. What is
-done in another way (prompts, sampling, memory, demonstrations, profile, dates) is listed and bars no verdict: prompts
-are the project's own in every comparison.
+done in another way (prompts, sampling, memory, demonstrations, profile, dates) is listed and bars no verdict.
 """
 
 import csv

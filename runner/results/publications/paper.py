@@ -285,14 +285,16 @@ def load(folder: Path, name: str) -> Paper:
     cells = cells_in(path.parent / paper.file, paper.columns, paper.scopes, {*again, *again.values()})
     rows = []
     of_method = grouped(cells, lambda one: (one.backbone, one.method))
-    for table, *whose in dict.fromkeys((one.table, one.backbone, one.method) for one in cells if one.table in again):
-        of = of_method[whose[0], whose[1]]
+    for table, backbone, method in dict.fromkeys(
+        (one.table, one.backbone, one.method) for one in cells if one.table in again
+    ):
+        of = of_method[backbone, method]
         own = [one for one in of if one.table == table and len(one.path) == 2]
         values = {(one.path[0], one.path[1]): one.value for one in own}
-        printed = [one for one in of if len(one.path) < 2 and one.table in (table, again[table])]
+        printed = [one for one in of if len(one.path) < 2 and one.table in (table, again.get(table))]
         means = [(one.table, (*one.path, TOTAL)[0], one.value) for one in printed if one.value is not None]
         notes = {one.path[-1]: one.note for one in own if one.note and one.note not in paper.silent}
-        rows.append(Published(table, *whose, values, means, notes, paper.digits))
+        rows += [Published(table, backbone, method, values, means, notes, paper.digits)] if of else []
     article = path.parent / "articles" / f"{paper.article}.yaml"
     states = check(Article, read_yaml(article), article.name) if article.is_file() else None
     return replace(paper, cells=cells, published=rows, states=states)

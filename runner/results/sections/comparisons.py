@@ -8,8 +8,7 @@ from pathlib import Path
 
 from components.core.errors import ConfigError
 from components.text.words import meant
-from runner.results.effects import Effects, effects_of, factors_of, short
-from runner.results.grid import MEAN, Grid, grid_of, present_among
+from runner.results.grid import MEAN, Effects, Grid, effects_of, factors_of, grid_of, present_among, short
 from runner.results.kinds import Better, grouped
 from runner.results.metrics import COLUMNS, as_dicts, by_purpose, per_purpose, per_question
 from runner.results.pairs import Difference

@@ -12,14 +12,13 @@ from runner.results.runs import Run, warnings_of
 from runner.results.sections import (
     cards,
     comparisons,
+    decisions,
     episodes,
     figures,
     means,
     papers,
-    refusals,
     scores,
     tools,
-    verifier,
 )
 from runner.results.table import Section
 from runner.storage.records import FILE, read
@@ -39,8 +38,8 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "strata": scores.strata,
     "frontier": scores.frontier,
     "tools": tools.section,
-    "verifier": verifier.section,
-    "refusals": refusals.section,
+    "verifier": decisions.verifier,
+    "refusals": decisions.refusals,
     "papers": papers.section,
     "ledger": ledger.section,
     "cards": cards.section,

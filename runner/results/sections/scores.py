@@ -151,7 +151,7 @@ def strata(runs: Sequence[Run]) -> Section | None:
         notes = [f"{len(values) - len(shown)} values of fewer samples are left out"] if len(shown) < len(values) else []
         series = {label: cells for (name, label), cells in lines.items() if name == names[0]}
         if names:
-            z = [[cell and cell.value for cell in cells] for cells in series.values()]
+            z = [[None if cell is None else cell.value for cell in cells] for cells in series.values()]
             title, few = axis(found, names[0]), len(series) <= _STRATA_SERIES
             figure = bars(shown, series, title, stratum) if few else heatmap(list(series), shown, z)
             parts.append(Plot(f"{title} by {stratum}", figure))

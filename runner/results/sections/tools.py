@@ -130,7 +130,7 @@ def section(runs: Sequence[Run]) -> Section | None:
         "matching: of the part's own dimension; misuse: the input that the tool takes was not there; malformed: not a "
         "tool that was offered."
     )
-    parts = [actions, _bars(tools), _plot(used), Sheet("Shares by tool", heads, lines, keys=3)]
+    parts: list[Sheet | Plot] = [actions, _bars(tools), _plot(used), Sheet("Shares by tool", heads, lines, keys=3)]
     return Section("tools", "Tools", intro, parts)
 
 

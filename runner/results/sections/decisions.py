@@ -1,26 +1,129 @@
-"""What checking every step changed: which proposal was chosen, and what fewer proposals would have led to."""
+"""Refusals: what was missing against what the agent named. Verifiers: which proposal was chosen where every step is
+checked, and what fewer proposals would have led to.
+
+The facts of a record say what its condition did: ``kind`` whether anything is missing, a field such as ``ability`` what
+a right refusal says there; ``accepted`` are the categories that will do, ``withheld`` the tools that were taken away.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from components.core.types import Verdict
 from runner.results.kinds import grouped
 from runner.results.metrics import APART
-from runner.results.render.figures import bars
-from runner.results.rows import rows
+from runner.results.render.figures import bars, heatmap
+from runner.results.rows import read_metrics, rows
 from runner.results.runs import Run
 from runner.results.table import Cell, Plot, Section, Sheet, Value, columns
 from runner.storage.stored import Unpacker
 
+_LACKING = ("insufficient", "withhold")  # kinds of conditions that take away what is needed
+_FACT = {"category": "accepted"}  # field of a refusal -> the fact that says what is right, where it has another name
+_STOPS = ("answered", "limit", "failed")
+NOTHING, SILENT = "nothing", "no refusal"
+_ROWS, _NAMED = 40, 16  # of the heat map
 # Records written before verdicts were data have them as texts: ``select: candidate 2 of 3, picked; curve 1=1, 2=2``.
 _OLD = re.compile(
     r"(?P<verifier>\w+): (?P<kind>candidate|version) (?P<k>\d+) of (?P<most>at most )?(?P<m>\d+), (?P<why>[^;]+?)"
     r"(?:, n=(?P<n>\d+) \(\w+\))?"
     r"(?:; curve (?P<curve>\d+=\d+(?:, \d+=\d+)*))?"
 )
+
+
+@dataclass(frozen=True)
+class Ending:
+    """An episode: what was missing (None: nothing), what the agent refused with (None: it did not), how it ended."""
+
+    label: str
+    facts: Mapping[str, Any] | None
+    grounds: Mapping[str, Any] | None
+    stop: str
+
+    def right(self, field: str) -> list[str]:
+        """What a right refusal says in this field; empty where nothing is missing or the facts do not say."""
+        value = (self.facts or {}).get(_FACT.get(field, field))
+        return [] if value is None else [str(one) for one in value] if isinstance(value, list) else [str(value)]
+
+    def missing(self, field: str) -> str:
+        """The same in words."""
+        return NOTHING if self.facts is None else " or ".join(self.right(field))
+
+    def named(self, field: str) -> str:
+        """What the agent named there."""
+        return SILENT if self.grounds is None else str(self.grounds.get(field) or "-")
+
+    @property
+    def withheld(self) -> str:
+        """What the condition did, in a word or two."""
+        if self.facts is None:
+            return NOTHING
+        names = self.facts.get("withheld")
+        return ", ".join(map(str, names)) if names else str(self.facts.get("condition", "something"))
+
+
+def refusals(runs: Sequence[Run]) -> Section | None:
+    """Tables of endings and of each field of refusals; None where nothing was missing and nothing refused."""
+    found = []
+    for one in read_metrics(*runs):
+        for record in one.run.whole():
+            if record["stop"] != "error":
+                facts = record.get("facts") or {}
+                lacking = facts if facts.get("kind") in _LACKING else None
+                found.append(Ending(one.label, lacking, record.get("refusal"), record["stop"]))
+    if all(one.facts is None and one.grounds is None for one in found):
+        return None
+    # The fields of refusals of which facts say what is right, of few values first, of a single one last.
+    names = dict.fromkeys(name for one in found for name in one.grounds or ())
+    sizes = {name: len({one.missing(name) for one in found if one.right(name)}) for name in names}
+    fields = sorted((name for name, n in sizes.items() if n), key=lambda name: (sizes[name] == 1, sizes[name]))
+    parts = [_confusion(found, field) for field in fields]
+    plots = [parts[0][1]] if parts and len(parts[0][0].rows) <= _ROWS else []
+    intro = (
+        "Rows say what was missing, columns what the agent named. Where nothing was missing, every refusal is wrong; a "
+        "scorer may also count a doubt that is not a refusal."
+    )
+    return Section("refusals", "Refusals", intro, [_stops(found, fields), *plots, *(sheet for sheet, _ in parts)])
+
+
+def _confusion(found: Sequence[Ending], field: str) -> tuple[Sheet, Plot]:
+    """Counts of what was named, for every run and what was missing; the same as a heat map: shares of a line's
+    episodes, of very many values the most frequent."""
+    relevant = [one for one in found if one.facts is None or one.right(field)]
+    named = [SILENT, *sorted({one.named(field) for one in relevant} - {SILENT})]
+    rows: list[list[Cell]] = []
+    shares = {}
+    for (label, missing), of in grouped(relevant, lambda one: (one.label, one.missing(field))).items():
+        counts = Counter(one.named(field) for one in of)
+        right = sum(one.grounds is not None and one.named(field) in one.right(field) for one in of)
+        share = None if missing == NOTHING else right / len(of)
+        rows.append([label, missing, len(of), share, *(counts[name] for name in named)])
+        shares[f"{label}: {missing}"] = {name: counts[name] / len(of) for name in named}
+    heads = columns("run", "missing", ("episodes", "n"), ("right", "share", "higher"), *((name, "n") for name in named))
+    total = Counter(one.named(field) for one in relevant)
+    most = sorted(named, key=lambda name: -total[name])[:_NAMED]
+    shown = [name for name in named if name in most]
+    figure = heatmap(list(shares), shown, [[of[name] for name in shown] for of in shares.values()])
+    plot = Plot(f"{field}: what was missing (left), and the shares of what was named (below)", figure)
+    return Sheet(f"{field}: missing against named", heads, rows, keys=2), plot
+
+
+def _stops(found: Sequence[Ending], fields: Sequence[str]) -> Sheet:
+    """A line per run and what was missing: how the episodes ended."""
+    rows: list[list[Cell]] = []
+    for (label, missing), of in grouped(found, lambda one: (one.label, one.withheld)).items():
+        refused = [one for one in of if one.grounds is not None]
+        grounded = sum(all(one.named(field) in one.right(field) for field in fields) for one in refused)
+        right = grounded / len(of) if missing != NOTHING and fields else None
+        stops = (sum(one.stop == stop for one in of) / len(of) for stop in _STOPS)
+        rows.append([label, missing, len(of), len(refused) / len(of), right, *stops])
+    heads = columns(
+        "run", "missing", ("episodes", "n"), ("refused", "share"), ("refused, every field right", "share", "higher"),
+        *((stop, "share") for stop in _STOPS),
+    )  # fmt: skip
+    return Sheet("How episodes ended", heads, rows, keys=2)
 
 
 @dataclass(frozen=True)
@@ -31,7 +134,7 @@ class Checked:
     verdict: Verdict
 
 
-def section(runs: Sequence[Run]) -> Section | None:
+def verifier(runs: Sequence[Run]) -> Section | None:
     """Choices step by step and how the checks ended; None where there was nothing to choose from."""
     read = {row: [one for run in row.runs for one in verdicts_of(run)] for row in rows(*runs)}
     checked = {row: [one for one in of if isinstance(one, Checked)] for row, of in read.items()}
