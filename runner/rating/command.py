@@ -106,9 +106,7 @@ def _tables(result: Result) -> Iterator[Sheet]:
 
 def judge_lines(folder: Path, metrics: Mapping[str, Any]) -> list[str]:
     """A line per field that a model graded: its kappa with each rater of this run or of its sweep, and theirs.
-
-    ``metrics``: those of the run, by name. Raises ConfigError for ratings that cannot be read.
-    """
+    ``metrics``: those of the run, by name. Raises ConfigError for ratings that cannot be read."""
     fields = dict.fromkeys(tuple(name.split("/")[1:3]) for name in metrics if name.startswith(_GRADED))
     lines = []
     for rubric in dict.fromkeys(rubric for rubric, _ in fields):

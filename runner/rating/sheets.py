@@ -96,10 +96,8 @@ class Key:
 
 
 def write_sheets(items: Sequence[Item], rubric: Rubric, folder: Path, raters: int, seed: int) -> list[Path]:
-    """Write the key, and for raters their sheets and a guide. Returns what was written.
-
-    Raises ConfigError where sheets exist already: somebody may have filled them.
-    """
+    """Write the key, and for raters their sheets and a guide. Returns what was written. Raises ConfigError where sheets
+    exist already: somebody may have filled them."""
     if (folder / SHEETS).exists() or (folder / KEY).exists():
         raise ConfigError(f"{folder} has sheets already, which may be filled; give --out another folder")
     # A code says of which draw an item is, and nothing of the item.
@@ -153,10 +151,8 @@ def guide(rubric: Rubric) -> str:
 
 
 def form(rubric: Rubric, items: Mapping[str, Item], file: str) -> str:
-    """One HTML page for a rater, with a button that saves ``file``: items to read and the rubric to fill.
-
-    It needs no network and runs its own script only, whatever the texts hold; the browser stores what was filled.
-    """
+    """One HTML page for a rater, with a button that saves ``file``: items to read and the rubric to fill. It needs no
+    network and runs its own script only, whatever the texts hold; the browser stores what was filled."""
     script = asset("rating/form.js")
     none = {NONE: "None of these applies."}
     choices = {

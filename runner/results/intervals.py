@@ -58,8 +58,7 @@ class MetricJSON(TypedDict, total=False):
 @dataclass(frozen=True)
 class Metric:
     """One number over many samples. ``n`` scored samples, ``unscored`` the others. ``no_interval``: why a mean has
-    none; totals have none either, and nothing to say. ``ceiling``: what a perfect agent would reach.
-    """
+    none; totals have none either, and nothing to say. ``ceiling``: what a perfect agent would reach."""
 
     value: float | None
     ci_low: float | None = None
@@ -81,12 +80,10 @@ class Metric:
 
 @dataclass
 class Mean:
-    """A metric and how sure it is; without an interval yet where that is by resampling the clusters.
-
-    ``variance`` of the mean, None where it is unknown; ``df``: the degrees of freedom behind it; ``size``: of how many
-    independent samples of one group the mean would be as sure. ``resampled``: of each scored cluster the sum of the
-    deviations from the mean and the number, then the bounds of the interval.
-    """
+    """A metric and how sure it is; without an interval yet where that is by resampling the clusters. ``variance`` of
+    the mean, None where it is unknown; ``df``: the degrees of freedom behind it; ``size``: of how many independent
+    samples of one group the mean would be as sure. ``resampled``: of each scored cluster the sum of the deviations from
+    the mean and the number, then the bounds of the interval."""
 
     metric: Metric
     scale: Scale = NUMBER

@@ -20,11 +20,9 @@ _SAME = ("name", "choices", "seed", "epochs", "limit", "prompts", "scorers", "id
 
 
 def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
-    """Put the records and texts of several folders into a new one. Raises ConfigError, naming the difference,
-    when they are not shards of one run or a sample is in two of them.
-
-    Records are in the order of ``ids``, the whole run's samples; without it as the shards took turns.
-    """
+    """Put the records and texts of several folders into a new one. Raises ConfigError, naming the difference, when they
+    are not shards of one run or a sample is in two of them. Records are in the order of ``ids``, the whole run's
+    samples; without it as the shards took turns."""
     if new.exists():
         raise ConfigError(f"merge {new}: the folder exists; name a new one")
     notes = [manifest.read(folder) for folder in folders]

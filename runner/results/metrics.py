@@ -31,12 +31,9 @@ class Summary(TypedDict):
 def summarise(
     records: Sequence[Record], levels: Levels | None = None, by: Levels | None = None, kinds: Kinds | None = None
 ) -> Summary:
-    """Everything for ``metrics.json``.
-
-    ``levels``: the scores of which means of means are requested, ``by``: those requested per value of a stratum too
-    (see ``runner.results.levels``), ``kinds``: what their values can be (see ``runner.results.kinds``). A part has
-    every score of the whole; one without a scored sample has the value None.
-    """
+    """Everything for ``metrics.json``. ``levels``: the scores of which means of means are requested, ``by``: those
+    requested per value of a stratum too (see ``runner.results.levels``), ``kinds``: what their values can be (see
+    ``runner.results.kinds``). A part has every score of the whole; one without a scored sample has the value None."""
     records = sorted(records, key=lambda one: (one["sample_id"], one["epoch"]))  # the order of finishing says nothing
     levels, by, kinds = levels or {}, by or {}, kinds or {}
     table = _Table(records, kinds)
@@ -118,10 +115,8 @@ class _Table:
 
 
 def _endings(records: Sequence[Record], table: _Table) -> dict[str, Mean]:
-    """Shares of how episodes ended; errors among all, the others among those without error.
-
-    ``errors/context_length`` is a part of ``stop/failed``: failures of the model's window, which are scored.
-    """
+    """Shares of how episodes ended; errors among all, the others among those without error. ``errors/context_length``
+    is a part of ``stop/failed``: failures of the model's window, which are scored."""
     if not records:
         return {}
     stops = [record["stop"] for record in records]
@@ -171,9 +166,7 @@ def overflow_line(metrics: Mapping[str, MetricJSON]) -> str | None:
 
 def by_purpose(records: Sequence[Record]) -> dict[str, Metric]:
     """``calls/<purpose>``, ``tokens/<purpose>/input`` and ``/output``, ``cost/<purpose>``: totals over ``n`` episodes.
-
-    A call whose price or tokens are not known makes that sum of its purpose None, never 0.
-    """
+    A call whose price or tokens are not known makes that sum of its purpose None, never 0."""
     used = [record["usage"]["purposes"] for record in records]
     return {
         name.format(purpose): total([of[purpose][key] for of in used if purpose in of], len(records))

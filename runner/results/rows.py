@@ -41,11 +41,9 @@ class Row:
 
 
 def rows_of(runs: Sequence[Run], *, by_dataset: bool = False) -> list[Row]:
-    """Put runs together; one that repeats a part which a row has begins a new row.
-
-    Parts are the groups of the scores' levels, or ``by_dataset`` whole datasets; then jobs of a sweep are alike where
-    they differ in nothing else that it varies.
-    """
+    """Put runs together; one that repeats a part which a row has begins a new row. Parts are the groups of the scores'
+    levels, or ``by_dataset`` whole datasets; then jobs of a sweep are alike where they differ in nothing else that it
+    varies."""
     groups: list[list[Run]] = []
     for run in runs:
         fitting = next((group for group in groups if all(_fits(run, other, by_dataset) for other in group)), [])
@@ -88,10 +86,8 @@ def labels_of(runs: Sequence[Run]) -> list[str]:
 
 
 def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
-    """The settings in which a row differs from the others; its agent and model where there are none.
-
-    ``only``: the last parts of the keys that count, all where it is empty.
-    """
+    """The settings in which a row differs from the others; its agent and model where there are none. ``only``: the last
+    parts of the keys that count, all where it is empty."""
     words = []
     groups = [key for key in dict.fromkeys(["agent", "model", *run.same]) if key in run.same]
     for group in groups:

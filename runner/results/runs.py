@@ -167,10 +167,8 @@ class Run:
 
     @cached_property
     def method(self) -> tuple[Any, ...] | None:
-        """Its sweep, and what that varies apart from the dataset; settings that come with a dataset do not count.
-
-        None for a run of no sweep.
-        """
+        """Its sweep, and what that varies apart from the dataset; settings that come with a dataset do not count. None
+        for a run of no sweep."""
         swept, varied = self.manifest.get("swept") or (), self.manifest.get("varied") or {}
         if not swept or not all(any(is_one_of(key, (name,)) for key in varied) for name in swept):
             return None

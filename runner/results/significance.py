@@ -26,9 +26,8 @@ _FLIPS, _ALL = 9_999, 13  # parts of up to 13 clusters: all 2^13 signs
 
 @dataclass(frozen=True)
 class Comparison:
-    """Method A against method B. ``t`` is negative when A's values are lower; ``t`` and ``p_value`` (two-sided)
-    are None when they are undefined: all differences alike, or fewer than two items.
-    """
+    """Method A against method B. ``t`` is negative when A's values are lower; ``t`` and ``p_value`` (two-sided) are
+    None when they are undefined: all differences alike, or fewer than two items."""
 
     win: int
     tie: int

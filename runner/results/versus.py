@@ -57,14 +57,10 @@ class Compared:
 def compared(
     grid: Grid, metrics: Sequence[str] = (), baselines: Collection[str] | None = None, every: bool = False
 ) -> Compared:
-    """Compare the rows of a grid by these metrics, else by the headline of each dataset.
-
-    ``baselines``: agents, labels or folders; each other row is compared with them. Without: every pair, but where there
-    are more than 66 and not ``every``, each against the best.
-
-    Raises:
-        ConfigError: a metric or baseline that is not there, or not one pair of samples.
-    """
+    """Compare the rows of a grid by these metrics, else by the headline of each dataset. ``baselines``: agents, labels
+    or folders; each other row is compared with them. Without: every pair, but where there are more than 66 and not
+    ``every``, each against the best. Raises ConfigError for a metric or baseline that is not there, or not one pair of
+    samples."""
     found, notes = list[Versus](), list[str]()
     for column in grid.columns:
         for metric in metrics or ([column.score] if column.score else []):
@@ -176,11 +172,9 @@ Improvements = dict[str, dict[str, Improvement]]
 
 
 def improvements(grid: Grid, baselines: Collection[str] = ()) -> Improvements:
-    """Column (and the mean over all) -> row -> its difference to the best baseline there.
-
-    ``baselines``: choices of agent; where none of them is a row, and when empty, the best other row takes their place.
-    Holm: on a single dataset and in the mean over several for all rows; on each of several for one row on all of them.
-    """
+    """Column (and the mean over all) -> row -> its difference to the best baseline there. ``baselines``: choices of
+    agent; where none of them is a row, and when empty, the best other row takes their place. Holm: on a single dataset
+    and in the mean over several for all rows; on each of several for one row on all of them."""
     found: Improvements = {}
     for name in [*(column.label for column in grid.columns), *([MEAN] if grid.averages else [])]:
         found[name] = {}
@@ -209,11 +203,8 @@ def improvements(grid: Grid, baselines: Collection[str] = ()) -> Improvements:
 
 
 def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | None:
-    """The baseline of a row: the best with the same model, seed and condition, where there is one.
-
-    None for the best of the named baselines itself, where nothing is scored, and where none is named and no way of the
-    score is better.
-    """
+    """The baseline of a row: the best with the same model, seed and condition, where there is one. None for the best of
+    the named baselines itself, where nothing is scored, and where none is named and no way of the score is better."""
 
     def score(one: Row) -> float | None:
         metric = grid.metrics[one.label].get(name)

@@ -139,11 +139,9 @@ def cells_in(path: Path, columns: Columns, scopes: Scopes, tables: Collection[st
 @dataclass(frozen=True)
 class Article:
     """The setting that an article states for all its runs (``conf/papers/articles``); ``unstated`` where it is silent.
-
     ``demonstrations`` are those in a request, ``memory`` the training samples learnt from before the test. ``methods``:
     a pattern of published methods -> settings in which they differ. ``models``: backbone -> its dated name; ``data``:
-    what the samples are. ``aside``: a pattern of ``table/method`` -> why no run can be compared with those cells.
-    """
+    what the samples are. ``aside``: a pattern of ``table/method`` -> why no run can be compared with those cells."""
 
     published: str
     data: str
@@ -182,12 +180,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Line:
-    """A published method and the settings of the runs that are compared with it.
-
-    ``where`` chooses such runs, ``settings`` are listed where a run has others: key -> value, or a list of those that
-    will do. ``{key}`` in ``method`` is the run's setting. ``notes`` are differences of every such run, ``remarks``
-    what else is published of it.
-    """
+    """A published method and the settings of the runs that are compared with it. ``where`` chooses such runs,
+    ``settings`` are listed where a run has others: key -> value, or a list of those that will do. ``{key}`` in
+    ``method`` is the run's setting. ``notes`` are differences of every such run, ``remarks`` what else is published of
+    it."""
 
     method: str
     where: Mapping[str, Any]
@@ -200,12 +196,9 @@ class Line:
 @dataclass(frozen=True)
 class Paper:
     """A publication (see ``conf/papers``). ``scale``: the CSV's values are so many times a run's score. A YAML of the
-    CSV's name in ``articles`` states the setting of all its runs.
-
-    ``by``: a task is the choice of a group (dataset, condition) of a run; else the strata ``levels``,
-    from the inner to the outer one, are its tasks and groups (twice the same where there are no groups), and without
-    them those of the runs' score.
-    """
+    CSV's name in ``articles`` states the setting of all its runs. ``by``: a task is the choice of a group (dataset,
+    condition) of a run; else the strata ``levels``, from the inner to the outer one, are its tasks and groups (twice
+    the same where there are no groups), and without them those of the runs' score."""
 
     title: str
     citation: str

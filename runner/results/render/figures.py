@@ -80,10 +80,8 @@ def heatmap(rows: Sequence[str], columns: Sequence[str], z: Sequence[Sequence[fl
 
 
 def sides(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> list[str]:
-    """On which side of its point each name is, so that names cover each other and other points least.
-
-    ``xs``, ``ys``: places in the plot, each from 0 to 1.
-    """
+    """On which side of its point each name is, so that names cover each other and other points least. ``xs``, ``ys``:
+    places in the plot, each from 0 to 1."""
     points = [(x * _WIDE, y * _HIGH) for x, y in zip(xs, ys, strict=True)]
     occupied = [(x - _GAP, x + _GAP, y - _GAP, y + _GAP) for x, y in points]  # left, right, lower and upper ends
     best_sides = []

@@ -154,10 +154,8 @@ def diversity(words: Sequence[str], window: int = _WINDOW) -> float | None:
 
 def patients(dataset: str, records: Sequence[Record]) -> list[Sheet]:
     """Sex and age by each stratum that is a property of the patient, as the anatomy is; none without these facts. A row
-    per value, in the order of the dataset: patients, those of each sex, median and range of the age.
-
-    Source: Zheng et al. 2024, arXiv 2412.09529, Figure 2a-b, which has both by anatomy.
-    """
+    per value, in the order of the dataset: patients, those of each sex, median and range of the age. Source: Zheng et
+    al. 2024, arXiv 2412.09529, Figure 2a-b, which has both by anatomy."""
     described = [record for record in records if not {SEX, AGE}.isdisjoint(record.get("card") or {})]
     groups = grouped(described, cluster_of)
     sheets = []

@@ -44,10 +44,8 @@ def methods(runs: Sequence[Run]) -> Section | None:
 
 
 def show_methods(runs: Sequence[Run], baselines: Sequence[str] | None = None, home: Path | None = None) -> None:
-    """Print the section; write it to ``home``, which also gets all numbers as JSON.
-
-    ``baselines`` None: those that the first run's config names. Raises ConfigError where one of those given is missing.
-    """
+    """Print the section; write it to ``home``, which also gets all numbers as JSON. ``baselines`` None: those that the
+    first run's config names. Raises ConfigError where one of those given is missing."""
     grid = grid_of(runs)
     if baselines is None and not grid.several:
         return
@@ -136,10 +134,8 @@ def _low(grid: Grid) -> list[str]:
 
 
 def _improvements(grid: Grid, found: Improvements, baselines: Sequence[str]) -> Sheet:
-    """Each method less its baseline, on each dataset and in the mean.
-
-    Named baselines are compared with the best of them in the mean only; the file has all.
-    """
+    """Each method less its baseline, on each dataset and in the mean. Named baselines are compared with the best of
+    them in the mean only; the file has all."""
     named = present_among(grid, baselines)
     among = {row.label for row in grid.rows if is_named(row, named)}
     rows: list[list[Cell]] = []

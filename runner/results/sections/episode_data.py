@@ -185,10 +185,8 @@ class Marker:
 
     def marks(self, record: Mapping[str, Any], trajectory: Trajectory, tools: Mapping[str, str]) -> Marks:
         """The purposes of the steps; per step [who, asked, said, called, observed], then [how it ended]; without what
-        differs by chance: ids of calls, times.
-
-        ``tools``: name -> what the tool is: one that two runs call by different names is the same.
-        """
+        differs by chance: ids of calls, times. ``tools``: name -> what the tool is: one that two runs call by different
+        names is the same."""
         known = self._known.setdefault((record["sample_id"], record["epoch"]), {})
 
         def number(part: object) -> int:

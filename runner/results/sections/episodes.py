@@ -136,10 +136,8 @@ def summaries_of(questions: Sequence[str]) -> Iterator[str]:
 
 
 def show_episode(runs: Sequence[Run], sample_id: str, epoch: int | None, prompts: bool) -> None:
-    """Print an episode, of every run that has it; the first epoch where none is named.
-
-    Raises ConfigError for a sample or an epoch that is in none of them, naming what is nearest.
-    """
+    """Print an episode, of every run that has it; the first epoch where none is named. Raises ConfigError for a sample
+    or an epoch that is in none of them, naming what is nearest."""
     ids, epochs, shown = dict[str, None](), set[int](), False
     for run in runs:
         records = {}

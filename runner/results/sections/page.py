@@ -62,10 +62,8 @@ def cached(runs: Sequence[Run], room: int = _CACHED) -> list[Run]:
 
 
 def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Path]:
-    """Write page, Markdown and tables of runs into a folder. Returns what was written, the page first.
-
-    ``report.md`` is that of a run in its own folder, and left as it is. Raises ConfigError for what cannot be written.
-    """
+    """Write page, Markdown and tables of runs into a folder. Returns what was written, the page first. ``report.md`` is
+    that of a run in its own folder, and left as it is. Raises ConfigError for what cannot be written."""
     home.mkdir(parents=True, exist_ok=True)
     stored = cached(runs)
     sections = [found for section in SECTIONS.values() if (found := section(stored)) is not None]

@@ -32,11 +32,9 @@ Facts = Mapping[str, Mapping[str, Any]]
 @dataclass(frozen=True)
 class Share:
     """One line of ``tools.csv``: a tool in one part of the benchmark, or (``tool`` empty) all actions there. Tools of a
-    category are one, by its name: their names in an episode may be random.
-
-    Shares are 0 to 1, None where they are not defined. ``matching``: tools of the part's own dimension, None for the
-    one whose tasks overlap the others; ``misuse``: tools whose input the problem lacks.
-    """
+    category are one, by its name: their names in an episode may be random. Shares are 0 to 1, None where they are not
+    defined. ``matching``: tools of the part's own dimension, None for the one whose tasks overlap the others;
+    ``misuse``: tools whose input the problem lacks."""
 
     run: str
     part: str
