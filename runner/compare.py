@@ -107,8 +107,7 @@ def _once(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
 
 
 def _free(name: str) -> Path:
-    """A folder for files of these names. Raises ConfigError for that of a run or a sweep, which has such files, and for
-    what cannot be a folder."""
+    """A folder for files of these names. Raises ConfigError for one that has such files, and for what cannot be one."""
     folder = Path(name)
     try:
         if not name.strip() or (folder.exists() and not folder.is_dir()):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from components.core.errors import ConfigError
 from components.rubrics.rubric import NONE
 from runner.rating.sheets import Key, RaterSheet
-from runner.results.bounds import RESAMPLES, resampled_sums
+from runner.results.formulas import RESAMPLES, resampled_sums
 from runner.results.intervals import ALIKE, FEWEST, TOO_SMALL, Metric, unfinished_mean
 from runner.results.kinds import Scale
 from runner.results.rows import rows_of
@@ -202,11 +202,8 @@ class Result:
     def grades(self) -> dict[str, dict[str, Pick]]:
         """Item -> field -> what the model picked; fields that it did not grade by this rubric are left out."""
         runs = [run for run in self.runs if run not in self.otherwise]
-        scores = {
-            (str(run.manifest.get("id")), one["sample_id"], one["epoch"]): one["scores"]
-            for run in runs
-            for one in run.records
-        }
+        records = [(str(run.manifest.get("id")), one) for run in runs for one in run.records]
+        scores = {(name, one["sample_id"], one["epoch"]): one["scores"] for name, one in records}
         keys = {code: (str(of["run"]), of["sample_id"], of["epoch"]) for code, of in self.key.items.items()}
         grades: dict[str, dict[str, Pick]] = {code: {} for code in keys}
         for (code, key), (name, field) in product(keys.items(), self.key.rubric.fields.items()):

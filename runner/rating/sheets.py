@@ -178,10 +178,8 @@ def read_sheets(paths: Sequence[Path], key: Key) -> list[RaterSheet]:
     if len({path.resolve() for path in paths}) < len(paths):
         raise ConfigError(f"a sheet is given twice among {', '.join(map(str, paths))}; agreement needs two raters")
     findings: list[str] = []
-    sheets = [
-        RaterSheet(str(path) if stems.count(path.stem) > 1 else path.stem, _picked(path, key, findings))
-        for path in paths
-    ]
+    names = [str(path) if stems.count(path.stem) > 1 else path.stem for path in paths]
+    sheets = [RaterSheet(name, _picked(path, key, findings)) for name, path in zip(names, paths, strict=True)]
     if findings:
         more = [f"and {len(findings) - _SHOWN} more"] if len(findings) > _SHOWN else []
         raise ConfigError("\n".join([*findings[:_SHOWN], *more]))

@@ -96,15 +96,13 @@ def grid_of(runs: Sequence[Run]) -> Grid:
 
 
 def deciding_score(run: Run) -> str | None:
-    """The score by which an episode of a run counts as solved: the headline, where the run has values of it, else
-    the first that it has values of."""
+    """The score by which an episode counts as solved: the headline where it has values, else the first that has any."""
     valued = dict.fromkeys(name for one in run.records for name, value in one["scores"].items() if value is not None)
     return run.headline if run.headline in valued else next(iter(valued), run.headline)
 
 
 def _labels(data: Sequence[tuple[str, str]], runs: Sequence[Run]) -> list[str]:
-    """The choices of the datasets, as short as they stay different; with the settings, else the content, in which they
-    differ."""
+    """The choices of the datasets, as short as they stay different, else with the settings or content that differ."""
     content = {run.data: str(run.content)[:8] for run in runs}
     nodes = {run.data: dict(leaves(run.cfg.get("dataset"), "dataset")) for run in runs}
     labels = []
@@ -136,11 +134,6 @@ class Factors:
     first: Run
     twice: Sequence[Combination] = ()
     notes: Sequence[str] = ()
-
-    @property
-    def missing(self) -> list[Combination]:
-        """Combinations without a run."""
-        return [cell for cell in product(*self.levels.values()) if cell not in self.cells]
 
 
 @dataclass(frozen=True)
@@ -205,7 +198,8 @@ def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Eff
     def none(why: str, *notes: str, left_out: int = 0) -> Effects:
         return Effects(factors.dataset, metric, direction, [], 0, left_out, [f"no effects: {why}", *notes])
 
-    for what, wrong in (("not run", factors.missing), ("run twice", factors.twice)):
+    missing = [cell for cell in product(*factors.levels.values()) if cell not in factors.cells]
+    for what, wrong in (("not run", missing), ("run twice", factors.twice)):
         if wrong:
             named = "; ".join(", ".join(cell) for cell in wrong[:_NAMED])
             more = f" and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""

@@ -1,10 +1,10 @@
 """Means with 95 % intervals: the one place that computes them. Tables, pages, files and comparisons read these.
 
-The kind of a score (``runner.results.kinds``) decides by which formula (``runner.results.bounds``), never which values
-came out: docs/explanation/statistics.md has the table. A mean of means has the same score intervals, else Student's t,
-from the variances of its groups with degrees of freedom by Welch and Satterthwaite (1946). Of fewer than two clusters
-there is no interval, ``n too small``; of equal numbers nothing says how far they reach, ``does not vary`` (Bahadur &
-Savage 1956). How often each holds the truth is measured by ``python -m benchmarks coverage``.
+The kind of a score (``runner.results.kinds``) decides by which formula (``runner.results.formulas``), never its values:
+docs/explanation/statistics.md has the table. A mean of means has the same score intervals, else Student's t, from the
+variances of its groups with degrees of freedom by Welch and Satterthwaite (1946). Of fewer than two clusters there is
+no interval, ``n too small``; of equal numbers nothing says how far they reach, ``does not vary`` (Bahadur & Savage
+1956). How often each holds the truth is measured by ``python -m benchmarks coverage``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypedDict, cast
 
-from runner.results.bounds import (
+from runner.results.formulas import (
     FEWEST_RESAMPLED,
+    NOTHING,
     Ends,
     clustered_wilson,
     moments,
@@ -31,7 +32,6 @@ from runner.results.bounds import (
     wilson,
 )
 from runner.results.kinds import NUMBER, Scale, grouped
-from runner.results.significance import NOTHING
 from runner.storage.schema import Record
 
 if TYPE_CHECKING:

@@ -76,8 +76,7 @@ def kind_of(metric: str, kinds: Kinds) -> ScoreKind:
 
 
 def better(metric: str, manifests: Iterable[Manifest] = ()) -> Better:
-    """The direction of a metric, of a score or of its mean over some part (``task/x/<score>``), as the manifests of
-    runs have it; empty where neither way is better."""
+    """The direction of a metric, or of a score's mean over a part (``task/x/<score>``); empty where neither is."""
     known = list(manifests)
     if metric.startswith(_LOW) or any(_is_of(metric, name) for one in known for name in one.get("lower") or ()):
         return "lower"

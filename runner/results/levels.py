@@ -68,19 +68,14 @@ def levelled_mean(records: Sequence[Record], score: str, levels: Sequence[str], 
 
 
 def nested_metrics(records: Sequence[Record], levels: Levels, kinds: Kinds) -> dict[str, Metric]:
-    """``<outer level>/<value>/<score>`` and ``total/<score>`` of every score with levels; of a single innermost group
-    nothing, as its mean is the score's own."""
-    found = {
-        score: Nested(records, score, strata, Scale(kind_of(score, kinds)))
-        for score, strata in levels.items()
-        if used_levels(records, strata)
-    }
-    outer = {
-        f"{one.levels[-1]}/{value}/{score}": inner.finished
-        for score, one in found.items()
-        for value, inner in one.outer.items()
-    }
-    return outer | {f"total/{score}": one.total().finished for score, one in found.items()}
+    """``<outer level>/<value>/<score>`` and ``total/<score>`` of every score of which levels make several groups."""
+    outer, totals = {}, {}
+    for score, strata in levels.items():
+        if used_levels(records, strata):
+            nested = Nested(records, score, strata, Scale(kind_of(score, kinds)))
+            outer |= {f"{strata[-1]}/{value}/{score}": one.finished for value, one in nested.outer.items()}
+            totals[f"total/{score}"] = nested.total().finished
+    return outer | totals
 
 
 def average(means: Sequence[Mean]) -> Mean:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -30,11 +30,8 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
         raise ConfigError(f"merge: {begun[0]} has not ended: {setting('run.resume', begun[0])} resumes it")
     mine, *others = (dict(pair for key in _SAME for pair in leaves(note.get(key), key)) for note in notes)
     for folder, other in zip(folders[1:], others, strict=True):
-        changes = [
-            f"{key} is {other.get(key, 'not set')}, not {mine.get(key, 'not set')}"
-            for key in dict.fromkeys([*other, *mine])
-            if other.get(key) != mine.get(key)
-        ]
+        both = [(key, other.get(key, "not set"), mine.get(key, "not set")) for key in dict.fromkeys([*other, *mine])]
+        changes = [f"{key} is {is_here}, not {is_there}" for key, is_here, is_there in both if is_here != is_there]
         if changes := changes or differences(config_of(folders[0]), config_of(folder)):
             raise ConfigError(f"{folder} is not a shard of {folders[0]}: {'; '.join(changes[:3])}")
     if len({note["dataset"]["fingerprint"] for note in notes}) > 1:
@@ -48,9 +45,9 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     new.mkdir(parents=True)
     with ExitStack() as stack, (new / FILE).open("wb") as out:  # one at a time: together they may not fit into memory
         files = [stack.enter_context((folder / FILE).open("rb")) for folder in folders]
-        for line in lines:
-            files[line.folder].seek(line.begin)
-            out.write(files[line.folder].read(line.end - line.begin))
+        for _, n, _, begin, end in lines:
+            files[n].seek(begin)
+            out.write(files[n].read(end - begin))
     for n, folder in enumerate(folders):
         for path in sorted(folder.glob("texts-*.jsonl.gz")):
             shutil.copyfile(path, new / f"texts-{n:04}-{path.name.removeprefix('texts-')}")
@@ -61,20 +58,11 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     return new
 
 
-class _Line(NamedTuple):
-    """A record's position in the whole, and where it is found: its folder's number, and bytes of the file."""
-
-    rank: int
-    folder: int
-    epoch: int
-    begin: int
-    end: int
-
-
-def _lines(folders: Sequence[Path], ids: Sequence[str]) -> list[_Line]:
-    """Where the records of all folders are, in order. Raises ConfigError for one that is in two folders."""
+def _lines(folders: Sequence[Path], ids: Sequence[str]) -> list[tuple[int, int, int, int, int]]:
+    """The records of all folders in order: position in the whole, number of the folder, epoch, first and last byte in
+    its file. Raises ConfigError for one that is in two folders."""
     ranks = {name: n for n, name in enumerate(ids)}
-    lines: list[_Line] = []
+    lines = []
     seen: dict[tuple[str, int], Path] = {}
     for n, folder in enumerate(folders):
         turns: dict[str, int] = {}
@@ -85,7 +73,7 @@ def _lines(folders: Sequence[Path], ids: Sequence[str]) -> list[_Line]:
                 if (first := seen.setdefault((name, epoch), folder)) != folder:
                     raise ConfigError(f"sample {name!r} is in {first} and in {folder}")
                 turn = turns.setdefault(name, len(turns))
-                lines.append(_Line(ranks.get(name, turn), n, epoch, begin, begin + len(line)))
+                lines.append((ranks.get(name, turn), n, epoch, begin, begin + len(line)))
                 begin += len(line)
     return sorted(lines)
 

@@ -42,10 +42,7 @@ def summarise(
     for number, record in enumerate(records):
         for stratum, value in record["strata"].items():
             rows.setdefault(stratum, {}).setdefault(value, []).append(number)
-    parts = {
-        stratum: {value: table.scores(of) for value, of in sorted(values.items())}
-        for stratum, values in sorted(rows.items())
-    }
+    parts = {name: {value: table.scores(of) for value, of in sorted(rows[name].items())} for name in sorted(rows)}
     every = [scores, endings, *(part for of in parts.values() for part in of.values())]
     resample_intervals(one for part in every for one in part.values())
     nested = nested_metrics(records, {name: strata for name, strata in levels.items() if name in scores}, kinds)
@@ -190,8 +187,7 @@ def purposes_of(metrics: Mapping[str, object]) -> list[str]:
 
 
 def per_purpose(values: Mapping[str, float | None], n: int) -> dict[str, list[float | None]]:
-    """Purpose -> calls, tokens in, tokens out and dollars per question, of totals over n questions; empty where there
-    is one purpose only."""
+    """Purpose -> calls, tokens in and out, dollars per question, of totals over n; empty for one purpose only."""
     purposes = purposes_of(values)
     if len(purposes) < 2:
         return {}

@@ -7,11 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from runner.results.intervals import Metric
-from runner.results.kinds import Better, Scale, grouped, improved
-from runner.results.levels import levelled_mean, used_levels
-from runner.results.metrics import OVERFLOWS, overflowed
-from runner.results.significance import (
+from runner.results.formulas import (
     FEWEST_SIGNS,
     NOTHING,
     clusters_for,
@@ -22,6 +18,10 @@ from runner.results.significance import (
     pairs_for,
     sign_flip_p,
 )
+from runner.results.intervals import Metric
+from runner.results.kinds import Better, Scale, grouped, improved
+from runner.results.levels import levelled_mean, used_levels
+from runner.results.metrics import OVERFLOWS, overflowed
 from runner.storage.schema import Record
 
 _USAGE: Mapping[str, Literal["cost_usd", "input_tokens", "output_tokens", "calls"]] = {
@@ -149,8 +149,7 @@ class Difference:
 
 
 def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
-    """The difference of one method to another on one dataset. ``levels``: strata from the inner to the outer one where
-    the mean is one of means."""
+    """The difference of two methods on one dataset; ``levels``: of a mean of means, from the inner to the outer one."""
     levels = used_levels(pairs.records, levels)
     metric = replace(levelled_mean(pairs.records, pairs.metric, levels, pairs.scale).finished, unscored=0)
     values = [one["scores"][pairs.metric] or 0.0 for one in pairs.records]
@@ -178,8 +177,7 @@ def adjusted(differences: Iterable[Difference]) -> list[Difference]:
 
 
 def shares_of(records: Sequence[Record], levels: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """What each cluster adds to the mean difference, which is a mean of means where there are levels, and its weight
-    there; all weights together are 1."""
+    """What each cluster adds to the mean difference (of means, by levels), and its weight there, of all together 1."""
     paths = [tuple(record["strata"].get(level, "") for level in reversed(levels)) for record in records]
     within = Counter(paths)
     below: dict[tuple[str, ...], set[str]] = {}

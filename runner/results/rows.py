@@ -94,8 +94,9 @@ def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
         if (not only or group in only) and len({other.choices.get(group) for other in others}) > 1:
             words.append(str(run.choices.get(group, f"no {group}")))
         same = [one for one in others if _alike(one, run, group)]
-        words += [run.choices[key] for key in _within(run, group) if not all(_alike(one, run, key) for one in same)]
-        alike = [one.flat.get(group, {}) for one in same if all(_alike(one, run, key) for key in _within(run, group))]
+        within = [key for key in run.choices if key.startswith(f"{group}.")]  # of its parts: ``condition.then``
+        words += [run.choices[key] for key in within if not all(_alike(one, run, key) for one in same)]
+        alike = [one.flat.get(group, {}) for one in same if all(_alike(one, run, key) for key in within)]
         for key, value in run.flat[group].items():
             counts = not key.endswith("_target_") and (not only or is_one_of(key, only))
             if counts and any(one.get(key) != value for one in alike):
@@ -104,18 +105,12 @@ def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
     return " ".join(words) or run.folder.name
 
 
-def _within(run: Run, group: str) -> list[str]:
-    """The choices of parts within a group's: a condition's ``condition.then``."""
-    return [key for key in run.choices if key.startswith(f"{group}.")]
-
-
 def _alike(one: Run, other: Run, group: str) -> bool:
     return one.choices.get(group) == other.choices.get(group)
 
 
 def is_named(row: Row, names: Collection[str]) -> bool:
-    """Whether a name is of this row: its agent, its label, one of its folders or a value that the sweep varied, alone
-    or behind its key (``key=value``)."""
+    """Whether a name is of this row: agent, label, folder, or a value that the sweep varied (``key=value`` too)."""
     pairs = {pair for run in row.runs for pair in run.swept}
     varied = {word for key, value in pairs for word in (value, f"{key}={value}")}
     own = {row.label, str(row.first.choices.get("agent")), *(run.folder.name for run in row.runs)}
@@ -145,8 +140,7 @@ class RunMetrics:
 
 @lru_cache(maxsize=1)
 def read_metrics(*runs: Run) -> Sequence[RunMetrics]:
-    """The metrics of these runs, in their order, without any for one that ended before. The newest result is cached:
-    every section needs it."""
+    """The metrics of these runs, in their order. The newest result is cached: every section needs it."""
     labels = {}
     for row in rows(*runs):  # runs that share a row have the names of their datasets too, or of their folders
         names = [run.dataset for run in row.runs]
@@ -196,8 +190,7 @@ def headlines(found: Sequence[RunMetrics], room: int = _HEADLINES) -> list[str]:
 
 
 def better(found: Sequence[RunMetrics], name: str) -> Better:
-    """In which direction a metric improves. In runs whose manifests do not declare it, scores of which a perfect agent
-    reaches 0 are better low."""
+    """In which direction a metric improves; in older runs what a perfect agent reaches 0 of is better low."""
     notes = [one.run.manifest for one in found]
     ceilings = {one.metrics.get(name, {}).get("ceiling") for one in found} - {None}
     if ceilings == {0} and any("lower" not in of for of in notes):

@@ -45,8 +45,7 @@ def columns(*heads: Column | str | tuple[str, str] | tuple[str, str, Better]) ->
 
 @dataclass(frozen=True)
 class Value:
-    """A number with its 95 % interval and the number of samples, as far as they are known; ``no_interval``: why it has
-    none."""
+    """A number with its 95 % interval and n, as far as they are known; ``no_interval``: why it has none."""
 
     value: float | None
     low: float | None = None
@@ -103,8 +102,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Markup:
-    """HTML with the script and style it needs; texts of data in it are escaped already. Only the page has it: other
-    formats have ``instead``."""
+    """HTML, its texts escaped already, with script and style. Only the page has it: other formats have ``instead``."""
 
     html: str
     script: str = ""

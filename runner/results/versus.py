@@ -11,13 +11,13 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.text.words import meant
+from runner.results.formulas import sign_flip_p
 from runner.results.grid import MEAN, DatasetColumn, Grid, present_among
 from runner.results.intervals import Metric
 from runner.results.kinds import Better, improved
 from runner.results.levels import average, levelled_mean, used_levels
 from runner.results.pairs import OWN, Difference, Pairs, adjusted, difference_of, pairs_of, shares_of, value_of
 from runner.results.rows import Row, is_named, nearest
-from runner.results.significance import sign_flip_p
 
 MOST = 66  # pairs that are all compared by default: of 12 methods
 
@@ -181,11 +181,10 @@ def improvements(grid: Grid, baselines: Collection[str] = ()) -> Improvements:
         columns = [column for column in grid.columns if name in (column.label, MEAN)]
         for row in grid.rows:
             if (other := _best(grid, name, row, baselines)) is not None:
-                sides = [(grid.cells[row.label, one.label], grid.cells[other.label, one.label]) for one in columns]
-                pairs = [
-                    pairs_of(*both, one.score or "", one.scale, one.direction)
-                    for one, both in zip(columns, sides, strict=True)
-                ]
+                pairs = []
+                for one in columns:
+                    sides = grid.cells[row.label, one.label], grid.cells[other.label, one.label]
+                    pairs.append(pairs_of(*sides, one.score or "", one.scale, one.direction))
                 single = [difference_of(of, column.levels) for column, of in zip(columns, pairs, strict=True)]
                 difference = single[0] if len(single) == 1 else _mean_difference(columns, pairs, single)
                 found[name][row.label] = Improvement(other.label, difference, sum(of.n_unpaired for of in pairs))

@@ -73,8 +73,7 @@ class PublishedComparison:
 
     @property
     def paths(self) -> list[tuple[str, ...]]:
-        """All parts, the published ones first, in the paper's order; those of a group next to each other. Rows of a
-        single part have their own."""
+        """All parts, the published ones first, those of a group next to each other; of a single part the row's own."""
         if self.paper.single:
             return list(self.leaves)
         published = (path for one in self.published or self.paper.published[:1] for path in one.values)
@@ -146,8 +145,7 @@ class Deviation:
 
 
 def deviations(compared: PublishedComparison) -> list[str]:
-    """What differs between the runs of a row and the published ones, a line each: settings, tasks of another size,
-    unscored samples, tasks that only one side has."""
+    """What differs between the runs of a row and the published ones: settings, sizes, unscored, tasks of one side."""
     if compared.line is None or not compared.published:
         return ["no published row has these settings"]
     found = [one.text for one in of_runs(compared.paper, compared.line, compared.backbones, compared.row.runs)]
@@ -180,18 +178,13 @@ def remarks(compared: PublishedComparison) -> list[str]:
     """What is odd in the published rows: means that do not follow from their values, notes on single values."""
     slips = [slip for one in compared.published for slip in one.slips]
     tasks = {path[-1] for path in compared.leaves}
-    notes = [
-        f"{one.label}, {task}: {note.replace('_', ' ')}"
-        for one in compared.published
-        for task, note in one.notes.items()
-        if task in tasks
-    ]
+    noted = [(one.label, task, note) for one in compared.published for task, note in one.notes.items()]
+    notes = [f"{label}, {task}: {note.replace('_', ' ')}" for label, task, note in noted if task in tasks]
     return [*slips, *notes, *(compared.line.remarks if compared.line else ())]
 
 
 def _model_and_data(paper: Paper, line: Line, backbones: Sequence[str], run: Run) -> Iterator[Deviation]:
-    """Another model, or one of which the publication names no snapshot or another one; when each was run; other data,
-    another split, no score to compare."""
+    """Another model, or snapshot; when each was run; other data, another split, no score to compare."""
     names = paper.states.models if paper.states else {}
     theirs = ", ".join(names.get(one, one) for one in backbones)
     if run.simulated:

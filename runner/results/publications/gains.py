@@ -22,7 +22,7 @@ from runner.results.grid import DatasetColumn, Grid, grid_of, present_among
 from runner.results.intervals import Metric, mean_of
 from runner.results.kinds import grouped
 from runner.results.pairs import value_of
-from runner.results.publications.paper import TOTAL, Line, Paper
+from runner.results.publications.paper import TOTAL
 from runner.results.rows import Row, is_named
 from runner.results.runs import Run
 from runner.results.table import PERCENT, Cell, Column, Section, Sheet, Value, columns, p_text, show_section
@@ -53,10 +53,9 @@ class PublishedGain:
     @property
     def text(self) -> str:
         """The gain in one line."""
-        parts = [f"{self.absolute:+.3f}"] if self.absolute is not None else []
-        parts += [f"{self.relative:+.1%}"] if self.relative is not None else []
-        parts += [f"{self.value:.3f}"] if self.value is not None else []
-        return ", ".join([*parts, *filter(None, (self.won, self.note))])
+        values = ((self.absolute, "+.3f"), (self.relative, "+.1%"), (self.value, ".3f"))
+        texts = [format(value, form) for value, form in values if value is not None]
+        return ", ".join(filter(None, (*texts, self.won, self.note)))
 
     def fits(self, run: Run) -> bool:
         """Whether a run has the settings; lists in any order."""
@@ -65,8 +64,7 @@ class PublishedGain:
 
 @dataclass(frozen=True)
 class Gains:
-    """Gains of a publication with a ``backbone``; ``what`` they are over. ``paper``: the name in ``conf/papers`` that
-    states the published setting."""
+    """Gains of a publication; ``what`` they are over; ``paper``: whose settings in ``conf/papers`` they have."""
 
     citation: str
     what: str
@@ -87,7 +85,6 @@ def load_gains(name: str, folder: Path) -> Gains:
 class PublishedNumber:
     """One published number of a gain, and a row of runs next to it, if there is one (``runs`` is empty otherwise)."""
 
-    of: Gains
     gain: PublishedGain
     what: str
     published: float | None = None
@@ -101,25 +98,14 @@ class PublishedNumber:
         """The settings that gain."""
         return ", ".join(f"{key}={unordered(value)}" for key, value in self.gain.where.items()).replace("'", "")
 
-    @property
-    def remark(self) -> str:
-        """What is published with the number."""
-        return ", ".join(filter(None, (self.gain.won, self.gain.note)))
 
-    def line(self, paper: Paper) -> Line:
-        """The method as one of a publication; the runs have its settings."""
-        first = self.runs[0]
-        settings = {key: [first.setting(key)] for key in self.gain.where} | dict(self.gain.settings)
-        return Line(self.method, {}, next(iter(paper.tables)), settings)
-
-
-def numbers(of: Gains, gain: PublishedGain) -> list[PublishedNumber]:
+def numbers(gain: PublishedGain) -> list[PublishedNumber]:
     """What is published of a gain, number by number."""
     aside = [gain.aside] if gain.aside else []
     relative = [*aside, "relative gains have no interval here"]
     values = (("gain", gain.absolute, aside), ("relative gain", gain.relative, relative), ("score", gain.value, aside))
-    found = [PublishedNumber(of, gain, what, value, bars) for what, value, bars in values if value is not None]
-    return found or [PublishedNumber(of, gain, "gain", None, [*aside, "published as a test or a count only"])]
+    found = [PublishedNumber(gain, what, value, bars) for what, value, bars in values if value is not None]
+    return found or [PublishedNumber(gain, "gain", None, [*aside, "published as a test or a count only"])]
 
 
 def unordered(value: Any) -> Any:
@@ -202,15 +188,12 @@ def gains_of(published: Gains, runs: Sequence[Run]) -> Iterator[PublishedNumber]
     """Every published number of these gains, once for every row of runs that has the settings, or once without."""
     tables = tables_of(runs, published)
     for gain in published.gains:
-        for number in numbers(published, gain):
-            fitting = [
-                replace(number, label=row.label, runs=row.runs, ours=table.ours(row, number))
-                for table in tables
-                if table.metric == gain.metric and gain.part in table.parts
-                for row in table.grid.rows
-                if gain.fits(row.first)
-            ]
-            yield from fitting or [number]
+        for number in numbers(gain):
+            own = [table for table in tables if table.metric == gain.metric and gain.part in table.parts]
+            places = [(table, row) for table in own for row in table.grid.rows if gain.fits(row.first)]
+            for table, row in places:
+                yield replace(number, label=row.label, runs=row.runs, ours=table.ours(row, number))
+            yield from () if places else (number,)
 
 
 def section(runs: Sequence[Run]) -> Section | None:

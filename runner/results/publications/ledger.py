@@ -18,7 +18,7 @@ from runner.results.intervals import Metric
 from runner.results.kinds import grouped
 from runner.results.publications.comparison import PublishedComparison, of_runs
 from runner.results.publications.gains import Gains, gains_of, load_gains
-from runner.results.publications.paper import RELATIONS, TOTAL, Article, Paper, PublishedCell, load
+from runner.results.publications.paper import RELATIONS, TOTAL, Article, Line, Paper, PublishedCell, load
 from runner.results.rows import rows_of
 from runner.results.runs import Run
 from runner.results.table import Cell, Section, Sheet, Value, columns
@@ -166,17 +166,21 @@ def of_gains(published: Gains, runs: Sequence[Run], folder: Path) -> Iterator[En
     paper = load(folder, published.paper)
     for number in gains_of(published, runs):
         gain, what = number.gain, f"{number.what}, {number.gain.metric}"
-        found = of_runs(paper, number.line(paper), [published.backbone], number.runs) if number.runs else []
+        found = []
+        if number.runs:
+            settings = {key: [number.runs[0].setting(key)] for key in gain.where} | dict(gain.settings)
+            line = Line(number.method, {}, next(iter(paper.tables)), settings)  # the runs have its settings
+            found = of_runs(paper, line, [published.backbone], number.runs)
         bars = [*number.bars, *(deviation.bars for deviation in found if deviation.bars)]
         if not number.runs and number.published is not None and gain.relation not in INEXACT and not number.bars:
             bars.append(NO_RUN)
         shares = all(run.scale(gain.metric).bounded for run in number.runs)
         scale, unit = (1.0, "") if not shares else (_HUNDRED, "points" if number.what == "gain" else "%")
         ours, value = scaled(number.ours, scale), number.published
-        value = None if value is None else round(value * scale, 6)
+        value, remark = value and round(value * scale, 6), ", ".join(filter(None, (gain.won, gain.note)))
         yield Entry(
             paper.article, what, published.backbone, number.method, gain.part, value,
-            verdict(value, gain.relation, ours, bars), unit, gain.relation, number.remark, number.label, ours, "",
+            verdict(value, gain.relation, ours, bars), unit, gain.relation, remark, number.label, ours, "",
             [deviation.text for deviation in found],
         )  # fmt: skip
 

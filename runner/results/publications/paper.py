@@ -28,8 +28,7 @@ Stated = float | Literal["unstated"]
 
 @dataclass(frozen=True)
 class Columns:
-    """What the CSV calls its columns; ``inner`` and ``outer`` are a task and its dimension. Without the
-    column ``relation`` all values are exact."""
+    """What the CSV calls its columns: ``inner`` a task, ``outer`` its dimension. Without ``relation`` all are exact."""
 
     outer: str
     inner: str
@@ -225,8 +224,8 @@ class Paper:
         """The name of its CSV."""
         return self.file.removesuffix(".csv")
 
-    def unit(self, table: str) -> str:
-        """In what the values of a table are."""
+    def unit(self, table: str = "") -> str:
+        """In what the values of a table are, or those of most."""
         own = self.tables[table].unit if table in self.tables else None
         return own if own is not None else "%" if self.scale == HUNDRED else ""
 
@@ -265,8 +264,7 @@ def meets(found: object, wanted: object) -> bool:
 
 
 def load(folder: Path, name: str) -> Paper:
-    """Read a publication of the folder, or a custom YAML by its path. Raises ConfigError for an unknown name, naming
-    those there are, and for a bad file."""
+    """Read a publication of the folder, or a custom YAML by its path. Raises ConfigError for an unknown or bad one."""
     path = Path(name) if name.endswith(".yaml") else folder / f"{name}.yaml"
     if not path.is_file():
         known = [one.stem for one in folder.glob("*.yaml")]

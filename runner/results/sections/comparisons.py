@@ -106,10 +106,9 @@ def _scores(grid: Grid) -> Sheet:
     if grid.averages:
         directions: set[Better] = {one.direction for one in grid.columns}
         heads.append(Column(MEAN, "", directions.pop() if len(directions) == 1 else ""))
-    rows: list[list[Cell]] = [
-        [label, *(Value.of(of[one.name]) if one.name in of else None for one in heads[1:])]
-        for label, of in grid.metrics.items()
-    ]
+    rows: list[list[Cell]] = []
+    for label, of in grid.metrics.items():
+        rows.append([label, *(Value.of(of[one.name]) if one.name in of else None for one in heads[1:])])
     scores, notes = list(dict.fromkeys(column.score or "no score" for column in grid.columns)), []
     settings = {row.label: dict(leaves(row.first.cfg.get("model"), "model")) for row in grid.rows}
     varied = {key for row in grid.rows for key in row.first.manifest.get("swept") or ()}

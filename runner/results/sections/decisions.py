@@ -138,10 +138,9 @@ def verifier(runs: Sequence[Run]) -> Section | None:
     """Choices step by step and how the checks ended; None where there was nothing to choose from."""
     read = {row: [one for run in row.runs for one in verdicts_of(run)] for row in rows(*runs)}
     checked = {row: [one for one in of if isinstance(one, Checked)] for row, of in read.items()}
+    verdicts = {row: [one.verdict for one in of] for row, of in checked.items()}
     found = {
-        row: of
-        for row, of in checked.items()
-        if any(len(one.verdict.picks) > 1 or one.verdict.chosen > 1 for one in of)
+        row: checked[row] for row, of in verdicts.items() if any(len(one.picks) > 1 or one.chosen > 1 for one in of)
     }
     if not found:
         return None

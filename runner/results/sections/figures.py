@@ -7,9 +7,9 @@ Source of those per record: Zheng et al. 2024, arXiv 2412.09529, Figure 6b: a me
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import takewhile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product, takewhile
 from statistics import fmean
 from typing import Any
 
@@ -26,6 +26,7 @@ _TOTALS = ("calls/total", "cost/usd")
 _UNTITLED = "First score by model"
 Means = Mapping[str, float]  # record -> mean
 Series = tuple[str, str]  # a score under one setting, of every model: a column of the table, a colour of a plot
+Values = Sequence[Value | None]  # of every model
 
 
 def curves(runs: Sequence[Run]) -> Section | None:
@@ -140,49 +141,39 @@ def _plot(title: str, pairs: Sequence[tuple[str, str]], means: Mapping[str, Mean
     return Plot("Each record, by method and by its baseline", scatter(data, f"of the baseline: {title}", title))
 
 
-@dataclass(frozen=True)
-class Models:
-    """``cells``: (model, setting) -> the run; a setting is what a sweep varies alongside the model."""
-
-    names: Sequence[str]
-    cells: Mapping[tuple[str, str], RunMetrics]
-
-    def value(self, name: str, series: Series) -> Value | None:
-        """The score of a model; None where there is none."""
-        one = self.cells.get((name, series[1]))
-        return None if one is None else one.value(series[0])
-
-    def total(self, name: str, metric: str) -> float | None:
-        """A sum over the runs of a model; None where one of them does not know it."""
-        values = [one.value(metric) for (model, _), one in self.cells.items() if model == name]
-        known = [one.value for one in values if one is not None and one.value is not None]
-        return sum(known) if len(known) == len(values) else None
-
-
 def models(runs: Sequence[Run]) -> Section | None:
     """A table and plots; None for runs of one model, and where two runs share a place in the table."""
-    found, names = read_metrics(*runs), _model_names(runs)
+    found, called = read_metrics(*runs), _model_names(runs)
     settings = [" ".join(value for key, value in run.swept if key.partition(".")[0] != "model") for run in runs]
-    models = Models(list(dict.fromkeys(names)), dict(zip(zip(names, settings, strict=True), found, strict=True)))
-    if len(models.names) < 2 or len(models.cells) < len(found):
+    names, cells = list(dict.fromkeys(called)), dict(zip(zip(called, settings, strict=True), found, strict=True))
+    if len(names) < 2 or len(cells) < len(found):
         return None
     requested: Sequence[Mapping[str, Any]] = runs[0].compare.get("figures") or ()
-    figures = requested or [{"title": _UNTITLED, "scores": headlines(found, 1)}]
-    plotted = [(str(figure["title"]), series) for figure in figures if (series := list(_model_series(models, figure)))]
-    plots = [_model_plot(found, models, title, series) for title, series in plotted]
-    every = list(dict.fromkeys(one for _, series in plotted for one in series))
+    first, plots, every = dict(zip(settings[::-1], runs[::-1], strict=True)), list[Plot](), dict[Series, Values]()
+    for figure in requested or [{"title": _UNTITLED, "scores": headlines(found, 1)}]:
+        where: Mapping[str, Sequence[str]] = figure.get("where") or {}
+        series: dict[Series, Values] = {}
+        for score, setting in product(figure["scores"], dict.fromkeys(settings)):
+            selected = all(meets(first[setting].setting(key), list(wanted)) for key, wanted in where.items())
+            values = [one and one.value(score) for one in (cells.get((name, setting)) for name in names)]
+            series |= {(score, setting): values} if selected and any(values) else {}
+        plots += [_model_plot(found, names, str(figure["title"]), series)] if series else []
+        every |= series
     shown = {score for score, _ in every}
     missing = dict.fromkeys(score for figure in requested for score in figure["scores"] if score not in shown)
     intro = "A line per model. The plots have a group per model, and a colour per score and setting."
     intro += f" compare.figures: no job has a value of {', '.join(missing)}." if missing else ""
     heads = [replace(column(found, one[0]), name=" ".join(one).strip()) for one in every]
-    cells: list[list[Cell]] = [
-        [name, *(models.value(name, one) for one in every), *(models.total(name, metric) for metric in _TOTALS)]
-        for name in models.names
-    ]
-    simulated = dict.fromkeys(name for (name, _), one in models.cells.items() if one.run.simulated)
+    rows: list[list[Cell]] = []
+    for n, name in enumerate(names):
+        rows.append([name, *(values[n] for values in every.values())])
+        for metric in _TOTALS:  # over the runs of a model; None where one of them does not know it
+            totals = [one.value(metric) for (model, _), one in cells.items() if model == name]
+            known = [one.value for one in totals if one is not None and one.value is not None]
+            rows[-1].append(sum(known) if len(known) == len(totals) else None)
+    simulated = dict.fromkeys(name for (name, _), one in cells.items() if one.run.simulated)
     notes = [f"simulated, says nothing about a real model: {', '.join(simulated)}"] if simulated else []
-    sheet = Sheet("By model", columns("model", *heads, "calls", ("cost/usd", USD)), cells, notes)
+    sheet = Sheet("By model", columns("model", *heads, "calls", ("cost/usd", USD)), rows, notes)
     return Section("models", "Models", intro, [sheet, *plots])
 
 
@@ -197,25 +188,13 @@ def _model_names(runs: Sequence[Run]) -> list[str]:
     return [" ".join(f"{key.rpartition('.')[2]}={one.get(key, '-')}" for key in differing) for one in flat]
 
 
-def _model_series(models: Models, figure: Mapping[str, Any]) -> Iterator[Series]:
-    """The scores of a figure under its settings, where a model has a value."""
-    where: Mapping[str, Sequence[str]] = figure.get("where") or {}
-    runs = {setting: one.run for (_, setting), one in reversed(list(models.cells.items()))}
-    for score in figure["scores"]:
-        for setting in dict.fromkeys(setting for _, setting in models.cells):
-            selected = all(meets(runs[setting].setting(key), list(values)) for key, values in where.items())
-            if selected and any(models.value(name, (score, setting)) is not None for name in models.names):
-                yield score, setting
-
-
-def _model_plot(found: Sequence[RunMetrics], models: Models, title: str, series: Sequence[Series]) -> Plot:
+def _model_plot(found: Sequence[RunMetrics], names: Sequence[str], title: str, series: Mapping[Series, Values]) -> Plot:
     """Bars with intervals: a group per model, a colour per score and setting."""
     scores = list(dict.fromkeys(score for score, _ in series))
-    values = {" ".join(one).strip(): [models.value(name, one) for name in models.names] for one in series}
     if len(scores) == 1:
         label = axis(found, scores[0])
     else:  # the end of the names that all have in common, such as completion/rate; a legend has the names
         ends = [name.split("/")[::-1] for name in scores]
         shared = takewhile(lambda parts: len(set(parts)) == 1, zip(*ends, strict=False))
         label = "/".join([parts[0] for parts in shared][::-1]) or "score"
-    return Plot(title, bars(models.names, values, label, "model"))
+    return Plot(title, bars(names, {" ".join(one).strip(): of for one, of in series.items()}, label, "model"))

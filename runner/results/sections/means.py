@@ -3,6 +3,7 @@ column per group, and the total."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from runner.results.intervals import Metric, MetricJSON, mean_of
 from runner.results.levels import Nested, shared
@@ -69,9 +70,14 @@ def means_of(runs: Sequence[Run]) -> list[Means]:
         groups[ALL if first.pooled else TOTAL] = None
         if common and any(shared([of]) != common for of in means):
             groups["total, shared: " + " ".join(common)] = common
-        cells = {
-            label: {column: _metric(one, column, of) for column, of in groups.items()} for label, one in nested.items()
-        }
+        cells: dict[str, dict[str, Metric]] = {label: {} for label in nested}
+        for (label, one), (column, of) in product(nested.items(), groups.items()):
+            if one.pooled:  # the plain mean of the samples
+                records = [r for r in one.records if of is None or r["strata"].get(one.levels[-1]) in of]
+                cells[label][column] = mean_of(records, one.score, one.scale)
+            else:
+                mean = one.total(of) if of is None or column not in one.outer else one.outer[column]
+                cells[label][column] = mean.finished
         if any(metric.value is not None for of in cells.values() for metric in of.values()):
             found.append(Means(name, first, list(groups), cells))
     return found
@@ -95,12 +101,3 @@ def _nested(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
         return len(levels) > 1 or any(len({one["strata"].get(levels[0]) for one in own}) > 1 for own in records)
 
     return {name: of for name, of in found.items() if several(next(iter(of.values())).levels)}
-
-
-def _metric(nested: Nested, column: str, groups: Collection[str] | None) -> Metric:
-    """A cell: a mean of means, or the plain mean of the samples it is about; over these groups, or all."""
-    if not nested.pooled:
-        return (nested.total(groups) if groups is None else nested.outer.get(column) or nested.total(groups)).finished
-    stratum = nested.levels[-1]
-    of = [one for one in nested.records if groups is None or one["strata"].get(stratum) in groups]
-    return mean_of(of, nested.score, nested.scale)

@@ -7,10 +7,10 @@ from runner.config.catalogue import CONF
 from runner.results.kinds import grouped
 from runner.results.levels import shared
 from runner.results.publications.comparison import PublishedComparison, deviations, remarks
-from runner.results.publications.paper import HUNDRED, TOTAL, Paper, Published, load
+from runner.results.publications.paper import TOTAL, Paper, Published, load
 from runner.results.rows import rows, rows_of
 from runner.results.runs import Run
-from runner.results.table import PERCENT, Cell, Column, Section, Sheet, Value, columns
+from runner.results.table import Cell, Column, Section, Sheet, Value, columns
 
 _INTRO = (
     "Published means and totals are computed from the values per task. Lines below a table list the deviations from "
@@ -55,7 +55,7 @@ def _sheets(found: Sequence[PublishedComparison]) -> list[Sheet]:
 
 def _parts(found: Sequence[PublishedComparison]) -> Sheet:
     """Every row and its published ones, part by part, with the deviations below."""
-    paper, unit = found[0].paper, _unit(found[0].paper)
+    paper, unit = found[0].paper, found[0].paper.unit()
     backbones = list(dict.fromkeys(one.backbone for compared in found for one in compared.published))
     body: list[list[Cell]] = [line for compared in found for line in _lines(compared, backbones)]
     theirs = (Column(f"{name}, published", unit, "higher") for name in backbones)
@@ -125,12 +125,8 @@ def _overview(found: Sequence[PublishedComparison]) -> Sheet:
     """All rows and all published ones that they share a part with: means per group, the total of each over what it has,
     and over what all share."""
     paper = found[0].paper
-    published = {
-        one.label: one
-        for compared in found
-        for one in compared.published
-        if not compared.outer.keys().isdisjoint(one.outer)
-    }
+    pairs = [(compared.outer.keys(), one) for compared in found for one in compared.published]
+    published = {one.label: one for groups, one in pairs if not groups.isdisjoint(one.outer)}
     lines: list[PublishedComparison | Published] = [*found, *published.values()]
     known = {group for one in lines for group in one.outer}
     groups = list(dict.fromkeys(path[0] for compared in found for path in compared.paths if path[0] in known))
@@ -144,7 +140,7 @@ def _overview(found: Sequence[PublishedComparison]) -> Sheet:
         totals = [row.total().value, *([row.total(common).value] if fewer else [])]
         body.append([label, "published", *(_mean(row, group) for group in groups), *totals])
     names = [*groups, TOTAL, *([f"{TOTAL}, shared"] if fewer else [])]
-    heads = columns("row", "whose", *(Column(name, _unit(paper), "higher") for name in names))
+    heads = columns("row", "whose", *(Column(name, paper.unit(), "higher") for name in names))
     notes = [f"Published: {paper.citation.strip()}; score {paper.metric}."]
     notes += [f"shared by all rows: {', '.join(common)}"] if fewer else []
     return Sheet(f"{paper.title}: all rows", heads, body, notes, keys=2)
@@ -156,7 +152,3 @@ def _mean(one: Published, group: str) -> float | None:
 
 def _groups(one: PublishedComparison | Published) -> list[str]:
     return [name for name, part in one.outer.items() if part.value is not None]
-
-
-def _unit(paper: Paper) -> str:
-    return PERCENT if paper.scale == HUNDRED else ""

@@ -80,8 +80,7 @@ def settings(runs: Sequence[Run]) -> Section | None:
 
 
 def varied(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """Field -> its values, of the choices and swept values in which the runs differ, conditions first; without those
-    that follow from another one."""
+    """Field -> its values, of all in which the runs differ, conditions first; without those that follow from others."""
     names = [*_FIRST, *(name for run in runs for name in (*run.choices, *(run.manifest.get("swept") or ())))]
     values = {
         name: [_setting(run, name) for run in runs] for name in names if name.partition(".")[0] not in _NOT_VARIED

@@ -179,8 +179,7 @@ def shares_of(row: Row) -> list[Share]:
 
 
 def used_of(row: Row) -> dict[str, Used]:
-    """The actions of a row per value of its outermost stratum, in the order of their names; without episodes that
-    ended in an error."""
+    """The actions of a row per value of its outermost stratum, sorted; without episodes that ended in an error."""
     levels = next(iter(row.first.levels.values()), ())
     parts: dict[str, Used] = {}
     for run in row.runs:

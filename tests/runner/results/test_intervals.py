@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from runner.results.bounds import clustered_wilson, standard_error, student, wilson
+from runner.results.formulas import clustered_wilson, standard_error, student, wilson
 from runner.results.intervals import resample_intervals, unfinished_mean
 from runner.results.kinds import NUMBER, Scale
 from tests.slow import slow

@@ -86,7 +86,7 @@ def test_every_published_number_is_in_the_ledger_once():
             assert len(mine) == len(lines), path.stem
     statements = rows(PAPERS / "statements.csv")
     of = load_gains("radabench", PAPERS)
-    gains = sum(len(numbers(of, one)) for one in of.gains)
+    gains = sum(len(numbers(one)) for one in of.gains)
     cells = sum(len(rows(path)) for path in PAPERS.glob("*.csv")) + gains
     assert len(entries) == cells and {line["article"] for line in statements} == {one.article for one in entries}
     assert {one.verdict.word for one in entries} == {"untestable"} and all(one.verdict.why for one in entries)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner.results.bounds import wilson
+from runner.results.formulas import wilson
 from runner.results.intervals import unfinished_mean
 from runner.results.kinds import Scale
 from runner.results.metrics import metrics, summarise

@@ -13,7 +13,7 @@ from components.radiology.scorers import planning, refusal, response
 from components.scorers import building, choice, faults
 from runner.config.catalogue import CONF
 from runner.experiment.facts import declared_scores
-from runner.results.bounds import wilson
+from runner.results.formulas import wilson
 from runner.results.kinds import Scale, kinds_of
 from runner.results.publications.paper import load
 from runner.results.render.formats import comma, latex, page, sheets
