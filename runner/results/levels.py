@@ -69,7 +69,8 @@ def levelled_mean(records: Sequence[Record], score: str, levels: Sequence[str], 
 
 def nested_metrics(records: Sequence[Record], levels: Levels, kinds: Kinds) -> dict[str, Metric]:
     """``<outer level>/<value>/<score>`` and ``total/<score>`` of every score of which levels make several groups."""
-    outer, totals = {}, {}
+    outer: dict[str, Metric] = {}
+    totals: dict[str, Metric] = {}
     for score, strata in levels.items():
         if used_levels(records, strata):
             nested = Nested(records, score, strata, Scale(kind_of(score, kinds)))

@@ -182,9 +182,9 @@ def improvements(grid: Grid, baselines: Collection[str] = ()) -> Improvements:
         for row in grid.rows:
             if (other := _best(grid, name, row, baselines)) is not None:
                 pairs = []
-                for one in columns:
-                    sides = grid.cells[row.label, one.label], grid.cells[other.label, one.label]
-                    pairs.append(pairs_of(*sides, one.score or "", one.scale, one.direction))
+                for column in columns:
+                    sides = grid.cells[row.label, column.label], grid.cells[other.label, column.label]
+                    pairs.append(pairs_of(*sides, column.score or "", column.scale, column.direction))
                 single = [difference_of(of, column.levels) for column, of in zip(columns, pairs, strict=True)]
                 difference = single[0] if len(single) == 1 else _mean_difference(columns, pairs, single)
                 found[name][row.label] = Improvement(other.label, difference, sum(of.n_unpaired for of in pairs))
