@@ -62,7 +62,7 @@ class Case:
             {"sample_id": str(k), "epoch": 0, "cluster": None, "strata": {"task": str(k // size)}, "scores": {"x": one}}
             for k, one in enumerate(values)
         ]
-        return Nested(records, "x", ["task"], self.scale).total().metric
+        return Nested(records, "x", ["task"], self.scale).total().finished
 
 
 def _share(p: float) -> Draw:

@@ -12,15 +12,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from components.core.errors import ConfigError
-from runner.results.grid import Grid, grid_of, present_among
-from runner.results.render.written import markdown
+from runner.results.grid import grid_of, present_among
+from runner.results.render.formats import markdown
 from runner.results.rows import is_named
 from runner.results.runs import Run, run_folders, warnings_of
-from runner.results.sections.comparisons import FILE, READ, all_effects, comparison_section
+from runner.results.sections.comparisons import FILE, READ, all_effects, comparison_section, names_in
 from runner.results.table import show_section, show_text
 from runner.results.versus import compared
 from runner.storage.records import FILE as RECORDS
-from runner.terminal.command import exit_code_of
+from runner.terminal.command import Parser, exit_code_of
 
 _MLFLOW = "mlflow:"
 
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m runner.compare", description=__doc__)
+    parser = Parser(prog="python -m runner.compare", description=__doc__)
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run or sweep folder, or mlflow:EXPERIMENT")
     parser.add_argument(
         "--metric", action="append", default=[], metavar="NAME",
@@ -46,14 +46,16 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _compare(given: argparse.Namespace, scratch: Path) -> None:
+def _compare(options: argparse.Namespace, scratch: Path) -> None:
     """Read, compare, write and print. Raises ConfigError."""
-    out = None if given.out is None else _free(given.out)
-    runs, notes = _once([Run.at(folder) for folder in _folders(given, scratch)])
+    out = None if options.out is None else _free(options.out)
+    runs, notes = _once([Run.at(folder) for folder in _folders(options, scratch)])
     grid = grid_of(runs)
-    baselines = _baselines(given, grid)
-    found = compared(grid, given.metric, baselines, every=given.all_pairs)
-    effects = all_effects(runs, given.metric)
+    if (baselines := names_in(options.baselines)) is None:
+        baselines = [] if options.all_pairs else present_among(grid, runs[0].compare.get("baselines") or ())
+        baselines = [] if all(is_named(row, baselines) for row in grid.rows) else baselines
+    found = compared(grid, options.metric, baselines, every=options.all_pairs)
+    effects = all_effects(runs, options.metric)
     section, warnings = comparison_section(found, effects), [*notes, *warnings_of(runs)]
     if out is not None:
         numbers = {
@@ -78,28 +80,16 @@ def _compare(given: argparse.Namespace, scratch: Path) -> None:
         print(f"written to {out / READ} and {out / FILE}")  # noqa: T201
 
 
-def _baselines(given: argparse.Namespace, grid: Grid) -> list[str]:
-    """The baselines: those given, else those of the first run's config, unless all methods are. Raises ConfigError."""
-    if given.baselines is not None:
-        if named := [name.strip() for name in given.baselines.split(",") if name.strip()]:
-            return named
-        raise ConfigError("--baselines names nothing; give agents, labels or folders, with commas between them")
-    of = grid.rows[0].first.compare.get("baselines") or ()
-    named = [] if given.all_pairs else present_among(grid, of)
-    return [] if all(is_named(row, named) for row in grid.rows) else named
-
-
-def _folders(given: argparse.Namespace, scratch: Path) -> list[Path]:
+def _folders(options: argparse.Namespace, scratch: Path) -> list[Path]:
     """The run folders, each once. Raises ConfigError."""
     folders: list[Path] = []
-    for name in given.runs:
-        if not name.startswith(_MLFLOW):
-            folders += run_folders(Path(name))
-            continue
-        from runner.tracking.store import DATABASE, folders_of
+    for name in options.runs:
+        named = [Path(name)]
+        if name.startswith(_MLFLOW):
+            from runner.tracking.store import DATABASE, folders_of
 
-        for folder in folders_of(name.removeprefix(_MLFLOW), scratch, given.uri or DATABASE):
-            folders += run_folders(folder)
+            named = list(folders_of(name.removeprefix(_MLFLOW), scratch, options.uri or DATABASE))
+        folders += [folder for one in named for folder in run_folders(one)]
     return list({folder.resolve(): folder for folder in folders}.values())
 
 
@@ -116,8 +106,7 @@ def _once(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
 
 
 def _free(name: str) -> Path:
-    """A folder for files of these names. Raises ConfigError for that of a run or a sweep, which has such files, and for
-    what cannot be a folder."""
+    """A folder for files of these names. Raises ConfigError for one that has such files, and for what cannot be one."""
     folder = Path(name)
     try:
         if not name.strip() or (folder.exists() and not folder.is_dir()):

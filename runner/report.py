@@ -5,28 +5,28 @@ A FOLDER is a run's or a sweep's: outputs/<name>/<time>.
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError
+from components.text.words import meant
 from runner.config.catalogue import CONF
-from runner.results.kinds import kinds_of
+from runner.results.merge import merge
 from runner.results.metrics import as_json, summarise
 from runner.results.publications import ledger
 from runner.results.publications.paper import load
-from runner.results.render.written import comma
-from runner.results.runs import Run, config_of, measured, run_folders
+from runner.results.render.formats import comma
+from runner.results.runs import Run, config_of, folder_of, run_folders
 from runner.results.sections import page, tools
-from runner.results.sections.comparisons import show_methods
+from runner.results.sections.comparisons import names_in, show_methods
+from runner.results.sections.episodes import show_episode
 from runner.results.sections.means import show_means
 from runner.results.sections.papers import paper_section
 from runner.results.sections.report import present, report, status_line
-from runner.results.sections.transcript import show_episode
 from runner.results.table import show_section
 from runner.storage import manifest
-from runner.storage.records import read
 from runner.terminal.command import Parser, exit_code_of
 
 _PROGRAM = "python -m runner.report"
@@ -51,16 +51,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> None:
-    commands = _commands()
-    if words and words[0] not in commands:
+    if words and words[0] not in COMMANDS:
         flags = [word.partition("=")[0] for word in words]
         if flag := next((flag for flag in flags if flag in _FORMER_FLAGS), None):
             raise ConfigError(f"the flag {flag} is now a command: {_PROGRAM} {_FORMER_FLAGS[flag]}")
         if not words[0].startswith("-"):
-            raise ConfigError(f"{words[0]!r} is not a command of runner.report; tables: {_PROGRAM} table {words[0]}")
+            near = "" if Path(words[0]).exists() else meant(words[0], COMMANDS)
+            raise ConfigError(
+                f"{words[0]!r} is not a command of runner.report; {near}tables: {_PROGRAM} table {words[0]}"
+            )
     parser = Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (run, about, arguments) in commands.items():
+    for name, (run, about, arguments) in COMMANDS.items():
         command = parsers.add_parser(name, help=about, description=about)
         command.set_defaults(run=run)
         for argument, options in arguments:
@@ -69,60 +71,18 @@ def _run(words: Sequence[str]) -> None:
     given.run(given)
 
 
-def _argument(name: str, **options: Any) -> Argument:
-    return name, options
+def _folders(options: Options) -> list[Path]:
+    return [folder for name in options.folders for folder in run_folders(Path(name))]
 
 
-_FOLDERS = _argument("folders", nargs="+", metavar="FOLDER", help="a run or sweep folder")
-_OUT = _argument("--out", metavar="FOLDER", help="where the files go, by default the folder of the runs")
+def _stored(options: Options) -> list[Run]:
+    """The runs of the folders as they are."""
+    return [Run.at(folder) for folder in _folders(options)]
 
 
-def _commands() -> dict[str, Command]:
-    """Command -> its function, its help, its arguments. Sections without options have the same command."""
-    sections: dict[str, Command] = {
-        name: (partial(_section, name), f"the section {name!r} of the page", [_FOLDERS])
-        for name in page.SECTIONS
-        if name != "episodes"
-    }
-    return {
-        "table": (_table, "metrics of each run; of several also methods, datasets and means by group", [_FOLDERS]),
-        **sections,
-        "methods": (_methods, "scores by dataset, cost of a question, paired differences to the best baseline", [
-            _FOLDERS, _argument("--baselines", metavar="A,B", help="agents to compare with: direct,cot")]),
-        "paper": (_paper, "the runs next to the published values of one publication", [
-            _argument("name", metavar="NAME", help="a name in conf/papers, or a YAML"), _FOLDERS]),
-        "ledger": (_ledger, "every published value with ours and a verdict: ledger.csv", [
-            _argument("folders", nargs="*", metavar="FOLDER", help="a run or sweep folder"), _OUT]),
-        "tools": (_tools, "which tools were used, and tools.csv", [_FOLDERS]),
-        "page": (_page, "report.html with all sections, and tables/ as CSV and LaTeX", [_FOLDERS, _OUT]),
-        "episode": (_episode, "one episode: messages, tool calls and observations", [
-            _argument("sample", metavar="SAMPLE"), _FOLDERS,
-            _argument("--epoch", type=int, metavar="N", help="by default the first"),
-            _argument("--prompts", action="store_true", help="also what the model was asked")]),
-        "rescore": (_rescore, "score the stored trajectories again; this reads the data", [_FOLDERS]),
-        "track": (_track, "send the runs to MLflow again, under the same ids", [_FOLDERS]),
-        "merge": (_merge, "make one run folder of several shards", [_argument("new", metavar="NEW"), _FOLDERS]),
-        "export": (_export, "episodes in the layout of their method's authors: export.jsonl", [_FOLDERS]),
-        "bundle": (_bundle, "pack all that a replay elsewhere needs: docs/guides/bundles.md", [
-            _argument("file", metavar="FILE.zip"), _FOLDERS,
-            _argument("--with-data", action="store_true", help="also data and texts that stay here otherwise")]),
-        "annotate": (_annotate, "write blinded sheets for raters", [
-            _argument("rubric", metavar="RUBRIC", help="a name in conf/rubrics"), _FOLDERS,
-            _argument("--n", type=int, help="how many items, by default the rubric's number"),
-            _argument("--raters", type=int, default=2, help="how many raters, by default 2"),
-            _argument("--seed", type=int, default=0, help="of the sample and the orders, by default 0"), _OUT]),
-        "ratings": (_ratings, "read filled sheets: shares and agreement (kappa)", [
-            _FOLDERS, _argument("--sheets", nargs="+", required=True, metavar="SHEET"), _OUT]),
-    }  # fmt: skip
-
-
-def _folders(given: Options) -> list[Path]:
-    return [folder for name in given.folders for folder in run_folders(Path(name))]
-
-
-def _runs(given: Options) -> list[Run]:
+def _runs(options: Options) -> list[Run]:
     """The runs of the folders, their metrics computed again. Raises ConfigError."""
-    folders = _folders(given)
+    folders = _folders(options)
     for folder in folders:
         refresh(folder)
     return [Run.at(folder) for folder in folders]
@@ -130,14 +90,7 @@ def _runs(given: Options) -> list[Run]:
 
 def _home(runs: Sequence[Run], out: str | None = None) -> Path:
     """Where files of these runs go: the folder of the run, of the sweep that they share, or the current one."""
-    if out is not None or len(runs) == 1:
-        return runs[0].folder if out is None else Path(out)
-    homes = {run.folder.resolve().parent for run in runs}
-    return runs[0].folder.parent if len(homes) == 1 and all(run.manifest.get("sweep") for run in runs) else Path(".")
-
-
-def _table(given: Options) -> None:
-    _show_tables(_folders(given), swept=len(given.folders) == 1)
+    return Path(out) if out is not None else folder_of(runs) or Path(".")
 
 
 def _show_tables(folders: Sequence[Path], swept: bool = False) -> None:
@@ -150,99 +103,79 @@ def _show_tables(folders: Sequence[Path], swept: bool = False) -> None:
         show_means(runs)
 
 
-def _section(name: str, given: Options) -> None:
-    if (section := page.SECTIONS[name](_runs(given))) is None:
+def _section(name: str, options: Options) -> None:
+    if (section := page.SECTIONS[name](_runs(options))) is None:
         raise ConfigError(f"{name}: these runs have nothing for this section")
     show_section(section)
 
 
-def _methods(given: Options) -> None:
-    named = None if given.baselines is None else [one.strip() for one in given.baselines.split(",") if one.strip()]
-    show_methods(_runs(given), named)
-
-
-def _paper(given: Options) -> None:
-    show_section(paper_section(load(CONF / "papers", given.name), _runs(given)))
-
-
-def _ledger(given: Options) -> None:
-    runs = _runs(given)
-    entries, home = ledger.ledger(runs), _home(runs, given.out)
+def _ledger(options: Options) -> None:
+    runs = _runs(options)
+    entries, home = ledger.ledger(runs), _home(runs, options.out) if runs or options.out else Path(".")
     show_section(ledger.section_of(entries))
     home.mkdir(parents=True, exist_ok=True)
     (home / ledger.FILE).write_text(comma(ledger.flat(entries)), encoding="utf-8", newline="")
     _written(home / ledger.FILE)
 
 
-def _tools(given: Options) -> None:
-    runs = _runs(given)
+def _tools(options: Options) -> None:
+    runs = _runs(options)
     if (section := tools.section(runs)) is not None:
         show_section(section)
     _written(tools.write_shares(runs, _home(runs)))
 
 
-def _page(given: Options) -> None:
-    runs = _runs(given)
-    first, *others = page.write(runs, page.home_of(runs, given.out))
+def _page(options: Options) -> None:
+    runs = _runs(options)
+    if (home := folder_of(runs) if options.out is None else Path(options.out)) is None:
+        raise ConfigError("page: these runs have no common sweep folder; give the folder of their report: --out FOLDER")
+    first, *others = page.write(runs, home)
     _written(*others, first)
 
 
-def _episode(given: Options) -> None:
-    show_episode([Run.at(folder) for folder in _folders(given)], given.sample, given.epoch, given.prompts)
+def _written(*paths: Path) -> None:
+    print("written to", *paths, sep=" " if len(paths) == 1 else "\n")  # noqa: T201
 
 
-def _rescore(given: Options) -> None:
+def _rescore(options: Options) -> None:
     from runner.job.stored import replace_records, rescored_records
 
-    folders = _folders(given)
+    folders = _folders(options)
     for folder in folders:
         replace_records(folder, rescored_records(folder, config_of(folder)))
     _show_tables(folders)
 
 
-def _track(given: Options) -> None:
+def _track(options: Options) -> None:
     from runner import tracking
 
-    for folder in _folders(given):
+    for folder in _folders(options):
         refresh(folder, show=True)
         if url := tracking.track(folder, config_of(folder), sweep=manifest.read(folder).get("sweep")):
             print(f"MLflow:     {url}")  # noqa: T201
 
 
-def _merge(given: Options) -> None:
-    from runner.results.merge import merge
-
-    _show_tables([merge(_folders(given), Path(given.new))])
-
-
-def _export(given: Options) -> None:
+def _export(options: Options) -> None:
     from runner.job.stored import export
 
-    export(_runs(given))
+    export(_runs(options))
 
 
-def _bundle(given: Options) -> None:
+def _bundle(options: Options) -> None:
     from runner.bundle import pack
 
-    print(*pack(_folders(given), Path(given.file), given.with_data), sep="\n")  # noqa: T201
+    print(*pack(_folders(options), Path(options.file), options.with_data), sep="\n")  # noqa: T201
 
 
-def _annotate(given: Options) -> None:
-    from runner.rating.command import annotate
+def _rate(options: Options) -> None:
+    from runner.rating.command import annotate, show_ratings
 
-    runs = [Run.at(folder) for folder in _folders(given)]
-    annotate(runs, given.rubric, _home(runs, given.out), n=given.n, raters=given.raters, seed=given.seed)
-
-
-def _ratings(given: Options) -> None:
-    from runner.rating.command import show_ratings
-
-    runs = [Run.at(folder) for folder in _folders(given)]
-    show_ratings(runs, given.sheets, _home(runs, given.out))
-
-
-def _written(*paths: Path) -> None:
-    print("written to", *paths, sep=" " if len(paths) == 1 else "\n")  # noqa: T201
+    runs = _stored(options)
+    home = _home(runs, options.out)
+    if options.command == "ratings":
+        show_ratings(runs, options.sheets, home)
+    else:
+        annotate(runs, options.rubric, home, n=options.n, raters=options.raters, seed=options.seed)
 
 
 def refresh(folder: Path, *, show: bool = False) -> None:
@@ -253,8 +186,8 @@ def refresh(folder: Path, *, show: bool = False) -> None:
     if missing := {"name", "choices", "dataset", "status"} - facts.keys():
         path = folder / manifest.FILE
         raise ConfigError(f"{path} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
-    records = measured(folder, read(folder))
-    summary = summarise(records, facts.get("levels"), facts.get("by"), kinds_of(facts, records))
+    run = Run(folder, facts, {})
+    summary = summarise(run.records, run.levels, run.by, run.kinds)
     (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
     graded = judge_lines(folder, summary["metrics"])
     text = report(facts, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
@@ -262,6 +195,51 @@ def refresh(folder: Path, *, show: bool = False) -> None:
     if show:
         present(f"{facts['name']}: {status_line(facts)}", summary["metrics"])
         print(*graded, f"run folder: {folder}", sep="\n")  # noqa: T201
+
+
+def _argument(name: str, **options: Any) -> Argument:
+    return name, options
+
+
+_FOLDERS = _argument("folders", nargs="+", metavar="FOLDER", help="a run or sweep folder")
+_OUT = _argument("--out", metavar="FOLDER", help="where the files go, by default the folder of the runs")
+# Command -> its function, its help, its arguments. Sections without options have the same command.
+COMMANDS: Mapping[str, Command] = {
+    "table": (lambda options: _show_tables(_folders(options), swept=len(options.folders) == 1),
+              "metrics of each run; of several also methods, datasets and means by group", [_FOLDERS]),
+    **{name: (partial(_section, name), f"the section {name!r} of the page", [_FOLDERS])
+       for name in page.SECTIONS if name != "episodes"},
+    "methods": (lambda options: show_methods(_runs(options), names_in(options.baselines)),
+                "scores by dataset, cost of a question, paired differences to the best baseline", [
+        _FOLDERS, _argument("--baselines", metavar="A,B", help="agents to compare with: direct,cot")]),
+    "paper": (lambda options: show_section(paper_section(load(CONF / "papers", options.name), _runs(options))),
+              "the runs next to the published values of one publication", [
+        _argument("name", metavar="NAME", help="a name in conf/papers, or a YAML"), _FOLDERS]),
+    "ledger": (_ledger, "every published value with ours and a verdict: ledger.csv", [
+        _argument("folders", nargs="*", metavar="FOLDER", help="a run or sweep folder"), _OUT]),
+    "tools": (_tools, "which tools were used, and tools.csv", [_FOLDERS]),
+    "page": (_page, "report.html with all sections, and tables/ as CSV and LaTeX", [_FOLDERS, _OUT]),
+    "episode": (lambda options: show_episode(_stored(options), options.sample, options.epoch, options.prompts),
+                "one episode: messages, tool calls and observations", [
+        _argument("sample", metavar="SAMPLE"), _FOLDERS,
+        _argument("--epoch", type=int, metavar="N", help="by default the first"),
+        _argument("--prompts", action="store_true", help="also what the model was asked")]),
+    "rescore": (_rescore, "score the stored trajectories again; this reads the data", [_FOLDERS]),
+    "track": (_track, "send the runs to MLflow again, under the same ids", [_FOLDERS]),
+    "merge": (lambda options: _show_tables([merge(_folders(options), Path(options.new))]),
+              "make one run folder of several shards", [_argument("new", metavar="NEW"), _FOLDERS]),
+    "export": (_export, "episodes in the layout of their method's authors: export.jsonl", [_FOLDERS]),
+    "bundle": (_bundle, "pack all that a replay elsewhere needs: docs/guides/bundles.md", [
+        _argument("file", metavar="FILE.zip"), _FOLDERS,
+        _argument("--with-data", action="store_true", help="also data and texts that stay here otherwise")]),
+    "annotate": (_rate, "write blinded sheets for raters", [
+        _argument("rubric", metavar="RUBRIC", help="a name in conf/rubrics"), _FOLDERS,
+        _argument("--n", type=int, help="how many items, by default the rubric's number"),
+        _argument("--raters", type=int, default=2, help="how many raters, by default 2"),
+        _argument("--seed", type=int, default=0, help="of the sample and the orders, by default 0"), _OUT]),
+    "ratings": (_rate, "read filled sheets: shares and agreement (kappa)", [
+        _FOLDERS, _argument("--sheets", nargs="+", required=True, metavar="SHEET"), _OUT]),
+}  # fmt: skip
 
 
 if __name__ == "__main__":

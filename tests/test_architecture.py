@@ -133,7 +133,7 @@ LIBRARIES = {  # library -> the files that may import it
     "mlflow": ("runner/tracking/*", "runner/ui.py"),
     "litellm": ("components/models/litellm_chat.py",),
     "aiohttp": ("components/models/*", "components/tools/*"),
-    "jinja2": ("components/prompts/*.py", "runner/results/render/html.py"),
+    "jinja2": ("components/prompts/*.py", "runner/results/render/formats.py"),
     "unittest.mock": (),
 }  # fmt: skip
 

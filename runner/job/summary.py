@@ -33,7 +33,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     if not done:
         return
     runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
-    named = dict.fromkeys(name for run in runs for name in run.shown)
+    named = dict.fromkeys(name for run in runs for name in run.compare.get("scores") or ())
     names = headline([metrics for _, metrics in done], _COLUMNS, [run.manifest for run in runs], named)
     names = [*undirected_scores(runs, names), *names][:_COLUMNS]
     body = [

@@ -7,15 +7,12 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import CONF
-from runner.rating.agreement import Agreement
 from runner.rating.drawing import draw
-from runner.rating.reading import read_sheets, text_of
 from runner.rating.result import Result
-from runner.rating.sheets import KEY, SHEETS, Key, load, write_sheets, write_table
-from runner.results.render.written import markdown_of
+from runner.rating.sheets import KEY, SHEETS, Key, load, read_sheets, text_of, write_sheets, write_table
+from runner.results.render.formats import markdown_of
 from runner.results.runs import Run
-from runner.results.sheets import Cell, Sheet, Value, columns
-from runner.results.table import interval, number, plain, show_sheet
+from runner.results.table import Cell, Sheet, Value, columns, interval, number, plain, show_sheet
 
 FILE, READ, OPEN = "ratings.json", "ratings.md", "disagreements.csv"
 MODEL = "the model"
@@ -97,36 +94,33 @@ def _tables(result: Result) -> Iterator[Sheet]:
         over = " and ".join([*(["runs"] if len(groups) > 1 else []), *rubric.draw.by])
         notes.append(f"drawn evenly over {over}: shares are of the items drawn, not of all that there are")
     yield Sheet(f"{rubric.name}: share of items", columns("field", *groups, *([MODEL] if graded else [])), rows, notes)
-    if agreements := result.agreements():
-        kind = next(iter(agreements.values())).kind
-        yield _agreement(f"agreement of the raters ({kind})", agreements)
-    for rater, of in result.judged().items():
-        yield _agreement(f"agreement of the model's grades with {plain(rater)} (Cohen's kappa)", of)
-
-
-def _agreement(title: str, agreements: Mapping[str, Agreement]) -> Sheet:
-    rows = [
-        [name, one.n, one.share, Value(one.kappa, one.ci_low, one.ci_high, no_interval=one.no_interval or "")]
-        for name, one in agreements.items()
-    ]
-    return Sheet(title, columns("field", ("items", "n"), "all agree", "kappa"), rows)
+    agreements = {f"of the raters ({one.kind})": of for of in [result.agreements()] for one in of.values()}
+    judged = {f"of the model's grades with {plain(name)} (Cohen's kappa)": of for name, of in result.judged().items()}
+    for title, of in (agreements | judged).items():
+        rows = [
+            [name, one.n, one.share, Value(one.kappa, one.ci_low, one.ci_high, no_interval=one.no_interval or "")]
+            for name, one in of.items()
+        ]
+        yield Sheet(f"agreement {title}", columns("field", ("items", "n"), "all agree", "kappa"), rows)
 
 
 def judge_lines(folder: Path, metrics: Mapping[str, Any]) -> list[str]:
     """A line per field that a model graded: its kappa with each rater of this run or of its sweep, and theirs.
-
-    ``metrics``: those of the run, by name. Raises ConfigError for ratings that cannot be read.
-    """
+    ``metrics``: those of the run, by name. Raises ConfigError for ratings that cannot be read."""
     fields = dict.fromkeys(tuple(name.split("/")[1:3]) for name in metrics if name.startswith(_GRADED))
     lines = []
     for rubric in dict.fromkeys(rubric for rubric, _ in fields):
+        begin = f"{_GRADED}{rubric}"
         if (ratings := _ratings(folder, rubric)) is None:
-            lines.append(
-                f"{_GRADED}{rubric}: a model's grades, not checked by people here: runner.report annotate {rubric}"
-            )
+            lines.append(f"{begin}: a model's grades, not checked by people here: runner.report annotate {rubric}")
             continue
-        for field in (field for of, field in fields if of == rubric):
-            lines += [f"{_GRADED}{rubric}/{text}" for text in _judge_lines(ratings, field)]
+        of_model = next(iter(ratings["judge"].values()))  # by field, or by its categories where several may be picked
+        graded = [f"{field}/" for of, field in fields if of == rubric]
+        for name in (name for field in graded for name in of_model if f"{name}/".startswith(field)):
+            kappas = [f"{_kappa(of[name])} with {plain(rater)}" for rater, of in ratings["judge"].items()]
+            if ratings["agreement"]:
+                kappas.append(f"{_kappa(ratings['agreement'][name])} of raters with each other")
+            lines.append(f"{begin}/{name}: kappa of the model {', '.join(kappas)}; {of_model[name]['n']} items")
     return lines
 
 
@@ -140,16 +134,6 @@ def _ratings(folder: Path, rubric: str) -> dict[str, Any] | None:
         return ratings if ratings["judge"] else None
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} is damaged ({error!r}): runner.report ratings writes it again") from None
-
-
-def _judge_lines(ratings: Mapping[str, Any], field: str) -> Iterator[str]:
-    """Name and agreement of a field, or of each of its categories where several may be picked."""
-    for name, first in next(iter(ratings["judge"].values())).items():
-        if name == field or name.startswith(f"{field}/"):
-            models = [f"{_kappa(of[name])} with {plain(rater)}" for rater, of in ratings["judge"].items()]
-            if ratings["agreement"]:
-                models.append(f"{_kappa(ratings['agreement'][name])} of raters with each other")
-            yield f"{name}: kappa of the model {', '.join(models)}; {first['n']} items"
 
 
 def _kappa(one: Mapping[str, Any]) -> str:

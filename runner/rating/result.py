@@ -1,23 +1,119 @@
-"""Results of filled sheets: shares per category with intervals, by run; agreement of raters and with the model."""
+"""Results of filled sheets: shares per category with intervals, by run; agreement of raters and with the model.
 
-from collections.abc import Mapping, Sequence
+How far raters agree beyond chance is Cohen's kappa for two, Fleiss' for more, with 95 % intervals. Source: Cohen 1960;
+Fleiss 1971; the interval of Cohen's kappa for independent items by Fleiss, Cohen & Everitt 1969 (statsmodels), all
+others by a percentile bootstrap over clusters (patients), with a fixed seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError
 from components.rubrics.rubric import NONE
-from runner.rating.agreement import Agreement, agreement
-from runner.rating.reading import Sheet
-from runner.rating.sheets import Key
-from runner.results.intervals import Metric, mean
+from runner.rating.sheets import Key, RaterSheet
+from runner.results.formulas import RESAMPLES, resampled_sums
+from runner.results.intervals import ALIKE, FEWEST, TOO_SMALL, Metric, unfinished_mean
 from runner.results.kinds import Scale
 from runner.results.rows import rows_of
 from runner.results.runs import Run
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 ALL, JUDGE = "all", "judge"
+_LEAST = 1e-12  # a spread below this is none
 _SCORE = "judged/{}/{}/{}"  # how a scorer that grades by a rubric names its scores: rubric, field, category
 Pick = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """``share``: of the n items, all raters pick the same. ``kappa`` is None where all picks are of one category;
+    ``no_interval``: why it has none, with one cluster or where all agree."""
+
+    kind: str
+    n: int
+    share: float | None
+    kappa: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    no_interval: str | None = None
+
+
+def agreement(ratings: Sequence[Sequence[Hashable]], clusters: Sequence[str]) -> Agreement:
+    """Of two or more raters, each with a pick per item; ``clusters`` of the items, in the same order."""
+    import numpy as np
+
+    kind = "Cohen's kappa" if len(ratings) == 2 else "Fleiss' kappa"
+    n, categories = len(clusters), list(dict.fromkeys(pick for rater in ratings for pick in rater))
+    if not n:
+        return Agreement(kind, 0, None)
+    numbers = np.array([[categories.index(pick) for pick in rater] for rater in ratings])
+    same = float((numbers == numbers[0]).all(axis=0).mean())
+    if len(categories) < 2:
+        return Agreement(kind, n, same)
+    apart = len(set(clusters)) == n
+    k = len(categories)
+    pairs = np.eye(k * k)[numbers[0] * k + numbers[1]]  # a row per item: a 1 where its two picks meet in a k x k table
+    columns = pairs if len(ratings) == 2 else np.eye(k)[numbers].sum(axis=0)  # or the raters of each category
+    kappa, low, high = _point(columns, len(ratings), k)
+    if same < 1.0 and (len(ratings) > 2 or not apart):
+        low, high = _resampled(columns, clusters, len(ratings), k)
+    if low is None or high is None or not low < high:
+        return Agreement(kind, n, same, kappa, no_interval=TOO_SMALL if len(set(clusters)) < FEWEST else ALIKE)
+    return Agreement(kind, n, same, kappa, low, high)
+
+
+def _point(columns: NDArray[np.float64], raters: int, k: int) -> tuple[float, float | None, float | None]:
+    """Kappa by statsmodels, for two raters with the interval of independent items."""
+    import numpy as np
+    from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
+
+    if raters > 2:
+        return float(fleiss_kappa(columns)), None, None
+    table = columns.sum(axis=0).reshape(k, k)
+    if table.trace() == table.sum():  # its standard error is nothing then
+        return 1.0, None, None
+    with np.errstate(divide="ignore", invalid="ignore"):  # its tests, where a rater always says the same
+        found = cohens_kappa(table)
+    if not found.std_kappa > _LEAST:
+        return float(found.kappa), None, None
+    return float(found.kappa), max(-1.0, float(found.kappa_low)), min(1.0, float(found.kappa_upp))
+
+
+def _resampled(
+    columns: NDArray[np.float64], clusters: Sequence[str], raters: int, k: int
+) -> tuple[float | None, float | None]:
+    """The interval over resampled clusters; None for one cluster."""
+    import numpy as np
+
+    names = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
+    if len(names) < 2:
+        return None, None
+    agreed = (columns * (columns - 1)).sum(axis=1, keepdims=True)  # pairs of raters that agree, item by item
+    columns = np.hstack([columns, agreed])
+    sums = np.zeros((len(names), columns.shape[1]))
+    np.add.at(sums, [names[name] for name in clusters], columns)
+    sums = resampled_sums(sums, RESAMPLES, np.random.default_rng(0))
+    counts, agreed = sums[:, :-1], sums[:, -1]
+    n = counts.sum(axis=1)
+    if raters > 2:  # n picks, by each of n / raters items a pair of every two raters
+        observed, chance = agreed / (n * (raters - 1)), ((counts / n[:, None]) ** 2).sum(axis=1)
+    else:
+        tables = counts.reshape(-1, k, k)
+        margins = tables.sum(axis=1) * tables.sum(axis=2)
+        observed, chance = tables.trace(axis1=1, axis2=2) / n, margins.sum(axis=1) / n**2
+    defined = 1 - chance > _LEAST
+    if not defined.any():
+        return None, None
+    low, high = np.percentile((observed[defined] - chance[defined]) / (1 - chance[defined]), [2.5, 97.5])
+    return float(low), float(high)
 
 
 @dataclass(frozen=True)
@@ -25,7 +121,7 @@ class Result:
     """Sheets of one draw, and the runs that its items come from."""
 
     key: Key
-    sheets: Sequence[Sheet]
+    sheets: Sequence[RaterSheet]
     runs: Sequence[Run]
 
     @cached_property
@@ -62,7 +158,8 @@ class Result:
     def _mean(self, values: Sequence[float], codes: Sequence[str], raters: int = 1) -> Metric:
         names = self._clusters(codes)
         numbers = {name: number for number, name in enumerate(sorted(set(names)))}
-        return mean(values, [numbers[name] for name in names], Scale("proportion" if raters == 1 else "share"))
+        scale = Scale("proportion" if raters == 1 else "share")
+        return unfinished_mean(values, [numbers[name] for name in names], scale).finished
 
     def _clusters(self, codes: Sequence[str]) -> list[str]:
         return [str(self.key.items[code]["cluster"]) for code in codes]
@@ -105,21 +202,17 @@ class Result:
     def grades(self) -> dict[str, dict[str, Pick]]:
         """Item -> field -> what the model picked; fields that it did not grade by this rubric are left out."""
         runs = [run for run in self.runs if run not in self.otherwise]
-        scores = {
-            (str(run.manifest.get("id")), one["sample_id"], one["epoch"]): one["scores"]
-            for run in runs
-            for one in run.records
-        }
+        records = [(str(run.manifest.get("id")), one) for run in runs for one in run.records]
+        scores = {(name, one["sample_id"], one["epoch"]): one["scores"] for name, one in records}
         keys = {code: (str(of["run"]), of["sample_id"], of["epoch"]) for code, of in self.key.items.items()}
-        return {code: self._graded(scores.get(key, {})) for code, key in keys.items()}
-
-    def _graded(self, scores: Mapping[str, float | None]) -> dict[str, Pick]:
-        rubric, picks = self.key.rubric, {}
-        for name, field in rubric.fields.items():
-            values = {one: scores.get(_SCORE.format(rubric.name, name, one)) for one in field.categories}
-            if None not in values.values():
-                picks[name] = tuple(one for one, value in values.items() if value)
-        return picks
+        grades: dict[str, dict[str, Pick]] = {code: {} for code in keys}
+        for (code, key), (name, field) in product(keys.items(), self.key.rubric.fields.items()):
+            of = {
+                one: scores.get(key, {}).get(_SCORE.format(self.key.rubric.name, name, one)) for one in field.categories
+            }
+            if None not in of.values():
+                grades[code][name] = tuple(one for one, value in of.items() if value)
+        return grades
 
     def disagreements(self) -> list[dict[str, str]]:
         """A row per item and field on which raters differ: the value of each, and of the model where it graded."""

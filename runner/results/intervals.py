@@ -1,20 +1,10 @@
 """Means with 95 % intervals: the one place that computes them. Tables, pages, files and comparisons read these.
 
-The kind of a score (``runner.results.kinds``) decides, never which values came out:
-
-- ``proportion``: Wilson's interval, with the effective number of independent samples where they come in clusters
-  (patients); differences of two of them: Agresti and Min's.
-- ``share``, ``count``, ``number``: a studentised bootstrap over clusters, 1,000 resamples with a fixed seed, whose ends
-  are no nearer than those of Student's t; with hardly any spread Student's t over clusters. Below 10 clusters the score
-  interval with Student's t: of shares Wilson's over as many samples of 0 and 1 as would give their variance, of counts
-  that of an overdispersed Poisson's mean; of numbers, and of differences, Student's t.
-- Where all clusters are alike: of shares what values at the bounds could change (``bounds.unvaried``), of counts
-  Garwood's interval; of numbers nothing says how far they reach (Bahadur & Savage 1956): ``does not vary``.
-- Means of means: the same score intervals, else Student's t, from the variances of the groups with degrees of freedom
-  by Welch and Satterthwaite (1946).
-
-With fewer than two clusters there is no interval: ``n too small``. How often each holds the truth is measured by
-``python -m benchmarks coverage``. Source: ``runner.results.bounds``; Efron & Tibshirani 1993, ch. 12.5.
+The kind of a score (``runner.results.kinds``) decides by which formula (``runner.results.formulas``), never its values:
+docs/explanation/statistics.md has the table. A mean of means has the same score intervals, else Student's t, from the
+variances of its groups with degrees of freedom by Welch and Satterthwaite (1946). Of fewer than two clusters there is
+no interval, ``n too small``; of equal numbers nothing says how far they reach, ``does not vary`` (Bahadur & Savage
+1956). How often each holds the truth is measured by ``python -m benchmarks coverage``.
 """
 
 from __future__ import annotations
@@ -24,8 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypedDict, cast
 
-from runner.results.bounds import (
+from runner.results.formulas import (
     FEWEST_RESAMPLED,
+    NOTHING,
     Ends,
     clustered_wilson,
     moments,
@@ -37,10 +28,10 @@ from runner.results.bounds import (
     student,
     studentised,
     unvaried,
+    unvaried_variance,
     wilson,
 )
-from runner.results.kinds import Scale, grouped
-from runner.results.significance import NOTHING
+from runner.results.kinds import NUMBER, Scale, grouped
 from runner.storage.schema import Record
 
 if TYPE_CHECKING:
@@ -67,8 +58,7 @@ class MetricJSON(TypedDict, total=False):
 @dataclass(frozen=True)
 class Metric:
     """One number over many samples. ``n`` scored samples, ``unscored`` the others. ``no_interval``: why a mean has
-    none; totals have none either, and nothing to say. ``ceiling``: what a perfect agent would reach.
-    """
+    none; totals have none either, and nothing to say. ``ceiling``: what a perfect agent would reach."""
 
     value: float | None
     ci_low: float | None = None
@@ -90,29 +80,28 @@ class Metric:
 
 @dataclass
 class Mean:
-    """A metric in progress: without an interval yet where clusters have to be resampled for it.
-
-    ``spread`` and ``sizes`` say of each scored cluster the sum of the deviations from the mean and the number, where
-    there are two clusters or more; ``bounds``: of the interval; ``resampled``: its interval is by resampling.
-    """
+    """A metric and how sure it is; without an interval yet where that is by resampling the clusters. ``variance`` of
+    the mean, None where it is unknown; ``df``: the degrees of freedom behind it; ``size``: of how many independent
+    samples of one group the mean would be as sure. ``resampled``: of each scored cluster the sum of the deviations from
+    the mean and the number, then the bounds of the interval."""
 
     metric: Metric
-    spread: NDArray[np.float64] | None = None
-    sizes: NDArray[np.intp] | None = None
-    bounds: Ends = (-math.inf, math.inf)
-    varies: bool = False
-    resampled: bool = False
+    scale: Scale = NUMBER
+    variance: float | None = None
+    df: float = math.inf
+    size: float = 1.0
+    resampled: tuple[NDArray[np.float64], NDArray[np.intp], Ends] | None = None
 
     @property
-    def clusters(self) -> int:
-        """How many scored clusters there are, as far as there are two; else 1."""
-        return 1 if self.spread is None else len(self.spread)
+    def value(self) -> float | None:
+        """The mean itself."""
+        return self.metric.value
 
     @property
-    def sums(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Spread and sizes of a mean that has clusters."""
-        assert self.spread is not None and self.sizes is not None, "it has clusters"
-        return self.spread, self.sizes
+    def finished(self) -> Metric:
+        """The metric with its interval."""
+        resample_intervals([self])
+        return self.metric
 
 
 def numbered(records: Iterable[Record]) -> NDArray[np.intp]:
@@ -126,76 +115,70 @@ def numbered(records: Iterable[Record]) -> NDArray[np.intp]:
 
 def mean_of(records: Sequence[Record], score: str, scale: Scale) -> Metric:
     """The plain mean of one score, with its interval, whatever the order of the records."""
-    return finished_metric(unfinished_mean_of(records, score, scale))
+    return unfinished_mean_of(records, score, scale).finished
 
 
 def unfinished_mean_of(records: Sequence[Record], score: str, scale: Scale) -> Mean:
     """The same before its interval is resampled."""
-    import numpy as np
-
     ordered = sorted(records, key=lambda one: (str(one["sample_id"]), one["epoch"]))
-    values = np.array([one["scores"].get(score) for one in ordered], dtype=float)
-    return unfinished_mean(values, numbered(ordered), scale)
-
-
-def mean(values: Sequence[float | None], clusters: Sequence[int], scale: Scale, ceiling: float | None = None) -> Metric:
-    """Mean of the values that are there, with its interval; ``clusters`` are numbers from 0."""
-    import numpy as np
-
-    return finished_metric(
-        unfinished_mean(np.array(values, dtype=float), np.array(clusters, dtype=np.intp), scale, ceiling)
-    )
+    return unfinished_mean([one["scores"].get(score) for one in ordered], numbered(ordered), scale)
 
 
 def unfinished_mean(
-    values: NDArray[np.float64], clusters: NDArray[np.intp], scale: Scale, ceiling: float | None = None
-) -> Mean:
-    """Mean of the values that are not NaN, and what ``resample_intervals`` needs for an interval by resampling."""
+    values: Sequence[float | None] | NDArray[np.float64], clusters: Sequence[int] | NDArray[np.intp], scale: Scale,
+    ceiling: float | None = None,
+) -> Mean:  # fmt: skip
+    """Mean of the values that are neither None nor NaN; ``clusters`` are numbers from 0."""
     import numpy as np
 
+    values, clusters = np.asarray(values, dtype=float), np.asarray(clusters, dtype=np.intp)
     there = ~np.isnan(values)
     scored = values[there]
     n, missing = len(scored), len(values) - len(scored)
     if n == 0:
-        return Mean(Metric(None, unscored=missing, ceiling=ceiling))
+        return Mean(Metric(None, unscored=missing, ceiling=ceiling), scale)
     value = math.fsum(scored.tolist()) / n
     sizes = np.bincount(clusters[there])
-    scored_clusters = sizes > 0
+    k = int((sizes > 0).sum())
     metric = Metric(value, None, None, n, missing, ceiling)
-    if int(scored_clusters.sum()) < FEWEST:
-        return Mean(replace(metric, no_interval=TOO_SMALL))
-    spread: NDArray[np.float64] = np.bincount(clusters[there], weights=scored - value).astype(np.float64)[
-        scored_clusters
-    ]
+    if k < FEWEST:
+        variance = unvaried_variance(value, 1, scale.bounds) if scale.bounded else None
+        return Mean(replace(metric, no_interval=TOO_SMALL), scale, variance, 1.0)
+    spread: NDArray[np.float64] = np.bincount(clusters[there], weights=scored - value).astype(np.float64)[sizes > 0]
     low, high = scale.bounds  # a score that breaks its declared bounds, as some published ones do, widens them
-    unit = float(np.abs(scored).max()) if scale.kind == "number" else 1.0
-    varies = float(np.abs(spread).max()) > NOTHING * n * unit and standard_error(spread, n) > 0.0
     bounds = min(low, float(scored.min())), max(high, float(scored.max()))
-    found = Mean(metric, spread, sizes[scored_clusters], bounds, varies)
-    if (ends := _closed(found, scored, scale)) is not None:
+    se, unit = standard_error(spread, n), float(np.abs(scored).max()) if scale.kind == "number" else 1.0
+    varies = float(np.abs(spread).max()) > NOTHING * n * unit and se > 0.0
+    found = Mean(metric, scale, se**2, k - 1.0, k)
+    if not varies:
+        counted = (value * k + 0.5) / (k * k) if scale.kind == "count" and not scale.difference else 0.0
+        found.variance = unvaried_variance(value, k, scale.bounds) if scale.bounded else counted
+        found.df = float(k)
+    if (ends := _closed(value, scored, spread, scale, bounds, varies)) is not None:
         found.metric = metric.between(ends)
     elif varies:
-        found.resampled = True
+        found.resampled = spread, sizes[sizes > 0], bounds
     else:
         found.metric = replace(metric, no_interval=ALIKE)
     return found
 
 
-def _closed(one: Mean, scored: NDArray[np.float64], scale: Scale) -> Ends | None:
+def _closed(
+    value: float, scored: NDArray[np.float64], spread: NDArray[np.float64], scale: Scale, bounds: Ends, varies: bool
+) -> Ends | None:
     """The ends that a formula gives; None where the interval is resampled, or there is none."""
-    value, n, k = one.metric.value, one.metric.n, one.clusters
-    assert value is not None and one.spread is not None, "it has clusters"
-    if scale.kind == "proportion" and one.bounds == scale.bounds:
+    n, k = len(scored), len(spread)
+    if scale.kind == "proportion" and bounds == scale.bounds:
         if not scale.difference:
-            whole = k == n or value in scale.bounds
-            return wilson(value * k, k) if whole else clustered_wilson(value, one.spread, n)
-        low, high = paired_binary(scored, one.spread, one.varies)
-        return max(one.bounds[0], low), min(one.bounds[1], high)
-    if one.varies:
-        few = k < FEWEST_RESAMPLED and one.bounds == scale.bounds
-        return _score(value, standard_error(one.spread, n) ** 2, k - 1, scale) if few else None
+            whole = k == n or value in bounds
+            return wilson(value * k, k) if whole else clustered_wilson(value, spread, n)
+        low, high = paired_binary(scored, spread, varies)
+        return max(bounds[0], low), min(bounds[1], high)
+    if varies:
+        few = k < FEWEST_RESAMPLED and bounds == scale.bounds
+        return _score(value, standard_error(spread, n) ** 2, k - 1, scale) if few else None
     if scale.bounded:
-        return unvaried(value, k, one.bounds)
+        return unvaried(value, k, bounds)
     return poisson(value * k, k) if scale.kind == "count" and not scale.difference else None
 
 
@@ -206,36 +189,32 @@ def _score(value: float, variance: float, df: float, scale: Scale) -> Ends | Non
     return score_share(value, variance, df) if scale.bounded else score_count(value, variance, df)
 
 
-def of_means(metric: Metric, variance: float | None, df: float, size: float, scale: Scale) -> Metric:
-    """A mean of means with its interval, from its variance, the degrees of freedom behind that, and as how many
-    independent samples of one group it counts."""
-    value = metric.value
+def of_means(one: Mean) -> Mean:
+    """A mean of means with its interval, which follows from its variance, degrees of freedom and size."""
+    metric, value, variance, (low, high) = one.metric, one.value, one.variance, one.scale.bounds
     if value is None:
-        return metric
+        return one
     if variance is None or not variance > 0:
-        return replace(metric, no_interval=TOO_SMALL if variance is None else ALIKE)
-    low, high = scale.bounds
-    if scale.bounded and not scale.difference and value in (low, high):
-        return metric.between(wilson(value * size, size))
-    if (ends := _score(value, variance, df, scale)) is not None:
-        return metric.between(ends)
-    half = student(df) * math.sqrt(variance)
-    return metric.between((max(min(low, value), value - half), min(max(high, value), value + half)))
+        return replace(one, metric=replace(metric, no_interval=TOO_SMALL if variance is None else ALIKE))
+    if one.scale.bounded and not one.scale.difference and value in (low, high):
+        ends = wilson(value * one.size, one.size)
+    elif (formula := _score(value, variance, one.df, one.scale)) is not None:
+        ends = formula
+    else:
+        half = student(one.df) * math.sqrt(variance)
+        ends = max(min(low, value), value - half), min(max(high, value), value + half)
+    return replace(one, metric=metric.between(ends))
 
 
-def finished_metric(one: Mean) -> Metric:
-    """The metric of a mean, with its interval."""
-    resample_intervals([one])
-    return one.metric
-
-
-def resample_intervals(means: Sequence[Mean]) -> None:
+def resample_intervals(means: Iterable[Mean]) -> None:
     """Give the means their intervals by resampling whole clusters: one set of resamples per number of clusters."""
     import numpy as np
 
-    for k, group in grouped((one for one in means if one.resampled), lambda one: one.clusters).items():
-        columns = [column for one in group for column in moments(*one.sums)]
-        for one, (below, above) in zip(group, studentised(np.stack(columns, axis=1), k), strict=True):
-            value, se = one.metric.value or 0.0, standard_error(one.sums[0], one.metric.n)
-            low, high = value - below * se, value + above * se
-            one.metric = one.metric.between((max(one.bounds[0], low), min(one.bounds[1], high)))
+    open_means = [(one, one.resampled) for one in means if one.resampled is not None]
+    for k, group in grouped(open_means, lambda pair: len(pair[1][0])).items():
+        columns = [column for _, (spread, sizes, _) in group for column in moments(spread, sizes)]
+        reaches = studentised(np.stack(columns, axis=1), k)
+        for (one, (spread, _, bounds)), (below, above) in zip(group, reaches, strict=True):
+            value, se = one.value or 0.0, standard_error(spread, one.metric.n)
+            one.metric = one.metric.between((max(bounds[0], value - below * se), min(bounds[1], value + above * se)))
+            one.resampled = None

@@ -1,9 +1,8 @@
 """Properties of metrics: what their values can be, in which direction they improve, what they count.
 
-Scorers declare them of their scores, the runner of its own metrics. ``kinds`` decides how intervals are computed; a
-score that no scorer declares is a ``number``. Manifests of older runs lack the declaration: there the kind is inferred
-from all values of the run at once, never from those of a part of it, and the report says so. ``lower`` names what is
-better low, ``neither`` what is not better either way (how many tools it took), ``units`` what counts count.
+Scorers declare them of their scores, the runner of its own metrics. ``kinds`` decides how intervals are computed; if
+manifests of older runs lack it, it is inferred from all values of a run, and the report says so. ``lower`` names
+what is better low, ``neither`` what is not better either way (how many tools it took), ``units`` what counts count.
 """
 
 import math
@@ -56,8 +55,12 @@ def kinds_of(manifest: Manifest, records: Sequence[Record]) -> Kinds:
     """The kinds of a run's scores: declared in its manifest, else, in an older run's, inferred. Raises ConfigError."""
     if KEY not in manifest:
         scored = [(name, value) for one in records for name, value in one["scores"].items() if value is not None]
-        counts, values = units_of(manifest), grouped(scored, lambda pair: pair[0])
-        return {name: "count" if name in counts else _inferred({one for _, one in of}) for name, of in values.items()}
+        found: dict[str, ScoreKind] = {}
+        for name, of in grouped(scored, lambda pair: pair[0]).items():
+            values = {value for _, value in of}
+            share: ScoreKind = "share" if min(values) >= 0.0 and max(values) <= 1.0 else "number"
+            found[name] = "proportion" if values <= {0.0, 1.0} else share
+        return {name: "count" if name in units_of(manifest) else kind for name, kind in found.items()}
     declared: object = manifest[KEY]
     known, wrong = get_args(ScoreKind), repr(declared)[:40]
     if isinstance(declared, Mapping):
@@ -72,15 +75,8 @@ def kind_of(metric: str, kinds: Kinds) -> ScoreKind:
     return "proportion" if metric.startswith(_SHARES) else kinds.get(metric, "number")
 
 
-def _inferred(values: set[float]) -> ScoreKind:
-    if values <= {0.0, 1.0}:
-        return "proportion"
-    return "share" if min(values) >= 0.0 and max(values) <= 1.0 else "number"
-
-
 def better(metric: str, manifests: Iterable[Manifest] = ()) -> Better:
-    """The direction of a metric, of a score or of its mean over some part (``task/x/<score>``), as the manifests of
-    runs have it; empty where neither way is better."""
+    """The direction of a metric, or of a score's mean over a part (``task/x/<score>``); empty where neither is."""
     known = list(manifests)
     if metric.startswith(_LOW) or any(_is_of(metric, name) for one in known for name in one.get("lower") or ()):
         return "lower"

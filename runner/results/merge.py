@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 from components.core.errors import ConfigError
-from runner.results.runs import config_of
+from runner.results.runs import config_of, leaves
 from runner.storage import manifest
 from runner.storage.records import FILE, read
 from runner.storage.resume import differences, setting
@@ -20,32 +20,34 @@ _SAME = ("name", "choices", "seed", "epochs", "limit", "prompts", "scorers", "id
 
 
 def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
-    """Put the records and texts of several folders into a new one. Raises ConfigError, naming the difference,
-    when they are not shards of one run or a sample is in two of them.
-
-    Records are in the order of ``ids``, the whole run's samples; without it as the shards took turns.
-    """
+    """Put the records and texts of several folders into a new one. Raises ConfigError, naming the difference, when they
+    are not shards of one run or a sample is in two of them. Records are in the order of ``ids``, the whole run's
+    samples; without it as the shards took turns."""
     if new.exists():
         raise ConfigError(f"merge {new}: the folder exists; name a new one")
     notes = [manifest.read(folder) for folder in folders]
     if begun := [folder for folder, note in zip(folders, notes, strict=True) if not note.get("counts")]:
         raise ConfigError(f"merge: {begun[0]} has not ended: {setting('run.resume', begun[0])} resumes it")
-    for folder, other in zip(folders[1:], notes[1:], strict=True):
-        for key in _SAME:
-            if other.get(key) != notes[0].get(key):
-                raise ConfigError(
-                    f"{folder} is not a shard of {folders[0]}: {key} is {other.get(key)}, not {notes[0].get(key)}"
-                )
-        if changes := differences(config_of(folders[0]), config_of(folder)):
+    mine, *others = (dict(pair for key in _SAME for pair in leaves(note.get(key), key)) for note in notes)
+    for folder, other in zip(folders[1:], others, strict=True):
+        both = [(key, other.get(key, "not set"), mine.get(key, "not set")) for key in dict.fromkeys([*other, *mine])]
+        changes = [f"{key} is {is_here}, not {is_there}" for key, is_here, is_there in both if is_here != is_there]
+        if changes := changes or differences(config_of(folders[0]), config_of(folder)):
             raise ConfigError(f"{folder} is not a shard of {folders[0]}: {'; '.join(changes[:3])}")
-    _check_shards(notes)
+    if len({note["dataset"]["fingerprint"] for note in notes}) > 1:
+        raise ConfigError("the shards were run on different data (dataset fingerprints differ)")
+    shards = [str(note["shard"]) for note in notes]
+    whole = shards[0].partition("/")[2]
+    if sorted(shards) != sorted(f"{i + 1}/{whole}" for i in range(int(whole or 0))):
+        needed = f"to merge them all of i/{whole or 'n'} must be there once"
+        raise ConfigError(f"the shards are {', '.join(shards)}; {needed}")
     lines = _lines(folders, ids)
     new.mkdir(parents=True)
     with ExitStack() as stack, (new / FILE).open("wb") as out:  # one at a time: together they may not fit into memory
         files = [stack.enter_context((folder / FILE).open("rb")) for folder in folders]
-        for line in lines:
-            files[line.folder].seek(line.begin)
-            out.write(files[line.folder].read(line.end - line.begin))
+        for _, n, _, begin, end in lines:
+            files[n].seek(begin)
+            out.write(files[n].read(end - begin))
     for n, folder in enumerate(folders):
         for path in sorted(folder.glob("texts-*.jsonl.gz")):
             shutil.copyfile(path, new / f"texts-{n:04}-{path.name.removeprefix('texts-')}")
@@ -56,20 +58,11 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     return new
 
 
-class _Line(NamedTuple):
-    """A record's position in the whole, and where it is found: its folder's number, and bytes of the file."""
-
-    rank: int
-    folder: int
-    epoch: int
-    begin: int
-    end: int
-
-
-def _lines(folders: Sequence[Path], ids: Sequence[str]) -> list[_Line]:
-    """Where the records of all folders are, in order. Raises ConfigError for one that is in two folders."""
+def _lines(folders: Sequence[Path], ids: Sequence[str]) -> list[tuple[int, int, int, int, int]]:
+    """The records of all folders in order: position in the whole, number of the folder, epoch, first and last byte in
+    its file. Raises ConfigError for one that is in two folders."""
     ranks = {name: n for n, name in enumerate(ids)}
-    lines: list[_Line] = []
+    lines = []
     seen: dict[tuple[str, int], Path] = {}
     for n, folder in enumerate(folders):
         turns: dict[str, int] = {}
@@ -80,7 +73,7 @@ def _lines(folders: Sequence[Path], ids: Sequence[str]) -> list[_Line]:
                 if (first := seen.setdefault((name, epoch), folder)) != folder:
                     raise ConfigError(f"sample {name!r} is in {first} and in {folder}")
                 turn = turns.setdefault(name, len(turns))
-                lines.append(_Line(ranks.get(name, turn), n, epoch, begin, begin + len(line)))
+                lines.append((ranks.get(name, turn), n, epoch, begin, begin + len(line)))
                 begin += len(line)
     return sorted(lines)
 
@@ -109,13 +102,3 @@ def _merged(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "config": None,
         "mlflow": None,
     }
-
-
-def _check_shards(notes: Sequence[Mapping[str, Any]]) -> None:
-    """Raises ConfigError unless every one of the n shards is there once, over the same data."""
-    if len({note["dataset"]["fingerprint"] for note in notes}) > 1:
-        raise ConfigError("the shards were run on different data (dataset fingerprints differ)")
-    shards = [str(note["shard"]) for note in notes]
-    n = shards[0].partition("/")[2]
-    if sorted(shards) != sorted(f"{i + 1}/{n}" for i in range(int(n or 0))):
-        raise ConfigError(f"the shards are {', '.join(shards)}; to merge them all of i/{n or 'n'} must be there once")

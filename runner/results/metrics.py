@@ -9,7 +9,7 @@ from components.core.types import CONTEXT_LENGTH
 from runner.results.intervals import Mean, Metric, MetricJSON, numbered, resample_intervals, unfinished_mean
 from runner.results.kinds import Kinds, Scale, kind_of
 from runner.results.levels import Levels, nested_metrics
-from runner.results.sheets import USD, columns
+from runner.results.table import USD, columns
 from runner.storage.schema import Record
 
 OVERFLOWS = "errors/context_length"
@@ -31,22 +31,20 @@ class Summary(TypedDict):
 def summarise(
     records: Sequence[Record], levels: Levels | None = None, by: Levels | None = None, kinds: Kinds | None = None
 ) -> Summary:
-    """Everything for ``metrics.json``.
-
-    ``levels``: the scores of which means of means are requested, ``by``: those requested per value of a stratum too
-    (see ``runner.results.levels``), ``kinds``: what their values can be (see ``runner.results.kinds``). A part has
-    every score of the whole; one without a scored sample has the value None.
-    """
+    """Everything for ``metrics.json``. ``levels``: the scores of which means of means are requested, ``by``: those
+    requested per value of a stratum too (see ``runner.results.levels``), ``kinds``: what their values can be (see
+    ``runner.results.kinds``). A part has every score of the whole; one without a scored sample has the value None."""
     records = sorted(records, key=lambda one: (one["sample_id"], one["epoch"]))  # the order of finishing says nothing
     levels, by, kinds = levels or {}, by or {}, kinds or {}
-    table, rows = _Table(records, kinds), _rows(records)
+    table = _Table(records, kinds)
     scores, endings = table.scores(), _endings(records, table)
-    parts = {
-        stratum: {value: table.scores(of) for value, of in sorted(values.items())}
-        for stratum, values in sorted(rows.items())
-    }
-    resample_intervals([one for part in (scores, endings, *(of for part in parts.values() for of in part.values()))
-            for one in part.values()])  # fmt: skip
+    rows: dict[str, dict[str, list[int]]] = {}  # stratum -> value -> the numbers of its records
+    for number, record in enumerate(records):
+        for stratum, value in record["strata"].items():
+            rows.setdefault(stratum, {}).setdefault(value, []).append(number)
+    parts = {name: {value: table.scores(of) for value, of in sorted(rows[name].items())} for name in sorted(rows)}
+    every = [scores, endings, *(part for of in parts.values() for part in of.values())]
+    resample_intervals(one for part in every for one in part.values())
     nested = nested_metrics(records, {name: strata for name, strata in levels.items() if name in scores}, kinds)
     grouped = {
         f"{stratum}/{value}/{name}": part[name].metric
@@ -57,10 +55,8 @@ def summarise(
         if len(parts[stratum]) > 1
     }
     found = _metrics(scores) | nested | grouped | _metrics(endings) | _totals(records)
-    strata = {
-        stratum: {value: _as_dicts(_metrics(part)) for value, part in of.items()} for stratum, of in parts.items()
-    }
-    return {"metrics": _as_dicts(found), "strata": strata}
+    strata = {name: {value: as_dicts(_metrics(part)) for value, part in of.items()} for name, of in parts.items()}
+    return {"metrics": as_dicts(found), "strata": strata}
 
 
 def as_json(summary: Summary) -> str:
@@ -74,7 +70,7 @@ def metrics(records: Sequence[Record], kinds: Kinds) -> dict[str, Metric]:
     """Scores first, in the scorers' order, then how episodes ended, errors, cost, tokens, calls and time."""
     table = _Table(records, kinds)
     means = table.scores() | _endings(records, table)
-    resample_intervals(list(means.values()))
+    resample_intervals(means.values())
     return _metrics(means) | _totals(records)
 
 
@@ -82,17 +78,9 @@ def _metrics(means: Mapping[str, Mean]) -> dict[str, Metric]:
     return {name: one.metric for name, one in means.items()}
 
 
-def _as_dicts(metrics: Mapping[str, Metric]) -> dict[str, MetricJSON]:
+def as_dicts(metrics: Mapping[str, Metric]) -> dict[str, MetricJSON]:
+    """JSON-ready."""
     return {name: one.as_dict() for name, one in metrics.items()}
-
-
-def _rows(records: Sequence[Record]) -> dict[str, dict[str, list[int]]]:
-    """The numbers of the records in every value of every stratum."""
-    rows: dict[str, dict[str, list[int]]] = {}
-    for number, record in enumerate(records):
-        for stratum, value in record["strata"].items():
-            rows.setdefault(stratum, {}).setdefault(value, []).append(number)
-    return rows
 
 
 class _Table:
@@ -118,19 +106,14 @@ class _Table:
             ceilings = self._ceilings[number, at]
             known = ceilings[~np.isnan(ceilings)].tolist()
             ceiling = math.fsum(known) / len(known) if known else None
-            means[name] = unfinished_mean(
-                self._values[number, at], clusters, Scale(kind_of(name, self._kinds)), ceiling
-            )
+            scale = Scale(kind_of(name, self._kinds))
+            means[name] = unfinished_mean(self._values[number, at], clusters, scale, ceiling)
         return means
 
 
 def _endings(records: Sequence[Record], table: _Table) -> dict[str, Mean]:
-    """Shares of how episodes ended; errors among all, the others among those without error.
-
-    ``errors/context_length`` is a part of ``stop/failed``: failures of the model's window, which are scored.
-    """
-    import numpy as np
-
+    """Shares of how episodes ended; errors among all, the others among those without error. ``errors/context_length``
+    is a part of ``stop/failed``: failures of the model's window, which are scored."""
     if not records:
         return {}
     stops = [record["stop"] for record in records]
@@ -140,8 +123,7 @@ def _endings(records: Sequence[Record], table: _Table) -> dict[str, Mean]:
     }
     values["errors/rate"] = [float(stop == "error") for stop in stops]
     values[OVERFLOWS] = [overflowed(record) for record in records]
-    share = Scale("proportion")
-    return {name: unfinished_mean(np.array(of, dtype=float), table.clusters, share) for name, of in values.items()}
+    return {name: unfinished_mean(of, table.clusters, Scale("proportion")) for name, of in values.items()}
 
 
 def _totals(records: Sequence[Record]) -> dict[str, Metric]:
@@ -158,14 +140,10 @@ def _totals(records: Sequence[Record]) -> dict[str, Metric]:
         "tokens/output": total([one["output_tokens"] for one in usage]),
         "calls/total": Metric(calls, n=n),
         "calls/per_sample": Metric(calls / n, n=n),
-        "time/seconds_p50": Metric(_quantile(seconds, 0.5), n=n),
-        "time/seconds_p95": Metric(_quantile(seconds, 0.95), n=n),
+        "time/seconds_p50": Metric(seconds[int(0.5 * n)], n=n),
+        "time/seconds_p95": Metric(seconds[int(0.95 * n)], n=n),
         **by_purpose(records),
     }
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def overflowed(record: Record) -> float | None:
@@ -177,18 +155,15 @@ def overflowed(record: Record) -> float | None:
 
 def overflow_line(metrics: Mapping[str, MetricJSON]) -> str | None:
     """How many episodes failed so, in words; None where none did."""
-    share = metrics.get(OVERFLOWS)
-    if share is None or not share["value"]:
+    if (share := metrics.get(OVERFLOWS)) is None or not share["value"]:
         return None
-    n = share["n"]
-    return f"context:    {round(share['value'] * n)} of {n} episodes failed: longer than the model's context window"
+    failed = f"{round(share['value'] * share['n'])} of {share['n']} episodes failed"
+    return f"context:    {failed}: longer than the model's context window"
 
 
 def by_purpose(records: Sequence[Record]) -> dict[str, Metric]:
     """``calls/<purpose>``, ``tokens/<purpose>/input`` and ``/output``, ``cost/<purpose>``: totals over ``n`` episodes.
-
-    A call whose price or tokens are not known makes that sum of its purpose None, never 0.
-    """
+    A call whose price or tokens are not known makes that sum of its purpose None, never 0."""
     used = [record["usage"]["purposes"] for record in records]
     return {
         name.format(purpose): total([of[purpose][key] for of in used if purpose in of], len(records))
@@ -200,8 +175,7 @@ def by_purpose(records: Sequence[Record]) -> dict[str, Metric]:
 def total(values: Sequence[float | None], n: int | None = None) -> Metric:
     """The sum over ``n`` episodes, by default as many as there are values; None where one of them is."""
     known = [value for value in values if value is not None]
-    unknown = len(values) - len(known)
-    whole = all(isinstance(value, int) for value in known)
+    unknown, whole = len(values) - len(known), all(isinstance(value, int) for value in known)
     found = None if unknown else sum(known) if whole else math.fsum(known)
     return Metric(found, n=(len(values) if n is None else n) - unknown, unscored=unknown)
 
@@ -212,15 +186,8 @@ def purposes_of(metrics: Mapping[str, object]) -> list[str]:
     return [parts[1] for parts in names if parts[0] == "tokens" and parts[2:] == ["input"]]
 
 
-def is_of_a_purpose(name: str, purposes: Sequence[str]) -> bool:
-    """Whether a metric is one purpose's share of a total."""
-    parts = name.split("/")
-    return parts[0] in ("calls", "tokens", "cost") and len(parts) > 1 and parts[1] in purposes
-
-
 def per_purpose(values: Mapping[str, float | None], n: int) -> dict[str, list[float | None]]:
-    """Purpose -> calls, tokens in, tokens out and dollars per question, of totals over n questions; empty where there
-    is one purpose only."""
+    """Purpose -> calls, tokens in and out, dollars per question, of totals over n; empty for one purpose only."""
     purposes = purposes_of(values)
     if len(purposes) < 2:
         return {}

@@ -1,30 +1,27 @@
-"""Pairs of episodes and the difference of two methods on them: interval, tests, standard error, power.
-
-A pair is the same sample and epoch, scored on both sides; episodes without a partner are counted and named. The
-interval is computed as every other one (``runner.results.intervals``), of differences of two scores of the declared
-kind.
-"""
+"""Pairs of episodes (same sample, same epoch, scored on both sides) and the difference of two methods on them: interval
+as of every other mean (``runner.results.intervals``), tests, standard error, power."""
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from runner.results.intervals import Metric
-from runner.results.kinds import Better, Scale, grouped, improved
-from runner.results.levels import part_of, used_levels
-from runner.results.metrics import OVERFLOWS, overflowed
-from runner.results.significance import (
+from runner.results.formulas import (
     FEWEST_SIGNS,
     NOTHING,
     clusters_for,
     compare,
+    holm,
     least_difference,
     least_effect,
     pairs_for,
     sign_flip_p,
 )
+from runner.results.intervals import Metric
+from runner.results.kinds import Better, Scale, grouped, improved
+from runner.results.levels import levelled_mean, used_levels
+from runner.results.metrics import OVERFLOWS, overflowed
 from runner.storage.schema import Record
 
 _USAGE: Mapping[str, Literal["cost_usd", "input_tokens", "output_tokens", "calls"]] = {
@@ -85,19 +82,15 @@ def pairs_of(
         value, other = (None if one is None else value_of(one, metric) for one in sides)
         if value is None or other is None:
             stops = [one and one["stop"] for one in sides]
-            reason = (
-                "run on one side only" if None in stops else "ended in an error" if "error" in stops else "unscored"
-            )
+            reason = "ended in an error" if "error" in stops else "unscored"
+            reason = "run on one side only" if None in stops else reason
             unpaired.setdefault(reason, []).append(f"{key[0]} (epoch {key[1]})" if key[1] else key[0])
             continue
-        records.append({**left[key], "scores": {metric: improved(_less(value, other), direction)}})
+        # to as many digits as both numbers have: 0.3 less 0.2 is 0.4 less 0.3
+        size = max(abs(value), abs(other))
+        difference = round(value - other, _DIGITS - math.ceil(math.log10(size))) if size else 0.0
+        records.append({**left[key], "scores": {metric: improved(difference, direction)}})
     return Pairs(metric, records, unpaired, replace(scale, difference=True))
-
-
-def _less(value: float, other: float) -> float:
-    """A difference to as many digits as both numbers have: 0.3 less 0.2 is 0.4 less 0.3."""
-    size = max(abs(value), abs(other))
-    return round(value - other, _DIGITS - math.ceil(math.log10(size))) if size else 0.0
 
 
 @dataclass(frozen=True)
@@ -156,10 +149,9 @@ class Difference:
 
 
 def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
-    """The difference of one method to another on one dataset. ``levels``: strata from the inner to the outer one where
-    the mean is one of means."""
+    """The difference of two methods on one dataset; ``levels``: of a mean of means, from the inner to the outer one."""
     levels = used_levels(pairs.records, levels)
-    metric = replace(part_of(pairs.records, pairs.metric, levels, pairs.scale).metric, unscored=0)
+    metric = replace(levelled_mean(pairs.records, pairs.metric, levels, pairs.scale).finished, unscored=0)
     values = [one["scores"][pairs.metric] or 0.0 for one in pairs.records]
     nothing = NOTHING * max(map(abs, values), default=0.0)
     clusters = grouped(zip(map(cluster_of, pairs.records), values, strict=True), lambda pair: pair[0])
@@ -167,41 +159,35 @@ def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
     tested = compare([0.0 if abs(one) <= nothing else one for one in means], [0.0] * len(means), lower_is_better=False)
     independent = len(clusters) == len(values) and not levels
     binary = pairs.scale.kind == "proportion" and set(values) <= {-1.0, 0.0, 1.0}
-    shares = shares_of(pairs.records, levels)
+    shares, k = shares_of(pairs.records, levels), len(clusters)
     p, se = None, None
-    if len(shares) > 1 and metric.value is not None:
-        p, se = sign_flip_p(list(shares.values())), _standard_error(pairs.records, levels, shares, metric.value)
+    if k > 1 and metric.value is not None:
+        p = sign_flip_p([share for share, _ in shares.values()])
+        se = math.sqrt(math.fsum((of - metric.value * weight) ** 2 for of, weight in shares.values()) * k / (k - 1))
         se = 0.0 if se <= nothing else se
     test = MCNEMAR if independent and binary else "permutation"
-    return Difference(metric, len(clusters), tested.win, tested.tie, tested.loss, test, p, tested.t, tested.p_value, se)
+    return Difference(metric, k, tested.win, tested.tie, tested.loss, test, p, tested.t, tested.p_value, se)
 
 
-def shares_of(records: Sequence[Record], levels: Sequence[str]) -> dict[str, float]:
-    """What each cluster adds to the mean difference, which is a mean of means where there are levels."""
-    shares: dict[str, float] = {}
-    for record, weight in zip(records, _weights(records, levels), strict=True):
-        (value,) = record["scores"].values()
-        shares[cluster_of(record)] = shares.get(cluster_of(record), 0.0) + (value or 0.0) * weight
-    return shares
+def adjusted(differences: Iterable[Difference]) -> list[Difference]:
+    """The same with their p adjusted for all of them that have one."""
+    found = list(differences)
+    p_values = iter(holm([one.p for one in found if one.p is not None]))
+    return [one if one.p is None else replace(one, p_holm=next(p_values)) for one in found]
 
 
-def _weights(records: Sequence[Record], levels: Sequence[str]) -> list[float]:
-    """The weight of each pair in the mean; all together 1."""
+def shares_of(records: Sequence[Record], levels: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """What each cluster adds to the mean difference (of means, by levels), and its weight there, of all together 1."""
     paths = [tuple(record["strata"].get(level, "") for level in reversed(levels)) for record in records]
     within = Counter(paths)
     below: dict[tuple[str, ...], set[str]] = {}
     for path in within:
         for depth, step in enumerate(path):
             below.setdefault(path[:depth], set()).add(step)
-    return [1 / (within[path] * math.prod(len(below[path[:depth]]) for depth in range(len(path)))) for path in paths]
-
-
-def _standard_error(
-    records: Sequence[Record], levels: Sequence[str], shares: Mapping[str, float], value: float
-) -> float:
-    """Of the mean difference, over two or more clusters."""
-    weights = dict.fromkeys(shares, 0.0)
-    for record, weight in zip(records, _weights(records, levels), strict=True):
-        weights[cluster_of(record)] += weight
-    k = len(shares)
-    return math.sqrt(math.fsum((shares[one] - value * weights[one]) ** 2 for one in shares) * k / (k - 1))
+    shares: dict[str, tuple[float, float]] = {}
+    for record, path in zip(records, paths, strict=True):
+        weight = 1 / (within[path] * math.prod(len(below[path[:depth]]) for depth in range(len(path))))
+        (value,) = record["scores"].values()
+        share, whole = shares.get(cluster_of(record), (0.0, 0.0))
+        shares[cluster_of(record)] = share + (value or 0.0) * weight, whole + weight
+    return shares

@@ -1,7 +1,7 @@
 """Rows of tables: runs of the same settings on different parts of a benchmark, labelled by what they differ in; and the
 metrics of runs with the scores to show first, read once for all sections."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import zip_longest
@@ -13,7 +13,7 @@ from runner.results.intervals import MetricJSON
 from runner.results.kinds import Better, grouped
 from runner.results.metrics import OVERFLOWS, Summary
 from runner.results.runs import Run, is_one_of
-from runner.results.sheets import ARROWS, Column, Value
+from runner.results.table import ARROWS, Column, Value
 from runner.storage.schema import Manifest, Record
 
 METRICS = "metrics.json"
@@ -41,18 +41,14 @@ class Row:
 
 
 def rows_of(runs: Sequence[Run], *, by_dataset: bool = False) -> list[Row]:
-    """Put runs together; one that repeats a part which a row has begins a new row.
-
-    Parts are the groups of the scores' levels, or ``by_dataset`` whole datasets; then jobs of a sweep are alike where
-    they differ in nothing else that it varies.
-    """
+    """Put runs together; one that repeats a part which a row has begins a new row. Parts are the groups of the scores'
+    levels, or ``by_dataset`` whole datasets; then jobs of a sweep are alike where they differ in nothing else that it
+    varies."""
     groups: list[list[Run]] = []
     for run in runs:
-        fitting = next((group for group in groups if all(_fits(run, other, by_dataset) for other in group)), None)
-        if fitting is None:
-            groups.append([run])
-        else:
-            fitting.append(run)
+        fitting = next((group for group in groups if all(_fits(run, other, by_dataset) for other in group)), [])
+        groups += [] if fitting else [fitting]
+        fitting.append(run)
     labels = labels_of([group[0] for group in groups])
     return [
         Row(group, label if labels.count(label) == 1 else f"{label} {group[0].folder.name}")
@@ -90,18 +86,17 @@ def labels_of(runs: Sequence[Run]) -> list[str]:
 
 
 def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
-    """The settings in which a row differs from the others; its agent and model where there are none.
-
-    ``only``: the last parts of the keys that count, all where it is empty.
-    """
+    """The settings in which a row differs from the others; its agent and model where there are none. ``only``: the last
+    parts of the keys that count, all where it is empty."""
     words = []
     groups = [key for key in dict.fromkeys(["agent", "model", *run.same]) if key in run.same]
     for group in groups:
         if (not only or group in only) and len({other.choices.get(group) for other in others}) > 1:
             words.append(str(run.choices.get(group, f"no {group}")))
         same = [one for one in others if _alike(one, run, group)]
-        words += [run.choices[key] for key in _within(run, group) if not all(_alike(one, run, key) for one in same)]
-        alike = [one.flat.get(group, {}) for one in same if all(_alike(one, run, key) for key in _within(run, group))]
+        within = [key for key in run.choices if key.startswith(f"{group}.")]  # of its parts: ``condition.then``
+        words += [run.choices[key] for key in within if not all(_alike(one, run, key) for one in same)]
+        alike = [one.flat.get(group, {}) for one in same if all(_alike(one, run, key) for key in within)]
         for key, value in run.flat[group].items():
             counts = not key.endswith("_target_") and (not only or is_one_of(key, only))
             if counts and any(one.get(key) != value for one in alike):
@@ -110,18 +105,12 @@ def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
     return " ".join(words) or run.folder.name
 
 
-def _within(run: Run, group: str) -> list[str]:
-    """The choices of parts within a group's: a condition's ``condition.then``."""
-    return [key for key in run.choices if key.startswith(f"{group}.")]
-
-
 def _alike(one: Run, other: Run, group: str) -> bool:
     return one.choices.get(group) == other.choices.get(group)
 
 
 def is_named(row: Row, names: Collection[str]) -> bool:
-    """Whether a name is of this row: its agent, its label, one of its folders or a value that the sweep varied, alone
-    or behind its key (``key=value``)."""
+    """Whether a name is of this row: agent, label, folder, or a value that the sweep varied (``key=value`` too)."""
     pairs = {pair for run in row.runs for pair in run.swept}
     varied = {word for key, value in pairs for word in (value, f"{key}={value}")}
     own = {row.label, str(row.first.choices.get("agent")), *(run.folder.name for run in row.runs)}
@@ -130,13 +119,9 @@ def is_named(row: Row, names: Collection[str]) -> bool:
 
 def nearest(row: Row, named: Sequence[Row]) -> list[Row]:
     """Those that differ from a row in the fewest of the settings that were swept: all that are as near."""
-    distances = {other.label: _distance(row, other) for other in named}
-    return [other for other in named if distances[other.label] == min(distances.values())]
-
-
-def _distance(row: Row, other: Row) -> int:
-    mine, theirs = ((one.first.manifest.get("varied") or {}) | {"": one.first.model} for one in (row, other))
-    return sum(mine.get(key) != theirs.get(key) for key in mine.keys() | theirs.keys())
+    mine, *others = ((one.first.manifest.get("varied") or {}) | {"": one.first.model} for one in (row, *named))
+    distances = [sum(mine.get(key) != theirs.get(key) for key in mine.keys() | theirs.keys()) for theirs in others]
+    return [other for other, distance in zip(named, distances, strict=True) if distance == min(distances)]
 
 
 @dataclass(frozen=True)
@@ -148,52 +133,32 @@ class RunMetrics:
     metrics: Mapping[str, MetricJSON]
     strata: Mapping[str, Mapping[str, Mapping[str, MetricJSON]]]
 
-    @property
-    def dataset(self) -> str:
-        """The name of its dataset."""
-        return self.run.dataset
-
     def value(self, name: str) -> Value | None:
         """A metric with its interval; None where the run has none of this name."""
         return Value.stored(self.metrics.get(name))
 
 
-def read_metrics(runs: Sequence[Run]) -> Sequence[RunMetrics]:
+@lru_cache(maxsize=1)
+def read_metrics(*runs: Run) -> Sequence[RunMetrics]:
     """The metrics of these runs, in their order. The newest result is cached: every section needs it."""
-    return _read_metrics(tuple(runs))
-
-
-@lru_cache(maxsize=1)
-def _read_metrics(runs: tuple[Run, ...]) -> Sequence[RunMetrics]:
-    labels = dict(_run_labels(runs))
-    found = [(run, _metrics(run)) for run in runs]
-    return [RunMetrics(run, labels[run], one.get("metrics", {}), one.get("strata", {})) for run, one in found]
-
-
-def rows(runs: Sequence[Run]) -> Sequence[Row]:
-    """These runs as rows, those of one method on several datasets as one; the newest result is cached."""
-    return _rows(tuple(runs))
-
-
-@lru_cache(maxsize=1)
-def _rows(runs: tuple[Run, ...]) -> Sequence[Row]:
-    return rows_of(runs, by_dataset=len({run.data for run in runs}) > 1)
-
-
-def _run_labels(runs: Sequence[Run]) -> Iterator[tuple[Run, str]]:
-    """Run -> its row's label; those that share a row get the names of their datasets, or folders."""
-    for row in rows(runs):
+    labels = {}
+    for row in rows(*runs):  # runs that share a row have the names of their datasets too, or of their folders
         names = [run.dataset for run in row.runs]
         names = names if len(set(names)) == len(names) else [run.folder.name for run in row.runs]
         for run, name in zip(row.runs, names, strict=True):
-            yield run, row.label if len(row.runs) == 1 else f"{row.label} {name}"
-
-
-def _metrics(run: Run) -> Summary:
-    """The metrics of a folder and those per stratum; empty for a run that ended before it had any."""
-    path = run.folder / METRICS
-    found: Summary = orjson.loads(path.read_bytes()) if path.is_file() else {"metrics": {}, "strata": {}}
+            labels[run] = row.label if len(row.runs) == 1 else f"{row.label} {name}"
+    found = []
+    for run in runs:
+        path = run.folder / METRICS
+        summary: Summary = orjson.loads(path.read_bytes()) if path.is_file() else {"metrics": {}, "strata": {}}
+        found.append(RunMetrics(run, labels[run], summary.get("metrics", {}), summary.get("strata", {})))
     return found
+
+
+@lru_cache(maxsize=1)
+def rows(*runs: Run) -> Sequence[Row]:
+    """These runs as rows, those of one method on several datasets as one; the newest result is cached."""
+    return rows_of(runs, by_dataset=len({run.data for run in runs}) > 1)
 
 
 def headline(
@@ -201,29 +166,23 @@ def headline(
 ) -> list[str]:
     """The metrics to show next to each other: those that are ``named``, then those of which the manifests of the jobs
     give a better direction, the first of each group before the second of any; all with a value somewhere."""
-    names = [n for n in dict.fromkeys(n for job in jobs for n in job) if kinds.better(n, manifests)]
-    there = [n for n in names if any(_has(job, n) for job in jobs)]
+    valued = dict.fromkeys(name for job in jobs for name, of in job.items() if of.get("value") is not None)
+    names = dict.fromkeys(name for job in jobs for name in job)
+    there = [name for name in names if name in valued and kinds.better(name, manifests)]
     there = [n for n in there if "/".join(n.split("/")[2:]) not in there]  # the means of single parts of a score
     late = [n for n in ("errors/rate", OVERFLOWS, "cost/usd", "time/seconds_p50") if n in there]
-    groups = grouped((name for name in there if not _is_total(name)), lambda name: name.partition("/")[0])
-    order = sorted(groups, key=lambda group: _FIRST.index(group) if group in _FIRST else len(_FIRST))
+    groups = grouped(there, lambda name: name.partition("/")[0])
+    scored = [group for group in groups if group not in _TOTALS]
+    order = sorted(scored, key=lambda group: _FIRST.index(group) if group in _FIRST else len(_FIRST))
     rounds = [name for names in zip_longest(*(groups[group] for group in order)) for name in names if name]
-    rounds = [*dict.fromkeys([*(name for name in named if any(_has(job, name) for job in jobs)), *rounds])]
+    rounds = [*dict.fromkeys([*(name for name in named if name in valued), *rounds])]
     return [*rounds[: max(1, room - len(late))], *late][:room]
-
-
-def _is_total(name: str) -> bool:
-    return name.partition("/")[0] in _TOTALS
-
-
-def _has(job: Mapping[str, MetricJSON], name: str) -> bool:
-    return name in job and job[name].get("value") is not None
 
 
 def headlines(found: Sequence[RunMetrics], room: int = _HEADLINES) -> list[str]:
     """The scores to show first, the one that decides before all."""
-    scores = [{name: of for name, of in one.metrics.items() if not _is_total(name)} for one in found]
-    named = dict.fromkeys(name for one in found for name in one.run.shown)
+    scores = [{n: of for n, of in one.metrics.items() if n.partition("/")[0] not in _TOTALS} for one in found]
+    named = dict.fromkeys(name for one in found for name in one.run.compare.get("scores") or ())
     names = headline(scores, room, [one.run.manifest for one in found], named)
     decides = [name for name in dict.fromkeys(one.run.headline for one in found) if name is not None]
     there = [name for name in decides if any(one.value(name) is not None for one in found)]
@@ -231,8 +190,7 @@ def headlines(found: Sequence[RunMetrics], room: int = _HEADLINES) -> list[str]:
 
 
 def better(found: Sequence[RunMetrics], name: str) -> Better:
-    """In which direction a metric improves. In runs whose manifests do not declare it, scores of which a perfect agent
-    reaches 0 are better low."""
+    """In which direction a metric improves; in older runs what a perfect agent reaches 0 of is better low."""
     notes = [one.run.manifest for one in found]
     ceilings = {one.metrics.get(name, {}).get("ceiling") for one in found} - {None}
     if ceilings == {0} and any("lower" not in of for of in notes):
@@ -246,16 +204,12 @@ def named(found: Sequence[RunMetrics], name: str) -> str:
 
 
 def column(found: Sequence[RunMetrics], name: str) -> Column:
-    """The column of a metric."""
-    return Column(name, _unit(found, name), better(found, name))
+    """The column of a metric: name, unit, direction."""
+    return Column(name, kinds.unit(name, [one.run.manifest for one in found]), better(found, name))
 
 
 def axis(found: Sequence[RunMetrics], name: str) -> str:
     """The title of a metric's axis: name, unit, direction."""
-    way, unit = better(found, name), _unit(found, name)
-    direction = f" ({ARROWS[way]} {way} is better)" if way else ""
-    return f"{name}{f' [{unit}]' if unit else ''}{direction}"
-
-
-def _unit(found: Sequence[RunMetrics], name: str) -> str:
-    return kinds.unit(name, [one.run.manifest for one in found])
+    one = column(found, name)
+    direction = f" ({ARROWS[one.better]} {one.better} is better)" if one.better else ""
+    return f"{name}{f' [{one.unit}]' if one.unit else ''}{direction}"

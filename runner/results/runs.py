@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -27,24 +28,14 @@ _PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on anothe
 _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
 
 
-def measured(folder: Path, whole: Iterable[Record]) -> list[Record]:
-    """The records of a folder without their steps. Raises ConfigError for one that lacks what metrics are made of."""
-    found = [slim(record) for record in whole]
-    for record in found:
-        if missing := _NEEDED - record.keys():
-            missing_text = f"the record of {record['sample_id']!r} has no {' and no '.join(sorted(missing))}"
-            raise ConfigError(f"{folder / RECORDS}: {missing_text}; delete its line and resume")
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run folder, its manifest and its config. ``cached``: records and texts are read once and stay in memory."""
+    """A run folder, its manifest and its config; ``cached``: its whole records and texts, where they stay in memory."""
 
     folder: Path
     manifest: Manifest
     cfg: Mapping[str, Any]
-    cached: bool = False
+    cached: tuple[list[Record], TextReader] | None = None
 
     @classmethod
     def at(cls, folder: Path, cfg: Mapping[str, Any] | None = None) -> "Run":
@@ -54,23 +45,20 @@ class Run:
     @cached_property
     def records(self) -> list[Record]:
         """The records without their steps. Raises ConfigError for one that lacks what metrics are made of."""
-        return measured(self.folder, self.whole())
+        found = [slim(record) for record in self.whole()]
+        for record in found:
+            if missing := _NEEDED - record.keys():
+                missing_text = f"the record of {record['sample_id']!r} has no {' and no '.join(sorted(missing))}"
+                raise ConfigError(f"{self.folder / RECORDS}: {missing_text}; delete its line and resume")
+        return found
 
     def whole(self) -> Iterable[Record]:
         """The records with their steps, as they are in the folder."""
-        return self._whole if self.cached else read(self.folder)
+        return self.cached[0] if self.cached else read(self.folder)
 
     def texts(self) -> TextReader:
         """The texts that the records refer to."""
-        return self._texts if self.cached else TextReader(self.folder)
-
-    @cached_property
-    def _whole(self) -> list[Record]:
-        return list(read(self.folder))
-
-    @cached_property
-    def _texts(self) -> TextReader:
-        return TextReader(self.folder)
+        return self.cached[1] if self.cached else TextReader(self.folder)
 
     @property
     def levels(self) -> Mapping[str, Sequence[str]]:
@@ -124,11 +112,6 @@ class Run:
     def compare(self) -> Mapping[str, Any]:
         """What its config says of tables and pages over several runs (``runner.config.schema.Compare``)."""
         return self.cfg.get("compare") or {}
-
-    @property
-    def shown(self) -> Sequence[str]:
-        """The scores that its config names for tables (``compare.scores``)."""
-        return self.compare.get("scores") or ()
 
     def better(self, metric: str) -> Better:
         """In which direction a metric of this run improves; empty where in none."""
@@ -184,10 +167,8 @@ class Run:
 
     @cached_property
     def method(self) -> tuple[Any, ...] | None:
-        """Its sweep, and what that varies apart from the dataset; settings that come with a dataset do not count.
-
-        None for a run of no sweep.
-        """
+        """Its sweep, and what that varies apart from the dataset; settings that come with a dataset do not count. None
+        for a run of no sweep."""
         swept, varied = self.manifest.get("swept") or (), self.manifest.get("varied") or {}
         if not swept or not all(any(is_one_of(key, (name,)) for key in varied) for name in swept):
             return None
@@ -231,14 +212,22 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
     return lines
 
 
+def folder_of(runs: Sequence[Run]) -> Path | None:
+    """The folder of the run, or of the sweep that all of these are of; None for others."""
+    folders = {run.folder.resolve() for run in runs}
+    if len(folders) == 1:
+        return runs[0].folder
+    swept = len({folder.parent for folder in folders}) == 1 and all(run.manifest.get("sweep") for run in runs)
+    return runs[0].folder.parent if swept else None
+
+
 def run_folders(folder: Path) -> list[Path]:
     """The folder, or the runs of a sweep's folder in the order of its jobs, without numbers in that in which they
     began; of one that has no records yet it says so. Raises ConfigError for one that is neither."""
 
     def order(path: Path) -> tuple[float, str]:
         facts = manifest.read(path)
-        number = facts.get("number")
-        return inf if number is None else number, str(facts.get("start", ""))
+        return inf if (number := facts.get("number")) is None else number, str(facts.get("start", ""))
 
     folders = [folder]
     try:
@@ -251,7 +240,9 @@ def run_folders(folder: Path) -> list[Path]:
                     print_note(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
         for path in folders:
             if missing := [name for name in (RECORDS, manifest.FILE, "config.yaml") if not (path / name).is_file()]:
-                raise ConfigError(f"{path} is not a run folder: it has no {missing[0]}")
+                below = chain(path.glob(f"*/*/{RECORDS}"), path.glob(f"*/*/*/{RECORDS}"))
+                such = next((f", but holds those of runs: name one, such as {one.parent}" for one in below), "")
+                raise ConfigError(f"{path} is not a run folder: it has no {missing[0]}{such}")
         return folders
     except (OSError, ValueError) as error:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None

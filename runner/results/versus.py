@@ -10,12 +10,14 @@ from itertools import combinations
 from typing import Any
 
 from components.core.errors import ConfigError
-from runner.results.grid import MEAN, Column, Grid, present_among
+from components.text.words import meant
+from runner.results.formulas import sign_flip_p
+from runner.results.grid import MEAN, DatasetColumn, Grid, present_among
+from runner.results.intervals import Metric
 from runner.results.kinds import Better, improved
-from runner.results.levels import average, part_of, used_levels
-from runner.results.pairs import OWN, Difference, Pairs, difference_of, pairs_of, shares_of, value_of
+from runner.results.levels import average, levelled_mean, used_levels
+from runner.results.pairs import OWN, Difference, Pairs, adjusted, difference_of, pairs_of, shares_of, value_of
 from runner.results.rows import Row, is_named, nearest
-from runner.results.significance import holm, sign_flip_p
 
 MOST = 66  # pairs that are all compared by default: of 12 methods
 
@@ -34,22 +36,13 @@ class Versus:
     difference: Difference
     reach: float
 
-    @property
-    def detectable(self) -> float | None:
-        """The smallest true difference that these pairs find with a power of 80 %."""
-        return self.difference.detectable(self.reach) if self.difference.metric.n else None
-
-    @property
-    def more_samples(self) -> int | None:
-        """How many more samples find the observed difference with a power of 80 %."""
-        return self.difference.more_samples() if self.difference.metric.n else None
-
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return {
             "mine": self.mine, "theirs": self.theirs, "dataset": self.dataset, "metric": self.metric,
-            "better": self.direction or "not said", **self.difference.as_dict(), "detectable": self.detectable,
-            "more_samples": self.more_samples, "lost": dict(self.unpaired),
+            "better": self.direction or "not said", **self.difference.as_dict(),
+            "detectable": self.difference.detectable(self.reach), "more_samples": self.difference.more_samples(),
+            "lost": dict(self.unpaired),
         }  # fmt: skip
 
 
@@ -64,35 +57,34 @@ class Compared:
 def compared(
     grid: Grid, metrics: Sequence[str] = (), baselines: Collection[str] | None = None, every: bool = False
 ) -> Compared:
-    """Compare the rows of a grid by these metrics, else by the headline of each dataset.
-
-    ``baselines``: agents, labels or folders; each other row is compared with them. Without: every pair, but where there
-    are more than 66 and not ``every``, each against the best.
-
-    Raises:
-        ConfigError: a metric or baseline that is not there, or not one pair of samples.
-    """
+    """Compare the rows of a grid by these metrics, else by the headline of each dataset. ``baselines``: agents, labels
+    or folders; each other row is compared with them. Without: every pair, but where there are more than 66 and not
+    ``every``, each against the best. Raises ConfigError for a metric or baseline that is not there, or not one pair of
+    samples."""
     found, notes = list[Versus](), list[str]()
     for column in grid.columns:
         for metric in metrics or ([column.score] if column.score else []):
-            pairs, reasons = _selected(grid, column, metric, baselines, every)
+            rivals, reasons = _selected(grid, column, metric, baselines, every)
             notes += reasons
-            found += [_versus(grid, column, metric, mine, theirs) for mine, theirs in pairs]
+            for mine, theirs in rivals:
+                direction = mine.first.better(metric)
+                cells, others = (grid.cells[one.label, column.label] for one in (mine, theirs))
+                pairs = pairs_of(cells, others, metric, mine.first.scale(metric), direction)
+                levels = column.levels if metric == column.score else mine.first.levels.get(metric, ())
+                difference, reach = difference_of(pairs, levels), pairs.scale.bounds[1]
+                whose = mine.label, theirs.label, column.label, metric, direction
+                found.append(Versus(*whose, pairs.unpaired, difference, reach))
     _check(grid, metrics, baselines, found, notes)
     if any("lower" not in row.first.manifest for row in grid.rows):
         notes.append("older runs do not say which scores are better low: theirs are all taken for better high")
     notes = list(dict.fromkeys([*notes, *_empty(found)]))
     found = [one for one in found if one.difference.metric.n]
-    adjusted = iter(holm([one.difference.p for one in found if one.difference.p is not None]))
-    found = [
-        one if (of := one.difference).p is None else replace(one, difference=replace(of, p_holm=next(adjusted)))
-        for one in found
-    ]
-    return Compared(found, notes)
+    differences = adjusted(one.difference for one in found)
+    return Compared([replace(one, difference=of) for one, of in zip(found, differences, strict=True)], notes)
 
 
 def _selected(
-    grid: Grid, column: Column, metric: str, baselines: Collection[str] | None, every: bool
+    grid: Grid, column: DatasetColumn, metric: str, baselines: Collection[str] | None, every: bool
 ) -> tuple[list[tuple[Row, Row]], list[str]]:
     """The pairs of rows to compare on a dataset, and notes on the choice."""
     rows = [row for row in grid.rows if (row.label, column.label) in grid.cells]
@@ -127,15 +119,6 @@ def _selected(
     return [(best, row) for row in rows if row is not best], notes
 
 
-def _versus(grid: Grid, column: Column, metric: str, mine: Row, theirs: Row) -> Versus:
-    direction = mine.first.better(metric)
-    cells = grid.cells[mine.label, column.label], grid.cells[theirs.label, column.label]
-    pairs = pairs_of(*cells, metric, mine.first.scale(metric), direction)
-    levels = column.levels if metric == column.score else mine.first.levels.get(metric, ())
-    difference, reach = difference_of(pairs, levels), pairs.scale.bounds[1]
-    return Versus(mine.label, theirs.label, column.label, metric, direction, pairs.unpaired, difference, reach)
-
-
 def _empty(found: Sequence[Versus]) -> Iterator[str]:
     for one in found:
         if not one.difference.metric.n:
@@ -150,9 +133,12 @@ def _check(
     scores = dict.fromkeys(name for cell in grid.cells.values() for record in cell for name in record["scores"])
     labels = ", ".join(row.label for row in grid.rows)
     if missing := [name for name in metrics if name not in scores and name not in OWN]:
-        raise ConfigError(f"--metric: no run here has {missing[0]!r}; there are {', '.join([*scores, *OWN])}")
+        known = [*scores, *OWN]
+        near = meant(missing[0], known)
+        raise ConfigError(f"--metric: no run here has {missing[0]!r}; {near}there are {', '.join(known)}")
     if missing := [name for name in baselines or () if not present_among(grid, [name])]:
-        raise ConfigError(f"--baselines: no method here is {missing[0]!r}; there are {labels}")
+        near = meant(missing[0], [row.label for row in grid.rows])
+        raise ConfigError(f"--baselines: no method here is {missing[0]!r}; {near}there are {labels}")
     if any(one.difference.metric.n for one in found):
         return
     if len(grid.rows) < 2:
@@ -186,31 +172,38 @@ Improvements = dict[str, dict[str, Improvement]]
 
 
 def improvements(grid: Grid, baselines: Collection[str] = ()) -> Improvements:
-    """Column (and the mean over all) -> row -> its difference to the best baseline there.
-
-    ``baselines``: choices of agent; where none of them is a row, and when empty, the best other row takes their place.
-    Holm: on a single dataset and in the mean over several for all rows; on each of several for one row on all of them.
-    """
+    """Column (and the mean over all) -> row -> its difference to the best baseline there. ``baselines``: choices of
+    agent; where none of them is a row, and when empty, the best other row takes their place. Holm: on a single dataset
+    and in the mean over several for all rows; on each of several for one row on all of them."""
     found: Improvements = {}
     for name in [*(column.label for column in grid.columns), *([MEAN] if grid.averages else [])]:
-        others = {row.label: _best(grid, name, row, baselines) for row in grid.rows}
-        found[name] = {row: _improvement(grid, name, row, other.label) for row, other in others.items() if other}
-    for name in [MEAN] if grid.averages else list(found):
-        found[name] = _adjusted(found[name])
+        found[name] = {}
+        columns = [column for column in grid.columns if name in (column.label, MEAN)]
+        for row in grid.rows:
+            if (other := _best(grid, name, row, baselines)) is not None:
+                pairs = []
+                for column in columns:
+                    sides = grid.cells[row.label, column.label], grid.cells[other.label, column.label]
+                    pairs.append(pairs_of(*sides, column.score or "", column.scale, column.direction))
+                single = [difference_of(of, column.levels) for column, of in zip(columns, pairs, strict=True)]
+                difference = single[0] if len(single) == 1 else _mean_difference(columns, pairs, single)
+                found[name][row.label] = Improvement(other.label, difference, sum(of.n_unpaired for of in pairs))
+    for name in [MEAN] if grid.averages else list(found):  # two rows that are compared with each other count once
+        distinct = {frozenset((label, one.against)): one.difference for label, one in found[name].items()}
+        p_holm = {pair: one.p_holm for pair, one in zip(distinct, adjusted(distinct.values()), strict=True)}
+        for label, one in found[name].items():
+            difference = replace(one.difference, p_holm=p_holm[frozenset((label, one.against))])
+            found[name][label] = replace(one, difference=difference)
     for row in grid.rows if grid.averages else ():
         of = {name: column[row.label] for name, column in found.items() if name != MEAN and row.label in column}
-        adjusted = holm([one.difference.p for one in of.values() if one.difference.p is not None])
-        for (name, one), p in zip(of.items(), adjusted, strict=False):
-            found[name][row.label] = _with_holm(one, p)
+        for (name, one), difference in zip(of.items(), adjusted(one.difference for one in of.values()), strict=True):
+            found[name][row.label] = replace(one, difference=difference)
     return found
 
 
 def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | None:
-    """The baseline of a row: the best with the same model, seed and condition, where there is one.
-
-    None for the best of the named baselines itself, where nothing is scored, and where none is named and no way of the
-    score is better.
-    """
+    """The baseline of a row: the best with the same model, seed and condition, where there is one. None for the best of
+    the named baselines itself, where nothing is scored, and where none is named and no way of the score is better."""
 
     def score(one: Row) -> float | None:
         metric = grid.metrics[one.label].get(name)
@@ -223,48 +216,25 @@ def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | 
     direction = next(column.direction for column in grid.columns if name in (column.label, MEAN))
     if score(row) is None or not (named or direction):
         return None
-    rivals = [
-        one for one in grid.rows if (is_named(one, named) if named else one is not row) and score(one) is not None
-    ]
+    others = [one for one in grid.rows if (is_named(one, named) if named else one is not row)]
+    rivals = [one for one in others if score(one) is not None]
     alike = [one for one in rivals if setting(one) == setting(row)] or rivals
     best = max(alike, key=lambda one: improved(score(one) or 0.0, direction), default=None)
     return None if best is row else best
 
 
-def _improvement(grid: Grid, name: str, row: str, other: str) -> Improvement:
-    """On one dataset, or the plain mean of the differences on all of them."""
-    columns = [column for column in grid.columns if name in (column.label, MEAN)]
-    pairs = [
-        pairs_of(grid.cells[row, one.label], grid.cells[other, one.label], one.score or "", one.scale, one.direction)
-        for one in columns
-    ]
-    unpaired = sum(of.n_unpaired for of in pairs)
-    single = [difference_of(of, column.levels) for column, of in zip(columns, pairs, strict=True)]
-    return Improvement(other, single[0] if len(single) == 1 else _mean_difference(columns, pairs, single), unpaired)
-
-
-def _mean_difference(columns: Sequence[Column], pairs: Sequence[Pairs], single: Sequence[Difference]) -> Difference:
+def _mean_difference(
+    columns: Sequence[DatasetColumn], pairs: Sequence[Pairs], single: Sequence[Difference]
+) -> Difference:
     """The mean of the differences on several datasets."""
     both = list(zip(columns, pairs, strict=True))
-    parts = [part_of(of.records, of.metric, column.levels, of.scale) for column, of in both]
-    whole = average(parts) if all(part.value is not None for part in parts) else replace(parts[0], value=None)
+    means = [levelled_mean(of.records, of.metric, column.levels, of.scale) for column, of in both]
+    whole = average(means).finished if all(one.value is not None for one in means) else Metric(None)
     shares = [
-        one for column, of in both for one in shares_of(of.records, used_levels(of.records, column.levels)).values()
+        one for column, of in both for one, _ in shares_of(of.records, used_levels(of.records, column.levels)).values()
     ]
     p = sign_flip_p(shares) if len(shares) > 1 and whole.value is not None else None
-    metric = replace(whole.metric, n=sum(len(of.records) for of in pairs), unscored=0)
-    counts = (sum(of) for of in zip(*((one.clusters, one.wins, one.ties, one.losses) for one in single), strict=True))
-    clusters, wins, ties, losses = counts
+    metric = replace(whole, n=sum(len(of.records) for of in pairs), unscored=0)
+    counts = zip(*((one.clusters, one.wins, one.ties, one.losses) for one in single), strict=True)
+    clusters, wins, ties, losses = map(sum, counts)
     return Difference(metric, clusters, wins, ties, losses, "permutation", p)
-
-
-def _with_holm(one: Improvement, p: float | None) -> Improvement:
-    return replace(one, difference=replace(one.difference, p_holm=p))
-
-
-def _adjusted(of: Mapping[str, Improvement]) -> dict[str, Improvement]:
-    """Holm's adjustment; two rows that are compared with each other are one comparison."""
-    p_of = {frozenset((label, one.against)): one.difference.p for label, one in of.items()}
-    tested = {pair: p for pair, p in p_of.items() if p is not None}
-    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
-    return {label: _with_holm(one, adjusted.get(frozenset((label, one.against)))) for label, one in of.items()}

@@ -92,6 +92,7 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
         (["--ledger"], "python -m runner.report ledger [FOLDER ...]"),
         (["RUN", "--show", "one", "--epoch", "1"], "episode SAMPLE FOLDER"),
         (["RUN"], "'RUN' is not a command of runner.report; tables: python -m runner.report table RUN"),
+        (["stratas", "RUN"], "'stratas' is not a command of runner.report; did you mean strata"),
         (["tools"], "the following arguments are required: FOLDER"),
         (["table", "RUN", "--what"], "unrecognized arguments: --what"),
         ([], "the following arguments are required: COMMAND"),

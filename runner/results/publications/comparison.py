@@ -5,11 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from runner.results.intervals import Metric, mean_of
+from runner.results.intervals import Mean, Metric, mean_of
 from runner.results.kinds import NUMBER, Scale
-from runner.results.levels import Nested, Part, shared
-from runner.results.publications.paper import UNSTATED, Line, Paper, meets
-from runner.results.publications.published import Published
+from runner.results.levels import Nested, shared
+from runner.results.publications.paper import UNSTATED, Line, Paper, Published, meets
 from runner.results.rows import Row
 from runner.results.runs import Run
 from runner.storage.schema import Record
@@ -36,7 +35,7 @@ class PublishedComparison:
     def of(cls, paper: Paper, row: Row) -> "PublishedComparison":
         """Find the counterparts of a row."""
         line = paper.line(row.first)
-        return cls(paper, row, line, paper.counterparts(line, row.first.model) if line else ())
+        return cls(paper, row, line, counterparts(paper, line, row.first.model) if line else ())
 
     @property
     def backbones(self) -> list[str]:
@@ -44,19 +43,17 @@ class PublishedComparison:
         return [one.backbone for one in self.published]
 
     @cached_property
-    def nested(self) -> Nested | None:
-        """The row's means; None where it was not scored by the paper's metric."""
-        metric = self.paper.metric
-        if not self.paper.by:
-            levels = self.paper.levels or self.row.first.levels.get(metric)
-            return Nested(self.row.records, metric, levels, self._scale) if levels else None
+    def nested(self) -> Nested:
+        """The row's means; of no records where it was not scored by the paper's metric."""
+        metric, by = self.paper.metric, self.paper.by
+        if not by:
+            levels = self.paper.levels or self.row.first.levels.get(metric) or ()
+            return Nested(self.row.records if levels else (), metric, levels, self._scale)
+        runs = [run for run in self.row.runs if metric in run.scores]
         records: list[Record] = [
-            {**record, "strata": {_TASK: run.choices.get(self.paper.by, "")}}
-            for run in self.row.runs
-            for record in run.records
-            if metric in run.scores
+            {**record, "strata": {_TASK: run.choices.get(by, "")}} for run in runs for record in run.records
         ]
-        return Nested(records, metric, (_TASK, _TASK), self._scale) if records else None
+        return Nested(records, metric, (_TASK, _TASK), self._scale)
 
     @property
     def _scale(self) -> Scale:
@@ -65,19 +62,18 @@ class PublishedComparison:
         return runs[0].scale(self.paper.metric) if runs else NUMBER
 
     @property
-    def leaves(self) -> Mapping[tuple[str, ...], Part]:
+    def leaves(self) -> Mapping[tuple[str, ...], Mean]:
         """Path (outer, inner) -> mean of the row's samples."""
-        return {} if self.nested is None else self.nested.leaves
+        return self.nested.leaves
 
     @property
-    def outer(self) -> Mapping[str, Part]:
+    def outer(self) -> Mapping[str, Mean]:
         """Outer group -> mean of the row's means."""
-        return {} if self.nested is None else self.nested.outer
+        return self.nested.outer
 
     @property
     def paths(self) -> list[tuple[str, ...]]:
-        """All parts, the published ones first, in the paper's order; those of a group next to each other. Rows of a
-        single part have their own."""
+        """All parts, the published ones first, those of a group next to each other; of a single part the row's own."""
         if self.paper.single:
             return list(self.leaves)
         published = (path for one in self.published or self.paper.published[:1] for path in one.values)
@@ -88,14 +84,12 @@ class PublishedComparison:
     @property
     def common(self) -> list[str]:
         """The groups of which all that is compared here has a mean."""
-        return common([self.outer, *(one.outer for one in self.published)])
+        return shared([self.outer, *(one.outer for one in self.published)])
 
     def over(self, groups: Sequence[str] | None = None) -> Metric:
         """Mean of the means of these groups, or of all; of a single task its own mean."""
         tasks = [path for path in self.leaves if groups is None or path[0] in groups]
-        if self.nested is None or len(tasks) == 1:
-            return self.measured(tasks[0]) if tasks else Metric(None)
-        return self.nested.total(groups).metric
+        return self.measured(tasks[0]) if len(tasks) == 1 else self.nested.total(groups).finished
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -126,13 +120,14 @@ class PublishedComparison:
         return list(self.row.runs)
 
     def _records(self, path: tuple[str, ...]) -> list[Record]:
-        levels, records = (self.nested.levels[::-1], self.nested.records) if self.nested else ((), ())
-        return [one for one in records if tuple(one["strata"].get(level) for level in levels) == path]
+        levels = self.nested.levels[::-1]
+        return [one for one in self.nested.records if tuple(one["strata"].get(level) for level in levels) == path]
 
 
-def common(tables: Sequence[Mapping[str, Part]]) -> list[str]:
-    """The groups of which all of these have a mean."""
-    return shared([{name: part.value for name, part in table.items()} for table in tables])
+def counterparts(paper: Paper, line: Line, model: str) -> list[Published]:
+    """The rows of a method: with the same backbone, where the model is a published one, else with any."""
+    rows = [one for one in paper.published if (one.method, one.table) == (line.method, line.table)]
+    return [one for one in rows if paper.is_backbone(one.backbone, model)] or rows
 
 
 @dataclass(frozen=True)
@@ -150,18 +145,29 @@ class Deviation:
 
 
 def deviations(compared: PublishedComparison) -> list[str]:
-    """What differs between the runs of a row and the published ones, a line each."""
+    """What differs between the runs of a row and the published ones: settings, sizes, unscored, tasks of one side."""
     if compared.line is None or not compared.published:
         return ["no published row has these settings"]
     found = [one.text for one in of_runs(compared.paper, compared.line, compared.backbones, compared.row.runs)]
-    return list(dict.fromkeys([*found, *_sizes(compared), *compared.line.notes]))
+    tasks, sizes = [path for path in compared.paths if path in compared.leaves], compared.sizes
+    counts = {path: compared.n_scored(path) for path in tasks}
+    small = [f"{path[-1]} {compared.count(path)}" for path, n in counts.items() if n != sizes.get(path[-1])]
+    if small and sizes:
+        more = f" and {len(small) - _NAMED} more tasks" if len(small) > _NAMED else ""
+        whole = f"{sum(counts.values()):,} of {sum(sizes.values()):,} samples"
+        found.append(f"size: {whole}; {', '.join(small[:_NAMED])}{more}")
+    if missing := [path[-1] for path in compared.paths if path not in compared.leaves and path[-1] in sizes]:
+        found.append(f"tasks that were not run: {', '.join(missing)}")
+    if unscored := compared.over().unscored:
+        found.append(f"unscored: {unscored:,} episodes, which are left out of every mean")
+    return list(dict.fromkeys([*found, *compared.line.notes]))
 
 
 def of_runs(paper: Paper, line: Line, backbones: Sequence[str], runs: Sequence[Run]) -> list[Deviation]:
     """Prompts, model, dates, data and settings in which runs differ from a published method on these backbones."""
     found = [Deviation("prompts", "the project's own, never the published texts")]
     for run in runs:
-        found += [*_model(paper, backbones, run), *_data(paper, line, run), *_settings(paper, line, run)]
+        found += [*_model_and_data(paper, line, backbones, run), *_settings(paper, line, run)]
         found += [Deviation("note", text) for text in run.manifest.get("notes") or ()]
         if (status := run.manifest.get("status")) != "complete":
             found.append(Deviation("status", f"{run.folder.name} is {status}", "run not complete"))
@@ -172,17 +178,13 @@ def remarks(compared: PublishedComparison) -> list[str]:
     """What is odd in the published rows: means that do not follow from their values, notes on single values."""
     slips = [slip for one in compared.published for slip in one.slips]
     tasks = {path[-1] for path in compared.leaves}
-    notes = [
-        f"{one.label}, {task}: {note.replace('_', ' ')}"
-        for one in compared.published
-        for task, note in one.notes.items()
-        if task in tasks
-    ]
+    noted = [(one.label, task, note) for one in compared.published for task, note in one.notes.items()]
+    notes = [f"{label}, {task}: {note.replace('_', ' ')}" for label, task, note in noted if task in tasks]
     return [*slips, *notes, *(compared.line.remarks if compared.line else ())]
 
 
-def _model(paper: Paper, backbones: Sequence[str], run: Run) -> Iterator[Deviation]:
-    """Another model, or one of which the publication names no snapshot or another one; and when each was run."""
+def _model_and_data(paper: Paper, line: Line, backbones: Sequence[str], run: Run) -> Iterator[Deviation]:
+    """Another model, or snapshot; when each was run; other data, another split, no score to compare."""
     names = paper.states.models if paper.states else {}
     theirs = ", ".join(names.get(one, one) for one in backbones)
     if run.simulated:
@@ -192,67 +194,40 @@ def _model(paper: Paper, backbones: Sequence[str], run: Run) -> Iterator[Deviati
     elif snapshots := [names[one] for one in same if one in names and names[one].lower() not in run.model.lower()]:
         yield Deviation("model", f"{run.model}; published: {', '.join(snapshots)}")
     if paper.states:
-        yield Deviation("dates", f"run {str(run.manifest.get('start', 'at an unknown time'))[:10]}; "
-                                 f"published: {paper.states.published}")  # fmt: skip
-
-
-def _data(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
-    """Other data, another split, no score to compare."""
-    table, data = paper.tables.get(line.table), run.manifest.get("dataset") or {}
-    name, theirs = data.get("name"), f"; published: {paper.states.data}" if paper.states else ""
+        day = str(run.manifest.get("start", "at an unknown time"))[:10]
+        yield Deviation("dates", f"run {day}; published: {paper.states.published}")
+    data, stated = run.manifest.get("dataset") or {}, f"; published: {paper.states.data}" if paper.states else ""
     shipped = run.setting("dataset.shipped") and not run.setting("dataset.path")
-    if shipped or (paper.datasets and name not in paper.datasets):
+    if shipped or (paper.datasets and data.get("name") not in paper.datasets):
         kind = " (shipped, made by the project)" if shipped else ""
-        yield Deviation("data", f"{name}{kind} is not the published data{theirs}", "other data")
+        yield Deviation("data", f"{data.get('name')}{kind} is not the published data{stated}", "other data")
     elif limit := run.manifest.get("limit"):
-        yield Deviation("data", f"limit={limit} of {name}{theirs}")
+        yield Deviation("data", f"limit={limit} of {data.get('name')}{stated}")
+    table = paper.tables.get(line.table)
     if table is not None and data.get("split") != table.split:
         yield Deviation("split", f"{data.get('split')}; published: {table.split}", "another split")
-    by_score = not (paper.by or paper.levels)
-    if paper.metric not in (run.levels if by_score else run.scores):
+    if paper.metric not in (run.scores if paper.by or paper.levels else run.levels):
         have = "+".join(run.manifest.get("scorers") or {})
         yield Deviation("metric", f"{run.folder.name} has no {paper.metric} (scorer: {have})", "not scored")
 
 
-def _sizes(compared: PublishedComparison) -> Iterator[str]:
-    """Tasks of another size, unscored samples, tasks that only one side has."""
-    tasks = [path for path in compared.paths if path in compared.leaves]
-    small = [
-        f"{task[-1]} {compared.count(task)}"
-        for task in tasks
-        if compared.n_scored(task) != compared.sizes.get(task[-1])
-    ]
-    if small and compared.sizes:
-        scored, whole = (sum(numbers) for numbers in ([compared.n_scored(t) for t in tasks], compared.sizes.values()))
-        more = f" and {len(small) - _NAMED} more tasks" if len(small) > _NAMED else ""
-        yield f"size: {scored:,} of {whole:,} samples; {', '.join(small[:_NAMED])}{more}"
-    if missing := [path[-1] for path in compared.paths if path not in compared.leaves and path[-1] in compared.sizes]:
-        yield f"tasks that were not run: {', '.join(missing)}"
-    if unscored := compared.over().unscored:
-        yield f"unscored: {unscored:,} episodes, which are left out of every mean"
-
-
 def _settings(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
-    for key, published in paper.settings_of(line).items():
-        actual = _actual(run, key)
+    """Settings as they took effect: an agent without one for demonstrations shows those of its memory, or none."""
+    memory = run.cfg.get("memory") or {}
+    collected_only = memory.get("learn") is False or "n" in (memory.get("stage") or {})
+    learnt_from = 0 if not memory or collected_only else memory.get("samples") or "all"
+    effective = {"epochs": run.manifest.get("epochs", 1), "memory.samples": learnt_from}
+    if run.setting("agent.shots") is None:
+        effective["agent.shots"] = run.setting("memory.k") or 0
+    stated = {"epochs": 1} if paper.states is None else paper.states.settings(line.method)
+    for key, published in {**stated, **paper.settings, **line.settings}.items():
+        actual = effective[key] if key in effective else run.setting(key)
         if meets(actual, published) or (run.simulated and key.startswith("model.")):
             continue
         decisive = published != UNSTATED and (key.partition(".")[0] in _ANOTHER_TASK or key in _ANOTHER_METHOD)
         allowed = published if isinstance(published, list | tuple) else [published]
         detail = f"{_text(actual)}; published: {' or '.join(map(_text, allowed))}"
         yield Deviation(key, detail, f"another {key}" if decisive else "")
-
-
-def _actual(run: Run, key: str) -> object:
-    """A setting as it took effect: an agent without a setting for demonstrations shows those of its memory, or none."""
-    if key == "epochs":
-        return run.manifest.get("epochs", 1)
-    if key == "memory.samples":  # how many training samples were learnt from
-        memory = run.cfg.get("memory") or {}
-        collected_only = memory.get("learn") is False or "n" in (memory.get("stage") or {})
-        return 0 if not memory or collected_only else memory.get("samples") or "all"
-    found = run.setting(key)
-    return run.setting("memory.k") or 0 if key == "agent.shots" and found is None else found
 
 
 def _text(value: object) -> str:

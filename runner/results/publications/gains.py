@@ -6,8 +6,10 @@ one for the section of a report.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,17 +17,15 @@ from components.core.errors import ConfigError
 from components.text.structured import read_yaml
 from runner.config.build import check
 from runner.config.catalogue import CONF
-from runner.results.grid import Column as DatasetColumn
-from runner.results.grid import Grid, grid_of, present_among
+from runner.config.errors import nearest
+from runner.results.grid import DatasetColumn, Grid, grid_of, present_among
 from runner.results.intervals import Metric, mean_of
 from runner.results.kinds import grouped
 from runner.results.pairs import value_of
-from runner.results.publications.paper import Line, Paper
-from runner.results.publications.published import TOTAL
+from runner.results.publications.paper import TOTAL
 from runner.results.rows import Row, is_named
 from runner.results.runs import Run
-from runner.results.sheets import PERCENT, Cell, Column, Section, Sheet, Value, columns
-from runner.results.table import p_text, show_section
+from runner.results.table import PERCENT, Cell, Column, Section, Sheet, Value, columns, p_text, show_section
 from runner.results.versus import Versus, compared
 
 FILE = "gains.json"
@@ -53,10 +53,9 @@ class PublishedGain:
     @property
     def text(self) -> str:
         """The gain in one line."""
-        parts = [f"{self.absolute:+.3f}"] if self.absolute is not None else []
-        parts += [f"{self.relative:+.1%}"] if self.relative is not None else []
-        parts += [f"{self.value:.3f}"] if self.value is not None else []
-        return ", ".join([*parts, *filter(None, (self.won, self.note))])
+        values = ((self.absolute, "+.3f"), (self.relative, "+.1%"), (self.value, ".3f"))
+        texts = [format(value, form) for value, form in values if value is not None]
+        return ", ".join(filter(None, (*texts, self.won, self.note)))
 
     def fits(self, run: Run) -> bool:
         """Whether a run has the settings; lists in any order."""
@@ -65,8 +64,7 @@ class PublishedGain:
 
 @dataclass(frozen=True)
 class Gains:
-    """Gains of a publication with a ``backbone``; ``what`` they are over. ``paper``: the name in ``conf/papers`` that
-    states the published setting."""
+    """Gains of a publication; ``what`` they are over; ``paper``: whose settings in ``conf/papers`` they have."""
 
     citation: str
     what: str
@@ -79,8 +77,7 @@ def load_gains(name: str, folder: Path) -> Gains:
     """Read the gains of a publication in ``folder/gains``. Raises ConfigError for an unknown name or a bad file."""
     path = folder / "gains" / f"{name}.yaml"
     if not path.is_file():
-        have = ", ".join(sorted(one.stem for one in path.parent.glob("*.yaml")))
-        raise ConfigError(f"compare.gains={name}: there are {have}")
+        raise ConfigError(f"compare.gains={name}: {nearest(name, (one.stem for one in path.parent.glob('*.yaml')))}")
     return check(Gains, read_yaml(path), path.name)
 
 
@@ -88,7 +85,6 @@ def load_gains(name: str, folder: Path) -> Gains:
 class PublishedNumber:
     """One published number of a gain, and a row of runs next to it, if there is one (``runs`` is empty otherwise)."""
 
-    of: Gains
     gain: PublishedGain
     what: str
     published: float | None = None
@@ -102,25 +98,14 @@ class PublishedNumber:
         """The settings that gain."""
         return ", ".join(f"{key}={unordered(value)}" for key, value in self.gain.where.items()).replace("'", "")
 
-    @property
-    def remark(self) -> str:
-        """What is published with the number."""
-        return ", ".join(filter(None, (self.gain.won, self.gain.note)))
 
-    def line(self, paper: Paper) -> Line:
-        """The method as one of a publication; the runs have its settings."""
-        first = self.runs[0]
-        settings = {key: [first.setting(key)] for key in self.gain.where} | dict(self.gain.settings)
-        return Line(self.method, {}, next(iter(paper.tables)), settings)
-
-
-def numbers(of: Gains, gain: PublishedGain) -> list[PublishedNumber]:
+def numbers(gain: PublishedGain) -> list[PublishedNumber]:
     """What is published of a gain, number by number."""
     aside = [gain.aside] if gain.aside else []
     relative = [*aside, "relative gains have no interval here"]
     values = (("gain", gain.absolute, aside), ("relative gain", gain.relative, relative), ("score", gain.value, aside))
-    found = [PublishedNumber(of, gain, what, value, bars) for what, value, bars in values if value is not None]
-    return found or [PublishedNumber(of, gain, "gain", None, [*aside, "published as a test or a count only"])]
+    found = [PublishedNumber(gain, what, value, bars) for what, value, bars in values if value is not None]
+    return found or [PublishedNumber(gain, "gain", None, [*aside, "published as a test or a count only"])]
 
 
 def unordered(value: Any) -> Any:
@@ -143,7 +128,13 @@ class GainTable:
         """Part (total, or a value of the stratum) -> method -> its gain over the nearest baseline."""
         records = (record for cell in self._part(TOTAL).cells.values() for record in cell)
         strata = {record["strata"][self._by] for record in records if self._by in record["strata"]}
-        return {part: self._gains(part) for part in (TOTAL, *sorted(strata))}
+        found: dict[str, Mapping[str, Versus]] = {part: {} for part in (TOTAL, *sorted(strata))}
+        for part in found:
+            grid = self._part(part)
+            if any(value_of(one, self.metric) is not None for cell in grid.cells.values() for one in cell):
+                with suppress(ConfigError):  # no pair in this part
+                    found[part] = {one.mine: one for one in compared(grid, [self.metric], self.baselines).comparisons}
+        return found
 
     @cached_property
     def _by(self) -> str:
@@ -158,15 +149,6 @@ class GainTable:
             if place[1] == self.column.label
         }
         return replace(self.grid, columns=[self.column], cells=cells)
-
-    def _gains(self, part: str) -> Mapping[str, Versus]:
-        grid = self._part(part)
-        if not any(value_of(one, self.metric) is not None for cell in grid.cells.values() for one in cell):
-            return {}
-        try:
-            return {one.mine: one for one in compared(grid, [self.metric], self.baselines).comparisons}
-        except ConfigError:  # no pair in this part
-            return {}
 
     def mean(self, label: str, part: str) -> Metric:
         """The plain mean of a row."""
@@ -191,21 +173,14 @@ class GainTable:
         metric = one.difference.metric
         return metric if number.what == "gain" else Metric(self.relative(row.label, part), n=metric.n)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Part -> method -> its gain."""
-        return {part: {label: one.as_dict() for label, one in of.items()} for part, of in self.parts.items()}
-
 
 def tables_of(runs: Sequence[Run], published: Gains) -> list[GainTable]:
     """A table per score and dataset with a gain; none where no baseline of these runs was run."""
-    if not runs:
-        return []
     grid = grid_of(runs)
-    baselines = present_among(grid, runs[0].compare.get("baselines") or ())
+    baselines = present_among(grid, runs[0].compare.get("baselines") or ()) if runs else []
     by_metric = grouped(published.gains, lambda one: one.metric) if baselines else {}
-    tables = [
-        GainTable(grid, column, metric, baselines, of) for metric, of in by_metric.items() for column in grid.columns
-    ]
+    places = product(by_metric.items(), grid.columns)
+    tables = (GainTable(grid, column, metric, baselines, of) for (metric, of), column in places)
     return [table for table in tables if table.parts[TOTAL]]
 
 
@@ -213,15 +188,12 @@ def gains_of(published: Gains, runs: Sequence[Run]) -> Iterator[PublishedNumber]
     """Every published number of these gains, once for every row of runs that has the settings, or once without."""
     tables = tables_of(runs, published)
     for gain in published.gains:
-        for number in numbers(published, gain):
-            fitting = [
-                replace(number, label=row.label, runs=row.runs, ours=table.ours(row, number))
-                for table in tables
-                if table.metric == gain.metric and gain.part in table.parts
-                for row in table.grid.rows
-                if gain.fits(row.first)
-            ]
-            yield from fitting or [number]
+        for number in numbers(gain):
+            own = [table for table in tables if table.metric == gain.metric and gain.part in table.parts]
+            places = [(table, row) for table in own for row in table.grid.rows if gain.fits(row.first)]
+            for table, row in places:
+                yield replace(number, label=row.label, runs=row.runs, ours=table.ours(row, number))
+            yield from () if places else (number,)
 
 
 def section(runs: Sequence[Run]) -> Section | None:
@@ -236,10 +208,10 @@ def show_gains(runs: Sequence[Run], home: Path) -> None:
         return
     tables = tables_of(runs, published)
     show_section(_section(published, tables))
-    numbers = {
-        metric: {table.column.label: table.as_dict() for table in of}
-        for metric, of in grouped(tables, lambda table: table.metric).items()
-    }
+    numbers: dict[str, dict[str, Any]] = {}
+    for table in tables:
+        parts = {part: {label: one.as_dict() for label, one in of.items()} for part, of in table.parts.items()}
+        numbers.setdefault(table.metric, {})[table.column.label] = parts
     if numbers:
         (home / FILE).write_text(json.dumps(numbers, indent=1), encoding="utf-8")
 
@@ -250,28 +222,27 @@ def _published(runs: Sequence[Run]) -> Gains | None:
 
 
 def _section(published: Gains, tables: Sequence[GainTable]) -> Section:
+    """A row per method and part; of a baseline its mean."""
     intro = f"Published: {published.citation}; {published.what}"
     if not tables:
         intro = "compare.gains: no run is one of compare.baselines, or none has a score with published gains."
-    return Section("gains", "Gains over the baseline", " ".join(intro.split()), [_sheet(one) for one in tables])
-
-
-def _sheet(table: GainTable) -> Sheet:
-    """A row per method and part; of a baseline its mean."""
-    rows: list[list[Cell]] = []
-    for row in table.grid.rows:
-        for part, gains in table.parts.items():
-            published = "; ".join(one.text for one in table.published if one.part == part and one.fits(row.first))
-            mean = table.mean(row.label, part).value if is_named(row, table.baselines) else None
-            cells: list[Cell] = [None, None, None, None, "", ""]
-            if (one := gains.get(row.label)) is not None:
-                of, relative = one.difference, table.relative(row.label, part)
-                share = None if relative is None else 100 * relative
-                cells = [Value.of(of.metric), share, of.metric.n, of.clusters, of.counts, p_text(of.p_holm)]
-            rows.append([row.label, part, mean, *cells, published])
     heads = columns(
         "method", "part", "mean", Column("gain", "", "higher", signed=True),
         Column("of the baseline", PERCENT, signed=True), "pairs", "clusters", "won:tied:lost", "Holm p", "published",
     )  # fmt: skip
-    title = f"{table.metric} on {table.column.label}: gains over {' or '.join(table.baselines)}"
-    return Sheet(title, heads, rows, keys=2)
+    sheets = []
+    for table in tables:
+        rows: list[list[Cell]] = []
+        for row in table.grid.rows:
+            for part, gains in table.parts.items():
+                texts = "; ".join(one.text for one in table.published if one.part == part and one.fits(row.first))
+                mean = table.mean(row.label, part).value if is_named(row, table.baselines) else None
+                cells: list[Cell] = [None, None, None, None, "", ""]
+                if (one := gains.get(row.label)) is not None:
+                    of, relative = one.difference, table.relative(row.label, part)
+                    share = None if relative is None else 100 * relative
+                    cells = [Value.of(of.metric), share, of.metric.n, of.clusters, of.counts, p_text(of.p_holm)]
+                rows.append([row.label, part, mean, *cells, texts])
+        title = f"{table.metric} on {table.column.label}: gains over {' or '.join(table.baselines)}"
+        sheets.append(Sheet(title, heads, rows, keys=2))
+    return Section("gains", "Gains over the baseline", " ".join(intro.split()), sheets)

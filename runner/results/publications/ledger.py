@@ -2,11 +2,11 @@
 whether the published value lies in our interval.
 
 A verdict needs a real model that is the published one, the published data and task, a score, and an interval. What is
-done in another way (prompts, sampling, memory, demonstrations, profile, dates) is listed and bars no verdict: prompts
-are the project's own in every comparison.
+done in another way (prompts, sampling, memory, demonstrations, profile, dates) is listed and bars no verdict.
 """
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,11 +18,10 @@ from runner.results.intervals import Metric
 from runner.results.kinds import grouped
 from runner.results.publications.comparison import PublishedComparison, of_runs
 from runner.results.publications.gains import Gains, gains_of, load_gains
-from runner.results.publications.paper import Paper, load
-from runner.results.publications.published import RELATIONS, TOTAL, PublishedCell
+from runner.results.publications.paper import RELATIONS, TOTAL, Article, Line, Paper, PublishedCell, load
 from runner.results.rows import rows_of
 from runner.results.runs import Run
-from runner.results.sheets import Cell, Section, Sheet, Value, columns
+from runner.results.table import Cell, Section, Sheet, Value, columns
 
 Word = Literal["within", "outside", "untestable"]
 WORDS: Sequence[Word] = ("within", "outside", "untestable")
@@ -77,11 +76,8 @@ def verdict(published: float | None, relation: str, ours: Metric, bars: Sequence
     why = [*([INEXACT[relation]] if relation in INEXACT else []), *bars]
     if not why and published is not None and ours.ci_low is not None and ours.ci_high is not None:
         return Verdict("within" if ours.ci_low <= published <= ours.ci_high else "outside")
-    if not why and published is None:
-        why.append(NO_VALUE)
-    elif not why:
-        no_interval = f"no interval: {ours.no_interval or 'it is unknown'} (n = {ours.n})"
-        why.append(NO_SCORE if ours.value is None else no_interval)
+    no_interval = f"no interval: {ours.no_interval or 'it is unknown'} (n = {ours.n})"
+    why = why or [NO_VALUE if published is None else NO_SCORE if ours.value is None else no_interval]
     return Verdict("untestable", ", ".join(dict.fromkeys(why)))
 
 
@@ -92,7 +88,12 @@ def ledger(runs: Sequence[Run], folder: Path = CONF / "papers") -> list[Entry]:
     for path in sorted((folder / "gains").glob("*.yaml")):
         mine = [run for run in runs if run.compare.get("gains") == path.stem]
         found += of_gains(load_gains(path.stem, folder), mine, folder)
-    found += _statements(folder / "statements.csv")
+    if (stated := folder / "statements.csv").is_file():  # in the articles' texts; no run can be compared with them
+        with stated.open(encoding="utf-8", newline="") as file:
+            for line in csv.DictReader(file):
+                why, place = Verdict("untestable", line["why"]), (line["article"], line["source"], line["model"])
+                value = float(line["value"])
+                found.append(Entry(*place, line["what"], "", value, why, line["unit"], line["relation"]))
     return sorted(found, key=lambda entry: entry.article)
 
 
@@ -117,7 +118,7 @@ def _entry(
     deviations: Sequence[str] = (),
 ) -> Entry:  # fmt: skip
     """A cell with its verdict; one that no run can be compared with says so, and not that there is no run."""
-    aside = paper.states.why_aside(cell) if paper.states else ""
+    aside = why_aside(paper.states, cell) if paper.states else ""
     inherent = bool(aside) or cell.value is None or cell.relation in INEXACT
     bars = [*([aside] if aside else []), *(bar for bar in bars if bar != NO_RUN or not inherent)]
     part = "/".join(dict.fromkeys(cell.path)) if len(cell.path) > 1 else "/".join([*cell.path, "mean"])
@@ -128,39 +129,36 @@ def _entry(
     )  # fmt: skip
 
 
+def why_aside(states: Article, cell: PublishedCell) -> str:
+    """Why no run can be compared with a cell; empty where one can."""
+    name = f"{cell.table}/{cell.method}"
+    return next((why for pattern, why in states.aside.items() if re.fullmatch(pattern, name)), "")
+
+
 def _next_to(paper: Paper, cell: PublishedCell, one: PublishedComparison) -> Entry:
+    """A cell with our value; a mean over other tasks than those of the published one is another mean."""
     assert one.line is not None, "it was chosen by its method"
-    runs = one.runs(cell.path)
-    found = of_runs(paper, one.line, [cell.backbone], runs)
+    found = of_runs(paper, one.line, [cell.backbone], one.runs(cell.path))
     bars, texts = [deviation.bars for deviation in found if deviation.bars], [deviation.text for deviation in found]
     if len(cell.path) > 1:
         ours, samples = one.measured(cell.path), f"{one.count(cell.path)} samples"
         size = paper.tables[cell.table].sizes.get(cell.path[-1]) if cell.table in paper.tables else None
         texts += ["size: not the published number of samples"] if size and size != one.n_scored(cell.path) else []
     else:
-        ours, samples, other = _mean(cell, one)
-        bars += other
+        values = (other.values for other in one.published if other.backbone == cell.backbone)
+        known = [path for of in values for path, value in of.items() if value is not None]
+        wanted = {path for path in known if path[: len(cell.path)] == cell.path}
+        groups = {path[0] for path in wanted}
+        mine = {path for path, mean in one.leaves.items() if mean.value is not None and path[0] in groups}
+        mine = {path for path in mine if path[: len(cell.path)] == cell.path}
+        ours, samples = _NOTHING, f"{len(mine & wanted)} of {len(wanted)} tasks"
+        if mine == wanted:
+            ours = one.over(sorted(groups))
+        else:
+            bars.append(TASKS_MISSING if wanted - mine else "more than its tasks were run")
     ours = scaled(ours, paper.scale)
     texts += [f"unscored: {ours.unscored:,} episodes are left out of the mean"] if ours.unscored else []
     return _entry(paper, cell, bars, ours, one.row.label, samples, list(dict.fromkeys([*texts, *one.line.notes])))
-
-
-def _mean(cell: PublishedCell, one: PublishedComparison) -> tuple[Metric, str, list[str]]:
-    """Our mean over the tasks of a published mean, of how many of them it is, and why there is none: a mean over other
-    tasks is another one."""
-    values = (other.values for other in one.published if other.backbone == cell.backbone)
-    wanted = {path for of in values for path, value in of.items() if value is not None and _within(path, cell)}
-    groups = {path[0] for path in wanted}
-    mine = {path for path, part in one.leaves.items() if part.value is not None and _within(path, cell)}
-    mine = {path for path in mine if path[0] in groups}
-    samples = f"{len(mine & wanted)} of {len(wanted)} tasks"
-    if mine == wanted:
-        return one.over(sorted(groups)), samples, []
-    return _NOTHING, samples, [TASKS_MISSING if wanted - mine else "more than its tasks were run"]
-
-
-def _within(path: Sequence[str], cell: PublishedCell) -> bool:
-    return tuple(path[: len(cell.path)]) == cell.path
 
 
 def of_gains(published: Gains, runs: Sequence[Run], folder: Path) -> Iterator[Entry]:
@@ -168,30 +166,23 @@ def of_gains(published: Gains, runs: Sequence[Run], folder: Path) -> Iterator[En
     paper = load(folder, published.paper)
     for number in gains_of(published, runs):
         gain, what = number.gain, f"{number.what}, {number.gain.metric}"
-        found = of_runs(paper, number.line(paper), [published.backbone], number.runs) if number.runs else []
+        found = []
+        if number.runs:
+            settings = {key: [number.runs[0].setting(key)] for key in gain.where} | dict(gain.settings)
+            line = Line(number.method, {}, next(iter(paper.tables)), settings)  # the runs have its settings
+            found = of_runs(paper, line, [published.backbone], number.runs)
         bars = [*number.bars, *(deviation.bars for deviation in found if deviation.bars)]
         if not number.runs and number.published is not None and gain.relation not in INEXACT and not number.bars:
             bars.append(NO_RUN)
         shares = all(run.scale(gain.metric).bounded for run in number.runs)
         scale, unit = (1.0, "") if not shares else (_HUNDRED, "points" if number.what == "gain" else "%")
         ours, value = scaled(number.ours, scale), number.published
-        value = None if value is None else round(value * scale, 6)
+        value, remark = value and round(value * scale, 6), ", ".join(filter(None, (gain.won, gain.note)))
         yield Entry(
             paper.article, what, published.backbone, number.method, gain.part, value,
-            verdict(value, gain.relation, ours, bars), unit, gain.relation, number.remark, number.label, ours, "",
+            verdict(value, gain.relation, ours, bars), unit, gain.relation, remark, number.label, ours, "",
             [deviation.text for deviation in found],
         )  # fmt: skip
-
-
-def _statements(path: Path) -> Iterator[Entry]:
-    """What articles state in their text and no run can be compared with; nothing where there is no such file."""
-    if not path.is_file():
-        return
-    with path.open(encoding="utf-8", newline="") as file:
-        for line in csv.DictReader(file):
-            why, value = Verdict("untestable", line["why"]), float(line["value"])
-            yield Entry(line["article"], line["source"], line["model"], line["what"], "", value, why, line["unit"],
-                        line["relation"])  # fmt: skip
 
 
 def section(runs: Sequence[Run]) -> Section | None:
@@ -201,9 +192,14 @@ def section(runs: Sequence[Run]) -> Section | None:
 
 
 def section_of(entries: Sequence[Entry]) -> Section:
-    """The same of any entries."""
+    """How many cells have which verdict, of untestable ones why; then a table per published table, with every cell."""
+    words = Counter(entry.verdict.word for entry in entries)
+    why = Counter(entry.verdict.why for entry in entries if entry.verdict.why)
+    rows: list[list[Cell]] = [[word, "in all", words[word]] for word in WORDS]
+    rows += [["untestable", text, n] for text, n in why.most_common()]
     tables = grouped(entries, lambda entry: f"{entry.article}: {entry.source}")
-    sheets = [_counts(entries), *(_table(title, of) for title, of in tables.items())]
+    counts = Sheet("Verdicts", columns("verdict", "why", "cells"), rows, keys=3)
+    sheets = [counts, *(_table(title, of) for title, of in tables.items())]
     return Section("ledger", "Reproduction ledger", _INTRO, sheets)
 
 
@@ -211,15 +207,6 @@ def flat(entries: Sequence[Entry]) -> Sheet:
     """Every cell with all that is known of it, for ``ledger.csv``."""
     rows = [[one.article, one.source, *_line(one, "; ".join(one.deviations), one.run)] for one in entries]
     return Sheet("Reproduction ledger", columns(*_COLUMNS), rows)
-
-
-def _counts(entries: Sequence[Entry]) -> Sheet:
-    """How many cells have which verdict; of untestable ones why."""
-    words = Counter(entry.verdict.word for entry in entries)
-    why = Counter(entry.verdict.why for entry in entries if entry.verdict.why)
-    rows: list[list[Cell]] = [[word, "in all", words[word]] for word in WORDS]
-    rows += [["untestable", text, n] for text, n in why.most_common()]
-    return Sheet("Verdicts", columns("verdict", "why", "cells"), rows, keys=3)
 
 
 def _table(title: str, entries: Sequence[Entry]) -> Sheet:

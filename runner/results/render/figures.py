@@ -1,9 +1,9 @@
 """Plots as Plotly's JSON. Colours and fonts are the page's, which knows whether it is light or dark."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
-from runner.results.sheets import Value
+from runner.results.table import Value
 
 _LINE = 24  # pixels for a line of a plot with names on its left
 _MARGIN = 110
@@ -15,7 +15,6 @@ _SIDES = [f"{up} {across}" for across in ("right", "left") for up in ("top", "bo
 _SIDES += ["middle right", "middle left", "top center", "bottom center"]
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}  # above the plot
 Figure = dict[str, Any]
-Box: TypeAlias = tuple[float, float, float, float]
 
 
 def scatter(data: Sequence[Mapping[str, Any]], x: str, y: str, height: int = 460, **layout: Any) -> Figure:
@@ -44,19 +43,21 @@ def intervals(names: Sequence[str], values: Sequence[Value], title: str) -> Figu
 
 def bars(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, below: str) -> Figure:
     """Bars with their intervals, one for every series at every name."""
+    hover = "%{x}: %{y:.4g}<extra>%{fullData.name}</extra>"
     data = [
-        {
-            "type": "bar", "name": label, "x": list(names), "y": [None if one is None else one.value for one in values],
-            "error_y": error_bars(values) | {"thickness": 1},
-            "hovertemplate": "%{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
-        }
+        {"type": "bar", "name": label, "x": list(names), **heights(values), "hovertemplate": hover}
         for label, values in series.items()
-    ]  # fmt: skip
+    ]
     layout = {
         "barmode": "group", "height": 420, "xaxis": {"type": "category", "title": {"text": below}, "automargin": True},
         "yaxis": {"title": {"text": title}, "automargin": True}, "legend": LEGEND,
     }  # fmt: skip
     return {"data": data, "layout": layout}
+
+
+def heights(values: Sequence[Value | None]) -> Figure:
+    """The y of a trace, with thin error bars."""
+    return {"y": [one and one.value for one in values], "error_y": error_bars(values) | {"thickness": 1}}
 
 
 def heatmap(rows: Sequence[str], columns: Sequence[str], z: Sequence[Sequence[float | None]]) -> Figure:
@@ -79,39 +80,26 @@ def heatmap(rows: Sequence[str], columns: Sequence[str], z: Sequence[Sequence[fl
 
 
 def sides(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> list[str]:
-    """On which side of its point each name is, so that names cover each other and other points least.
-
-    ``xs``, ``ys``: places in the plot, each from 0 to 1.
-    """
+    """On which side of its point each name is, so that names cover each other and other points least. ``xs``, ``ys``:
+    places in the plot, each from 0 to 1."""
     points = [(x * _WIDE, y * _HIGH) for x, y in zip(xs, ys, strict=True)]
-    occupied = [(x - _GAP, x + _GAP, y - _GAP, y + _GAP) for x, y in points]
+    occupied = [(x - _GAP, x + _GAP, y - _GAP, y + _GAP) for x, y in points]  # left, right, lower and upper ends
     best_sides = []
-    for n, name in enumerate(names):
-        boxes = {side: _box(*points[n], len(name) * _LETTER, side) for side in _SIDES}
-        others = occupied[:n] + occupied[n + 1 :]
-        best = min(_SIDES, key=lambda side: _outside(boxes[side]) + sum(_overlap(boxes[side], box) for box in others))
+    for n, (name, (x, y)) in enumerate(zip(names, points, strict=True)):
+        wide, boxes, covered = len(name) * _LETTER, {}, {}
+        for side in _SIDES:
+            up, across = side.split()
+            left = {"right": x + _GAP, "left": x - _GAP - wide, "center": x - wide / 2}[across]
+            lower = y + {"top": _TALL, "middle": 0, "bottom": -_TALL}[up] - _TALL / 2
+            right, upper = left + wide, lower + _TALL
+            boxes[side] = left, right, lower, upper
+            covered[side] = _TALL * (max(0.0, right - _WIDE - _BESIDE) + max(0.0, -left))  # not on the picture
+            for a, b, c, d in occupied[:n] + occupied[n + 1 :]:
+                covered[side] += max(0.0, min(right, b) - max(left, a)) * max(0.0, min(upper, d) - max(lower, c))
+        best = min(_SIDES, key=covered.__getitem__)
         occupied.append(boxes[best])
         best_sides.append(best)
     return best_sides
-
-
-def _box(x: float, y: float, wide: float, side: str) -> Box:
-    """Left, right, lower and upper end of a name next to its point."""
-    up, across = side.split()
-    left = {"right": x + _GAP, "left": x - _GAP - wide, "center": x - wide / 2}[across]
-    middle = y + {"top": _TALL, "middle": 0, "bottom": -_TALL}[up]
-    return left, left + wide, middle - _TALL / 2, middle + _TALL / 2
-
-
-def _overlap(one: Box, other: Box) -> float:
-    """The area that two boxes share."""
-    wide, high = min(one[1], other[1]) - max(one[0], other[0]), min(one[3], other[3]) - max(one[2], other[2])
-    return wide * high if wide > 0 and high > 0 else 0.0
-
-
-def _outside(box: Box) -> float:
-    """The area of a box that is not on the picture."""
-    return _TALL * (max(0.0, box[1] - _WIDE - _BESIDE) + max(0.0, -box[0]))
 
 
 def error_bars(values: Sequence[Value | None]) -> dict[str, Any]:

@@ -2,23 +2,21 @@
 the same samples, and effects of the fields that a sweep varies."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from components.core.errors import ConfigError
-from runner.results.effects import Effects, effects_of, factors_of, short
-from runner.results.grid import MEAN, Grid, grid_of, present_among
+from components.text.words import meant
+from runner.results.grid import MEAN, Effects, Grid, effects_of, factors_of, grid_of, present_among, short
 from runner.results.kinds import Better, grouped
-from runner.results.metrics import COLUMNS, by_purpose, per_purpose, per_question
+from runner.results.metrics import COLUMNS, as_dicts, by_purpose, per_purpose, per_question
 from runner.results.pairs import Difference
-from runner.results.render.written import markdown
+from runner.results.render.formats import markdown
 from runner.results.rows import is_named
 from runner.results.runs import Run, leaves, warnings_of
-from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
-from runner.results.table import p_text, show_section
-from runner.results.versus import Compared, Improvements, Versus, compared, improvements
+from runner.results.table import Cell, Column, Section, Sheet, Value, columns, p_text, show_section
+from runner.results.versus import Compared, Improvements, compared, improvements
 
 FILE, READ = "compare.json", "compare.md"
 _TESTS = (
@@ -46,23 +44,41 @@ def methods(runs: Sequence[Run]) -> Section | None:
 
 
 def show_methods(runs: Sequence[Run], baselines: Sequence[str] | None = None, home: Path | None = None) -> None:
-    """Print the section; write it to ``home``, which also gets all numbers as JSON.
-
-    ``baselines`` None: those that the first run's config names. Raises ConfigError where one of those given is missing.
-    """
+    """Print the section; write it to ``home``, which also gets all numbers as JSON. ``baselines`` None: those that the
+    first run's config names. Raises ConfigError where one of those given is missing."""
     grid = grid_of(runs)
     if baselines is None and not grid.several:
         return
     named = _configured(runs) if baselines is None else baselines
     if baselines is not None and (missing := [name for name in named if not present_among(grid, [name])]):
-        have = ", ".join(dict.fromkeys(str(row.first.choices.get("agent")) for row in grid.rows))
-        raise ConfigError(f"--baselines: no method here is {' or '.join(missing)}; there are {have}")
+        agents = list(dict.fromkeys(str(row.first.choices.get("agent")) for row in grid.rows))
+        near = meant(missing[0], agents)
+        raise ConfigError(f"--baselines: no method here is {' or '.join(missing)}; {near}there are {', '.join(agents)}")
     section = _methods(grid, named)
     show_section(section)
     if home is not None:
-        (home / FILE).write_text(json.dumps(_as_dict(grid, named), indent=1), encoding="utf-8")
+        differences = improvements(grid, named) if len(grid.rows) > 1 else {}
+        numbers = {
+            "scores": {column.label: column.score for column in grid.columns},
+            "rows": {label: as_dicts(of) for label, of in grid.metrics.items()},
+            "differences": {
+                name: {label: one.as_dict() for label, one in of.items()} for name, of in differences.items()
+            },
+            "per_question": {row.label: per_question(row.records) for row in grid.rows if row.records},
+            "by_purpose": {row.label: as_dicts(by_purpose(row.records)) for row in grid.rows},
+            "baselines": present_among(grid, named),
+        }
+        (home / FILE).write_text(json.dumps(numbers, indent=1), encoding="utf-8")
         text = markdown(home.name, about=f"{len(runs)} runs", warnings=warnings_of(runs), sections=[section])
         (home / READ).write_text(text, encoding="utf-8")
+
+
+def names_in(listed: str | None) -> list[str] | None:
+    """The names of ``--baselines A,B``, None without the option. Raises ConfigError where it names nothing."""
+    names = None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
+    if names == []:
+        raise ConfigError("--baselines names nothing; give agents, labels or folders, with commas between them")
+    return names
 
 
 def _configured(runs: Sequence[Run]) -> Sequence[str]:
@@ -72,7 +88,14 @@ def _configured(runs: Sequence[Run]) -> Sequence[str]:
 
 def _methods(grid: Grid, baselines: Sequence[str]) -> Section:
     found = improvements(grid, baselines) if len(grid.rows) > 1 else {}
-    sheets = [_scores(grid), _costs(grid)]
+    costs: list[list[Cell]] = []  # of a question, and of that each purpose
+    for row in grid.rows:
+        if n := len(row.records):
+            costs.append([row.label, "all", *per_question(row.records).values()])
+            values = {name: one.value for name, one in by_purpose(row.records).items()}
+            costs += [[row.label, purpose, *of] for purpose, of in per_purpose(values, n).items()]
+    heads = columns("method", "purpose", *COLUMNS)
+    sheets = [_scores(grid), Sheet("Per question, by method and purpose", heads, costs, keys=2)]
     sheets += [_improvements(grid, found, baselines)] if any(found.values()) else []
     return Section("methods", "Methods and datasets", "", sheets)
 
@@ -83,22 +106,23 @@ def _scores(grid: Grid) -> Sheet:
     if grid.averages:
         directions: set[Better] = {one.direction for one in grid.columns}
         heads.append(Column(MEAN, "", directions.pop() if len(directions) == 1 else ""))
-    rows: list[list[Cell]] = [
-        [label, *(Value.of(of[one.name]) if one.name in of else None for one in heads[1:])]
-        for label, of in grid.metrics.items()
-    ]
-    scores = list(dict.fromkeys(column.score or "no score" for column in grid.columns))
-    notes = [*_uneven(grid), *(f"lower is better: {name}" for name in _low(grid))]
+    rows: list[list[Cell]] = []
+    for label, of in grid.metrics.items():
+        rows.append([label, *(Value.of(of[one.name]) if one.name in of else None for one in heads[1:])])
+    scores, notes = list(dict.fromkeys(column.score or "no score" for column in grid.columns)), []
+    settings = {row.label: dict(leaves(row.first.cfg.get("model"), "model")) for row in grid.rows}
+    varied = {key for row in grid.rows for key in row.first.manifest.get("swept") or ()}
+    for key in dict.fromkeys(key for of in settings.values() for key in of):  # agents can set their own
+        values = grouped(settings, lambda label: str(settings[label].get(key)))  # noqa: B023
+        if len(values) > 1 and key not in varied and "model" not in varied:
+            whose = "; ".join(f"{value} for {', '.join(labels)}" for value, labels in values.items())
+            notes.append(f"not the same in all rows: {key} is {whose}")
+    notes += [f"lower is better: {name}" for name in _low(grid)]
     if len(scores) > 1:
         names = ", ".join(f"{column.label} {column.score or 'nothing'}" for column in grid.columns)
         notes.append(f"scores, which are not averaged, as they differ: {names}")
-    unscored = [
-        f"{label} {name} {metric.unscored:,}"
-        for label, of in grid.metrics.items()
-        for name, metric in of.items()
-        if metric.unscored and name != MEAN
-    ]
-    if unscored:
+    places = [(label, name, one) for label, of in grid.metrics.items() for name, one in of.items() if name != MEAN]
+    if unscored := [f"{label} {name} {one.unscored:,}" for label, name, one in places if one.unscored]:
         notes.append("unscored episodes, left out: " + ", ".join(unscored))
     return Sheet(scores[0] if len(scores) == 1 else "headline scores", heads, rows, notes)
 
@@ -108,33 +132,9 @@ def _low(grid: Grid) -> list[str]:
     return list(dict.fromkeys(column.score or "" for column in grid.columns if column.direction == "lower"))
 
 
-def _uneven(grid: Grid) -> Iterator[str]:
-    """Settings of the model in which rows differ that the sweep did not vary: agents can set their own."""
-    settings = {row.label: dict(leaves(row.first.cfg.get("model"), "model")) for row in grid.rows}
-    varied = {key for row in grid.rows for key in row.first.manifest.get("swept") or ()}
-    for key in dict.fromkeys(key for of in settings.values() for key in of):
-        values = grouped(settings, lambda label: str(settings[label].get(key)))  # noqa: B023
-        if len(values) > 1 and key not in varied and "model" not in varied:
-            whose = "; ".join(f"{value} for {', '.join(labels)}" for value, labels in values.items())
-            yield f"not the same in all rows: {key} is {whose}"
-
-
-def _costs(grid: Grid) -> Sheet:
-    """What a question costs a method, and of that each purpose."""
-    rows: list[list[Cell]] = []
-    for row in grid.rows:
-        if n := len(row.records):
-            rows.append([row.label, "all", *per_question(row.records).values()])
-            values = {name: one.value for name, one in by_purpose(row.records).items()}
-            rows += [[row.label, purpose, *of] for purpose, of in per_purpose(values, n).items()]
-    return Sheet("Per question, by method and purpose", columns("method", "purpose", *COLUMNS), rows, keys=2)
-
-
 def _improvements(grid: Grid, found: Improvements, baselines: Sequence[str]) -> Sheet:
-    """Each method less its baseline, on each dataset and in the mean.
-
-    Named baselines are compared with the best of them in the mean only; the file has all.
-    """
+    """Each method less its baseline, on each dataset and in the mean. Named baselines are compared with the best of
+    them in the mean only; the file has all."""
     named = present_among(grid, baselines)
     among = {row.label for row in grid.rows if is_named(row, named)}
     rows: list[list[Cell]] = []
@@ -162,20 +162,6 @@ def _counted(one: Difference) -> list[Cell]:
     return [Value.of(one.metric), one.metric.n, one.clusters, one.counts]
 
 
-def _as_dict(grid: Grid, baselines: Sequence[str]) -> dict[str, Any]:
-    found = improvements(grid, baselines) if len(grid.rows) > 1 else {}
-    return {
-        "scores": {column.label: column.score for column in grid.columns},
-        "rows": {label: {name: one.as_dict() for name, one in of.items()} for label, of in grid.metrics.items()},
-        "differences": {name: {label: one.as_dict() for label, one in of.items()} for name, of in found.items()},
-        "per_question": {row.label: per_question(row.records) for row in grid.rows if row.records},
-        "by_purpose": {
-            row.label: {name: one.as_dict() for name, one in by_purpose(row.records).items()} for row in grid.rows
-        },
-        "baselines": present_among(grid, baselines),
-    }
-
-
 def comparisons(runs: Sequence[Run]) -> Section | None:
     """Paired comparisons by the headline scores, with the baselines that the config names; None where none can be."""
     grid = grid_of(runs)
@@ -189,8 +175,32 @@ def comparisons(runs: Sequence[Run]) -> Section | None:
 
 
 def comparison_section(found: Compared, effects: Sequence[Effects]) -> Section:
-    """The tables of these comparisons and effects."""
-    sheets = [*_pairs(found), *map(_effects, effects)]
+    """A table per metric and dataset of these comparisons, and one of each's effects."""
+    sheets = []
+    for (metric, dataset), of in grouped(found.comparisons, lambda one: (one.metric, one.dataset)).items():
+        heads = columns("method", "less", *_heads(of[0].direction), "detectable", ("more samples", "n"))
+        rows: list[list[Cell]] = []
+        unpaired: dict[str, list[str]] = {}  # by reason; pairs of methods that lack the same ones are named once
+        for one in of:
+            power = one.difference.detectable(one.reach), one.difference.more_samples()
+            rows.append([one.mine, one.theirs, *_cells(one.difference), *power])
+            for reason, names in one.unpaired.items():
+                shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+                line = f"{len(names):,} left out, {reason}: {shown}"
+                unpaired.setdefault(line, []).append(f"{one.mine} - {one.theirs}")
+        notes = [f"{line} ({'; '.join(who[:3])}{'' if len(who) <= 3 else '; ...'})" for line, who in unpaired.items()]
+        sheets.append(Sheet(_title(metric, dataset, of[0].direction), heads, rows, notes, keys=2))
+    if sheets and found.notes:
+        sheets[-1] = replace(sheets[-1], notes=[*sheets[-1].notes, *found.notes])
+    for part in effects:
+        rows = [
+            [of.name, " x ".join(map(short, of.fields)) if len(of.fields) > 1 else "main", *_cells(of.difference)]
+            for of in part.effects
+        ]
+        counted = f"{part.samples:,} episodes scored in every cell; {part.left_out:,} left out, which some cell lacks"
+        title = f"main effects and interactions, {_title(part.metric, part.dataset, part.direction)}"
+        heads = columns("effect", "kind", *_heads(part.direction))
+        sheets.append(Sheet(title, heads, rows, [*part.notes, *([counted] if part.effects else [])]))
     return Section("comparisons", "Paired comparisons", _PAIRED, sheets)
 
 
@@ -207,20 +217,6 @@ def all_effects(runs: Sequence[Run], metrics: Sequence[str] = ()) -> list[Effect
     return found
 
 
-def _pairs(found: Compared) -> list[Sheet]:
-    """A table per metric and dataset."""
-    sheets = []
-    for (metric, dataset), of in grouped(found.comparisons, lambda one: (one.metric, one.dataset)).items():
-        heads = columns("method", "less", *_heads(of[0].direction), "detectable", ("more samples", "n"))
-        rows: list[list[Cell]] = [
-            [one.mine, one.theirs, *_cells(one.difference), one.detectable, one.more_samples] for one in of
-        ]
-        sheets.append(Sheet(_title(metric, dataset, of[0].direction), heads, rows, _unpaired(of), keys=2))
-    if sheets and found.notes:
-        sheets[-1] = replace(sheets[-1], notes=[*sheets[-1].notes, *found.notes])
-    return sheets
-
-
 def _title(metric: str, dataset: str, direction: Better) -> str:
     text = f"{direction} is taken for better" if direction else "neither way is better, a gain is a higher one"
     return f"{metric} on {dataset}: {text}"
@@ -234,25 +230,3 @@ def _heads(direction: Better) -> list[Column]:
 
 def _cells(one: Difference) -> list[Cell]:
     return [*_counted(one), p_text(one.p), p_text(one.p_holm), one.t, p_text(one.t_p), one.test]
-
-
-def _unpaired(found: Sequence[Versus]) -> list[str]:
-    """Episodes without a partner, by reason; pairs of methods that lack the same ones are named once."""
-    lines: dict[str, list[str]] = {}
-    for one in found:
-        for reason, names in one.unpaired.items():
-            shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-            lines.setdefault(f"{len(names):,} left out, {reason}: {shown}", []).append(f"{one.mine} - {one.theirs}")
-    return [f"{line} ({'; '.join(of[:3])}{'' if len(of) <= 3 else '; ...'})" for line, of in lines.items()]
-
-
-def _effects(one: Effects) -> Sheet:
-    rows: list[list[Cell]] = [
-        [of.name, " x ".join(map(short, of.fields)) if len(of.fields) > 1 else "main", *_cells(of.difference)]
-        for of in one.effects
-    ]
-    notes = list(one.notes)
-    if one.effects:
-        notes.append(f"{one.samples:,} episodes scored in every cell; {one.left_out:,} left out, which some cell lacks")
-    title = f"main effects and interactions, {_title(one.metric, one.dataset, one.direction)}"
-    return Sheet(title, columns("effect", "kind", *_heads(one.direction)), rows, notes)

@@ -69,21 +69,17 @@ class Texts:
 
     def add(self, text: str) -> Text:
         """Store a text. Returns its reference. Lone surrogates, which cannot be written to a file, become ``?``."""
-        if len(text) < _INLINE:
-            return without_surrogates(text)
-        return self.lines(paragraphs(text))
+        return without_surrogates(text) if len(text) < _INLINE else self.lines(paragraphs(text))
 
-    def lines(self, parts: list[str]) -> list[int]:
+    def lines(self, parts: Sequence[str]) -> list[int]:
         """Store a text that is given by its paragraphs. Returns its reference."""
-        known = self._numbers
-        return [known[part] if part in known else self._number(part) for part in parts]
-
-    def _number(self, part: str) -> int:
-        key = part if len(part) < _LONG else sha256(part.encode("utf-8", "surrogatepass")).digest()
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = self.blocks.add(without_surrogates(part))
-        return number
+        numbers = []
+        for part in parts:
+            key = part if len(part) < _LONG else sha256(part.encode("utf-8", "surrogatepass")).digest()
+            if key not in self._numbers:
+                self._numbers[key] = self.blocks.add(without_surrogates(part))
+            numbers.append(self._numbers[key])
+        return numbers
 
 
 class Writer:
@@ -99,7 +95,7 @@ class Writer:
         return _without_empty(
             {
                 "question": self._text(question_of(trajectory)),
-                "offered": self.texts.lines(list(offered)),
+                "offered": self.texts.lines(offered),
                 "steps": [self._step(step) for step in trajectory.steps],
                 "answer": None if trajectory.answer is None else self._text(trajectory.answer),
                 "grounds": {str(name): self._text(str(ground)) for name, ground in grounds.items()},
@@ -188,35 +184,29 @@ class Marker:
         self._known: dict[tuple[str, int], dict[bytes, int]] = {}
 
     def marks(self, record: Mapping[str, Any], trajectory: Trajectory, tools: Mapping[str, str]) -> Marks:
-        """The purposes of the steps; per step [who, asked, said, called, observed], then [how it ended].
-
-        ``tools``: name -> what the tool is: one that two runs call by different names is the same.
-        """
+        """The purposes of the steps; per step [who, asked, said, called, observed], then [how it ended]; without what
+        differs by chance: ids of calls, times. ``tools``: name -> what the tool is: one that two runs call by different
+        names is the same."""
         known = self._known.setdefault((record["sample_id"], record["epoch"]), {})
+
+        def number(part: object) -> int:
+            return known.setdefault(sha256(orjson.dumps(part)).digest()[:12], len(known) + 1) if part else 0
+
+        def call(one: ToolCall) -> list[str]:
+            return [tools.get(one.name, one.name), one.arguments]
+
+        steps = []
+        for step in trajectory.steps:
+            calls = step.action.calls if step.action is not None else ()
+            seen = [[call(one.call), one.observation.text, one.error] for one in (*step.tried, *step.observed)]
+            parts = (
+                [step.purpose, step.role, step.branch, step.committed],
+                [[message.role, text_of(message)] for message in step.asked],
+                [text_of(step.reply), str(step.verdict)],
+                [call(one) for one in calls],
+                [len(step.tried), seen] if seen else [],
+            )
+            steps.append([number(part) for part in parts])
         refusal = dict(trajectory.refusal.grounds) if trajectory.refusal else None
-        end = [trajectory.stop, trajectory.answer, refusal, trajectory.failure]
-        steps = [[_number(known, part) for part in _parts(step, tools)] for step in trajectory.steps]
-        return [step.purpose for step in trajectory.steps], [*steps, [_number(known, end)]]
-
-
-def _parts(step: Step, tools: Mapping[str, str]) -> tuple[Any, ...]:
-    """Who, asked, said, called, observed; without what differs by chance: ids of calls, times."""
-    calls = step.action.calls if step.action is not None else ()
-    seen = [[_call(one.call, tools), one.observation.text, one.error] for one in (*step.tried, *step.observed)]
-    return (
-        [step.purpose, step.role, step.branch, step.committed],
-        [[message.role, text_of(message)] for message in step.asked],
-        [text_of(step.reply), str(step.verdict)],
-        [_call(call, tools) for call in calls],
-        [len(step.tried), seen] if seen else [],
-    )
-
-
-def _call(call: ToolCall, tools: Mapping[str, str]) -> list[str]:
-    return [tools.get(call.name, call.name), call.arguments]
-
-
-def _number(known: dict[bytes, int], part: Any) -> int:
-    if not part:
-        return 0
-    return known.setdefault(sha256(orjson.dumps(part)).digest()[:12], len(known) + 1)
+        end = number([trajectory.stop, trajectory.answer, refusal, trajectory.failure])
+        return [step.purpose for step in trajectory.steps], [*steps, [end]]

@@ -1,21 +1,31 @@
-"""Episodes to read on the page: a list to search, each step by step, and two runs of a sample side by side."""
+"""Episodes to read. On the page: a list to search, each step by step, and two runs of a sample side by side. As a text:
+messages by purpose, which tools were called, how it ended; shown as they are, but for characters that a terminal would
+obey.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 import orjson
 
+from components.core.errors import ConfigError
+from components.core.messages import Message, ToolCall
+from components.core.types import Step
+from components.faults.marks import fault_lines
+from runner.config.errors import nearest
 from runner.results.grid import deciding_score
-from runner.results.render.html import asset, render
+from runner.results.render.formats import asset, render
 from runner.results.rows import named, read_metrics
 from runner.results.runs import Run
-from runner.results.sections.episode_data import Blocks, Marker, Marks, Writer, packed, question_of
-from runner.results.sheets import Markup, Section
+from runner.results.sections.episode_data import Blocks, Marker, Marks, Writer, packed, question_of, text_of
+from runner.results.sections.report import tokens_text
+from runner.results.table import Markup, Section, plain
+from runner.storage.records import read
+from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
-from runner.storage.texts import without_surrogates
+from runner.storage.texts import TextReader, without_surrogates
 
 LIMIT = 5_000
 FAILURES = ("error", "failed", "limit")
@@ -28,16 +38,7 @@ _INTRO = (
 _INSTEAD = "The episodes are on the HTML page; `python -m runner.report episode SAMPLE FOLDER` prints one."
 
 Key = tuple[int, str, int]  # number of the run, sample, epoch
-
-
-@dataclass(frozen=True)
-class _Labels:
-    """What the viewer calls runs (key in links and label), strata and scores; ``signed``: with arrows."""
-
-    runs: Sequence[Mapping[str, str]]
-    strata: Sequence[str]
-    scores: Sequence[str]
-    signed: Sequence[str]
+_INDENT = "    "
 
 
 def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
@@ -45,26 +46,35 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
     keys = chosen(runs, limit)
     if not keys:
         return None
-    labels, writer, marker = _labels(runs), Writer(), Marker()
-    rows, marks, episodes = list[dict[str, Any]](), list[Marks](), Blocks()
+    names = [without_surrogates(run.folder.resolve().name) for run in runs]  # as links have them
+    names = [name if name not in names[:n] else f"{name}~{n + 1}" for n, name in enumerate(names)]
+    found = read_metrics(*runs)
+    heads = [{"key": key, "label": without_surrogates(one.label)} for key, one in zip(names, found, strict=True)]
+    strata = list(dict.fromkeys(name for run in runs for record in run.records for name in record["strata"]))
+    headlines = [run.headline for run in runs if run.headline is not None]
+    scores = list(dict.fromkeys([*headlines, *(name for run in runs for name in run.scores)]))
+    writer, marker, rows, marks, episodes = Writer(), Marker(), list[dict[str, Any]](), list[Marks](), Blocks()
     for number, run in enumerate(runs):
-        reader, decides, asked = run.texts(), deciding_score(run), list[str]()
+        reader, decides, questions = run.texts(), deciding_score(run), list[str]()
         unpacker, first = Unpacker(reader), len(rows)
         for record in run.whole():
             if (number, record["sample_id"], record["epoch"]) not in keys:
                 continue
             trajectory = unpacker.trajectory({**record, "offered": None})
             offered = reader.lines(offer) if (offer := record.get("offered")) else []
+            # Name of a tool -> its stored spec, of lines that begin with all names; else each spec has its name in it.
+            tools = orjson.loads(offered[0]) if offered else []
+            tools = dict(zip(tools, offered[1:], strict=True)) if isinstance(tools, list) else {}
             episodes.add(writer.episode(record, trajectory, offered))
-            marks.append(marker.marks(record, trajectory, _tools(offered)))
-            rows.append({"run": number, **_row(record, decides, labels)})
-            asked.append(question_of(trajectory))
-        for row, question in zip(rows[first:], summaries_of(asked), strict=True):
+            marks.append(marker.marks(record, trajectory, tools))
+            rows.append({"run": number, **_row(record, decides, strata, scores)})
+            questions.append(question_of(trajectory))
+        for row, question in zip(rows[first:], summaries_of(questions), strict=True):
             row["question"] = question
     texts = writer.texts.blocks
     index = {
-        "runs": labels.runs, "strata": labels.strata, "scores": labels.scores, "signed": labels.signed, "rows": rows,
-        "texts": texts.starts, "episodes": episodes.starts,
+        "runs": heads, "strata": strata, "scores": scores, "signed": [named(found, name) for name in scores],
+        "rows": rows, "texts": texts.starts, "episodes": episodes.starts,
     }  # fmt: skip
     blocks = {"index": packed(index), "marks": packed(marks)}
     for name, of in (("texts", texts), ("steps", episodes)):
@@ -89,26 +99,9 @@ def chosen(runs: Sequence[Run], limit: int) -> frozenset[Key]:
     return frozenset(sorted(ranks, key=ranks.__getitem__)[:limit])
 
 
-def _labels(runs: Sequence[Run]) -> _Labels:
-    keys: list[str] = []
-    for run in runs:
-        name = without_surrogates(run.folder.resolve().name)
-        keys.append(name if name not in keys else f"{name}~{len(keys) + 1}")
-    found = read_metrics(runs)
-    strata = dict.fromkeys(name for run in runs for record in run.records for name in record["strata"])
-    headlines = [run.headline for run in runs if run.headline is not None]
-    scores = dict.fromkeys([*headlines, *(name for run in runs for name in run.scores)])
-    heads = [{"key": key, "label": without_surrogates(one.label)} for key, one in zip(keys, found, strict=True)]
-    return _Labels(heads, list(strata), list(scores), [named(found, name) for name in scores])
-
-
-def _tools(offered: Sequence[str]) -> Mapping[str, str]:
-    """Name of a tool -> its stored spec, of lines that begin with all names; else each spec has its name in it."""
-    names = orjson.loads(offered[0]) if offered else []
-    return dict(zip(names, offered[1:], strict=True)) if isinstance(names, list) else {}
-
-
-def _row(record: Mapping[str, Any], headline: str | None, labels: _Labels) -> dict[str, Any]:
+def _row(
+    record: Mapping[str, Any], headline: str | None, strata: Sequence[str], scores: Sequence[str]
+) -> dict[str, Any]:
     """What the list says of an episode."""
     used = record["usage"]
     tokens = (used["input_tokens"], used["output_tokens"])
@@ -118,11 +111,11 @@ def _row(record: Mapping[str, Any], headline: str | None, labels: _Labels) -> di
     return {
         "sample": record["sample_id"],
         "epoch": record["epoch"],
-        "strata": [record["strata"].get(name) for name in labels.strata],
+        "strata": [record["strata"].get(name) for name in strata],
         "stop": record["stop"],
         "kind": kind[:_SEARCHED],
         "solved": None if value is None else value == (record.get("ceilings") or {}).get(headline, 1),
-        "scores": [record["scores"].get(name) for name in labels.scores],
+        "scores": [record["scores"].get(name) for name in scores],
         "calls": used["calls"],
         "tokens": None if None in tokens else sum(tokens),
         "cost": used["cost_usd"],
@@ -140,3 +133,106 @@ def summaries_of(questions: Sequence[str]) -> Iterator[str]:
         own = [line.strip() for line in lines if often[line] <= most] or lines
         line = " ".join(" ".join(own).split())
         yield line if len(line) <= _SEARCHED else f"…{line[-_SEARCHED:]}"
+
+
+def show_episode(runs: Sequence[Run], sample_id: str, epoch: int | None, prompts: bool) -> None:
+    """Print an episode, of every run that has it; the first epoch where none is named. Raises ConfigError for a sample
+    or an epoch that is in none of them, naming what is nearest."""
+    ids, epochs, shown = dict[str, None](), set[int](), False
+    for run in runs:
+        records = {}
+        for record in read(run.folder):
+            ids[record["sample_id"]] = None
+            if record["sample_id"] == sample_id:
+                epochs.add(record["epoch"])
+                records[record["epoch"]] = record
+        if records and (epoch is None or epoch in records):
+            print(*transcript(run, records[min(records) if epoch is None else epoch], prompts), sep="\n", end="\n\n")  # noqa: T201
+            shown = True
+    if epochs and not shown:
+        have = ", ".join(map(str, sorted(epochs)))
+        raise ConfigError(f"--epoch {epoch}: sample {plain(sample_id)!r} has the epochs {have}")
+    if not shown:
+        raise ConfigError(plain(f"episode {sample_id!r}: there is no such sample; {nearest(sample_id, ids)}"))
+
+
+def transcript(run: Run, record: Record, prompts: bool = False) -> Iterator[str]:
+    """The lines of an episode; ``prompts``: with what was asked."""
+    trajectory = Unpacker(TextReader(run.folder)).trajectory(record)
+    yield f"{plain(str(record['sample_id']))}, epoch {record['epoch']}, of {run.folder}"
+    names = [f"{group} {run.choices[group]}" for group in ("agent", "model", "dataset") if group in run.choices]
+    yield f"{', '.join(names)} ({run.model})"
+    for number, step in enumerate(trajectory.steps, 1):
+        yield ""
+        yield from _step(number, step, prompts)
+    yield ""
+    yield f"ended: {trajectory.stop}"
+    if trajectory.answer is not None:
+        yield from _lines(trajectory.answer, "answer: ")
+    for name, ground in trajectory.refusal.grounds.items() if trajectory.refusal else ():
+        yield from _lines(str(ground), f"refused, {plain(name)}: ")
+    for why in filter(None, (trajectory.failure, trajectory.error)):
+        yield from _lines(why, "why: ")
+    for name, value in record["scores"].items():  # with the scorers' own words
+        why = record.get("explanations", {}).get(name, "")
+        yield from _lines(f"{'unscored' if value is None else f'{value:.4g}'}{why and f' ({why})'}", f"{plain(name)}: ")
+    used = record["usage"]
+    cost = "cost not known" if used["cost_usd"] is None else f"${used['cost_usd']:.4g}"
+    tokens = tokens_text(used["input_tokens"], used["output_tokens"])
+    yield f"usage: {used['calls']:,} calls, {tokens}, {cost}, {record['seconds']:.1f} s"
+
+
+def _step(number: int, step: Step, prompts: bool) -> Iterator[str]:
+    label = plain(str(step.remarks.get("label", "")))
+    aside = "" if step.committed else ", not chosen"
+    finish = "" if step.finish == "stop" else f", ended by {plain(step.finish)}"
+    who = plain(step.branch) if step.role == "main" else f"{plain(step.branch)} ({plain(step.role)})"
+    yield f"[{number}] {who}, {step.purpose}{aside}{finish}{label and f': {label}'}"
+    if prompts:
+        if step.kept:
+            yield f"  asked, after the {step.kept} messages before:"
+        for message in step.asked:
+            yield f"  {message.role}:"
+            yield from _lines(_text(message))
+        if step.reply.reasoning:
+            yield "  thought:"
+            yield from _lines(step.reply.reasoning)
+        yield "  said:"
+    yield from _lines(_text(step.reply) or "(no text)")
+    if step.verdict:
+        yield from _lines(str(step.verdict), "  verdict: ")
+    if step.action is not None and step.action.error:
+        yield from _lines(step.action.error_text or step.action.error, "  unreadable: ")
+    observed = [("control" if one.control else "called", one) for one in step.observed]
+    for how, one in [*(("tried", one) for one in step.tried), *observed]:
+        yield from _lines(_call(one.call), f"  {how}: ")
+        pictures = "".join("\n[an image]" for _ in one.observation.images)
+        yield from _lines(one.observation.text + pictures, f"  {one.error}: " if one.error else "  observed: ")
+        for fault in fault_lines(one):
+            yield from _lines(fault, "  fault: ")
+    done = [one.call for one in (*step.tried, *step.observed)]
+    for call in step.action.calls if step.action is not None else ():
+        if call not in done:
+            yield from _lines(_call(call), "  not run: ")
+
+
+def _text(message: Message) -> str:
+    """The text of a message, images and native calls by name."""
+    return "\n".join([*filter(None, [text_of(message)]), *(f"-> {_call(call)}" for call in message.tool_calls)])
+
+
+def _call(call: ToolCall) -> str:
+    return f"{call.name} {call.arguments}".strip()
+
+
+def _lines(text: str, head: str = _INDENT) -> Iterator[str]:
+    """A text's lines behind a head, without what a terminal would obey."""
+    first, *others = text.split("\n")
+    yield head + _tame(first)
+    yield from (_INDENT + _tame(line) for line in others)
+
+
+def _tame(line: str) -> str:
+    """A line with its control characters written out; whatever is white is a blank."""
+    line = line.replace("\t", "    ").rstrip()
+    return "".join(" " if c.isspace() else c if c.isprintable() else repr(c)[1:-1] for c in line)

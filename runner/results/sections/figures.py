@@ -7,25 +7,26 @@ Source of those per record: Zheng et al. 2024, arXiv 2412.09529, Figure 6b: a me
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import takewhile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product, takewhile
 from statistics import fmean
 from typing import Any
 
-from runner.results.kinds import Better, grouped
+from runner.results.kinds import grouped
 from runner.results.pairs import cluster_of, value_of
 from runner.results.publications.paper import meets
-from runner.results.render.figures import bars, error_bars, scatter
-from runner.results.rows import Row, RunMetrics, axis, better, column, headlines, is_named, nearest, read_metrics, rows
+from runner.results.render.figures import bars, heights, scatter
+from runner.results.rows import RunMetrics, axis, better, column, headlines, is_named, nearest, read_metrics, rows
 from runner.results.runs import Run, leaves
-from runner.results.sheets import USD, Cell, Column, Plot, Section, Sheet, Value, columns
+from runner.results.table import USD, Cell, Column, Plot, Section, Sheet, Value, columns
 
 _CALLS = "calls/per_sample"
 _TOTALS = ("calls/total", "cost/usd")
 _UNTITLED = "First score by model"
 Means = Mapping[str, float]  # record -> mean
 Series = tuple[str, str]  # a score under one setting, of every model: a column of the table, a colour of a plot
+Values = Sequence[Value | None]  # of every model
 
 
 def curves(runs: Sequence[Run]) -> Section | None:
@@ -33,12 +34,11 @@ def curves(runs: Sequence[Run]) -> Section | None:
     keys: Sequence[str] = (runs[0].compare.get("curves") if runs else None) or ()
     if not keys:
         return None
-    found = read_metrics(runs)
-    parts: list[Sheet | Plot] = []
-    missing = []
+    found, parts, missing = read_metrics(*runs), list[Sheet | Plot](), []
+    series = _series(found, keys)
     for key in keys:
-        lines = {name: points for name, of in _series(found, keys).items() if (points := _points(of, key, keys))}
-        parts += _parts(found, key, keys, lines)
+        lines = {name: points for name, of in series.items() if (points := _points(of, key, keys))}
+        parts += _curve(found, key, keys, lines)
         missing += [] if lines else [f"compare.curves: no two runs here differ in {key} alone."]
     intro = "One setting varies along a curve; the others have the value that most of its runs have."
     return Section("curves", "Curves", " ".join([intro, *missing]), parts)
@@ -53,10 +53,8 @@ def _series(found: Sequence[RunMetrics], keys: Sequence[str]) -> dict[str, list[
 
     series = list(grouped(found, fixed).values())
     models = len({one.run.model for one in found}) > 1
-    names = [
-        " ".join([of[0].run.choices.get("dataset", of[0].dataset), *([of[0].run.model] if models else [])])
-        for of in series
-    ]
+    first = [of[0].run for of in series]
+    names = [" ".join([run.choices.get("dataset", run.dataset), *([run.model] if models else [])]) for run in first]
     return {
         name if names.count(name) == 1 else f"{name} ({number})": of
         for number, (name, of) in enumerate(zip(names, series, strict=True), 1)
@@ -81,7 +79,7 @@ def _fixed(of: Sequence[RunMetrics], key: str, keys: Sequence[str]) -> Mapping[s
     }
 
 
-def _parts(
+def _curve(
     found: Sequence[RunMetrics], key: str, keys: Sequence[str], lines: Mapping[str, Sequence[RunMetrics]]
 ) -> list[Sheet | Plot]:
     """The plot of a curve, a line per dataset with intervals, then its table for each dataset."""
@@ -91,15 +89,11 @@ def _parts(
     score, short, data, sheets = names[0], key.rpartition(".")[2], [], list[Sheet]()
     heads = columns(short, column(found, score), ("episodes", "n"), column(found, _CALLS))
     for name, points in lines.items():
-        values = [one.value(score) for one in points]
-        data.append({
-            "mode": "lines+markers", "name": name, "x": [one.run.setting(key) for one in points],
-            "y": [None if value is None else value.value for value in values],
-            "error_y": error_bars(values) | {"thickness": 1},
-        })  # fmt: skip
+        values, x = [one.value(score) for one in points], [one.run.setting(key) for one in points]
+        data.append({"mode": "lines+markers", "name": name, "x": x, **heights(values)})
         cells = [
-            [str(one.run.setting(key)), value, len(one.run.records), one.value(_CALLS)]
-            for one, value in zip(points, values, strict=True)
+            [str(place), value, len(one.run.records), one.value(_CALLS)]
+            for one, place, value in zip(points, x, values, strict=True)
         ]
         notes = [f"fixed: {other} {value}" for other, value in _fixed(points, key, keys).items()]
         sheets.append(Sheet(f"{score} by {short}, {name}", heads, cells, notes))
@@ -110,32 +104,25 @@ def _parts(
 def per_record(runs: Sequence[Run]) -> Section | None:
     """Tables and plots by the score that ``compare.per_record`` names; None where it names none."""
     settings = runs[0].compare if runs else {}
-    metric = settings.get("per_record")
-    if not metric:
+    if not (metric := settings.get("per_record")):
         return None
-    means = {row.label: found for row in rows(runs) if (found := _means(row, metric))}
+    means: dict[str, Means] = {}
+    for row in rows(*runs):
+        values = [(cluster_of(one), value) for one in row.records if (value := value_of(one, metric)) is not None]
+        of = grouped(values, lambda pair: pair[0])
+        means |= {row.label: {name: fmean(value for _, value in pairs) for name, pairs in of.items()}} if of else {}
     if not means:
         return Section("per-record", "By record", f"No run has {metric}, which compare.per_record names.", [])
-    scored = [row for row in rows(runs) if row.label in means]
+    scored = [row for row in rows(*runs) if row.label in means]
     baselines = [row for row in scored if is_named(row, settings.get("baselines") or ())] or scored[:1]
     pairs = [(row.label, nearest(row, baselines)[0].label) for row in scored if row not in baselines]
-    every = read_metrics(runs)
-    table = _table(metric, means, better(every, metric))
+    every, names = read_metrics(*runs), sorted({name for of in means.values() for name in of})
+    heads = columns("record", *(Column(label, "", better(every, metric)) for label in means))
+    table = Sheet(f"{metric} by record", heads, [[name, *(of.get(name) for of in means.values())] for name in names])
     plots = [_plot(axis(every, metric), pairs, means)] if pairs else []
     trials = " or ".join(map(str, sorted({int(run.manifest.get("epochs") or 1) for run in runs})))
     intro = f"{metric} of each record: its mean over all questions, with {trials} trials of each."
     return Section("per-record", "By record", intro, [*plots, table])
-
-
-def _means(row: Row, metric: str) -> Means:
-    values = [(cluster_of(one), value) for one in row.records if (value := value_of(one, metric)) is not None]
-    return {name: fmean(value for _, value in of) for name, of in grouped(values, lambda pair: pair[0]).items()}
-
-
-def _table(metric: str, means: Mapping[str, Means], direction: Better) -> Sheet:
-    names = sorted({name for of in means.values() for name in of})
-    lines: list[list[Cell]] = [[name, *(of.get(name) for of in means.values())] for name in names]
-    return Sheet(f"{metric} by record", columns("record", *(Column(label, "", direction) for label in means)), lines)
 
 
 def _plot(title: str, pairs: Sequence[tuple[str, str]], means: Mapping[str, Means]) -> Plot:
@@ -154,48 +141,40 @@ def _plot(title: str, pairs: Sequence[tuple[str, str]], means: Mapping[str, Mean
     return Plot("Each record, by method and by its baseline", scatter(data, f"of the baseline: {title}", title))
 
 
-@dataclass(frozen=True)
-class Models:
-    """``cells``: (model, setting) -> the run; a setting is what a sweep varies alongside the model."""
-
-    names: Sequence[str]
-    cells: Mapping[tuple[str, str], RunMetrics]
-
-    def value(self, name: str, series: Series) -> Value | None:
-        """The score of a model; None where there is none."""
-        one = self.cells.get((name, series[1]))
-        return None if one is None else one.value(series[0])
-
-    def total(self, name: str, metric: str) -> float | None:
-        """A sum over the runs of a model; None where one of them does not know it."""
-        values = [one.value(metric) for (model, _), one in self.cells.items() if model == name]
-        known = [one.value for one in values if one is not None and one.value is not None]
-        return sum(known) if len(known) == len(values) else None
-
-
 def models(runs: Sequence[Run]) -> Section | None:
     """A table and plots; None for runs of one model, and where two runs share a place in the table."""
-    found = read_metrics(runs)
-    if (models := _models(found)) is None:
+    found, called = read_metrics(*runs), _model_names(runs)
+    settings = [" ".join(value for key, value in run.swept if key.partition(".")[0] != "model") for run in runs]
+    names, cells = list(dict.fromkeys(called)), dict(zip(zip(called, settings, strict=True), found, strict=True))
+    if len(names) < 2 or len(cells) < len(found):
         return None
-    requested: Sequence[Mapping[str, Any]] = found[0].run.compare.get("figures") or ()
-    figures = requested or [{"title": _UNTITLED, "scores": headlines(found, 1)}]
-    plotted = [(str(figure["title"]), series) for figure in figures if (series := list(_model_series(models, figure)))]
-    plots = [_model_plot(found, models, title, series) for title, series in plotted]
-    every = list(dict.fromkeys(one for _, series in plotted for one in series))
+    requested: Sequence[Mapping[str, Any]] = runs[0].compare.get("figures") or ()
+    first, plots, every = dict(zip(settings[::-1], runs[::-1], strict=True)), list[Plot](), dict[Series, Values]()
+    for figure in requested or [{"title": _UNTITLED, "scores": headlines(found, 1)}]:
+        where: Mapping[str, Sequence[str]] = figure.get("where") or {}
+        series: dict[Series, Values] = {}
+        for score, setting in product(figure["scores"], dict.fromkeys(settings)):
+            selected = all(meets(first[setting].setting(key), list(wanted)) for key, wanted in where.items())
+            values = [one and one.value(score) for one in (cells.get((name, setting)) for name in names)]
+            series |= {(score, setting): values} if selected and any(values) else {}
+        plots += [_model_plot(found, names, str(figure["title"]), series)] if series else []
+        every |= series
     shown = {score for score, _ in every}
     missing = dict.fromkeys(score for figure in requested for score in figure["scores"] if score not in shown)
     intro = "A line per model. The plots have a group per model, and a colour per score and setting."
     intro += f" compare.figures: no job has a value of {', '.join(missing)}." if missing else ""
-    return Section("models", "Models", intro, [_model_sheet(found, models, every), *plots])
-
-
-def _models(found: Sequence[RunMetrics]) -> Models | None:
-    """The runs by model and setting; None where there is one model, or two runs of the same place."""
-    names = _model_names([one.run for one in found])
-    settings = [" ".join(value for key, value in one.run.swept if key.partition(".")[0] != "model") for one in found]
-    cells = dict(zip(zip(names, settings, strict=True), found, strict=True))
-    return Models(list(dict.fromkeys(names)), cells) if len(set(names)) > 1 and len(cells) == len(found) else None
+    heads = [replace(column(found, one[0]), name=" ".join(one).strip()) for one in every]
+    rows: list[list[Cell]] = []
+    for n, name in enumerate(names):
+        rows.append([name, *(values[n] for values in every.values())])
+        for metric in _TOTALS:  # over the runs of a model; None where one of them does not know it
+            totals = [one.value(metric) for (model, _), one in cells.items() if model == name]
+            known = [one.value for one in totals if one is not None and one.value is not None]
+            rows[-1].append(sum(known) if len(known) == len(totals) else None)
+    simulated = dict.fromkeys(name for (name, _), one in cells.items() if one.run.simulated)
+    notes = [f"simulated, says nothing about a real model: {', '.join(simulated)}"] if simulated else []
+    sheet = Sheet("By model", columns("model", *heads, "calls", ("cost/usd", USD)), rows, notes)
+    return Section("models", "Models", intro, [sheet, *plots])
 
 
 def _model_names(runs: Sequence[Run]) -> list[str]:
@@ -209,41 +188,13 @@ def _model_names(runs: Sequence[Run]) -> list[str]:
     return [" ".join(f"{key.rpartition('.')[2]}={one.get(key, '-')}" for key in differing) for one in flat]
 
 
-def _model_series(models: Models, figure: Mapping[str, Any]) -> Iterator[Series]:
-    """The scores of a figure under its settings, where a model has a value."""
-    where: Mapping[str, Sequence[str]] = figure.get("where") or {}
-    runs = {setting: one.run for (_, setting), one in reversed(list(models.cells.items()))}
-    for score in figure["scores"]:
-        for setting in dict.fromkeys(setting for _, setting in models.cells):
-            selected = all(meets(runs[setting].setting(key), list(values)) for key, values in where.items())
-            if selected and any(models.value(name, (score, setting)) is not None for name in models.names):
-                yield score, setting
-
-
-def _label(series: Series) -> str:
-    return " ".join(series).strip()
-
-
-def _model_sheet(found: Sequence[RunMetrics], models: Models, series: Sequence[Series]) -> Sheet:
-    """A line per model: every score that is plotted, and what the model's runs took together."""
-    heads = [replace(column(found, one[0]), name=_label(one)) for one in series]
-    rows: list[list[Cell]] = [
-        [name, *(models.value(name, one) for one in series), *(models.total(name, metric) for metric in _TOTALS)]
-        for name in models.names
-    ]
-    simulated = dict.fromkeys(name for (name, _), one in models.cells.items() if one.run.simulated)
-    notes = [f"simulated, says nothing about a real model: {', '.join(simulated)}"] if simulated else []
-    return Sheet("By model", columns("model", *heads, "calls", ("cost/usd", USD)), rows, notes)
-
-
-def _model_plot(found: Sequence[RunMetrics], models: Models, title: str, series: Sequence[Series]) -> Plot:
+def _model_plot(found: Sequence[RunMetrics], names: Sequence[str], title: str, series: Mapping[Series, Values]) -> Plot:
     """Bars with intervals: a group per model, a colour per score and setting."""
     scores = list(dict.fromkeys(score for score, _ in series))
-    values = {_label(one): [models.value(name, one) for name in models.names] for one in series}
     if len(scores) == 1:
         label = axis(found, scores[0])
     else:  # the end of the names that all have in common, such as completion/rate; a legend has the names
         ends = [name.split("/")[::-1] for name in scores]
         shared = takewhile(lambda parts: len(set(parts)) == 1, zip(*ends, strict=False))
         label = "/".join([parts[0] for parts in shared][::-1]) or "score"
-    return Plot(title, bars(models.names, values, label, "model"))
+    return Plot(title, bars(names, {" ".join(one).strip(): of for one, of in series.items()}, label, "model"))

@@ -3,13 +3,14 @@ column per group, and the total."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from runner.results.intervals import Metric, MetricJSON, mean_of
 from runner.results.levels import Nested, shared
+from runner.results.metrics import as_dicts
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
-from runner.results.sheets import Cell, Section, Sheet, Value, columns
-from runner.results.table import show_section
+from runner.results.table import Section, Sheet, Value, columns, show_section
 
 TOTAL, ALL = "total", "all samples"
 _FEW = 6  # rows of which every stratum is shown
@@ -25,11 +26,6 @@ class Means:
     columns: Sequence[str]
     cells: Mapping[str, Mapping[str, Metric]]
 
-    @property
-    def first(self) -> bool:
-        """Whether it is of the levels, or of the first stratum, of a score."""
-        return self.name == self.nested.score
-
 
 def section(runs: Sequence[Run]) -> Section | None:
     """A table per score; None where no score is asked for by groups, or none has several."""
@@ -41,28 +37,21 @@ def show_means(runs: Sequence[Run]) -> MeansJSON:
     found = means_of(runs)
     if (section := _section(found)) is not None:
         show_section(section)
-    return {
-        one.name: {label: {name: cell.as_dict() for name, cell in of.items()} for label, of in one.cells.items()}
-        for one in found
-    }
+    return {one.name: {label: as_dicts(of) for label, of in one.cells.items()} for one in found}
 
 
 def _section(found: Sequence[Means]) -> Section | None:
-    shown = [one for one in found if one.first or len(one.cells) <= _FEW]
     if not found:
         return None
-    names = ", ".join(one.name for one in found if one not in shown)
-    n = len(found[0].cells)
-    intro = f"{names}: not shown here for {n} rows; the section on strata of the report's page has it." if names else ""
-    return Section("means", "Means by group", intro, [_sheet(one) for one in shown])
-
-
-def _sheet(one: Means) -> Sheet:
-    nested = one.nested
-    levels = " of ".join(f"means per {level}" for level in reversed(nested.levels))
-    rows: list[list[Cell]] = [[label, *(Value.of(of[name]) for name in one.columns)] for label, of in one.cells.items()]
-    title = f"{nested.score}: {levels}, and {ALL if nested.pooled else TOTAL}"
-    return Sheet(title, columns("row", *one.columns), rows)
+    shown = [one for one in found if one.name == one.nested.score or len(one.cells) <= _FEW]
+    names, sheets = ", ".join(one.name for one in found if one not in shown), []
+    for one in shown:
+        levels = " of ".join(f"means per {level}" for level in reversed(one.nested.levels))
+        title = f"{one.nested.score}: {levels}, and {ALL if one.nested.pooled else TOTAL}"
+        rows = [[label, *(Value.of(of[name]) for name in one.columns)] for label, of in one.cells.items()]
+        sheets.append(Sheet(title, columns("row", *one.columns), rows))
+    hidden = f"not shown here for {len(found[0].cells)} rows; the section on strata of the report's page has it."
+    return Section("means", "Means by group", f"{names}: {hidden}" if names else "", sheets)
 
 
 def means_of(runs: Sequence[Run]) -> list[Means]:
@@ -73,25 +62,30 @@ def means_of(runs: Sequence[Run]) -> list[Means]:
         if len({path for one in nested.values() for path in one.leaves}) < 2:
             continue
         first = next(iter(nested.values()))
-        values = {label: {group: part.value for group, part in one.outer.items()} for label, one in nested.items()}
-        common = shared(list(values.values()))
+        means = [one.outer for one in nested.values()]
+        common = shared(means)
         groups: dict[str, Collection[str] | None] = {
-            group: {group} for group in sorted({group for of in values.values() for group in of})
+            group: {group} for group in sorted({group for of in means for group in of})
         }
         groups[ALL if first.pooled else TOTAL] = None
-        if common and any(shared([of]) != common for of in values.values()):
+        if common and any(shared([of]) != common for of in means):
             groups["total, shared: " + " ".join(common)] = common
-        cells = {
-            label: {column: _metric(one, column, of) for column, of in groups.items()} for label, one in nested.items()
-        }
+        cells: dict[str, dict[str, Metric]] = {label: {} for label in nested}
+        for (label, one), (column, of) in product(nested.items(), groups.items()):
+            if one.pooled:  # the plain mean of the samples
+                records = [r for r in one.records if of is None or r["strata"].get(one.levels[-1]) in of]
+                cells[label][column] = mean_of(records, one.score, one.scale)
+            else:
+                mean = one.total(of) if of is None or column not in one.outer else one.outer[column]
+                cells[label][column] = mean.finished
         if any(metric.value is not None for of in cells.values() for metric in of.values()):
             found.append(Means(name, first, list(groups), cells))
     return found
 
 
 def _nested(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
-    """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only. Further
-    strata that a score is requested by have the name ``<score> by <stratum>``."""
+    """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only (the
+    table over datasets has them). Further strata that a score is requested by are ``<score> by <stratum>``."""
     found: dict[str, dict[str, Nested]] = {}
     for row in rows:
         for score, levels in row.first.levels.items():
@@ -101,22 +95,9 @@ def _nested(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
                 name = score if stratum == strata[0] else f"{score} by {stratum}"
                 one = Nested(row.records, score, [stratum], row.first.scale(score), pooled=True)
                 found.setdefault(name, {})[row.label] = one
-    runs = [run for row in rows for run in row.runs]
-    return {
-        name: of for name, of in found.items() if any(_has_groups(run, next(iter(of.values())).levels) for run in runs)
-    }
+    records = [run.records for row in rows for run in row.runs]
 
+    def several(levels: Sequence[str]) -> bool:
+        return len(levels) > 1 or any(len({one["strata"].get(levels[0]) for one in own}) > 1 for own in records)
 
-def _has_groups(run: Run, levels: Sequence[str]) -> bool:
-    """Whether a run has means of means; that of one group each is in the table over datasets."""
-    return len(levels) > 1 or len({record["strata"].get(level) for level in levels for record in run.records}) > 1
-
-
-def _metric(nested: Nested, column: str, groups: Collection[str] | None) -> Metric:
-    """A cell: a mean of means, or the plain mean of the samples it is about; over these groups, or all."""
-    if not nested.pooled:
-        part = nested.total(groups) if column not in nested.outer or groups is None else nested.outer[column]
-        return part.metric
-    stratum = nested.levels[-1]
-    of = [one for one in nested.records if groups is None or one["strata"].get(stratum) in groups]
-    return mean_of(of, nested.score, nested.scale)
+    return {name: of for name, of in found.items() if several(next(iter(of.values())).levels)}

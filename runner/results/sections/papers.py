@@ -1,16 +1,16 @@
 """Runs next to published values: per task, per group, in total, and all rows together."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from runner.config.catalogue import CONF
 from runner.results.kinds import grouped
-from runner.results.levels import Part
-from runner.results.publications.comparison import PublishedComparison, common, deviations, remarks
-from runner.results.publications.paper import HUNDRED, Paper, load
-from runner.results.publications.published import TOTAL, Published
+from runner.results.levels import shared
+from runner.results.publications.comparison import PublishedComparison, deviations, remarks
+from runner.results.publications.paper import TOTAL, Paper, Published, load
 from runner.results.rows import rows, rows_of
 from runner.results.runs import Run
-from runner.results.sheets import PERCENT, Cell, Column, Section, Sheet, Value, columns
+from runner.results.table import Cell, Column, Section, Sheet, Value, columns
 
 _INTRO = (
     "Published means and totals are computed from the values per task. Lines below a table list the deviations from "
@@ -35,20 +35,17 @@ def paper_section(paper: Paper, runs: Sequence[Run]) -> Section:
 
 
 def sheets_of(paper: Paper, runs: Sequence[Run]) -> list[Sheet]:
-    """The tables of a publication; none where it has nothing to compare with these runs."""
+    """The tables of a publication; none where it has no part in common with these runs."""
     matching = [run for run in runs if paper.line(run) is not None and paper.metric in run.scores]
     if paper.by_dataset:
         known = rows_of(matching, by_dataset=True)
     else:  # the rows of the other sections, with their labels
-        known = [row for row in rows(runs) if any(run in matching for run in row.runs)] if matching else []
-    compared = (PublishedComparison.of(paper, row) for row in known)
-    return _sheets([one for one in compared if _has_common_part(one)])
-
-
-def _has_common_part(one: PublishedComparison) -> bool:
-    """Whether a row and its published ones have a part in common."""
-    known = {path for other in one.published for path, value in other.values.items() if value is not None}
-    return any(path in known and part.value is not None for path, part in one.leaves.items())
+        known = [row for row in rows(*runs) if any(run in matching for run in row.runs)] if matching else []
+    found = []
+    for one in (PublishedComparison.of(paper, row) for row in known):
+        values = {path for other in one.published for path, value in other.values.items() if value is not None}
+        found += [one] if any(path in values and mean.value is not None for path, mean in one.leaves.items()) else []
+    return _sheets(found)
 
 
 def _sheets(found: Sequence[PublishedComparison]) -> list[Sheet]:
@@ -58,7 +55,7 @@ def _sheets(found: Sequence[PublishedComparison]) -> list[Sheet]:
 
 def _parts(found: Sequence[PublishedComparison]) -> Sheet:
     """Every row and its published ones, part by part, with the deviations below."""
-    paper, unit = found[0].paper, _unit(found[0].paper)
+    paper, unit = found[0].paper, found[0].paper.unit()
     backbones = list(dict.fromkeys(one.backbone for compared in found for one in compared.published))
     body: list[list[Cell]] = [line for compared in found for line in _lines(compared, backbones)]
     theirs = (Column(f"{name}, published", unit, "higher") for name in backbones)
@@ -66,33 +63,23 @@ def _parts(found: Sequence[PublishedComparison]) -> Sheet:
     known = [(one.row.label, one.published[0].method if one.published else "no published counterpart") for one in found]
     methods = dict.fromkeys(f"{label}: {method}" for label, method in known)
     notes = [f"Published: {paper.citation.strip()}; score {paper.metric}. Compared with: {', '.join(methods)}."]
-    notes += _of_all("Fewer parts than there are", {one.row.label: _fewer(one) for one in found})
-    notes += _of_all("Shared by all columns", {one.row.label: _shared(one) for one in found})
+    fewer, common = dict[str, list[str]](), dict[str, list[str]]()
+    for compared in found:
+        label, sizes = compared.row.label, Counter(path[0] for path in compared.paths)
+        names = [] if paper.single else compared.common
+        common[label] = [", ".join(names)] if names and len(names) < len(sizes) else []
+        fewer[label] = []  # published means and totals over fewer parts than the table has
+        for one in compared.published if not paper.single and not paper.flat else ():
+            parts = [(name, mean.metric.n) for name, mean in one.outer.items()]
+            short = [f"{name} mean {n} of {sizes[name]}" for name, n in parts if n < sizes[name]]
+            n = len(_groups(one))
+            short += [f"{TOTAL} {n} of {len(sizes)}"] if n < len(sizes) else []
+            fewer[label] += [f"{one.label}: {', '.join(short)}"] if short else []
+    notes += _of_all("Fewer parts than there are", fewer)
+    notes += _of_all("Shared by all columns", common)
     notes += _of_all("Deviation", {one.row.label: deviations(one) for one in found})
     notes += _of_all("Of the published values", {one.row.label: remarks(one) for one in found})
     return Sheet(f"{paper.title}: part by part", heads, body, notes, keys=2)
-
-
-def _fewer(compared: PublishedComparison) -> list[str]:
-    """Published means and totals over fewer parts than the table has."""
-    if compared.paper.single:
-        return []
-    groups = list(dict.fromkeys(path[0] for path in compared.paths))
-    lines = []
-    for one in compared.published:
-        sizes = {name: sum(path[0] == name for path in compared.paths) for name in groups}
-        short = [f"{name} mean {part.n} of {sizes[name]}" for name, part in one.outer.items() if part.n < sizes[name]]
-        n = len(_groups(one))
-        short += [f"{TOTAL} {n} of {len(groups)}"] if n < len(groups) else []
-        if short and not compared.paper.flat:
-            lines.append(f"{one.label}: {', '.join(short)}")
-    return lines
-
-
-def _shared(compared: PublishedComparison) -> list[str]:
-    """The groups that all columns have, where some have more."""
-    names, most = compared.common, len({path[0] for path in compared.paths})
-    return [", ".join(names)] if names and len(names) < most and not compared.paper.single else []
 
 
 def _of_all(title: str, lines: Mapping[str, Sequence[str]]) -> list[str]:
@@ -115,19 +102,19 @@ def _lines(compared: PublishedComparison, backbones: Sequence[str]) -> Iterator[
             mine, count = Value.of(compared.measured(path), paper.scale), compared.count(path).replace("- of", "0 of")
             yield [label, name, mine, count, *values]
         if not paper.flat:
-            n = sum(compared.leaves.get(path, Part(None)).value is not None for path in paths)
-            means = [None if one is None else one.outer.get(group, Part(None)).value for one in published]
+            n = sum(path in compared.leaves and compared.leaves[path].value is not None for path in paths)
+            means = [None if one is None else _mean(one, group) for one in published]
             mine = Value.of(compared.measured((group,)), paper.scale)
             yield [label, f"{group}, mean", mine, f"{n} of {len(paths)} tasks", *means]
     if paper.single:
         return
     of, totals = f"{len(_groups(compared))} of {len(groups)} parts", _totals(published)
     yield [label, TOTAL, Value.of(compared.measured(()), paper.scale), of, *totals]
-    shared = compared.common
+    common = compared.common
     most = max(len(_groups(compared)), *(len(_groups(one)) for one in compared.published), 0)
-    if shared and most > len(shared):
-        mine = Value.of(compared.over(shared), paper.scale)
-        yield [label, _SHARED, mine, f"{len(shared)} of {len(groups)} parts", *_totals(published, shared)]
+    if common and most > len(common):
+        mine = Value.of(compared.over(common), paper.scale)
+        yield [label, _SHARED, mine, f"{len(common)} of {len(groups)} parts", *_totals(published, common)]
 
 
 def _totals(published: Sequence[Published | None], groups: Sequence[str] | None = None) -> list[float | None]:
@@ -138,35 +125,30 @@ def _overview(found: Sequence[PublishedComparison]) -> Sheet:
     """All rows and all published ones that they share a part with: means per group, the total of each over what it has,
     and over what all share."""
     paper = found[0].paper
-    published = {
-        one.label: one
-        for compared in found
-        for one in compared.published
-        if not compared.outer.keys().isdisjoint(one.outer)
-    }
+    pairs = [(compared.outer.keys(), one) for compared in found for one in compared.published]
+    published = {one.label: one for groups, one in pairs if not groups.isdisjoint(one.outer)}
     lines: list[PublishedComparison | Published] = [*found, *published.values()]
     known = {group for one in lines for group in one.outer}
     groups = list(dict.fromkeys(path[0] for compared in found for path in compared.paths if path[0] in known))
-    shared = common([one.outer for one in lines if _groups(one)])
-    fewer = bool(shared) and len(shared) < len(groups)
+    common = shared([one.outer for one in lines if _groups(one)])
+    fewer = bool(common) and len(common) < len(groups)
     body: list[list[Cell]] = []
     for one in found:
-        means = [*(one.measured((group,)) for group in groups), one.over(), *([one.over(shared)] if fewer else [])]
+        means = [*(one.measured((group,)) for group in groups), one.over(), *([one.over(common)] if fewer else [])]
         body.append([one.row.label, "ours", *(Value.of(mean, paper.scale) for mean in means)])
     for label, row in published.items():
-        parts = [*(row.outer.get(group, Part(None)) for group in groups), row.total()]
-        parts += [row.total(shared)] if fewer else []
-        body.append([label, "published", *(part.value for part in parts)])
+        totals = [row.total().value, *([row.total(common).value] if fewer else [])]
+        body.append([label, "published", *(_mean(row, group) for group in groups), *totals])
     names = [*groups, TOTAL, *([f"{TOTAL}, shared"] if fewer else [])]
-    heads = columns("row", "whose", *(Column(name, _unit(paper), "higher") for name in names))
+    heads = columns("row", "whose", *(Column(name, paper.unit(), "higher") for name in names))
     notes = [f"Published: {paper.citation.strip()}; score {paper.metric}."]
-    notes += [f"shared by all rows: {', '.join(shared)}"] if fewer else []
+    notes += [f"shared by all rows: {', '.join(common)}"] if fewer else []
     return Sheet(f"{paper.title}: all rows", heads, body, notes, keys=2)
+
+
+def _mean(one: Published, group: str) -> float | None:
+    return one.outer[group].value if group in one.outer else None
 
 
 def _groups(one: PublishedComparison | Published) -> list[str]:
     return [name for name, part in one.outer.items() if part.value is not None]
-
-
-def _unit(paper: Paper) -> str:
-    return PERCENT if paper.scale == HUNDRED else ""

@@ -6,9 +6,8 @@ from runner.results import metrics as usage
 from runner.results.intervals import MetricJSON
 from runner.results.kinds import INFERRED, KEY
 from runner.results.metrics import Summary
-from runner.results.render.written import markdown_of
-from runner.results.sheets import Cell, Sheet, Value, columns
-from runner.results.table import interval, number, plain, show_sheet
+from runner.results.render.formats import markdown_of
+from runner.results.table import Cell, Sheet, Value, columns, interval, number, plain, show_sheet
 from runner.storage.schema import Manifest
 
 _TOTALS = ("cost", "tokens", "calls", "time")
@@ -25,14 +24,24 @@ Metrics = Mapping[str, MetricJSON]
 
 def report(manifest: Manifest, summary: Summary, resume: str | None) -> str:
     """The text of ``report.md``."""
-    metrics, named = summary["metrics"], usage.purposes_of(summary["metrics"])
-    whole = {name: metric for name, metric in metrics.items() if not usage.is_of_a_purpose(name, named)}
+    metrics, levels = summary["metrics"], manifest.get("levels") or {}
+    of_a_purpose = {f"{kind}/{name}" for kind in ("calls", "tokens", "cost") for name in usage.purposes_of(metrics)}
+    whole = {name: metric for name, metric in metrics.items() if "/".join(name.split("/")[:2]) not in of_a_purpose}
     sheets = [_results("Results", whole), *purposes(metrics)]
-    sheets += [_stratum(name, values) for name, values in summary["strata"].items()]
+    for stratum, values in summary["strata"].items():
+        names = dict.fromkeys(name for part in values.values() for name in part)
+        rows = [[name, *(Value.stored(part.get(name)) for part in values.values())] for name in names]
+        rows = [row for row in rows if any(cell is not None for cell in row[1:])]
+        sheets.append(Sheet(f"By {stratum}", columns("metric", *values), rows))
     lines = [f"# {manifest['name']}", status_line(manifest), "\n".join(_facts(manifest, resume))]
     for sheet in sheets:
         lines += [f"## {plain(sheet.title)}", markdown_of(sheet)]
-    return "\n\n".join([*lines, *_means(manifest, metrics), _EXPLAINED]) + "\n"
+    for path in sorted({tuple(reversed(strata)) for score, strata in levels.items() if f"total/{score}" in metrics}):
+        lines.append(
+            f"`{path[0]}/...` are means of the means per {' and '.join(path[1:]) or 'sample'}, `total/...` the mean of "
+            "those: what has no score is left out. Their intervals follow from the variances within each."
+        )
+    return "\n\n".join([*lines, _EXPLAINED]) + "\n"
 
 
 def _facts(manifest: Manifest, resume: str | None) -> list[str]:
@@ -88,25 +97,6 @@ def purposes(metrics: Metrics) -> list[Sheet]:
     ]
     rows.append(["all", *usage.divided([values[name] for name in usage.TOTALS], n)])
     return [Sheet("Per question, by purpose", columns("purpose", *usage.COLUMNS), rows)]
-
-
-def _stratum(stratum: str, values: Mapping[str, Metrics]) -> Sheet:
-    """Metrics that have a value in some part as rows, the stratum's values as columns."""
-    names = dict.fromkeys(name for metrics in values.values() for name in metrics)
-    rows = [[name, *(Value.stored(of.get(name)) for of in values.values())] for name in names]
-    rows = [row for row in rows if any(cell is not None for cell in row[1:])]
-    return Sheet(f"By {stratum}", columns("metric", *values), rows)
-
-
-def _means(manifest: Manifest, metrics: Metrics) -> list[str]:
-    """What the means of means are, where there are any."""
-    levels = manifest.get("levels") or {}
-    paths = sorted({tuple(reversed(strata)) for score, strata in levels.items() if f"total/{score}" in metrics})
-    return [
-        f"`{path[0]}/...` are means of the means per {' and '.join(path[1:]) or 'sample'}, `total/...` the mean of "
-        "those: what has no score is left out. Their intervals follow from the variances within each."
-        for path in paths
-    ]
 
 
 def totals(metrics: Metrics) -> str:

@@ -17,8 +17,8 @@ from runner.results.kinds import grouped
 from runner.results.render.figures import heatmap
 from runner.results.rows import Row, rows
 from runner.results.runs import Run
-from runner.results.sheets import Plot, Section, Sheet, columns
-from runner.storage.schema import Record, StoredStep
+from runner.results.table import Plot, Section, Sheet, columns
+from runner.storage.schema import StoredStep
 from runner.storage.stored import Unpacker
 
 TABLE = "tools.csv"
@@ -32,11 +32,9 @@ Facts = Mapping[str, Mapping[str, Any]]
 @dataclass(frozen=True)
 class Share:
     """One line of ``tools.csv``: a tool in one part of the benchmark, or (``tool`` empty) all actions there. Tools of a
-    category are one, by its name: their names in an episode may be random.
-
-    Shares are 0 to 1, None where they are not defined. ``matching``: tools of the part's own dimension, None for the
-    one whose tasks overlap the others; ``misuse``: tools whose input the problem lacks.
-    """
+    category are one, by its name: their names in an episode may be random. Shares are 0 to 1, None where they are not
+    defined. ``matching``: tools of the part's own dimension, None for the one whose tasks overlap the others;
+    ``misuse``: tools whose input the problem lacks."""
 
     run: str
     part: str
@@ -102,18 +100,36 @@ class Used:
 
 def section(runs: Sequence[Run]) -> Section | None:
     """Actions per run and part, then their shares by tool; None where no tool was used."""
-    used = {(row.label, part): one for row in rows(runs) for part, one in used_of(row).items()}
+    used = {(row.label, part): one for row in rows(*runs) for part, one in used_of(row).items()}
     if not any(one.kinds for one in used.values()):
         return None
-    shares = [share for (label, part), one in used.items() for share in one.shares(label, part)]
+    whole, tools = [], []
+    for (label, part), of in used.items():
+        first, *by_tool = of.shares(label, part)
+        cells = (first.actions, first.of_actions, first.matching, first.misuse, first.malformed)
+        whole.append([label, part, *cells, min(of.sizes), max(of.sizes)])
+        tools += by_tool
+    heads = columns(
+        "run", "part", ("actions", "n"), ("tools of all actions", "share"), ("matching", "share", "higher"),
+        ("misuse", "share", "lower"), ("malformed", "share", "lower"), ("tools offered", "n, least"),
+        ("tools offered", "n, most"),
+    )  # fmt: skip
+    actions = Sheet("Actions", heads, whole, keys=2)
+    heads = columns(
+        "run", "part", "tool or category", "dimension", ("actions", "n"), ("of all actions", "share"),
+        ("of tool actions", "share"), ("misuse", "share", "lower"),
+    )  # fmt: skip
+    lines = [
+        [one.run, one.part, one.tool, one.dimension, one.actions, one.of_actions, one.of_tool_actions, one.misuse]
+        for one in tools
+    ]
     intro = (
         "Counted are the committed actions. Tools of a category are taken together, others have their names; "
         "matching: of the part's own dimension; misuse: the input that the tool takes was not there; malformed: not a "
         "tool that was offered."
     )
-    by_tool = [share for share in shares if share.tool]
-    whole = [share for share in shares if not share.tool]
-    return Section("tools", "Tools", intro, [_actions(whole, used), _bars(by_tool), _plot(used), _by_tool(by_tool)])
+    parts: list[Sheet | Plot] = [actions, _bars(tools), _plot(used), Sheet("Shares by tool", heads, lines, keys=3)]
+    return Section("tools", "Tools", intro, parts)
 
 
 def write_shares(runs: Sequence[Run], home: Path) -> Path:
@@ -121,35 +137,8 @@ def write_shares(runs: Sequence[Run], home: Path) -> Path:
     with (home / TABLE).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, [one.name for one in fields(Share)], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(asdict(share) for row in rows(runs) for share in shares_of(row))
+        writer.writerows(asdict(share) for row in rows(*runs) for share in shares_of(row))
     return home / TABLE
-
-
-def _actions(whole: Sequence[Share], used: Mapping[tuple[str, str], Used]) -> Sheet:
-    """A line per run and part: how many actions, which share are tools, and what was wrong with them."""
-    heads = columns(
-        "run", "part", ("actions", "n"), ("tools of all actions", "share"), ("matching", "share", "higher"),
-        ("misuse", "share", "lower"), ("malformed", "share", "lower"), ("tools offered", "n, least"),
-        ("tools offered", "n, most"),
-    )  # fmt: skip
-    lines = []
-    for one in whole:
-        sizes = used[one.run, one.part].sizes
-        cells = (one.run, one.part, one.actions, one.of_actions, one.matching, one.misuse, one.malformed)
-        lines.append([*cells, min(sizes), max(sizes)])
-    return Sheet("Actions", heads, lines, keys=2)
-
-
-def _by_tool(shares: Sequence[Share]) -> Sheet:
-    heads = columns(
-        "run", "part", "tool or category", "dimension", ("actions", "n"), ("of all actions", "share"),
-        ("of tool actions", "share"), ("misuse", "share", "lower"),
-    )  # fmt: skip
-    lines = [
-        [one.run, one.part, one.tool, one.dimension, one.actions, one.of_actions, one.of_tool_actions, one.misuse]
-        for one in shares
-    ]
-    return Sheet("Shares by tool", heads, lines, keys=3)
 
 
 def _bars(shares: Sequence[Share]) -> Plot:
@@ -190,27 +179,21 @@ def shares_of(row: Row) -> list[Share]:
 
 
 def used_of(row: Row) -> dict[str, Used]:
-    """The actions of a row per value of its outermost stratum, in the order of their names."""
+    """The actions of a row per value of its outermost stratum, sorted; without episodes that ended in an error."""
     levels = next(iter(row.first.levels.values()), ())
     parts: dict[str, Used] = {}
     for run in row.runs:
-        for record, names, offered in _episodes(run):
+        unpacker, offers = Unpacker(run.texts()), dict[str, Facts]()
+        for record in run.whole():
+            if record["stop"] == "error":
+                continue
+            offer = record.get("offered") or ""
+            if offer not in offers:
+                offers[offer] = unpacker.tools(record)
             part = str(record["strata"].get(levels[-1], ALL)) if levels else ALL
-            parts.setdefault(part, Used()).add(names, offered, record.get("inputs"))
+            names = action_names(Trajectory([_acted(step) for step in record["steps"]]))
+            parts.setdefault(part, Used()).add(names, offers[offer], record.get("inputs"))
     return {part: parts[part] for part in sorted(parts)}
-
-
-def _episodes(run: Run) -> Iterator[tuple[Record, list[str], Facts]]:
-    """Records that did not error, the names of their actions, the facts of the tools they were offered."""
-    unpacker = Unpacker(run.texts())
-    known: dict[str, Facts] = {}
-    for record in run.whole():
-        if record["stop"] == "error":
-            continue
-        offer = record.get("offered") or ""
-        if offer not in known:
-            known[offer] = unpacker.tools(record)
-        yield record, action_names(Trajectory([_acted(step) for step in record["steps"]])), known[offer]
 
 
 def _acted(stored: StoredStep) -> Step:

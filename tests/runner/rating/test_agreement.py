@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from runner.rating.agreement import agreement
+from runner.rating.result import agreement
 
 # Fleiss, Levin & Paik 2003, Statistical Methods for Rates and Proportions, table 18.1: two raters, 100 subjects.
 DIAGNOSES = [[75, 1, 4], [5, 4, 1], [0, 0, 10]]

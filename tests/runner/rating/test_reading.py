@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.errors import ConfigError
-from runner.rating.reading import read_sheets
+from runner.rating.sheets import read_sheets
 from tests.runner.rating.cases import key
 
 HEAD = "item,Question,cause [one of: facts | logic],also,note\n"

@@ -1,8 +1,8 @@
 import pytest
 
 from components.core.errors import ConfigError
-from runner.rating.reading import Sheet
 from runner.rating.result import Result
+from runner.rating.sheets import RaterSheet
 from tests.runner.rating.cases import key
 
 CODES = [f"abc123-{i:03d}" for i in range(1, 5)]
@@ -25,7 +25,7 @@ class Played:
 
 def sheet(rater, causes, also=((), (), (), ())):
     told = zip(CODES, causes, also, strict=True)
-    return Sheet(rater, {code: {"cause": (cause,), "also": tuple(more)} for code, cause, more in told})
+    return RaterSheet(rater, {code: {"cause": (cause,), "also": tuple(more)} for code, cause, more in told})
 
 
 def result(*sheets, scores=(), labels=("one",) * 4):

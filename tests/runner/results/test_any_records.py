@@ -13,7 +13,7 @@ from runner.config.catalogue import CONF
 from runner.results.metrics import as_json, summarise
 from runner.results.publications.gains import show_gains
 from runner.results.publications.paper import load
-from runner.results.render.written import comma, latex, markdown, sheets
+from runner.results.render.formats import comma, latex, markdown, sheets
 from runner.results.runs import Run
 from runner.results.sections import papers
 from runner.results.sections.comparisons import show_methods

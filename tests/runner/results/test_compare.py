@@ -78,10 +78,10 @@ def test_only_a_row_with_all_datasets_has_a_mean_and_only_over_one_score(sweep):
 def test_a_dataset_with_several_groups_counts_with_its_mean_of_means(tmp_path):
     levels = {"score/x": ["task"]}
     folder = write(tmp_path / "a", {"one": ("k", [1, 1, 1, 1]), "two": ("k", [0])}, levels=levels)
-    (column,), (row,) = grid_of([Run.at(folder)]).columns, grid_of([Run.at(folder)]).rows
-    assert column.part(row.records).metric.value == 0.5, "not 0.8"
+    ((metric,),) = (of.values() for of in grid_of([Run.at(folder)]).metrics.values())
+    assert metric.value == 0.5, "not 0.8"
     single = write(tmp_path / "b", {"one": ("k", [1, 1, 1, 0])}, levels=levels)
-    metric = column.part(Run.at(single).records).metric
+    ((metric,),) = (of.values() for of in grid_of([Run.at(single)]).metrics.values())
     assert (metric.value, metric.ci_low) == (0.75, pytest.approx(0.3006, abs=1e-4)), "Wilson, as the run's own metrics"
 
 

@@ -39,6 +39,14 @@ def test_a_folder_without_its_files_is_none(tmp_path, missing):
         run_folders(folder)
 
 
+def test_a_folder_of_sweeps_names_one_of_its_runs(tmp_path):
+    write(tmp_path / "name" / "2026", {"t": ("k", [1])})
+    with pytest.raises(
+        ConfigError, match=r"it has no records\.jsonl, but holds those of runs: name one, .*/name/2026$"
+    ):
+        run_folders(tmp_path)
+
+
 @pytest.mark.parametrize(("text", "said"), [("a: [", "cannot be read: while parsing"), ("- a", "it holds list, not")])
 def test_a_damaged_config_is_one_line(tmp_path, text, said):
     folder = write(tmp_path / "a", {"t": ("k", [1])})

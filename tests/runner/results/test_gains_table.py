@@ -116,5 +116,5 @@ def test_shipped_gains_can_be_read_and_unknown_ones_are_named():
     assert [(one.part, one.relative) for one in whole] == [
         ("total", 0.198), ("simple", 0.144), ("moderate", 0.139), ("complex", 0.482),
     ]  # fmt: skip
-    with pytest.raises(ConfigError, match="there are radabench"):
+    with pytest.raises(ConfigError, match="did you mean radabench"):
         load_gains("radbench", CONF / "papers")

@@ -11,7 +11,7 @@ from runner.config.catalogue import CONF
 from runner.report import main
 from runner.results.intervals import Metric
 from runner.results.publications.gains import load_gains, numbers
-from runner.results.publications.ledger import NO_RUN, entries_of, ledger, verdict
+from runner.results.publications.ledger import NO_RUN, entries_of, ledger, verdict, why_aside
 from runner.results.publications.paper import load
 from runner.results.runs import Run
 from tests.runner.results.folders import CFG, CHOICES, write
@@ -86,7 +86,7 @@ def test_every_published_number_is_in_the_ledger_once():
             assert len(mine) == len(lines), path.stem
     statements = rows(PAPERS / "statements.csv")
     of = load_gains("radabench", PAPERS)
-    gains = sum(len(numbers(of, one)) for one in of.gains)
+    gains = sum(len(numbers(one)) for one in of.gains)
     cells = sum(len(rows(path)) for path in PAPERS.glob("*.csv")) + gains
     assert len(entries) == cells and {line["article"] for line in statements} == {one.article for one in entries}
     assert {one.verdict.word for one in entries} == {"untestable"} and all(one.verdict.why for one in entries)
@@ -113,7 +113,7 @@ def test_every_article_states_a_setting_and_its_patterns_name_something():
     for states in {paper.file: paper.states for paper in papers}.values():
         cells = [cell for paper in papers if paper.states == states for cell in paper.cells]
         for pattern in states.aside:
-            assert any(replace(states, aside={pattern: "x"}).why_aside(cell) for cell in cells), pattern
+            assert any(why_aside(replace(states, aside={pattern: "x"}), cell) for cell in cells), pattern
         for pattern in states.methods:
             methods = {cell.method for cell in cells}
             assert any(replace(states, methods={pattern: {"x": 1}}).settings(name).get("x") for name in methods), (

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from components.cab.scorers import Cab
-from components.cab.scorers import ToolUse
+from components.cab.scorers import Cab, ToolUse
 from components.core.errors import ConfigError
 from components.core.traits import ScorerTraits
 from components.scorers.choice import Choice
 from runner.experiment.experiment import declared_scores
-from runner.results.bounds import wilson
+from runner.results.formulas import wilson
 from runner.results.levels import Nested, average, nested_metrics
 from runner.results.metrics import summarise
 from tests.runner.results.test_metrics import record

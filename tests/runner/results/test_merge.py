@@ -71,6 +71,13 @@ def test_a_sample_in_two_shards_is_refused(two, tmp_path):
     assert not (tmp_path / "whole").exists()
 
 
+def test_a_shard_of_another_run_is_refused_in_words(two, tmp_path):
+    mine = shard(tmp_path / "c", "1/2", ("q0", 0), choices={"agent": "direct", "model": "m"})
+    other = shard(tmp_path / "d", "2/2", ("q1", 0), choices={"agent": "react", "model": "m"})
+    with pytest.raises(ConfigError, match=r"/d is not a shard of .*/c: choices\.agent is react, not direct$"):
+        merge([mine, other], tmp_path / "whole")
+
+
 def test_a_shard_that_was_killed_is_finished_first(two, tmp_path):
     path = two[1] / "manifest.json"
     notes = json.loads(path.read_text())

@@ -13,20 +13,18 @@ from components.radiology.scorers import execution, refusal, response
 from components.scorers import building, choice, faults
 from runner.config.catalogue import CONF
 from runner.experiment.experiment import declared_scores
-from runner.results.bounds import wilson
+from runner.results.formulas import wilson
 from runner.results.kinds import Scale, kinds_of
 from runner.results.publications.paper import load
-from runner.results.render.html import page
-from runner.results.render.written import comma, latex, sheets
-from runner.results.render.written import markdown as written
+from runner.results.render.formats import comma, latex, page, sheets
+from runner.results.render.formats import markdown as written
 from runner.results.sections import papers
 from runner.results.sections.comparisons import show_methods
 from runner.results.sections.means import show_means
 from runner.results.sections.papers import paper_section
 from runner.results.sections.report import report
 from runner.results.sections.scores import strata
-from runner.results.sheets import Column, Sheet, Value
-from runner.results.table import show_section
+from runner.results.table import Column, Sheet, Value, show_section
 from tests.runner.results.page.pages import cells
 from tests.runner.results.test_any_records import KINDS, USAGE, folder
 

@@ -8,6 +8,7 @@ from components.cab.tasks import DIMENSIONS, TASKS
 from components.core.errors import ConfigError
 from runner.config.catalogue import CONF
 from runner.report import main
+from runner.results.publications.comparison import counterparts
 from runner.results.publications.paper import load
 from runner.results.runs import Run
 from runner.results.sections.papers import paper_section
@@ -97,16 +98,16 @@ def test_settings_choose_the_published_row(tmp_path, choices, cfg, method):
     line = REFLECTOOL.line(Run.at(folder))
     assert (line and line.method) == method
     if line is not None:
-        assert REFLECTOOL.counterparts(line, "another model")
+        assert counterparts(REFLECTOOL, line, "another model")
 
 
 def test_the_model_chooses_the_backbone_where_its_name_is_in_print():
     line = REFLECTOOL.rows[2]
     line = type(line)("react", {}, "table5")
-    assert [one.backbone for one in REFLECTOOL.counterparts(line, "qwen/Qwen2-7B-Instruct")] == ["Qwen2-7B"]
+    assert [one.backbone for one in counterparts(REFLECTOOL, line, "qwen/Qwen2-7B-Instruct")] == ["Qwen2-7B"]
     both = ["Qwen2-7B", "Qwen2-72B-GPTQ4"]
-    assert [one.backbone for one in REFLECTOOL.counterparts(line, "Qwen2-72B-Instruct")] == both
-    assert [one.backbone for one in REFLECTOOL.counterparts(line, "Qwen2-72B-Instruct-GPTQ-Int4")] == both[1:]
+    assert [one.backbone for one in counterparts(REFLECTOOL, line, "Qwen2-72B-Instruct")] == both
+    assert [one.backbone for one in counterparts(REFLECTOOL, line, "Qwen2-72B-Instruct-GPTQ-Int4")] == both[1:]
 
 
 @pytest.fixture
@@ -189,9 +190,10 @@ def test_a_run_without_the_metric_is_shown_with_nothing_and_says_why(mine):
 
 def test_bad_papers_are_refused_in_one_line(mine, capsys):
     folder = str(write(mine / "run", {"easy": ("know", [1])}))
-    assert main(["paper", "nobody", folder]) == 2
-    have = ", ".join(sorted(path.stem for path in PAPERS.glob("*.yaml")))
-    assert capsys.readouterr().err == f"error: paper nobody: there is no such publication; there are {have}\n"
+    assert main(["paper", "medagent", folder]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: paper medagent: there is no such publication; did you mean medagents")
+    assert "valid: ehragent, " in error and error.count("\n") == 1
     for old, new, said in (
         (CSV, CSV.replace("90,", "many,"), r"mine\.csv:7: score must be a number or empty, found 'many'"),
         (CSV, CSV.replace("remark", "note"), r"mine\.csv:2: no column 'remark'"),
@@ -263,7 +265,7 @@ def test_agents_choose_their_row_of_the_panel_article(tmp_path, choices, agent, 
     folder = write(tmp_path / "a", {"medqa": ("k", [1])}, cfg={"agent": agent}, choices=CHOICES | choices)
     line = MEDAGENTS.line(Run.at(folder))
     assert (line and line.method) == method
-    assert line is None or MEDAGENTS.counterparts(line, "gpt-4-0613")
+    assert line is None or counterparts(MEDAGENTS, line, "gpt-4-0613")
 
 
 def test_runs_of_single_datasets_are_one_row_of_their_names(tmp_path, capsys):

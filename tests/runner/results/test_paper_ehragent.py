@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from runner.config.catalogue import CONF
+from runner.results.publications.comparison import counterparts
 from runner.results.publications.paper import load
 from runner.results.runs import Run
 from runner.results.sections.papers import paper_section
@@ -82,7 +83,7 @@ def test_cells_that_had_a_stray_digit_are_marked():
 def test_each_agent_is_held_against_its_own_row(tmp_path, name, agent):
     run = Run.at(write(tmp_path / "a", {"mimic_iii": ("I", [1])}, choices=CHOICES | {"agent": agent}))
     line = PAPERS[name].line(run)
-    assert [one.method for one in PAPERS[name].counterparts(line, "gpt-4")] == [agent]
+    assert [one.method for one in counterparts(PAPERS[name], line, "gpt-4")] == [agent]
     assert line.table.startswith("table2" if agent in PARTS else "table1")
 
 

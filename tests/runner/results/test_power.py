@@ -5,9 +5,7 @@ from math import comb
 
 import pytest
 
-from runner.results.kinds import Scale
-from runner.results.pairs import difference_of, pairs_of
-from runner.results.significance import (
+from runner.results.formulas import (
     clusters_for,
     least_difference,
     least_effect,
@@ -15,6 +13,8 @@ from runner.results.significance import (
     pairs_for,
     sign_test_p,
 )
+from runner.results.kinds import Scale
+from runner.results.pairs import difference_of, pairs_of
 from tests.runner.results.records import records
 from tests.slow import slow
 

@@ -3,6 +3,7 @@
 import pytest
 
 from components.core.errors import ConfigError
+from runner.results.intervals import Mean, Metric
 from runner.results.levels import shared
 from runner.results.rows import rows_of
 from runner.results.runs import Run
@@ -130,7 +131,9 @@ def test_a_score_without_values_has_no_table(make, capsys):
 
 
 def test_shared_groups():
-    assert shared([{"a": 1.0, "b": None, "c": 0.0}, {"c": 1.0, "a": 2.0, "b": 3.0}]) == ["a", "c"]
+    one, other = ({"a": 1.0, "b": None, "c": 0.0}, {"c": 1.0, "a": 2.0, "b": 3.0})
+    means = [{group: Mean(Metric(value)) for group, value in of.items()} for of in (one, other)]
+    assert shared(means) == ["a", "c"]
     assert shared([]) == []
 
 

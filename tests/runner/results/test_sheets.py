@@ -4,8 +4,7 @@ from itertools import product
 
 from runner.results.grid import grid_of
 from runner.results.sections.comparisons import all_effects, comparison_section
-from runner.results.sheets import Value
-from runner.results.table import p_text, show_section
+from runner.results.table import Value, p_text, show_section
 from runner.results.versus import compared
 from tests.runner.results.sweeps import job
 

@@ -5,7 +5,7 @@ import pytest
 from components.core.types import Verdict
 from runner.report import main
 from runner.results.runs import Run
-from runner.results.sections.verifier import read_old, section
+from runner.results.sections.decisions import read_old, verifier
 from tests.runner.results.folders import step, write
 from tests.runner.results.page.pages import cells
 
@@ -38,7 +38,7 @@ def test_shares_per_step_reasons_and_calls(tmp_path, old):
     ]  # fmt: skip
     steps[1].purpose = "judge"
     run = Run.at(write(tmp_path / "a", {"one": ("k", [1, 0])}, steps=steps))
-    _, by_step, endings = section([run]).parts
+    _, by_step, endings = verifier([run]).parts
     first, third, whole = ({row["step"]: row for row in cells(by_step)}[name] for name in ("1", "3", "all"))
     assert (first["checked"], first["unlike with 1"], first["unlike with 3"], first["first not kept"]) == (
         2,

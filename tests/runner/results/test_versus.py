@@ -30,7 +30,7 @@ def test_every_pair_is_compared_once_and_adjusted_for_all(three):
         0,
     )
     assert first.difference.p == 0.125 and first.difference.p_holm == 0.375, "of three comparisons"
-    assert first.detectable > 0 and first.more_samples >= 0 and not found.notes
+    assert first.difference.detectable() > 0 and first.difference.more_samples() >= 0 and not found.notes
     assert first.as_dict()["pairs"] == 6 and first.as_dict()["mine"] == "react"
 
 
@@ -84,8 +84,14 @@ def test_several_metrics_are_compared_by_their_own_directions(three):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"metrics": ["score/y"]}, "--metric: no run here has 'score/y'; there are score/x, stop/answered"),
-        ({"baselines": ["tree"]}, "--baselines: no method here is 'tree'; there are react, direct, cot"),
+        (
+            {"metrics": ["score/y"]},
+            "--metric: no run here has 'score/y'; did you mean score/x\\? there are score/x, stop/answered",
+        ),
+        (
+            {"baselines": ["reakt"]},
+            "--baselines: no method here is 'reakt'; did you mean react or direct\\? there are react, direct, cot",
+        ),
     ],
 )
 def test_what_is_not_there_is_refused_by_name(three, given, said):

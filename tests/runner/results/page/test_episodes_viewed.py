@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner.results.render.html import page
+from runner.results.render.formats import page
 from runner.results.sections import episodes
 from tests.browser import needs_browser, opened
 from tests.runner.results.page.played import LONG, WRITTEN, hostile_run, two_runs

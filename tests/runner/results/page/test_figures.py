@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 import pytest
 
 from runner.results.render.figures import bars, error_bars, heatmap, intervals, sides
-from runner.results.sheets import Value
+from runner.results.table import Value
 from tests.slow import slow
 
 KNOWN, BARE = Value(0.5, 0.4, 0.8, 10), Value(0.25)

@@ -3,8 +3,9 @@
 import pytest
 
 from runner.results.rows import read_metrics
-from runner.results.sections.frontier import Point, cost_of, front, section
-from runner.results.sheets import Sheet, Value
+from runner.results.sections.scores import Point, cost_of, front
+from runner.results.sections.scores import frontier as section
+from runner.results.table import Sheet, Value
 from tests.runner.results.page.pages import cells, grid, made
 
 POINTS = {"cheap": (1, 0.2), "good": (3, 0.9), "dear": (4, 0.9), "bad": (2, 0.1), "equal": (3, 0.9)}
@@ -20,13 +21,13 @@ def test_the_front_is_what_no_other_beats(way, wanted):
 
 def test_cost_is_in_tokens_where_it_is_nothing_in_money(tmp_path):
     runs = grid(tmp_path, {(a, c): [1, 0] for a in ("react", "cot") for c in ("intact", "withheld")})
-    assert cost_of(read_metrics(runs)) == ("tokens", [2.0] * 4)
+    assert cost_of(read_metrics(*runs)) == ("tokens", [2.0] * 4)
     for run in runs:
         for record in run.records:
             record["usage"]["cost_usd"] = 0.5
-    assert cost_of(read_metrics(runs)) == ("USD", [0.5] * 4)
+    assert cost_of(read_metrics(*runs)) == ("USD", [0.5] * 4)
     runs[0].records[0]["usage"]["cost_usd"] = None
-    assert cost_of(read_metrics(runs))[0] == "tokens", "one price that is not known"
+    assert cost_of(read_metrics(*runs))[0] == "tokens", "one price that is not known"
     (sheet,) = (part for part in section(runs).parts if isinstance(part, Sheet))
     assert {row["on the front"] for row in cells(sheet)} == {"yes"} and "prices are not known" in sheet.notes[0]
 

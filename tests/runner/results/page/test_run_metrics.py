@@ -5,33 +5,38 @@ import json
 import pytest
 
 from runner.results.rows import axis, better, column, headlines, read_metrics
-from runner.results.sheets import Value
+from runner.results.table import Value
 from tests.runner.results.page.pages import grid, made
 
 
 def test_values_are_those_of_metrics_json(tmp_path):
     run = made(tmp_path / "a", {"one": ("k", [1, 0, 1])})
-    (one,) = read_metrics([run])
+    (one,) = read_metrics(run)
     metric = json.loads((run.folder / "metrics.json").read_text())["metrics"]["score/x"]
     assert one.value("score/x") == Value(metric["value"], metric["ci_low"], metric["ci_high"], 3)
-    assert one.value("no/such") is None and one.dataset == "cab"
+    assert one.value("no/such") is None and one.run.dataset == "cab"
 
 
 def test_a_run_without_metrics_has_none(tmp_path):
     run = made(tmp_path / "a", {"one": ("k", [1])})
     (run.folder / "metrics.json").unlink()
-    assert read_metrics([run])[0].metrics == {} and headlines(read_metrics([run])) == []
+    assert read_metrics(run)[0].metrics == {} and headlines(read_metrics(run)) == []
 
 
 def test_runs_of_a_row_are_told_apart_by_what_they_played(tmp_path):
     parts = [("a", "one"), ("b", "two")]
     runs = [made(tmp_path / name, {task: ("k", [1])}, dataset={"name": f"data {name}"}) for name, task in parts]
-    assert [one.label for one in read_metrics(runs)] == ["react openai data a", "react openai data b"]
+    assert [one.label for one in read_metrics(*runs)] == ["react openai data a", "react openai data b"]
 
 
 def test_runs_of_a_sweep_are_called_by_what_it_varies(tmp_path):
     runs = grid(tmp_path, {(a, c): [1] for a in ("react", "cot") for c in ("intact", "withheld")})
-    assert [one.label for one in read_metrics(runs)] == ["react intact", "react withheld", "cot intact", "cot withheld"]
+    assert [one.label for one in read_metrics(*runs)] == [
+        "react intact",
+        "react withheld",
+        "cot intact",
+        "cot withheld",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +51,7 @@ def test_runs_of_a_sweep_are_called_by_what_it_varies(tmp_path):
 )
 def test_columns_and_axes_tell_the_direction(tmp_path, name, lower, way):
     notes = {"lower": lower, "neither": ["tools/actions"], "units": {"tools/actions": "actions"}}
-    found = read_metrics([made(tmp_path / "a", {"one": ("k", [1, 0])}, **notes)])
+    found = read_metrics(made(tmp_path / "a", {"one": ("k", [1, 0])}, **notes))
     assert column(found, name).better == way
     assert column(found, name).unit == {"cost": "USD", "stop": "share", "tools": "actions"}.get(
         name.partition("/")[0], ""
@@ -62,12 +67,12 @@ def test_runs_that_do_not_say_are_judged_by_what_a_perfect_agent_reaches(tmp_pat
     path.write_text(json.dumps(known))
     notes = {name: value for name, value in run.manifest.items() if name != "lower"}
     old = type(run)(run.folder, notes, run.cfg)
-    assert better(read_metrics([run]), "score/x") == "higher" and better(read_metrics([old]), "score/x") == "lower"
+    assert better(read_metrics(run), "score/x") == "higher" and better(read_metrics(old), "score/x") == "lower"
 
 
 def test_scores_that_are_better_neither_way_are_no_headlines_and_have_no_arrow(tmp_path):
     run = made(tmp_path / "a", {"one": ("k", [1])}, neither=["score/x"])
-    assert headlines(read_metrics([run])) == ["score/x"], "the one that decides is shown whatever it is"
-    assert better(read_metrics([run]), "score/x") == "" and column(read_metrics([run]), "score/x").better == ""
+    assert headlines(read_metrics(run)) == ["score/x"], "the one that decides is shown whatever it is"
+    assert better(read_metrics(run), "score/x") == "" and column(read_metrics(run), "score/x").better == ""
     run = made(tmp_path / "b", {"one": ("k", [1])}, neither=["total/score/x"])
-    assert "total/score/x" not in headlines(read_metrics([run]))
+    assert "total/score/x" not in headlines(read_metrics(run))

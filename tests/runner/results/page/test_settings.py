@@ -2,7 +2,7 @@
 
 from runner.results.sections.scores import settings as section
 from runner.results.sections.scores import varied
-from runner.results.sheets import Plot, Sheet
+from runner.results.table import Plot, Sheet
 from tests.runner.results.page.pages import cells, grid
 
 VALUES = {

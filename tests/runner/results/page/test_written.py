@@ -5,8 +5,8 @@ import io
 
 import pytest
 
-from runner.results.render.written import comma, latex, markdown, sheets, tex
-from runner.results.sheets import Column, Markup, Plot, Section, Sheet, Value
+from runner.results.render.formats import comma, latex, markdown, sheets, tex
+from runner.results.table import Column, Markup, Plot, Section, Sheet, Value
 from tests.runner.results.page.pages import HOSTILE
 
 SHEET = Sheet(
