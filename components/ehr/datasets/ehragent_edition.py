@@ -19,9 +19,6 @@ from components.ehr.datasets.samples import (
     Wording,
     database_file,
     ehr_questions,
-    ehr_sample,
-    make_gold,
-    open_source,
     require_some,
 )
 from components.files.attachments import attach
@@ -78,14 +75,13 @@ class EhrAgentEdition(RecordDataset):
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions on a database. Raises ConfigError."""
-        source = open_source(part.name, self.sqlite_of(part.name))
+        source = self.source(part)
         return (
-            ehr_sample(
-                source,
+            source.sample(
                 f"{self.name}-{part.split}-{part.name}",
                 one,
                 one.text(self.wording),
-                None if one.sql is None else make_gold(one, "query", one.answer(), self.count_joins),
+                None if one.sql is None else one.gold("query", one.answer(), self.count_joins),
                 cluster=one.patient_of(part.name),
                 may_abstain=self.unanswerable,
             )

@@ -20,10 +20,6 @@ from components.ehr.datasets.samples import (
     Wording,
     database_file,
     ehr_questions,
-    ehr_sample,
-    gold_rows,
-    make_gold,
-    open_source,
     require_some,
 )
 from components.files.attachments import attach
@@ -81,16 +77,15 @@ class Ehrsql(RecordDataset):
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions on a database with their gold answers. Raises ConfigError."""
-        source = open_source(part.name, self.sqlite_of(part.name))
+        source = self.source(part)
         questions = list(ehr_questions(part.file, part.name))
-        found = gold_rows(questions, "query", source, cache=self.cache, seconds=self.seconds)
+        found = source.rows(questions, "query", self.cache, self.seconds)
         return (
-            ehr_sample(
-                source,
+            source.sample(
                 f"ehrsql-{part.split}-{part.name}",
                 one,
                 one.text("question" if rows is None else self.wording),
-                None if rows is None else make_gold(one, "query", cells(rows), joins=False),
+                None if rows is None else one.gold("query", cells(rows), joins=False),
                 cluster=one.patient_of(part.name),
                 may_abstain=self.unanswerable,
             )

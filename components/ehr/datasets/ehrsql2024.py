@@ -15,16 +15,7 @@ from typing import Annotated
 from annotated_types import Gt
 
 from components.core.types import Sample
-from components.ehr.datasets.samples import (
-    EhrQuestion,
-    RecordDataset,
-    Rows,
-    Source,
-    ehr_sample,
-    gold_rows,
-    make_gold,
-    open_source,
-)
+from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, Source
 from components.files.attachments import attach
 from components.files.file_dataset import Part
 from components.files.folders import content_key
@@ -139,8 +130,8 @@ class Ehrsql2024(Files2024):
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions and run their SQL. Raises ConfigError."""
-        questions, source = list(questions_2024(part.file)), open_source(part.name, self.sqlite_of(part.name))
-        found = gold_rows(questions, "id", source, cache=self.cache, seconds=self.seconds)
+        questions, source = list(questions_2024(part.file)), self.source(part)
+        found = source.rows(questions, "id", self.cache, self.seconds)
         return (
             self._sample(one, rows, source, part)
             for one, rows in zip(questions, found, strict=True)
@@ -154,9 +145,8 @@ class Ehrsql2024(Files2024):
             published = published_rows(one)
             ours, theirs = (Counter(tuple(map(_rounded, row)) for row in each) for each in (rows, published))
             executable = ours == theirs or (len(published) == _PUBLISHED_ROWS and theirs <= ours)
-            gold = make_gold(one, "id", cells(rows if executable else published), joins=True)
-        return ehr_sample(
-            source,
+            gold = one.gold("id", cells(rows if executable else published), joins=True)
+        return source.sample(
             f"ehrsql2024-{part.split}",
             one,
             one.question,

@@ -37,6 +37,10 @@ class RecordDataset(FileDataset[Sample]):
     def sqlite_of(self, name: str) -> Path:
         """Return the database that the questions of a part are asked on. Raises ConfigError."""
 
+    def source(self, part: Part) -> "Source":
+        """Read about the database of a part. Raises ConfigError."""
+        return open_source(part.name, self.sqlite_of(part.name))
+
     def contents(self, split: str) -> Sequence[Path]:
         """Name the file and the database of each part."""
         return [file for part in self.locate(split) for file in (part.file, self.sqlite_of(part.name))]
@@ -44,6 +48,16 @@ class RecordDataset(FileDataset[Sample]):
     def sample(self, item: Sample, part: Part) -> Sample:
         """Return the sample, which ``read`` makes."""
         return item
+
+
+class Gold(NamedTuple):
+    """The SQL of the right answer, its cells, and its complexity; ``n_slots`` is None where no template is known."""
+
+    sql: str
+    answer: Sequence[str]
+    n_tables: int
+    n_columns: int
+    n_slots: int | None
 
 
 @dataclass(frozen=True)
@@ -73,6 +87,19 @@ class EhrQuestion:
     def text(self, wording: Wording) -> str:
         """Return the template's text, or as people ask."""
         return self.template if wording == "template" and self.template is not None else self.question
+
+    def gold(self, key: str, answer: Sequence[str], joins: bool) -> Gold:
+        """Make the gold answer with the complexity of its SQL, ``row[key]``.
+
+        ``joins``: tables after ``join`` count too, as in the project's own data, else only those after a lower-case
+        ``from``, as in the published levels. Raises ConfigError when there are none.
+        """
+        sql, tag = self.sql or "", self.tag
+        tables = tables_of(sql, joins=joins)
+        if not tables:
+            hint = "" if joins else " (dataset.count_joins=true counts those in capitals too)"
+            raise self.row.error(key, f"names no table after 'from', so the question has no level{hint}: {sql!r:.200}")
+        return Gold(sql, answer, len(tables), n_columns(sql), None if tag is None else n_slots(tag))
 
     def patient_of(self, database: str) -> str | None:
         """Name the patient together with the database."""
@@ -109,7 +136,6 @@ def ehr_questions(path: Path, database: str) -> Iterator[EhrQuestion]:
         )
 
 
-UNANSWERABLE = "unanswerable"  # the stratum ``level`` of questions that no table answers
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
 _COUNTING = 120.0  # seconds for the rows of one table
 _RULES = "1"  # goes up when the conventions change by which SQL is run, so that cached results are computed again
@@ -125,15 +151,74 @@ class Source(NamedTuple):
     context: str
     size: str
 
+    def rows(self, questions: Sequence[EhrQuestion], key: str, cache: str, seconds: float) -> list[Rows | None]:
+        """Run each question's statement, or take what is in ``cache`` by the content of statements and database; None
+        for a question without SQL. ``key`` is where a row has its SQL; ``seconds`` limits one statement. Raises
+        ConfigError when one fails."""
+        clock, file = self.metadata.clock, self.file
+        statements = [(one.row, one.sql) for one in questions if one.sql is not None]
+        name = content_key(_RULES, clock or "", files_digest(file), *(sql for _, sql in statements))
 
-class Gold(NamedTuple):
-    """The SQL of the right answer, its cells, and its complexity; ``n_slots`` is None where no template is known."""
+        def run_all() -> list[Rows]:
+            reader = ReadOnly(file, seconds, max_rows=_MAX_ROWS, max_value=MAX_VALUE)
+            results = []
+            for row, sql in statements:
+                try:
+                    found = [list(cells) for cells in reader.run(fill_placeholders(sql, clock))]
+                except SqlError as error:
+                    raise row.error(key, f"the gold SQL fails on {file}: {error}") from None
+                if any(isinstance(cell, bytes) for cells in found for cell in cells):
+                    raise row.error(key, f"the gold SQL gives bytes on {file}; an answer must be text or numbers")
+                results.append(found)
+            return results
 
-    sql: str
-    answer: Sequence[str]
-    n_tables: int
-    n_columns: int
-    n_slots: int | None
+        results = iter(keep_json(Path(cache), name, run_all))
+        return [None if one.sql is None else next(results) for one in questions]
+
+    def sample(
+        self,
+        prefix: str,
+        question: EhrQuestion,
+        text: str,
+        gold: Gold | None,
+        *,
+        metadata: Mapping[str, object] | None = None,
+        cluster: str | None = None,
+        may_abstain: bool = False,
+    ) -> Sample:
+        """Make a question, worded so; ``prefix`` begins its id, ``may_abstain``: the agent knows that some cannot be
+        answered.
+
+        Its target's answer is a list of texts; None where no table answers (``gold`` None). The level is the number of
+        tables of the gold SQL as a Roman number, or ``unanswerable``; it and the counts that are known are strata too,
+        for tables of success against complexity. Gold is in target and metadata only.
+        """
+        database = self.metadata.database
+        counted: dict[str, str | float] = {} if gold is None else {"tables per question": gold.n_tables}
+        counts = {name: getattr(gold, name, None) for name in ("n_tables", "n_columns", "n_slots")}
+        facts = {
+            "sql": None if gold is None else gold.sql,
+            "sql_dialect": database,
+            "template": question.template,
+            "paraphrase": question.question,
+            "answerable": gold is not None,
+            "may_abstain": may_abstain,
+            **counts,
+        }
+        levels = {
+            "database": database,
+            "level": "unanswerable" if gold is None else level(gold.n_tables),
+            **{count: str(value) for count, value in counts.items() if value is not None},
+        }
+        return Sample(
+            Problem(f"{prefix}-{question.id}", text, context=self.context),
+            target={"answer": None if gold is None else list(gold.answer)},
+            metadata={**facts, **(metadata or {})},
+            cluster=cluster or question.patient_of(database),
+            strata={**levels, **question.strata},
+            card={"database (size), samples of each": self.size} | counted,
+            files={"database": str(self.file)},
+        )
 
 
 def database_file(path: str | Path, how: str) -> Path:
@@ -165,92 +250,3 @@ def _size(file: Path, changed: int, n_bytes: int) -> str:
     except SqlError as error:
         raise ConfigError(f"{file}: the rows of its tables cannot be counted: {error}") from None
     return f"{len(rows)} tables, {fmean(rows):,.1f} rows per table"
-
-
-def make_gold(question: EhrQuestion, key: str, answer: Sequence[str], joins: bool) -> Gold:
-    """Make the gold answer with the complexity of its SQL, ``question.row[key]``.
-
-    ``joins``: tables after ``join`` count too, as in the project's own data, else only those after a lower-case
-    ``from``, as in the published levels. Raises ConfigError when there are none.
-    """
-    sql, tag = question.sql or "", question.tag
-    tables = tables_of(sql, joins=joins)
-    if not tables:
-        hint = "" if joins else " (dataset.count_joins=true counts those in capitals too)"
-        raise question.row.error(key, f"names no table after 'from', so the question has no level{hint}: {sql!r:.200}")
-    return Gold(sql, answer, len(tables), n_columns(sql), None if tag is None else n_slots(tag))
-
-
-def gold_rows(
-    questions: Sequence[EhrQuestion], key: str, source: Source, *, cache: str, seconds: float
-) -> list[Rows | None]:
-    """Run each question's statement, or take what is in ``cache`` by the content of statements and database; None for
-    a question without SQL.
-
-    ``key`` is where a question's row has its SQL; ``seconds`` limits one statement. Raises ConfigError when one fails.
-    """
-    clock, file = source.metadata.clock, source.file
-    statements = [(one.row, one.sql) for one in questions if one.sql is not None]
-    name = content_key(_RULES, clock or "", files_digest(file), *(sql for _, sql in statements))
-
-    def run_all() -> list[Rows]:
-        reader = ReadOnly(file, seconds, max_rows=_MAX_ROWS, max_value=MAX_VALUE)
-        results = []
-        for row, sql in statements:
-            try:
-                found = [list(cells) for cells in reader.run(fill_placeholders(sql, clock))]
-            except SqlError as error:
-                raise row.error(key, f"the gold SQL fails on {file}: {error}") from None
-            if any(isinstance(cell, bytes) for cells in found for cell in cells):
-                raise row.error(key, f"the gold SQL gives bytes on {file}; an answer must be text or numbers")
-            results.append(found)
-        return results
-
-    results = iter(keep_json(Path(cache), name, run_all))
-    return [None if one.sql is None else next(results) for one in questions]
-
-
-def ehr_sample(
-    source: Source,
-    prefix: str,
-    question: EhrQuestion,
-    text: str,
-    gold: Gold | None,
-    *,
-    metadata: Mapping[str, object] | None = None,
-    cluster: str | None = None,
-    may_abstain: bool = False,
-) -> Sample:
-    """Make a question on a database, worded so; ``prefix`` begins its id, ``may_abstain``: the agent knows that some
-    cannot be answered.
-
-    Its target's answer is a list of texts; None where no table answers (``gold`` None). The level is the number of
-    tables of the gold SQL as a Roman number, or ``unanswerable``; it and the counts that are known are strata too,
-    for tables of success against complexity. Gold is in target and metadata only.
-    """
-    database = source.metadata.database
-    counts = {name: getattr(gold, name, None) for name in ("n_tables", "n_columns", "n_slots")}
-    facts = {
-        "sql": None if gold is None else gold.sql,
-        "sql_dialect": database,
-        "template": question.template,
-        "paraphrase": question.question,
-        "answerable": gold is not None,
-        "may_abstain": may_abstain,
-        **counts,
-    }
-    levels = {
-        "database": database,
-        "level": UNANSWERABLE if gold is None else level(gold.n_tables),
-        **{count: str(value) for count, value in counts.items() if value is not None},
-    }
-    return Sample(
-        Problem(f"{prefix}-{question.id}", text, context=source.context),
-        target={"answer": None if gold is None else list(gold.answer)},
-        metadata={**facts, **(metadata or {})},
-        cluster=cluster,
-        strata={**levels, **question.strata},
-        card={"database (size), samples of each": source.size}
-        | ({} if gold is None else {"tables per question": gold.n_tables}),
-        files={"database": str(source.file)},
-    )

@@ -14,16 +14,7 @@ from typing import Annotated, Literal
 from annotated_types import Gt
 
 from components.core.types import Privacy, Sample
-from components.ehr.datasets.samples import (
-    EhrQuestion,
-    Gold,
-    RecordDataset,
-    Wording,
-    database_file,
-    ehr_sample,
-    gold_rows,
-    open_source,
-)
+from components.ehr.datasets.samples import EhrQuestion, Gold, RecordDataset, Wording, database_file
 from components.ehr.metadata import metadata
 from components.files.file_dataset import Part
 from components.files.folders import content_key
@@ -84,16 +75,15 @@ class Treqs(RecordDataset):
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions and run their SQL. Raises ConfigError."""
-        questions, source = list(treqs_questions(part.file)), open_source("treqs", self.sqlite_of("treqs"))
+        questions, source = list(treqs_questions(part.file)), self.source(part)
         files = [self._file(name, part.split) for name in ("template", self.edition)]
         templates, paraphrases = (
             {one.id: one.question for one in treqs_questions(file)} if file.is_file() else {} for file in files
         )
-        results = gold_rows(questions, "sql", source, cache=self.cache, seconds=self.seconds)
+        results = source.rows(questions, "sql", self.cache, self.seconds)
         for one, rows in zip(questions, results, strict=True):
             sql = one.sql or ""
-            yield ehr_sample(
-                source,
+            yield source.sample(
                 f"treqs-{part.split}",
                 replace(one, template=templates.get(one.id)),
                 one.question,
