@@ -16,11 +16,11 @@ from components.core.tools import Offer
 from components.core.types import Observation, Problem, Sample, Trajectory
 from components.ehr import actions as actions
 from components.ehr.metadata import metadata
-from components.ehr.tables import Tables
 from components.ehr.toolset import EhrState
 from components.grammars.bracket_json import BracketText
 from components.models.scripted import Scripted
 from tests.attempts import Attempt
+from tests.components.ehr.ward import in_memory
 
 TOOLS = (
     actions.LoadDB(), actions.FilterDB(), actions.GetValue(), actions.SQLInterpreter(), actions.Calendar(),
@@ -81,7 +81,7 @@ def no_code() -> Any:
 
 def state(name: str = "mimic_iii") -> EhrState:
     """A fresh state over the small database."""
-    return EhrState(metadata(name), database(), Tables.of(TABLES), no_code)
+    return EhrState(metadata(name), database(), in_memory(TABLES), no_code)
 
 
 @dataclass(frozen=True)

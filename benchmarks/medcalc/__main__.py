@@ -31,7 +31,7 @@ from pathlib import Path
 from benchmarks.medcalc.rows import PARTS, Part, Row, agrees, arguments, read_rows
 from components.arithmetic.evaluate import as_text
 from components.core.errors import ConfigError, ToolError
-from components.medcalc.registry import CALCULATORS
+from components.medcalc.calculators import CALCULATORS
 
 _BY_ID = {one.id: one for one in CALCULATORS.values()}
 

@@ -19,7 +19,7 @@ import orjson
 from components.arithmetic.functions import Value
 from components.core.errors import ConfigError
 from components.files.rows import csv_records, existing, json_object
-from components.medcalc.calculator import Calculator
+from components.medcalc.calculators import Calculator
 
 Part = Literal["test", "one_shot", "worked"]
 PARTS: tuple[Part, ...] = ("test", "one_shot", "worked")

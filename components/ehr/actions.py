@@ -7,7 +7,6 @@ ToolError with the kind of what went wrong (``components.ehr.errors``).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -45,9 +44,16 @@ class Action(ABC):
         (parameter,) = self.spec.parameters["properties"]
         argument = only_text(self.spec, arguments.get(parameter, ""))
         try:
-            return _observation(self.run(context, argument))
+            result = self.run(context, argument)
         except EhrError as error:
             raise ToolError(str(error), error.kind) from None
+        if not result.strip():
+            return Observation("(nothing: there is no value)", {"value": result})
+        if len(result) <= SHOWN:
+            return Observation(result)
+        # What a plan passes on where that is another text; None where it is too long for that.
+        value = {"value": result if len(result) <= CARRIED else None}
+        return Observation(f"{result[:SHOWN]} ... (the first {SHOWN:,} of {len(result):,} characters)", value)
 
 
 @dataclass(frozen=True)
@@ -145,22 +151,10 @@ def _state(context: Context) -> EhrState:
 def _current(state: EhrState) -> Any:
     """The current table. Raises ToolError (unknown_table) before the first one is loaded."""
     if state.table is None:
-        raise ToolError(
-            f"No table is loaded yet; LoadDB loads one of {', '.join(state.tables.names)}.", "unknown_table"
-        )
+        names = ", ".join(state.tables.names)
+        raise ToolError(f"No table is loaded yet; LoadDB loads one of {names}.", "unknown_table")
     return state.table
 
 
 def _rows(n: int) -> str:
     return f"{n} row{'' if n == 1 else 's'}"
-
-
-def _observation(result: str) -> Observation:
-    """A result, of which the model sees the beginning. ``data.value`` is what a plan passes on where that is another
-    text; None where it is too long for that."""
-    if not result.strip():
-        return Observation("(nothing: there is no value)", {"value": result})
-    if len(result) <= SHOWN:
-        return Observation(result)
-    data: Mapping[str, str | None] = {"value": result if len(result) <= CARRIED else None}
-    return Observation(f"{result[:SHOWN]} ... (the first {SHOWN:,} of {len(result):,} characters)", data)

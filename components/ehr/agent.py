@@ -6,7 +6,7 @@ failure. Each of the four can be left out, which also makes the two-agent chat o
 2308.08155). Departures: no call of ours that fails becomes a text; a run that ends without TERMINATE has no answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
@@ -21,7 +21,7 @@ from components.core.messages import Message, Sampling
 from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import PromptSetName, Requirements
-from components.core.types import Action, Answer, Demonstration, Failure, Observed, Refusal
+from components.core.types import Action, Answer, Failure, Refusal
 from components.ehr.outcome import export_episode
 from components.ehr.toolset import Overview
 from components.prompts import load
@@ -75,10 +75,14 @@ class EhrAgent:
         the agent's own prompt describes."""
         memory = MEMORY if self.memory else SEEDS
         return Requirements(
-            controls=("metadata",), memory=memory if self.shots else None, shots=self.shots,
-            tools=_CODE if self.code else (), only_own_tools=self.code, accepts=self._check_offer,
+            controls=("metadata",),
+            memory=memory if self.shots else None,
+            shots=self.shots,
+            tools=_CODE if self.code else (),
+            only_own_tools=self.code,
+            accepts=self._check_offer,
             export=export_episode,
-        )  # fmt: skip
+        )
 
     def _check_offer(self, offer: Offer) -> None:
         """Raises ConfigError for an offer that this agent cannot work with, before the run."""
@@ -92,27 +96,37 @@ class EhrAgent:
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Integrate, remember, then code until it is solved."""
         chat = _Chat(episode.problem.question.strip(), (await episode.control("metadata")).data)
-        shots, hits = self._remembered(episode, chat)
-        known = await self._integrate(episode, chat) if self.knowledge else ""
+        database, form = chat.metadata["database"], self._form
+        found = (solved_like if self.memory else seeds_of)(episode, database, form)
+        shots = [  # each with its code, or its actions and what came back, as the solution
+            replace(one, solution=one.data["code"] if self.code else _steps(one.data["actions"]))
+            for one in found[: self.shots]
+        ]
+        hits = [{"id": one.data["id"], "distance": one.data["distance"]} for one in shots] if self.memory else []
+        remarks = {"memory_hits": hits, "memory_size": len(found)} if self.memory else {}
+        known = ""
+        if self.knowledge:  # which tables and columns the question is about, and how they are joined
+            ask = self._user("knowledge", chat, shots=seeds_of(episode, database, form)[: self.shots])
+            known = await self._ask(episode, "knowledge", "knowledge_system", ask)
         chat.messages = [
             load(self.prompts).system("system", instructions=episode.instructions(), code=self.code),
             self._user("problem", chat, shots=shots, known=known, columns=self.columns, knowledge=self.knowledge),
         ]
-        ended = await self._converse(episode, chat, hits)
+        ended = await self._converse(episode, chat, remarks)
         episode.remark(executions=chat.executions, terminated=ended is not None)
         if isinstance(ended, Answer) and chat.sound:
-            entry = {"database": chat.metadata["database"], "question": chat.question, "knowledge": known}
-            await learn(episode, ended, {**entry, self._form: chat.solution})
+            entry = {"database": database, "question": chat.question, "knowledge": known}
+            await learn(episode, ended, {**entry, form: chat.solution})
         return ended or Failure("step_limit", f"not solved within {self.max_steps} executions")
 
     async def _converse(
-        self, episode: Episode, chat: _Chat, hits: Mapping[str, Any]
+        self, episode: Episode, chat: _Chat, remarks: Mapping[str, Any]
     ) -> Answer | Refusal | Failure | None:
-        """Execute until the model says TERMINATE; None when it never does."""
+        """Execute until the model says TERMINATE; None when it never does. ``remarks`` are those of the first step."""
         while True:
             action = await episode.act(chat.messages)
             if not chat.executions:
-                episode.remark(**hits)
+                episode.remark(**remarks)
             if action.refusal is not None:
                 return action.refusal
             if action.answer is not None:
@@ -132,13 +146,14 @@ class EhrAgent:
 
     def _ran(self, episode: Episode, chat: _Chat, action: Action) -> None:
         """Take in what was executed: the value, and the cell or, of those that succeeded, the action."""
-        seen = [] if action.error else episode.last.observed[-1:]
-        chat.sound = bool(seen) and seen[0].error is None
-        chat.answer = _value(seen)
+        seen = None if action.error or not episode.last.observed else episode.last.observed[-1]
+        chat.sound = seen is not None and seen.error is None
+        data = seen.observation.data if seen is not None and chat.sound else {}
+        chat.answer = data.get("answer") if data.get("status") == "ok" else None
         if self.code:
             chat.solution = cell_of(action)
-        elif chat.sound:
-            text = " ".join(seen[0].observation.text.split())[:_SHOWN]
+        elif seen is not None and chat.sound:
+            text = " ".join(seen.observation.text.split())[:_SHOWN]
             chat.solution = f"{chat.solution}\n{line_text(action)}\nObservation: {text}".strip()
 
     async def _explained(self, episode: Episode, chat: _Chat, action: Action, seen: Message) -> str:
@@ -152,19 +167,14 @@ class EhrAgent:
         if not self.debugger:
             return seen.text
         cell = (cell_of(action) if self.code else "") or action.message.text
-        asked = self._user("debug", chat, cell=cell, failed=seen.text)
-        cause = await self._ask(episode, "debug", "debug_system", asked)
+        ask = self._user("debug", chat, cell=cell, failed=seen.text)
+        cause = await self._ask(episode, "debug", "debug_system", ask)
         return load(self.prompts).render("cause", failed=seen.text, cause=cause)
 
-    async def _integrate(self, episode: Episode, chat: _Chat) -> str:
-        """Which tables and columns the question is about, and how they are joined."""
-        seeds = seeds_of(episode, chat.metadata["database"], self._form)[: self.shots]
-        return await self._ask(episode, "knowledge", "knowledge_system", self._user("knowledge", chat, shots=seeds))
-
-    async def _ask(self, episode: Episode, purpose: Literal["knowledge", "debug"], system: str, asked: Message) -> str:
+    async def _ask(self, episode: Episode, purpose: Literal["knowledge", "debug"], system: str, ask: Message) -> str:
         """Ask the one who knows the database, or the one who debugs."""
         sampling = Sampling(self.temperature, self.top_p, self.max_tokens)
-        messages = [load(self.prompts).system(system, code=self.code), asked]
+        messages = [load(self.prompts).system(system, code=self.code), ask]
         return (await episode.ask(messages, purpose, sampling)).text.strip()
 
     def _user(self, template: str, chat: _Chat, **values: Any) -> Message:
@@ -172,23 +182,6 @@ class EhrAgent:
         return load(self.prompts).user(
             template, question=chat.question, metadata=chat.metadata, code=self.code, **values
         )
-
-    def _remembered(self, episode: Episode, chat: _Chat) -> tuple[Sequence[Demonstration], dict[str, Any]]:
-        """The solved questions that are shown, the nearest first, and what a record says of them."""
-        database = chat.metadata["database"]
-        if not self.memory:
-            return self._shown(seeds_of(episode, database, self._form)), {}
-        found = solved_like(episode, database, self._form)
-        shown = self._shown(found)
-        hits = [{"id": one.data["id"], "distance": one.data["distance"]} for one in shown]
-        return shown, {"memory_hits": hits, "memory_size": len(found)}
-
-    def _shown(self, found: Sequence[Demonstration]) -> Sequence[Demonstration]:
-        """As many as are shown, each with its code, or its actions and what came back, as the solution."""
-        return [
-            replace(one, solution=one.data["code"] if self.code else _steps(one.data["actions"]))
-            for one in found[: self.shots]
-        ]
 
     @property
     def _form(self) -> Form:
@@ -198,12 +191,6 @@ class EhrAgent:
 def _final(text: str | None) -> Answer | Failure:
     """The answer; a failure when there is none."""
     return Failure("no_answer", "the last execution gave no value") if text is None else Answer(text)
-
-
-def _value(seen: Sequence[Observed]) -> str | None:
-    """The whole value of an execution; None when it gave none."""
-    data = seen[0].observation.data if seen and seen[0].error is None else {}
-    return data.get("answer") if data.get("status") == "ok" else None
 
 
 def _steps(actions: str) -> str:

@@ -5,7 +5,6 @@ the functions need is imported here, because that process may read neither the p
 Source: Shi et al. 2024, EHRAgent, arXiv 2401.07128.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,8 @@ from components.sql.cleaning import CURRENT_TIMES
 
 
 def names(file: str, tables: str, database: str, groups: bool = True) -> dict[str, object]:
-    """What code finds in addition to Python's own names: ``LoadDB``, ``FilterDB`` and so on.
-
-    ``file`` is the SQLite file, ``tables`` the folder of the same tables in columns, ``database`` the name by which
-    its clock is known; ``groups``: whether filters may count groups, which the published tools cannot.
-    """
+    """What code finds in addition to Python's own names. ``file`` is the SQLite file, ``tables`` the folder of the same
+    tables in columns, ``groups``: whether filters may count groups, which the published tools cannot."""
     return functions(Tables(Path(tables)), Path(file), CURRENT_TIMES.get(database), groups)
 
 
@@ -30,22 +26,18 @@ def functions(tables: Tables, file: Path, clock: str | None, groups: bool = True
     """The same over tables that are open already; every function raises EhrError."""
 
     def load(name: str) -> DataFrame:
-        """The whole table of this name."""
         return tables.load(name)
 
     def narrow(table: DataFrame, conditions: str) -> DataFrame:
-        """The rows that meet all conditions, which ``||`` separates."""
         return filter_rows(table, conditions, groups)
 
     def query(sql: str) -> list[tuple[Any, ...]]:
-        """The rows of one SELECT."""
         return run_sql(file, sql, clock)
 
     def date_of(duration: str) -> str:
-        """The present time of the database, moved by a duration."""
         return calendar(duration, clock)
 
-    given: dict[str, Callable[..., Any]] = {
+    return {
         "LoadDB": load,
         "FilterDB": narrow,
         "GetValue": get_value,
@@ -53,4 +45,3 @@ def functions(tables: Tables, file: Path, clock: str | None, groups: bool = True
         "Calendar": date_of,
         "Calculate": calculate,
     }
-    return dict(given)

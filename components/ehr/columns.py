@@ -39,10 +39,14 @@ def prepare(file: Path, metadata: Metadata, folder: Path) -> Path:
     The format is Arrow's streaming one. Names and types are those of the metadata, and those of the file for what the
     metadata do not know or say wrongly (a column that they call a number and that holds other texts). What is there
     already and whole is used again; several processes may write at once. Raises ConfigError for a file that cannot be
-    read, that has none of the known tables or holds what its own types exclude, and for a folder that cannot be
-    written to.
+    read, has none of the known tables or holds what its own types exclude, and for a folder that cannot be written to.
     """
-    home = folder / _key(file, metadata)
+    try:
+        content = _digest(file)
+    except OSError as error:
+        raise ConfigError(f"{file}: no database that can be read: {error.strerror}") from None
+    types = json.dumps({table: dict(columns) for table, columns in metadata.tables.items()})
+    home = folder / sha256("\0".join((_FORMAT, content, types)).encode()).hexdigest()[:32]
     if home.is_dir():
         if _is_whole(home):
             return home
@@ -64,16 +68,6 @@ def prepare(file: Path, metadata: Metadata, folder: Path) -> Path:
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return home
-
-
-def _key(file: Path, metadata: Metadata) -> str:
-    """What the folder is called: 32 digits of the file's content, the metadata's types and this format."""
-    try:
-        content = _digest(file)
-    except OSError as error:
-        raise ConfigError(f"{file}: no database that can be read: {error.strerror}") from None
-    types = json.dumps({table: dict(columns) for table, columns in metadata.tables.items()})
-    return sha256("\0".join((_FORMAT, content, types)).encode()).hexdigest()[:32]
 
 
 def _write(file: Path, metadata: Metadata, folder: Path) -> None:
@@ -131,19 +125,15 @@ def _table(
             schema = pa.schema([(shown, ARROW_TYPES[kind]) for shown, kind in zip(chosen.values(), kinds, strict=True)])
             return pa.Table.from_batches([pa.record_batch(arrays, schema=schema) for arrays in batches], schema)
         except _Misfit as misfit:
-            if kinds[misfit.number] == last[misfit.number]:
-                column = list(chosen.values())[misfit.number]
-                kind, cell = last[misfit.number], misfit.cell
-                raise ConfigError(f"{place}.{column}: declared as {kind}, but holds {cell!r:.80}") from None
-            kinds[misfit.number] = last[misfit.number]
+            number, cell = misfit.args
+            if kinds[number] == last[number]:
+                column = list(chosen.values())[number]
+                raise ConfigError(f"{place}.{column}: declared as {last[number]}, but holds {cell!r:.80}") from None
+            kinds[number] = last[number]
 
 
 class _Misfit(Exception):
-    """A cell that the column's type excludes; ``number`` is the column's."""
-
-    def __init__(self, number: int, cell: Any) -> None:
-        super().__init__(number, cell)
-        self.number, self.cell = number, cell
+    """A cell that the type of its column excludes; its arguments are the column's number and the cell."""
 
 
 def _declared(type_name: str) -> Kind:
@@ -155,10 +145,10 @@ def _part(cells: tuple[Any, ...], kind: Kind, number: int) -> pa.Array:
     """Some cells of a column; those of another type are converted where nothing is lost. Raises _Misfit."""
     if {type(cell) for cell in cells} <= {type(None), _PYTHON[kind]}:
         return pa.array(cells, ARROW_TYPES[kind])
-    return pa.array([None if cell is None else _converted(cell, kind, number) for cell in cells], ARROW_TYPES[kind])
+    return pa.array([None if cell is None else _convert(cell, kind, number) for cell in cells], ARROW_TYPES[kind])
 
 
-def _converted(cell: Any, kind: Kind, number: int) -> Any:
+def _convert(cell: Any, kind: Kind, number: int) -> Any:
     """One cell in another type. Raises _Misfit where it has none."""
     if kind == "text":
         return cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)

@@ -33,15 +33,9 @@ _EXTREME = re.compile(rf"\s*(max|min)\s*\({_NAME}\)\s*")
 _COUNT = re.compile(rf"\s*count\s*\({_NAME}\)\s*(>=|<=|!=|==|>|<|=)(.*)", re.S)
 _MEMBER = re.compile(r"\s*([^\W\d]\w*)\s+in\b(.*)", re.S)
 _COMPARED = re.compile(rf"{_NAME}(>=|<=|!=|==|>|<|=)(.*)", re.S)
-_ORDERED: Mapping[str, Callable[[Any, Any], Any]] = {
-    ">": pc.greater,
-    ">=": pc.greater_equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    "=": pc.equal,
-    "==": pc.equal,
-    "!=": pc.not_equal,
-}
+_SIGNS = (">", ">=", "<", "<=", "=", "==", "!=")
+_FUNCTIONS = (pc.greater, pc.greater_equal, pc.less, pc.less_equal, pc.equal, pc.equal, pc.not_equal)
+_ORDERED: Mapping[str, Callable[[Any, Any], Any]] = dict(zip(_SIGNS, _FUNCTIONS, strict=True))
 _NOWHERE = pa.array([], pa.uint64())
 _MOST = 100  # conditions in one call
 _HELD: Mapping[str, type] = {"int": int, "float": float, "text": str}  # what a column of a kind can hold
@@ -88,17 +82,15 @@ def members(written: str) -> list[str]:
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             ast.literal_eval(node)
             lines = [line.encode() for line in _LINE.split(text)]  # once: ast.get_source_segment does it per member
-            return [member for one in node.elts if (member := _member(one, lines)) is not None]
+            found = []
+            for one in node.elts:
+                value = ast.literal_eval(one)
+                if isinstance(value, int | float):  # as it is written
+                    value = lines[one.lineno - 1][one.col_offset : one.end_col_offset].decode()
+                found += [value] if isinstance(value, str) else []
+            return found
     parts = (part.strip() for part in text.strip("[](){} \t\r\n").split(","))
     return [unquote(part) for part in parts if part]
-
-
-def _member(node: ast.expr, lines: list[bytes]) -> str | None:
-    """The content of a text, or a number as it is written; None for what is neither."""
-    value = ast.literal_eval(node)
-    if isinstance(value, int | float):
-        return lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode()
-    return value if isinstance(value, str) else None
 
 
 def filter_rows(table: DataFrame, conditions: str, groups: bool = True) -> DataFrame:
@@ -108,15 +100,18 @@ def filter_rows(table: DataFrame, conditions: str, groups: bool = True) -> DataF
     type_mismatch, no_such_value (an equality that no row of ``table`` meets, with the nearest values).
     """
     require_table(table, "FilterDB")
-    rows = _Rows(table)
-    parts = str(conditions).split("||")
+    rows, parts = _Rows(table), str(conditions).split("||")
     if len(parts) > _MOST:
         raise _bad(conditions, f"it joins {len(parts)} conditions; at most {_MOST} are allowed")
     for condition in parts:
-        rows = _applied(condition.strip(), rows, groups)
+        rows = _apply(condition.strip(), rows, groups)
         if not len(rows):
             break
-    return rows.frame()
+    if rows.places is None:
+        return table
+    taken = table.take(rows.places.to_numpy())
+    taken.index = RangeIndex(len(taken))
+    return taken
 
 
 @dataclass(frozen=True)
@@ -139,23 +134,20 @@ class _Rows:
         found = pc.indices_nonzero(mask)
         return _Rows(self.table, found if self.places is None else self.places.take(found))
 
-    def frame(self) -> DataFrame:
-        """These rows as a new table."""
-        if self.places is None:
-            return self.table
-        taken = self.table.take(self.places.to_numpy())
-        taken.index = RangeIndex(len(taken))
-        return taken
 
-
-def _applied(condition: str, rows: _Rows, groups: bool) -> _Rows:
+def _apply(condition: str, rows: _Rows, groups: bool) -> _Rows:
     """The rows that meet one condition. Raises EhrError."""
     if extreme := _EXTREME.fullmatch(condition):
         values = rows.column(extreme[2], condition)
-        limit = pc.min_max(values)[extreme[1]]
-        return rows.where(pc.equal(values, limit))
+        return rows.where(pc.equal(values, pc.min_max(values)[extreme[1]]))
     if groups and (counted := _COUNT.fullmatch(condition)):
-        return rows.where(_in_groups(rows.column(counted[1], condition), counted[2], counted[3], condition))
+        values = rows.column(counted[1], condition)
+        if (bound := as_kind(unquote(counted[3].strip()), "int")) is None:
+            raise _bad(condition, "the number of rows must be a whole number")
+        codes = pc.dictionary_encode(values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values).indices
+        known = codes.drop_null().to_numpy()
+        sizes = pa.array(np.bincount(known) if len(known) else np.zeros(0, np.int64)).cast(pa.int64())
+        return rows.where(_compare(counted[2], sizes.take(codes), bound))
     if listed := _MEMBER.fullmatch(condition):
         values = rows.column(listed[1], condition)
         if not listed[2].strip():
@@ -165,11 +157,11 @@ def _applied(condition: str, rows: _Rows, groups: bool) -> _Rows:
         wanted = [atom for atom in atoms if isinstance(atom, _HELD[kind])]
         return rows.where(pc.is_in(values, value_set=pa.array(wanted, ARROW_TYPES[kind])))
     if compared := _COMPARED.fullmatch(condition):
-        return _compared(rows, compared[1], compared[2].replace("==", "="), compared[3].strip(), condition)
+        return _select(rows, compared[1], compared[2].replace("==", "="), compared[3].strip(), condition)
     raise _bad(condition, f"it cannot be read; {_FORMS}")
 
 
-def _compared(rows: _Rows, name: str, sign: str, written: str, condition: str) -> _Rows:
+def _select(rows: _Rows, name: str, sign: str, written: str, condition: str) -> _Rows:
     """The rows whose value compares so to the one that was written. Raises EhrError."""
     values = rows.column(name, condition)
     if not written:
@@ -179,49 +171,29 @@ def _compared(rows: _Rows, name: str, sign: str, written: str, condition: str) -
     text, kind = unquote(written), _kind(values)
     atom = as_kind(text, kind)
     if atom is None and sign not in ("=", "!="):
-        kinds = "whole numbers" if kind == "int" else "numbers"
-        raise EhrError(
-            f"{quote(condition)} compares {quote(text)} with the column {name}, which holds {kinds}.",
-            "type_mismatch",
-        )
+        holds = f"the column {name}, which holds {'whole numbers' if kind == 'int' else 'numbers'}"
+        raise EhrError(f"{quote(condition)} compares {quote(text)} with {holds}.", "type_mismatch")
     if sign == "!=" and atom is None:
         return rows.where(pc.is_valid(values))
-    found = rows.where(_ORDERED[sign](*_comparable(values, atom))) if atom is not None else _Rows(rows.table, _NOWHERE)
-    if sign == "=" and not len(found):
-        _refuse_unknown(rows.table, name, text, atom, condition)
-    return found
-
-
-def _refuse_unknown(table: DataFrame, name: str, text: str, atom: Atom | None, condition: str) -> None:
-    """Raise EhrError (no_such_value) where the whole column lacks a value, with the nearest that it has."""
-    whole = column(table, name, condition)
-    if atom is not None and pc.any(pc.equal(*_comparable(whole, atom))).as_py():
-        return
+    found = rows.where(_compare(sign, values, atom)) if atom is not None else _Rows(rows.table, _NOWHERE)
+    if sign != "=" or len(found):
+        return found
+    whole = column(rows.table, name, condition)
+    if atom is not None and pc.any(_compare("=", whole, atom)).as_py():
+        return found
     have = texts(pc.unique(whole).drop_null())
     near = extract(text[:_COMPARABLE], have, scorer=Levenshtein.distance, processor=None, limit=_PROPOSED)
     hint = f"the nearest values are {', '.join(quote(value) for value, *_ in near)}" if near else "it has none"
-    raise EhrError(
-        f"There is no value {quote(text)} in the column {name} (in {quote(condition)}); {hint}.", "no_such_value"
-    )
+    text = f"There is no value {quote(text)} in the column {name} (in {quote(condition)}); {hint}."
+    raise EhrError(text, "no_such_value")
 
 
-def _in_groups(values: Columns, sign: str, written: str, condition: str) -> Any:
-    """Where a value occurs in a number of rows that meets the comparison. Raises EhrError for a bad bound."""
-    bound = as_kind(unquote(written.strip()), "int")
-    if bound is None:
-        raise _bad(condition, "the number of rows must be a whole number")
-    flat = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    codes = pc.dictionary_encode(flat).indices
-    known = codes.drop_null().to_numpy()
-    sizes = pa.array(np.bincount(known) if len(known) else np.zeros(0, np.int64)).cast(pa.int64())
-    return _ORDERED[sign](*_comparable(sizes.take(codes), bound))
-
-
-def _comparable(values: Columns, atom: Atom) -> tuple[Any, Any]:
-    """Both sides of a comparison; a number that no whole number of 64 bits can be is compared as a float."""
+def _compare(sign: str, values: Columns, atom: Atom) -> Any:
+    """Where the values compare so; a number that no whole number of 64 bits can be is compared as a float."""
+    compare = _ORDERED[sign]
     if isinstance(atom, float) and pa.types.is_integer(values.type):
-        return values.cast(pa.float64(), safe=False), atom
-    return values, pa.scalar(atom)
+        return compare(values.cast(pa.float64(), safe=False), atom)
+    return compare(values, pa.scalar(atom))
 
 
 def _kind(values: Columns) -> str:

@@ -56,16 +56,12 @@ def run_sql(file: Path, sql: str, clock: str | None, *, seconds: float = SECONDS
         return ReadOnly(file, seconds, max_rows=MAX_ROWS, max_value=MAX_VALUE).run(fill_placeholders(text, clock))
     except UnreadableDatabase:
         raise
-    except ForbiddenSql as error:
-        raise EhrError(f"The statement is refused: {_short(error)}.", "forbidden_sql") from None
     except SqlError as error:
-        raise EhrError(f"The statement failed: {_short(error)}.", "sql_error") from None
-
-
-def _short(error: SqlError) -> str:
-    """The engine's message, which may repeat the whole statement, to a length that can be read."""
-    text = str(error)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ..."
+        message = str(error)  # which may repeat the whole statement
+        short = message if len(message) <= _SHOWN else f"{message[:_SHOWN]} ..."
+        if isinstance(error, ForbiddenSql):
+            raise EhrError(f"The statement is refused: {short}.", "forbidden_sql") from None
+        raise EhrError(f"The statement failed: {short}.", "sql_error") from None
 
 
 def fill_placeholders(sql: str, clock: str | None) -> str:
@@ -143,9 +139,7 @@ def _mean(*values: Value) -> Value:
 
 _FUNCTIONS: Mapping[str, Function] = {
     **{name: FUNCTIONS[name] for name in ("max", "min", "sum")},
-    "mean": _mean,
-    "average": _mean,
-    "avg": _mean,
+    **dict.fromkeys(("mean", "average", "avg"), _mean),
     **{name: FUNCTIONS[name] for name in ("abs", "round", "sqrt", "floor", "ceil")},
 }
 
@@ -169,22 +163,18 @@ def calendar(duration: str, clock: str | None) -> str:
         raise _bad(duration, _FORM)
     if clock is None:
         raise _bad(duration, "this database has no present time; take times from its tables")
-    modifiers = [_modifier(part.strip().lower(), duration) for part in duration.split(",")]
+    modifiers = []
+    for part in (part.strip().lower() for part in duration.split(",")):
+        start, amount = _START.fullmatch(part), _AMOUNT.fullmatch(part)
+        if start is None and amount is None:
+            raise _bad(duration, _FORM)
+        modifiers.append(f"{amount[1] or '+'}{amount[2]} {amount[3]}" if amount else " ".join(part.split()))
     with closing(sqlite3.connect(":memory:")) as engine:
         marks = ", ?" * len(modifiers)
         (moved,) = engine.execute(f"SELECT datetime(?{marks})", (clock, *modifiers)).fetchone()
     if moved is None or not _TIME.fullmatch(moved):
         raise _bad(duration, "the result is not between the years 0 and 9999")
     return str(moved)
-
-
-def _modifier(part: str, duration: str) -> str:
-    """One modifier as SQLite spells it. Raises EhrError."""
-    if start := _START.fullmatch(part):
-        return f"start of {start[1]}"
-    if amount := _AMOUNT.fullmatch(part):
-        return f"{amount[1] or '+'}{amount[2]} {amount[3]}"
-    raise _bad(duration, _FORM)
 
 
 def _bad(duration: object, why: str) -> EhrError:

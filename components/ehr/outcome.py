@@ -19,7 +19,6 @@ from components.ehr.errors import KINDS
 END = "TERMINATE"
 LIMITS = ("timeout", "killed", "too_large")
 FAILURES = (*KINDS, "exception", "limit", "other")  # kinds of a tool's errors, Python's, limits of cells, all else
-_RAN = ("ok", "no_answer")  # statuses of cells that came to their end
 _NOTHING_TO_RUN = "unparsable_reply"  # gets a reminder, and is not a failed execution
 
 
@@ -51,7 +50,7 @@ class Outcome:
         if not self.ended or self.trajectory.stop not in ("answered", "refused"):
             return False
         ran = _executed(self._counted)
-        return not ran or _is_ok(ran[-1])
+        return not ran or _is_ok(ran[-1], ("ok",))
 
     @cached
     def executed(self) -> Sequence[Observed]:
@@ -67,17 +66,12 @@ class Outcome:
     @property
     def failed(self) -> int:
         """How many of them failed; a call that could not be read did."""
-        return sum(not _ran(one) for one in self.executed) + self._unread
+        return sum(self.failures.values()) + self._unread
 
     @cached
     def failures(self) -> Counter[str]:
         """How often what was run failed, by kind (FAILURES)."""
-        return Counter(_kind(one) for one in self.executed if not _ran(one))
-
-    @property
-    def calls(self) -> int:
-        """How often a model was asked, by agent, verifier and tools."""
-        return len(self.trajectory.steps)
+        return Counter(_kind(one) for one in self.executed if not _is_ok(one, ("ok", "no_answer")))
 
     @property
     def searched(self) -> str:
@@ -123,28 +117,24 @@ def _kind(one: Observed) -> str:
     error = one.observation.data.get("error")
     raised = error if isinstance(error, Mapping) else {}
     kind = raised.get("kind") or one.error
-    if kind in KINDS:
-        return str(kind)
-    if one.error in LIMITS:
-        return "limit"
-    return "exception" if raised else "other"
+    return str(kind) if kind in KINDS else "limit" if one.error in LIMITS else "exception" if raised else "other"
 
 
-def _is_ok(one: Observed) -> bool:
-    """Whether it gave a value."""
+def _is_ok(one: Observed, statuses: Sequence[str]) -> bool:
+    """Whether a cell came to its end with one of these statuses, and an action without an error."""
     status = one.observation.data.get("status")
-    return one.error is None if status is None else bool(status == "ok")
-
-
-def _ran(one: Observed) -> bool:
-    """Whether it came to its end, with a value or without."""
-    status = one.observation.data.get("status")
-    return one.error is None if status is None else status in _RAN
+    return one.error is None if status is None else status in statuses
 
 
 def export_episode(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
     """The record of an episode."""
     outcome, steps, metadata = Outcome(trajectory), trajectory.steps, sample.metadata
+    turns: list[dict[str, Any]] = []  # what the planner wrote, what came of it, and the cause that the debugger named
+    for step in steps:
+        if step.acts:
+            turns.append({"planner": step.reply.text, **_execution(step), "cause": None})
+        elif step.purpose == "debug" and turns:
+            turns[-1]["cause"] = step.reply.text
     return {
         "id": sample.problem.id,
         "db_id": metadata.get("sql_dialect"),
@@ -155,27 +145,16 @@ def export_episode(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
         "memory_hits": outcome.remarked("memory_hits"),
         "memory_size": outcome.remarked("memory_size"),
         "order": outcome.remarked("order"),
-        "turns": _turns(steps),
+        "turns": turns,
         "terminated": outcome.ended,
         "prediction": outcome.answer,
         "gold": sample.target.get("answer") if isinstance(sample.target, Mapping) else None,
         "completed": outcome.completed,
         "n_executions": outcome.executions,
-        "n_llm_calls": outcome.calls,
+        "n_llm_calls": len(steps),
         "stop": trajectory.stop,
         "error": trajectory.error,
     }
-
-
-def _turns(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """What the planner wrote, what came of it, and the cause that the debugger named."""
-    turns: list[dict[str, Any]] = []
-    for step in steps:
-        if step.acts:
-            turns.append({"planner": step.reply.text, **_execution(step), "cause": None})
-        elif step.purpose == "debug" and turns:
-            turns[-1]["cause"] = step.reply.text
-    return turns
 
 
 def _execution(step: Step) -> dict[str, Any]:

@@ -66,14 +66,15 @@ class Ehr:
     def traits(self) -> ScorerTraits:
         """Proportions but for what is counted, and for reliability, which goes down to -C; ``judge`` decides.
         Statements of models may take their time, so scoring leaves the event loop."""
-        proportions: dict[str, ScoreKind] = dict.fromkeys(NAMES, "proportion")
+        kinds: dict[str, ScoreKind] = dict.fromkeys(NAMES, "proportion")
+        kinds |= {**dict.fromkeys(UNITS, "count"), **dict.fromkeys(self._penalties, "number")}
         return ScorerTraits(
             names=(STRICT, OFFICIAL, COMPLETED, COMPLETED_OFFICIAL, WRONG),
             by=("level",),
             lower=LOWER,
             neither=("ehr/abstained",),
             units=UNITS,
-            kinds={**proportions, **dict.fromkeys(UNITS, "count"), **dict.fromkeys(self._penalties, "number")},
+            kinds=kinds,
             decides=STRICT if self.judge == "strict" else OFFICIAL,
             blocking=True,
         )
@@ -90,28 +91,35 @@ class Ehr:
             return self._unscored(f"the target is not a list of right answers: {sample.target!r:.80}")
         if trajectory.stop == "error":
             return self._unscored("ended in an error")
-        outcome = Outcome(trajectory)
-        right, abstained = _judged(outcome, gold)
-        given = outcome.answer is not None and not abstained
-        penalised = given and not right
+        outcome, calls = Outcome(trajectory), len(trajectory.steps)
+        answer = outcome.answer
+        right = gold is not None and answer is not None and strict(answer, gold)
+        abstained = not right and (outcome.refused or (answer is not None and _says_nothing(answer)))
+        right = right or (gold is None and abstained)
+        penalised = answer is not None and not abstained and not right
+        official = None  # what the published judge says of a run that came to its end, failed executions included
+        if gold is not None:
+            official = float(outcome.ended and not outcome.refused and lenient(outcome.searched, gold))
         executed, why = self._executed(sample, outcome)
         values: dict[str, float | None] = {
             STRICT: float(right),
-            OFFICIAL: None if gold is None else float(_official(outcome, gold)),
+            OFFICIAL: official,
             COMPLETED: float(outcome.completed),
             COMPLETED_OFFICIAL: float(outcome.ended),
             WRONG: float(outcome.completed and penalised),
             "ehr/abstained": float(abstained),
             "ehr/executions": float(outcome.executions),
             "ehr/failed_executions": float(outcome.failed),
-            "ehr/calls": float(outcome.calls),
-            **{f"ehr/success_within_{n}": float(right and outcome.calls <= n) for n in WITHIN},
+            "ehr/calls": float(calls),
+            **{f"ehr/success_within_{n}": float(right and calls <= n) for n in WITHIN},
             EXECUTION: executed,
             **{name: float(-penalty if penalised else right) for name, penalty in self._penalties.items()},
             "reliability/penalised": float(penalised),
             **{f"ehr/failures/{kind}": float(outcome.failures[kind]) for kind in FAILURES},
         }
-        explanations = {STRICT: _explain(outcome, gold), EXECUTION: why}
+        read = f"no answer ({trajectory.failure or trajectory.stop})" if answer is None else f"read {answer[:300]!r}"
+        key = "no answer" if gold is None else str(list(gold))[:300]
+        explanations = {STRICT: f"{read}, right is {key}", EXECUTION: why}
         return [Score(name, value, explanations.get(name, "")) for name, value in values.items()]
 
     @property
@@ -141,30 +149,9 @@ class Ehr:
             return 0.0, str(error)
 
 
-def _judged(outcome: Outcome, gold: Sequence[str] | None) -> tuple[bool, bool]:
-    """Whether the outcome is right, and whether it is that nothing is answered (never of a right answer)."""
-    answer = outcome.answer
-    if gold is not None and answer is not None and strict(answer, gold):
-        return True, False
-    abstained = outcome.refused or (answer is not None and _says_nothing(answer))
-    return gold is None and abstained, abstained
-
-
 def _says_nothing(answer: str) -> bool:
     """Whether an answer says that there is no result: null in any form, an empty list, or the words."""
     return strict(answer, []) or _NO_RESULT.search(conclusion(answer)) is not None
-
-
-def _official(outcome: Outcome, gold: Sequence[str]) -> bool:
-    """What the published judge says of a run that came to its end, failed executions included."""
-    return outcome.ended and not outcome.refused and lenient(outcome.searched, gold)
-
-
-def _explain(outcome: Outcome, gold: Sequence[str] | None) -> str:
-    """What was read and what is right."""
-    stop = outcome.trajectory.failure or outcome.trajectory.stop
-    read = f"no answer ({stop})" if outcome.answer is None else f"read {outcome.answer[:300]!r}"
-    return f"{read}, right is {'no answer' if gold is None else str(list(gold))[:300]}"
 
 
 def _rows(rows: Sequence[Sequence[Any]]) -> set[tuple[Any, ...]]:

@@ -9,7 +9,7 @@ missing values do not spoil sums and means, and ``count`` is new.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -22,7 +22,6 @@ from components.ehr.errors import EhrError, quote
 
 SUFFIX = ".arrow"
 ARROW_TYPES: Mapping[str, pa.DataType] = {"int": pa.int64(), "float": pa.float64(), "text": pa.string()}
-_PLAIN = (pa.int64(), pa.string())
 Columns: TypeAlias = Any  # pa.Array or pa.ChunkedArray: the library has no types
 
 
@@ -32,14 +31,9 @@ class Tables:
     def __init__(self, folder: Path | None = None, tables: Mapping[str, pa.Table] | None = None) -> None:
         """Take the folder that ``components.ehr.columns.prepare`` gave, or tables in memory."""
         self._loaded: dict[str, pa.Table] = dict(tables or {})
-        files = sorted(folder.glob(f"*{SUFFIX}")) if folder is not None else []
+        files = folder.glob(f"*{SUFFIX}") if folder is not None else ()
         self._files = {file.name.removesuffix(SUFFIX): file for file in files}
         self.names: tuple[str, ...] = tuple(sorted({*self._files, *self._loaded}))
-
-    @classmethod
-    def of(cls, tables: Mapping[str, tuple[Sequence[str], Sequence[str], Sequence[Sequence[Any]]]]) -> "Tables":
-        """Tables in memory: name -> columns, their types (int, float, text), rows."""
-        return cls(tables={name: _table(*parts) for name, parts in tables.items()})
 
     def load(self, name: str) -> DataFrame:
         """The whole table, without a copy. Raises EhrError (unknown_table) that lists the names."""
@@ -74,17 +68,11 @@ def column(table: DataFrame, name: str, request: str) -> Columns:
     """
     if name not in table.columns:
         have = ", ".join(map(str, table.columns))
-        raise EhrError(
-            f"There is no column {quote(name)} (in {quote(request)}); the columns are {have}.", "unknown_column"
-        )
+        text = f"There is no column {quote(name)} (in {quote(request)}); the columns are {have}."
+        raise EhrError(text, "unknown_column")
     series = table[name]
     if not isinstance(series, Series):
         raise EhrError(f"The table has {name!r} more than once (in {quote(request)}).", "type_mismatch")
-    return _plain(series)
-
-
-def _plain(series: Series) -> Columns:
-    """A column as Arrow's whole numbers, numbers without NaN, or texts."""
     try:
         found: Columns = pa.array(series.array, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # objects of several types
@@ -92,18 +80,11 @@ def _plain(series: Series) -> Columns:
     if pa.types.is_floating(found.type):
         found = found.cast(pa.float64())
         return pc.if_else(pc.is_nan(found), None, found) if pc.any(pc.is_nan(found)).as_py() else found
-    if found.type in _PLAIN:
-        return found
-    if pa.types.is_large_string(found.type) or pa.types.is_integer(found.type):
-        return found.cast(pa.string() if pa.types.is_large_string(found.type) else pa.int64(), safe=False)
+    if pa.types.is_integer(found.type):
+        return found if found.type == pa.int64() else found.cast(pa.int64(), safe=False)
+    if pa.types.is_string(found.type) or pa.types.is_large_string(found.type):
+        return found if found.type == pa.string() else found.cast(pa.string())
     return pa.array([None if value is None else str(value) for value in found.to_pylist()], pa.string())
-
-
-def _table(columns: Sequence[str], types: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Table:
-    """A table in memory from rows."""
-    values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-    arrays = [pa.array(list(cells), ARROW_TYPES[kind]) for cells, kind in zip(values, types, strict=True)]
-    return pa.Table.from_arrays(arrays, names=list(columns))
 
 
 Value = str | float | list[str]
@@ -123,10 +104,17 @@ def get_value(table: DataFrame, argument: str) -> Value:
     values = column(table, name, request)
     if not comma:
         return ", ".join(texts(pc.unique(values)))
-    if operation not in _OPERATIONS:
-        have = ", ".join(_OPERATIONS)
-        raise EhrError(f"There is no operation {quote(operation)}; the operations are {have}.", "unknown_operation")
-    return _OPERATIONS[operation](values, request)
+    match operation:
+        case "mean" | "max" | "min":
+            return _reduce(values, request, operation)
+        case "sum":
+            return _sum(values, request)
+        case "list":
+            return texts(values)
+        case "count":
+            return len(values) - int(values.null_count)
+    have = "mean, max, min, sum, list, count"
+    raise EhrError(f"There is no operation {quote(operation)}; the operations are {have}.", "unknown_operation")
 
 
 def texts(values: Columns) -> list[str]:
@@ -134,53 +122,22 @@ def texts(values: Columns) -> list[str]:
     return [str(value) for value in values.to_pylist()]
 
 
-def _numbers(values: Columns, request: str) -> list[Any]:
-    """The numbers that are not missing. Raises EhrError (type_mismatch)."""
+def _sum(values: Columns, request: str) -> float:
+    """Exact for whole numbers, and rounded once for others, whatever their order. Raises EhrError (type_mismatch)."""
     if pa.types.is_string(values.type):
         raise EhrError(f"{quote(request)} needs a column of numbers, and this one holds texts.", "type_mismatch")
-    found: list[Any] = values.drop_null().to_numpy().tolist()
-    return found
+    numbers = values.drop_null().to_numpy().tolist()
+    return int(sum(numbers)) if pa.types.is_integer(values.type) else math.fsum(numbers)
 
 
-def _sum(values: Columns, request: str) -> float:
-    """Exact for whole numbers, and rounded once for others, whatever their order."""
-    numbers = _numbers(values, request)
-    if pa.types.is_integer(values.type):
-        return int(sum(numbers))
-    return math.fsum(numbers)
-
-
-def _mean(values: Columns, request: str) -> float:
+def _reduce(values: Columns, request: str, operation: str) -> float | str:
+    """The mean, or the least or greatest value that is not missing: a float of numbers, texts by code point."""
+    total = _sum(values, request) if operation == "mean" else 0.0
     n_values: int = len(values) - values.null_count
-    total = _sum(values, request)
     if not n_values:
-        raise _none(values, request)
-    return total / n_values
-
-
-def _extreme(which: str) -> Callable[[Columns, str], Value]:
-    """The least or greatest value that is not missing: a float of numbers, texts by code point."""
-
-    def extreme(values: Columns, request: str) -> Value:
-        found = pc.min_max(values)[which].as_py()
-        if found is None:
-            raise _none(values, request)
-        return found if isinstance(found, str) else float(found)
-
-    return extreme
-
-
-def _none(values: Columns, request: str) -> EhrError:
-    """The error where an operation needs a value and there is none."""
-    why = f"all {len(values)} values are missing" if len(values) else "the table has no rows"
-    return EhrError(f"{quote(request)} needs a value: {why}.", "no_rows")
-
-
-_OPERATIONS: Mapping[str, Callable[[Columns, str], Value]] = {
-    "mean": _mean,
-    "max": _extreme("max"),
-    "min": _extreme("min"),
-    "sum": _sum,
-    "list": lambda values, _: texts(values),
-    "count": lambda values, _: len(values) - values.null_count,
-}
+        why = f"all {len(values)} values are missing" if len(values) else "the table has no rows"
+        raise EhrError(f"{quote(request)} needs a value: {why}.", "no_rows")
+    if operation == "mean":
+        return total / n_values
+    found: float | str = pc.min_max(values)[operation].as_py()
+    return found if isinstance(found, str) else float(found)

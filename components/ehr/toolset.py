@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from components.core.errors import ConfigError, ModelError
 from components.core.messages import ToolSpec
@@ -82,11 +82,10 @@ class Overview:
         return ToolSpec("metadata", "What the database holds.")
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
-        """The overview; ``data`` also holds the columns of every table, a line each, the clock, ``groups`` and
-        ``state``."""
-        of = self.of
+        """The overview; ``data`` also has a line of columns for every table."""
+        of, settings = self.of, {"groups": self.groups, "state": self.state}
         parts = {"database": of.database, "overview": of.overview, "columns": of.columns, "clock": of.clock or ""}
-        return Observation(of.overview, {**parts, "groups": self.groups, "state": self.state})
+        return Observation(of.overview, {**parts, **settings})
 
 
 @dataclass(frozen=True)
@@ -112,8 +111,7 @@ class Ehr:
     @property
     def traits(self) -> ToolsetTraits:
         """Its tools, the sandbox of code, and what a reader of results must know."""
-        lives = "variables of code live as long as the question (state: episode)"
-        notes = (lives,) if self.state == "episode" else ()
+        notes = ("variables of code live as long as the question (state: episode)",) if self.state == "episode" else ()
         return ToolsetTraits(tools=self.tools, notes=notes, sandbox=self.sandbox, prepare=self._prepare)
 
     def _prepare(self, samples: Iterable[Sample]) -> None:
@@ -145,8 +143,7 @@ class Ehr:
         return _opened(Path(path).resolve(), name, Path(self.folder).resolve())
 
 
-@dataclass(frozen=True)
-class _Opened:
+class _Opened(NamedTuple):
     """A database in columns: for tools of this process, and for code."""
 
     file: Path
@@ -155,21 +152,15 @@ class _Opened:
     known: Metadata
 
     def library(self, groups: bool) -> Library:
-        """The six functions for code, and the files they read."""
+        """The six functions for code, the files they read, and a cell that does what cells will do."""
+        paths, (table, columns) = (self.file, self.folder), next(iter(self.known.tables.items()))
         arguments = {"file": str(self.file), "tables": str(self.folder), "database": self.known.database}
-        return Library(
-            "components.ehr.cell", {**arguments, "groups": groups}, (self.file, self.folder), self._rehearsal
-        )
-
-    @property
-    def _rehearsal(self) -> str:
-        """A cell that does what cells will do, on the first table of the database."""
-        table, columns = next(iter(self.known.tables.items()))
         column = next((name for name, kind in columns.items() if kind == "int"), next(iter(columns)))
-        return (
+        rehearsal = (
             f"rows = FilterDB(LoadDB('{table}'), '{column}!=-1')\n"
             f"answer = GetValue(rows, '{column}, max'), SQLInterpreter('select count(*) from {table}')"
         )
+        return Library("components.ehr.cell", {**arguments, "groups": groups}, paths, rehearsal)
 
 
 @lru_cache(maxsize=16)

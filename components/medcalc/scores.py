@@ -18,17 +18,17 @@ def steps(value: float, points: Mapping[float, int], below: int) -> int:
 
 def total(points: Table, arguments: Mapping[str, Value]) -> float:
     """The sum of a table's lines, whose forms ``calculators.yaml`` describes."""
-    return sum(_line(evaluate(line, FUNCTIONS, arguments), added) for line, added in points.items())
-
-
-def _line(value: Value, added: Points) -> float:
-    """What one line adds."""
-    if not isinstance(added, Mapping):
-        return number(value, "points") * added
-    if isinstance(value, str):
-        return added[value]
-    bounds = {bound: points for bound, points in added.items() if not isinstance(bound, str)}
-    return steps(number(value, "points"), bounds, added["below"])
+    found: float = 0
+    for line, added in points.items():
+        value = evaluate(line, FUNCTIONS, arguments)
+        if not isinstance(added, Mapping):
+            found += number(value, "points") * added
+        elif isinstance(value, str):
+            found += added[value]
+        else:
+            bounds = {bound: step for bound, step in added.items() if not isinstance(bound, str)}
+            found += steps(number(value, "points"), bounds, added["below"])
+    return found
 
 
 def apache_ii(
@@ -57,7 +57,14 @@ def apache_ii(
     """
     pressure = mean_arterial_pressure(systolic, diastolic)
     points = steps(age, {45: 2, 55: 3, 65: 5, 75: 6}, 0) + 15 - round(coma_score)
-    points += _oxygenation(fio2, pao2, a_a_gradient)
+    if fio2 >= 50:
+        if a_a_gradient is None:
+            raise invalid("apache_ii needs a_a_gradient when fio2 is 50 % or more")
+        points += steps(a_a_gradient, {200: 2, 350: 3, 500: 4}, 0)
+    else:
+        if pao2 is None:
+            raise invalid("apache_ii needs pao2 when fio2 is below 50 %")
+        points += 0 if pao2 > 70 else steps(pao2, {55: 3, 61: 1}, 4)
     points += steps(temperature, {30: 3, 32: 2, 34: 1, 36: 0, 38.5: 1, 39: 3, 41: 4}, 4)
     points += steps(pressure, {50: 2, 70: 0, 110: 2, 130: 3, 160: 4}, 4)
     points += steps(heart_rate, {40: 3, 55: 2, 70: 0, 110: 2, 140: 3, 180: 4}, 4)
@@ -71,17 +78,6 @@ def apache_ii(
     if organ_failure_or_immunocompromise:
         points += 2 if surgery == "elective" else 5
     return points
-
-
-def _oxygenation(fio2: float, pao2: float | None, gradient: float | None) -> int:
-    """APACHE II points of oxygenation. Raises ToolError when the value that decides is not given."""
-    if fio2 >= 50:
-        if gradient is None:
-            raise invalid("apache_ii needs a_a_gradient when fio2 is 50 % or more")
-        return steps(gradient, {200: 2, 350: 3, 500: 4}, 0)
-    if pao2 is None:
-        raise invalid("apache_ii needs pao2 when fio2 is below 50 %")
-    return 0 if pao2 > 70 else steps(pao2, {55: 3, 61: 1}, 4)
 
 
 def sofa(

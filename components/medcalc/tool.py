@@ -16,10 +16,10 @@ from components.arithmetic.functions import Function
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
 from components.core.types import Observation
-from components.medcalc import registry
+from components.medcalc import calculators
 
 _PLAIN: Mapping[str, Function] = {**functions.FUNCTIONS, **functions.DATE_FUNCTIONS, **units.FUNCTIONS}
-_ALL: Mapping[str, Function] = {**_PLAIN, **registry.FUNCTIONS}
+_ALL: Mapping[str, Function] = {**_PLAIN, **calculators.FUNCTIONS}
 _ABOUT = (
     "Evaluate one arithmetic expression: + - * / // % ** (or ^), comparisons, parentheses, "
     f"{', '.join(['pow', *functions.FUNCTIONS])} (log is natural), pi, e; dates with days_between('01/31/2024', "

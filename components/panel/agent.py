@@ -3,7 +3,7 @@
 Source: Tang et al. 2024, Findings of ACL, arXiv 2311.10537, Algorithm 1; docs/papers/medagents.md. Every call is a
 fresh chat of a role and an instruction. Departures: the two calls that gather experts are made at once; key knowledge
 stays in the report; questions without options are decided in words; where tools are offered, each expert acts with
-them in an attempt of its own.
+them in a separate attempt.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,12 @@ from annotated_types import Ge
 from components.acting.attempt import Acting, ActsInSteps, Shown, blind, read_control, shown_images, stated_outcome
 from components.core.concurrency import together
 from components.core.errors import AttemptOver, ModelError
-from components.core.messages import Message, Sampling
+from components.core.messages import Message, Purpose, Sampling
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements
-from components.core.types import Answer, Failure, Problem, Refusal, as_failure
+from components.core.types import Answer, Failure, Refusal, as_failure
 from components.panel.export import export_episode
-from components.panel.published import READERS, UnreadableReport
-from components.panel.replies import NO_ANALYSIS, clean_analysis
+from components.panel.replies import NO_ANALYSIS, READERS, UnreadableReport, clean_analysis
 from components.prompts import PromptSet, load
 from components.text.answers import after_mark, chosen
 
@@ -79,7 +78,7 @@ class MedAgents:
         where published readers meet a report that they cannot read."""
         if blind(episode):
             return Failure("unsupported_input", "the model takes no images")
-        panel = Panel(self, episode, load(self.prompts), await _asked(episode, self.prompts))
+        panel = Panel(self, episode, load(self.prompts), await _question_texts(episode, self.prompts))
         experts = await panel.convene()
         opinions = await panel.analyse(experts)
         try:
@@ -107,34 +106,49 @@ class Expert:
         """How remarks name the expert."""
         return {"expert": self.number - 1, "side": self.side, "field": self.field}
 
-    def opinion(self, text: str) -> "Opinion":
+    def opinion(self, text: str) -> Opinion:
         """An analysis, or advice on the report, as prompts show it."""
         return {"side": self.side, "field": self.field, "text": text}
 
 
 @dataclass
 class Panel:
-    """The stages over one question; ``asked``: the question and its options as prompts show them, and the question
+    """The stages over one question; ``shown``: the question and its options as prompts show them, and the question
     without what the toolset holds."""
 
     rules: MedAgents
     episode: Episode
     prompts: PromptSet
-    asked: Mapping[str, str]
+    shown: Mapping[str, str]
     key_knowledge: str = ""
     analysis: str = ""
     versions: int = 0
 
     def text(self, template: str, **values: Any) -> str:
         """A part of a prompt."""
-        return self.prompts.render(template, **{**self.asked, **values})
+        return self.prompts.render(template, **{**self.shown, **values})
 
     def _user(self, template: str, **values: Any) -> Message:
-        return self.prompts.user(template, shown_images(self.episode), **{**self.asked, **values})
+        return self.prompts.user(template, shown_images(self.episode), **{**self.shown, **values})
 
-    def _as_expert(self, expert: Expert, template: str, **values: Any) -> list[Message]:
-        role = self.prompts.system("expert_role", field=expert.field, side=expert.side)
-        return [role, self._user(template, field=expert.field, **values)]
+    def _as_experts(
+        self, experts: Sequence[Expert], branch: str, template: str, **values: Any
+    ) -> dict[str, list[Message]]:
+        """What experts are asked, by the branch of each."""
+        return {
+            f"{branch}expert/{one.number}": [
+                self.prompts.system("expert_role", field=one.field, side=one.side),
+                self._user(template, field=one.field, **values),
+            ]
+            for one in experts
+        }
+
+    async def _ask_each(
+        self, asks: Mapping[str, list[Message]], purpose: Purpose, limit: Tokens
+    ) -> list[tuple[Episode, str]]:
+        """The replies to questions at once, each with its branch, whose step takes remarks."""
+        replies = await self.episode.ask_each(asks, purpose, Sampling(max_tokens=limit))
+        return [(self.episode.branch(name), reply.text) for name, reply in zip(asks, replies, strict=True)]
 
     async def convene(self) -> list[Expert]:
         """The experts on the question, then those on its options; a field that both name sits twice."""
@@ -143,47 +157,42 @@ class Panel:
             f"convene/{n}": [self.prompts.system("convene_role"), self._user(f"convene_{side}", wanted=wanted)]
             for n, (side, wanted) in enumerate(sides.items(), 1)
         }
-        replies = await self.episode.ask_each(asks, "plan", Sampling(max_tokens=self.rules.max_tokens.experts))
+        replies = await self._ask_each(asks, "plan", self.rules.max_tokens.experts)
         experts: list[Expert] = []
-        for name, reply, (side, wanted) in zip(asks, replies, sides.items(), strict=True):
-            read = READERS[self.rules.readers].experts(reply.text, wanted)
-            self.episode.branch(name).remark(
-                label=f"experts on the {_SIDES[side]}: {', '.join(read.fields)}", stage="experts", side=side,
-                wanted=wanted, fields=list(read.fields), parsed=read.parsed,
-            )  # fmt: skip
+        for (branch, text), (side, wanted) in zip(replies, sides.items(), strict=True):
+            read = READERS[self.rules.readers].experts(text, wanted)
+            label, fields = f"experts on the {_SIDES[side]}: {', '.join(read.fields)}", list(read.fields)
+            branch.remark(label=label, stage="experts", side=side, wanted=wanted, fields=fields, parsed=read.parsed)
             experts += [Expert(len(experts) + n, side, one) for n, one in enumerate(read.fields, 1)]
         return experts
 
     async def analyse(self, experts: Sequence[Expert]) -> list[Opinion]:
         """The analyses of the question, then those of the options, which are shown all of the first."""
-        first = await self._analyses([one for one in experts if one.side == "question"], ())
-        return first + await self._analyses([one for one in experts if one.side == "option"], first)
-
-    async def _analyses(self, experts: Sequence[Expert], known: Sequence[Opinion]) -> list[Opinion]:
         acts = self.rules.expert_tools and bool(self.episode.offer.tools)
-        shown: dict[str, Any] = {"analyses": known}
-        if acts:  # their own prompts show what the toolset holds
-            shown["question"] = self.asked["plain_question"]
-        asks = {f"expert/{one.number}": self._as_expert(one, f"analyse_{one.side}", **shown) for one in experts}
-        if acts:
-            lines = self.episode.lines(list(asks))
-            texts = await together(self._consult_tools(*one) for one in zip(lines, asks.values(), strict=True))
-        else:
-            limit = Sampling(max_tokens=self.rules.max_tokens.analysis)
-            replies = await self.episode.ask_each(asks, "knowledge", limit)
-            cut = [self.episode.branch(name).last.finish == "length" for name in asks]
-            texts = [clean_analysis(reply.text, one) for reply, one in zip(replies, cut, strict=True)]
-        for name, one, text in zip(asks, experts, texts, strict=True):
-            label = f"analysis of the {_SIDES[one.side]}: {one.field}"
-            self.episode.branch(name).remark(label=label, stage="analysis", missing=text == NO_ANALYSIS, **one.facts)
-        return [one.opinion(text) for one, text in zip(experts, texts, strict=True)]
+        # The prompts of experts who act show what the toolset holds themselves.
+        plain = {"question": self.shown["plain_question"]} if acts else {}
+        known: list[Opinion] = []
+        for side, noun in _SIDES.items():
+            seats = [one for one in experts if one.side == side]
+            asks = self._as_experts(seats, "", f"analyse_{side}", analyses=tuple(known), **plain)
+            if acts:
+                lines = self.episode.lines(list(asks))
+                texts = await together(self._consult_tools(*one) for one in zip(lines, asks.values(), strict=True))
+            else:
+                replies = await self._ask_each(asks, "knowledge", self.rules.max_tokens.analysis)
+                texts = [clean_analysis(text, branch.last.finish == "length") for branch, text in replies]
+            for name, one, text in zip(asks, seats, texts, strict=True):
+                label, missing = f"analysis of the {noun}: {one.field}", text == NO_ANALYSIS
+                self.episode.branch(name).remark(label=label, stage="analysis", missing=missing, **one.facts)
+            known += [one.opinion(text) for one, text in zip(seats, texts, strict=True)]
+        return known
 
     async def _consult_tools(self, line: Episode, messages: Sequence[Message]) -> str:
         """An expert's analysis with the tools, on a separate branch with a fresh state and a share of the budget."""
-        role, asked = (message.text for message in messages)
+        role, ask = (message.text for message in messages)
         settings = ActsInSteps(self.rules.expert_prompts, self.rules.max_steps, force_finish=True)
         try:
-            outcome = await _act(line, settings, Shown(role=role, asked=asked))
+            outcome = await _act(line, settings, Shown(role=role, asked=ask))
         except AttemptOver:
             return NO_ANALYSIS
         return clean_analysis(outcome.text, cut=False) if isinstance(outcome, Answer) else NO_ANALYSIS
@@ -192,8 +201,7 @@ class Panel:
         """The first report. Raises UnreadableReport (published readers only)."""
         ask = self._user("report", analyses=opinions)
         limit = Sampling(max_tokens=self.rules.max_tokens.report)
-        reply = await self.episode.ask([self.prompts.system("report_role"), ask], "summarise", limit)
-        return self._current(reply)
+        return self._current(await self.episode.ask([self.prompts.system("report_role"), ask], "summarise", limit))
 
     def _current(self, reply: Message, **facts: int) -> str:
         """The report as all are shown it from now on; a part stays as it is where the reply has none."""
@@ -207,37 +215,26 @@ class Panel:
 
     async def consult(self, experts: Sequence[Expert], report: str) -> str:
         """Algorithm 1: the report that all agree on, or the last revision of it."""
+        limits, read_vote = self.rules.max_tokens, READERS[self.rules.readers].vote
         for number in range(1, self.rules.max_attempts + 1):
-            against = await self._vote(number, experts, report)
+            against, advice = [], []
+            asks = self._as_experts(experts, f"round/{number}/", "vote", report=report)
+            for one, (branch, text) in zip(experts, await self._ask_each(asks, "vote", limits.vote), strict=True):
+                read = read_vote(text)
+                label, facts = f"round {number}, {one.field}: {read.word}", {"vote": read.word, "parsed": read.parsed}
+                branch.remark(label=label, stage="vote", round=number, **facts, **one.facts)
+                against += [] if read.yes else [one]
             if not against:
                 break
-            asks = {_line(number, one): self._as_expert(one, "advise", report=report) for one in against}
-            limits = self.rules.max_tokens
-            replies = await self.episode.ask_each(asks, "reflect", Sampling(max_tokens=limits.advice))
-            for one, name in zip(against, asks, strict=True):
+            asks = self._as_experts(against, f"round/{number}/", "advise", report=report)
+            for one, (branch, text) in zip(against, await self._ask_each(asks, "reflect", limits.advice), strict=True):
                 label = f"round {number}, {one.field}: advice"
-                self.episode.branch(name).remark(label=label, stage="advice", round=number, **one.facts)
-            advice = [one.opinion(reply.text.strip()) for one, reply in zip(against, replies, strict=True)]
+                branch.remark(label=label, stage="advice", round=number, **one.facts)
+                advice.append(one.opinion(text.strip()))
             ask = self._user("revise", report=report, advice=advice)
             reply = await self.episode.ask([ask], "report", Sampling(max_tokens=limits.report))
             report = self._current(reply, round=number)
         return report
-
-    async def _vote(self, number: int, experts: Sequence[Expert], report: str) -> list[Expert]:
-        """Those who vote no on the report."""
-        asks = {_line(number, one): self._as_expert(one, "vote", report=report) for one in experts}
-        replies = await self.episode.ask_each(asks, "vote", Sampling(max_tokens=self.rules.max_tokens.vote))
-        against = []
-        for expert, name, reply in zip(experts, asks, replies, strict=True):
-            read = READERS[self.rules.readers].vote(reply.text)
-            vote = "yes" if read.yes else "no"
-            self.episode.branch(name).remark(
-                label=f"round {number}, {expert.field}: {vote}", stage="vote", round=number, vote=vote,
-                parsed=read.parsed, **expert.facts,
-            )  # fmt: skip
-            if not read.yes:
-                against.append(expert)
-        return against
 
     async def decide(self, material: str) -> str:
         """The answer: of a choice what follows the mark, as the model wrote it."""
@@ -248,26 +245,18 @@ class Panel:
         return chosen(reply.text, choices) if choices else after_mark(reply.text)
 
 
-def _line(number: int, expert: Expert) -> str:
-    """The branch of an expert in a round."""
-    return f"round/{number}/expert/{expert.number}"
-
-
-async def _asked(episode: Episode, prompts: str) -> dict[str, str]:
-    """The question and its options as all prompts show them."""
-    problem = episode.problem
-    shown = [await read_control(episode, name) for name in ("look", "inputs")]
-    held = "\n\n".join(filter(None, shown))
-    texts = load(prompts)
-    question, plain = (texts.render("question", problem=problem, held=h, question=_closed(problem)) for h in (held, ""))
+async def _question_texts(episode: Episode, prompts: str) -> dict[str, str]:
+    """The question and its options as all prompts show them; a question without any mark at its end gets one."""
+    problem, texts = episode.problem, load(prompts)
+    controls = [await read_control(episode, name) for name in ("look", "inputs")]
+    text = problem.question.strip()
+    text += "?" if text and not category(text[-1]).startswith(("P", "S")) else ""
+    question, plain = (
+        texts.render("question", problem=problem, held=held, question=text)
+        for held in ("\n\n".join(filter(None, controls)), "")
+    )
     options = texts.render("options", problem=problem) if problem.choices else ""
     return {"question": question, "plain_question": plain, "options": options}
-
-
-def _closed(problem: Problem) -> str:
-    """The question with a question mark, where it ends without any mark."""
-    text = problem.question.strip()
-    return text if not text or category(text[-1]).startswith(("P", "S")) else f"{text}?"
 
 
 async def _act(line: Episode, settings: ActsInSteps, shown: Shown) -> Answer | Refusal | Failure | None:

@@ -4,7 +4,8 @@ Source: Tang et al. 2024 (MedAgents), arXiv 2311.10537; the keys of the publishe
 advice are lists, since a field that sits on both sides of the panel votes twice.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from components.core.messages import Message
@@ -14,50 +15,51 @@ from components.core.types import Sample, Step, Trajectory
 def export_episode(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
     """The record of an episode; what a level leaves out is empty."""
     problem, steps = sample.problem, trajectory.steps
-    votes, reports = _rounds(steps, "vote"), [step.reply.text for step in _of(steps, "report")]
-    decision = next((step.reply.text for step in _of(steps, "decision")), "")
+    stages: dict[str | None, list[Step]] = defaultdict(list)
+    before: dict[str, Sequence[Message]] = {}  # branch -> all messages of its newest call
+    calls = []
+    for step in steps:
+        stages[step.remarks.get("stage")].append(step)
+        before[step.branch] = [*before.get(step.branch, ())[: step.kept], *step.asked]
+        calls.append(_call(step, before[step.branch]))
+    votes, reports = _rounds(stages["vote"]), [step.reply.text for step in stages["report"]]
+    domains: dict[str, list[str]] = defaultdict(list)
+    for step in stages["experts"]:
+        domains[step.remarks["side"]] += map(str, step.remarks["fields"])
+    analyses: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for step in stages["analysis"]:
+        analyses[step.remarks["side"]].append(_opinion(step))
     return {
         "id": problem.id,
         "question": problem.question,
         "options": dict(problem.choices),
         "pred_answer": trajectory.answer or "",
         "gold_answer": sample.target,
-        "question_domains": _fields(steps, "question"),
-        "option_domains": _fields(steps, "option"),
-        "question_analyses": [_opinion(step) for step in _of(steps, "analysis", "question")],
-        "option_analyses": [_opinion(step) for step in _of(steps, "analysis", "option")],
+        "question_domains": domains["question"],
+        "option_domains": domains["option"],
+        "question_analyses": analyses["question"],
+        "option_analyses": analyses["option"],
         "syn_report": reports[-1] if reports else "",
         "vote_history": votes,
-        "revision_history": _rounds(steps, "advice"),
+        "revision_history": _rounds(stages["advice"]),
         "syn_repo_history": reports,
-        "raw_output": decision,
+        "raw_output": stages["decision"][0].reply.text if stages["decision"] else "",
         "consensus": all(vote["vote"] == "yes" for vote in votes[-1]) if votes else None,
         "n_rounds": len(votes),
         "n_llm_calls": sum(step.purpose != "judge" for step in steps),
         "parse_flags": [
-            {"branch": step.branch, "stage": step.remarks["stage"]}
-            for step in steps
-            if step.remarks.get("parsed") is False
+            {"branch": one.branch, "stage": one.remarks["stage"]} for one in steps if one.remarks.get("parsed") is False
         ],
         "stop": trajectory.stop,
         "error": trajectory.error,
-        "calls": [_call(step, asked) for step, asked in _asked(steps)],
+        "calls": calls,
     }
 
 
-def _of(steps: Sequence[Step], stage: str, side: str | None = None) -> Iterator[Step]:
-    """The steps of a stage, and of one side where it is given."""
-    return (one for one in steps if one.remarks.get("stage") == stage and side in (None, one.remarks.get("side")))
-
-
-def _fields(steps: Sequence[Step], side: str) -> list[str]:
-    return [str(one) for step in _of(steps, "experts", side) for one in step.remarks["fields"]]
-
-
-def _rounds(steps: Sequence[Step], stage: str) -> list[list[dict[str, Any]]]:
+def _rounds(steps: Sequence[Step]) -> list[list[dict[str, Any]]]:
     """What was said in each round: votes, or the advice of those against."""
     rounds: dict[int, list[dict[str, Any]]] = {}
-    for step in _of(steps, stage):
+    for step in steps:
         rounds.setdefault(step.remarks["round"], []).append(_opinion(step))
     return [rounds[number] for number in sorted(rounds)]
 
@@ -69,23 +71,15 @@ def _opinion(step: Step) -> dict[str, Any]:
     return {**known, "raw": raw}
 
 
-def _asked(steps: Sequence[Step]) -> Iterator[tuple[Step, Sequence[Message]]]:
-    """Each step with all messages of its call, also those that the branch's call before had."""
-    before: dict[str, Sequence[Message]] = {}
-    for step in steps:
-        before[step.branch] = [*before.get(step.branch, ())[: step.kept], *step.asked]
-        yield step, before[step.branch]
-
-
 def _call(step: Step, messages: Sequence[Message]) -> dict[str, Any]:
     """One model call; of an expert with tools the newest message of the user."""
-    asked = {message.role: message.text for message in messages}
+    texts = {message.role: message.text for message in messages}
     return {
         "stage": step.remarks.get("stage", step.purpose),
         "expert_index": step.remarks.get("expert"),
         "field": step.remarks.get("field"),
-        "system": asked.get("system", ""),
-        "user": asked.get("user", ""),
+        "system": texts.get("system", ""),
+        "user": texts.get("user", ""),
         "reply": step.reply.text,
         "tool_calls": [
             {"name": one.call.name, "arguments": one.call.arguments, "returned": one.observation.text}

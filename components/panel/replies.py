@@ -1,14 +1,14 @@
-"""Read what the experts of a panel reply: their fields, votes, reports, analyses.
+"""Read what the experts of a panel reply: their fields, votes, reports, analyses; by one of two profiles.
 
 Every reader says whether it had to fall back on a default (``parsed`` is then False), which is counted.
 
-Source: Tang et al. 2024 (MedAgents), arXiv 2311.10537, whose readers are repaired here; as published they are in
-``components.panel.published``.
+Source: Tang et al. 2024 (MedAgents), arXiv 2311.10537, whose readers are repaired here; those of the published code
+(gersteinlab/MedAgents at cd415fa) keep their defects. Letters are in ``components.text.answers``.
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from components.text.answers import FAILURES
 
@@ -37,24 +37,26 @@ _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?][\"'”’)\]*]
 _NUMBER = re.compile(r"[\s*(]*\d{1,3}\.")
 
 
-@dataclass(frozen=True)
-class Experts:
+class Experts(NamedTuple):
     """Fields of medicine, at most as many as were asked for and none twice."""
 
     fields: tuple[str, ...]
     parsed: bool
 
 
-@dataclass(frozen=True)
-class Vote:
+class Vote(NamedTuple):
     """Whether an expert agrees with the report."""
 
     yes: bool
     parsed: bool
 
+    @property
+    def word(self) -> str:
+        """As records have it."""
+        return "yes" if self.yes else "no"
 
-@dataclass(frozen=True)
-class Report:
+
+class Report(NamedTuple):
     """The two parts of a report; one that the reply does not have is empty."""
 
     key_knowledge: str
@@ -72,8 +74,11 @@ def read_experts(raw: str, expected: int) -> Experts:
     if text in FAILURES:
         return Experts((DEFAULT_FIELD,), False)
     *_, text = _FIELDS.split(text) if _FIELDS.search(text) else text.split(":")
+    lines = [line for line in text.splitlines() if line.strip()]
+    barred = next((line.split("|") for line in lines if "|" in line), None)
+    items = barred or (lines if len(lines) > 1 else re.split("[,;]", text))
     found: dict[str, str] = {}
-    for field in filter(None, map(_bare, _items(text))):
+    for field in filter(None, map(_bare, items)):
         found.setdefault(field.casefold(), field)
     fields = tuple(found.values())[:expected]
     return Experts(fields, True) if fields else Experts((DEFAULT_FIELD,), False)
@@ -114,14 +119,6 @@ def clean_analysis(raw: str, cut: bool) -> str:
     return text
 
 
-def _items(text: str) -> Iterable[str]:
-    """The items of a list, uncleaned."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    if barred := next((line for line in lines if "|" in line), None):
-        return barred.split("|")
-    return lines if len(lines) > 1 else re.split("[,;]", text)
-
-
 def _bare(item: str) -> str:
     """An item without bullets, numbers, echoed placeholders and what stands around it."""
     for _ in range(_LAYERS):
@@ -144,3 +141,49 @@ def _unbracketed(item: str) -> str:
         if item.endswith(closing) and opening not in item:
             item = item[:-1]
     return item
+
+
+class UnreadableReport(Exception):
+    """A reply without the heading of the analysis, on which the published program ends with an IndexError."""
+
+
+def published_experts(raw: str, expected: int) -> Experts:
+    """What space-pipe-space separates after the last colon, unchanged and as many as there are.
+
+    The sentinel of a failed call gives the general expert ``expected`` times.
+    """
+    if raw == "ERROR.":
+        return Experts((DEFAULT_FIELD,) * expected, False)
+    return Experts(tuple(raw.rpartition(":")[2].strip().split(" | ")), True)
+
+
+def published_vote(raw: str) -> Vote:
+    """The first occurrence of the letters yes or no, also inside words; without either a yes."""
+    first = re.search("yes|no", raw.lower())
+    return Vote(True, False) if first is None else Vote(first[0] == "yes", True)
+
+
+def published_report(raw: str) -> Report:
+    """What is between the first and the second heading of the analysis; the key knowledge is always lost.
+
+    Raises UnreadableReport without a heading.
+    """
+    heading = "Total Analysis:"
+    parts = raw.split(heading)
+    if len(parts) == 1:
+        raise UnreadableReport(f"the reply has no heading {heading!r}")
+    return Report("", parts[1].strip(), True)
+
+
+class Readers(NamedTuple):
+    """``experts`` takes the reply and how many were asked for; ``report`` may raise UnreadableReport."""
+
+    experts: Callable[[str, int], Experts]
+    vote: Callable[[str], Vote]
+    report: Callable[[str], Report]
+
+
+READERS: Mapping[str, Readers] = {
+    "repaired": Readers(read_experts, read_vote, read_report),
+    "published": Readers(published_experts, published_vote, published_report),
+}

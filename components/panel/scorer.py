@@ -21,16 +21,9 @@ from components.core.types import Sample, Score, Trajectory
 _SEVERAL, _NESTED = "several discussions in one episode", "draws within draws"
 LOWER = ("panel/default_votes", "panel/missing_experts", "panel/unread_reports", "draws/unreadable")
 NEITHER = ("panel/rounds", "panel/consensus", "panel/dissent", "draws/n", "draws/agreement", "draws/tie")
-UNITS = {
-    "panel/rounds": "rounds",
-    "panel/missing_experts": "experts",
-    "panel/unread_reports": "reports",
-    "draws/n": "draws",
-}
+UNITS = {"panel/rounds": "rounds", "panel/missing_experts": "experts", "panel/unread_reports": "reports"}
+UNITS |= {"draws/n": "draws"}
 _DRAWS = ("draws/n", "draws/unreadable", "draws/agreement", "draws/tie")
-
-Remark = Mapping[str, Any]
-Values = Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -69,46 +62,32 @@ class Panel:
         votes, reports, experts = (
             [one for one in remarks if one.get("stage") == stage] for stage in ("vote", "report", "experts")
         )
+        # Where an expert voted twice in a round, more than one panel met.
+        several = len({(vote["round"], vote["side"], vote["expert"]) for vote in votes}) < len(votes)
         if votes or reports or experts:
-            values |= {**_votes(votes), **_replies(reports, experts)}
+            rounds = None if not votes or several else max(vote["round"] for vote in votes)
+            last = [vote["vote"] == "yes" for vote in votes if vote["round"] == rounds]
+            missing = sum(one["wanted"] - len(one["fields"]) for one in experts)
+            values |= {
+                "panel/rounds": None if rounds is None else float(rounds),
+                "panel/consensus": float(all(last)) if last else None,
+                "panel/dissent": _share([vote["vote"] == "no" for vote in votes]),
+                "panel/default_votes": _share([not vote["parsed"] for vote in votes]),
+                "panel/missing_experts": float(missing) if experts else None,
+                "panel/unread_reports": float(sum(not one.get("parsed") for one in reports)) if reports else None,
+            }
         drawn = [step for step in trajectory.steps if "draw" in step.remarks]
         if drawn:
             nested = any(step.branch.count("draw/") > 1 for step in drawn)
             values |= dict.fromkeys(_DRAWS) if nested else _draws([step.remarks for step in drawn])
         if trajectory.stop == "error":
             return [Score(name, None, "ended in an error") for name in values]
-        said = _SEVERAL if _several(votes) else ""
+        cause = _SEVERAL if several else ""
         why = {"draws/n": _NESTED} if values.get("draws/n", 0.0) is None else {}
-        return [Score(name, value, why.get(name, said) if value is None else "") for name, value in values.items()]
+        return [Score(name, value, why.get(name, cause) if value is None else "") for name, value in values.items()]
 
 
-def _votes(votes: Sequence[Remark]) -> Values:
-    """What the votes say; of one discussion only, how long it took and how it ended."""
-    rounds = None if not votes or _several(votes) else max(vote["round"] for vote in votes)
-    last = [vote["vote"] == "yes" for vote in votes if vote["round"] == rounds]
-    return {
-        "panel/rounds": None if rounds is None else float(rounds),
-        "panel/consensus": float(all(last)) if last else None,
-        "panel/dissent": _share([vote["vote"] == "no" for vote in votes]),
-        "panel/default_votes": _share([not vote["parsed"] for vote in votes]),
-    }
-
-
-def _several(votes: Sequence[Remark]) -> bool:
-    """Whether an expert voted twice in a round: then more than one panel met."""
-    return len({(vote["round"], vote["side"], vote["expert"]) for vote in votes}) < len(votes)
-
-
-def _replies(reports: Sequence[Remark], experts: Sequence[Remark]) -> Values:
-    """What was missing in reports and lists of experts."""
-    missing = sum(one["wanted"] - len(one["fields"]) for one in experts)
-    return {
-        "panel/missing_experts": float(missing) if experts else None,
-        "panel/unread_reports": float(sum(not one.get("parsed") for one in reports)) if reports else None,
-    }
-
-
-def _draws(draws: Sequence[Remark]) -> Values:
+def _draws(draws: Sequence[Mapping[str, Any]]) -> Mapping[str, float | None]:
     """How far the draws agree."""
     votes = Counter(one["read"] for one in draws if one["read"] is not None)
     readable, most = votes.total(), max(votes.values(), default=0)

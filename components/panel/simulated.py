@@ -45,8 +45,13 @@ class Expert(Voice):
 
     def worded(self, answer: str, draws: Draws) -> str:
         """An analysis; one without an answer says so."""
-        if self.neutral:
-            return f"{self._finding(draws)}\nAn answer has to account for this, as {self.field} sees it."
+        if self.neutral:  # it quotes a sentence of the question that states something, where there is one
+            question = "" if self.knowledge is None else self.knowledge.sample.problem.question
+            sentences = [one for one in _SENTENCE.split(" ".join(question.split())) if one]
+            stating = [one for one in sentences if not one.endswith("?")] or sentences
+            quoted = shorten(draws.pick("finding", stating), _QUOTED, placeholder=" ...") if stating else ""
+            found = f'The finding that counts is "{quoted}"' if stating else "The question tells nothing that is known."
+            return f"{found}\nAn answer has to account for this, as {self.field} sees it."
         if not answer:
             return f"From what {self.field} knows, nothing sets the answers apart."
         choices = {} if self.knowledge is None else self.knowledge.choices
@@ -58,15 +63,6 @@ class Expert(Voice):
     def serves(self, knowledge: Knowledge, text: str) -> bool:
         """An analysis of the question always; one of the answers where it names the right one."""
         return self.neutral or any(knowledge.is_right(one) for one in favoured_answers(text))
-
-    def _finding(self, draws: Draws) -> str:
-        """A sentence of the question that states something, where there is one."""
-        question = "" if self.knowledge is None else self.knowledge.sample.problem.question
-        sentences = [one for one in _SENTENCE.split(" ".join(question.split())) if one]
-        stating = [one for one in sentences if not one.endswith("?")] or sentences
-        if not stating:
-            return "The question tells nothing that is known."
-        return f'The finding that counts is "{shorten(draws.pick("finding", stating), _QUOTED, placeholder=" ...")}"'
 
 
 class Panel(Responder):

@@ -1,7 +1,7 @@
 """Accuracy on multiple choice and on decisions (yes, no, maybe), and the rate of unreadable answers.
 
 Source: Tang et al. 2024 (MedAgents), arXiv 2311.10537: accuracy on the letter, an unreadable answer is
-wrong. The strict readers are those of ``components.text.answers``, the official one of ``components.panel.published``.
+wrong. The strict readers are those of ``components.text.answers``, the official one of ``components.panel.replies``.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@ import pytest
 
 from benchmarks.medcalc.rows import Row, agrees, arguments, read_rows
 from components.core.errors import ConfigError
-from components.medcalc.registry import CALCULATORS
+from components.medcalc.calculators import CALCULATORS
 from tests.benchmarks.medcalc_folder import AGE, PRESSURE, row, write
 
 

@@ -11,7 +11,7 @@ import pytest
 from components.ehr.cell import functions
 from components.ehr.errors import KINDS, EhrError
 from components.ehr.tables import Tables
-from tests.components.ehr.ward import ward_file
+from tests.components.ehr.ward import in_memory, ward_file
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)
 FILES = {path.stem: orjson.loads(path.read_bytes()) for path in sorted(FOLDER.glob("medagents_ehragent_*.json"))}
@@ -44,7 +44,7 @@ def grounds(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[Tabl
     made = {}
     for stem, data in FILES.items():
         tables = {name: (one["columns"], one["types"], one["rows"]) for name, one in data["tables"].items()}
-        made[stem] = (Tables.of(tables), ward_file(tmp_path_factory.mktemp(stem) / "golden.db", tables))
+        made[stem] = (in_memory(tables), ward_file(tmp_path_factory.mktemp(stem) / "golden.db", tables))
     return made
 
 

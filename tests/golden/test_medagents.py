@@ -11,13 +11,15 @@ from typing import Any
 import orjson
 import pytest
 
-from components.panel.published import (
+from components.panel.replies import (
     UnreadableReport,
     published_experts,
     published_report,
     published_vote,
+    read_experts,
+    read_report,
+    read_vote,
 )
-from components.panel.replies import read_experts, read_report, read_vote
 from components.text.answers import parse_letter, published_letter
 from components.text.values import most_frequent
 from tests.panels import calls_needed

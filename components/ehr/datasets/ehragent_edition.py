@@ -15,18 +15,13 @@ from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
 from components.ehr.datasets.samples import (
     EhrDatabase,
-    EhrQuestion,
-    Gold,
     RecordDataset,
     Wording,
     database_file,
     ehr_questions,
-    make_gold,
-    open_source,
-    question_sample,
     require_some,
 )
-from components.files.attachments import Attached, attach
+from components.files.attachments import attach
 from components.files.file_dataset import Part
 from components.files.folders import content_key
 from components.files.samples import task_sample
@@ -80,9 +75,16 @@ class EhrAgentEdition(RecordDataset):
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions on a database. Raises ConfigError."""
-        source = open_source(part.name, self.sqlite_of(part.name))
+        source = self.source(part)
         return (
-            question_sample(source, f"{self.name}-{part.split}", one, self.wording, self._gold(one), self.unanswerable)
+            source.sample(
+                f"{self.name}-{part.split}-{part.name}",
+                one,
+                one.text(self.wording),
+                None if one.sql is None else one.gold("query", one.answer(), self.count_joins),
+                cluster=one.patient_of(part.name),
+                may_abstain=self.unanswerable,
+            )
             for one in ehr_questions(part.file, part.name)
             if one.sql is not None or self.unanswerable
         )
@@ -94,10 +96,6 @@ class EhrAgentEdition(RecordDataset):
     def _file(self, name: str, database: str) -> Path:
         root = Path(self.path).expanduser() if self.path is not None else _SHIPPED / str(self.shipped)
         return root / name.replace("{database}", database)
-
-    def _gold(self, one: EhrQuestion) -> Gold | None:
-        """The gold cells and the SQL's complexity. Raises ConfigError."""
-        return None if one.sql is None else make_gold(one, "query", one.answer(), self.count_joins)
 
 
 @dataclass(frozen=True)
@@ -130,23 +128,24 @@ class CabEhrAgentDemo(RecordDataset):
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions on a database. Raises ConfigError."""
         database = attach(database=self.sqlite_of(part.name))
-        return (self._sample(one, part, database) for one in ehr_questions(part.file, part.name))
-
-    def _sample(self, one: EhrQuestion, part: Part, database: Attached) -> Sample:
-        """A question. Raises ConfigError for one without an answer."""
-        answer = one.answer()
-        if not answer:
-            raise one.row.error("answer", "must be a text or a list of texts, found []")
-        return task_sample(
-            part.name,
-            "numerical",
-            f"ehragent_demo-{part.split}-{part.name}-{one.id}",
-            one.text(self.wording),
-            {"answer": answer},
-            files=database,
-            metadata={"sql": one.sql, "sql_dialect": part.name, "template": one.template, "paraphrase": one.question},
-            strata=one.strata,
-            cluster=one.patient_of(part.name),
+        return (
+            task_sample(
+                part.name,
+                "numerical",
+                f"ehragent_demo-{part.split}-{part.name}-{one.id}",
+                one.text(self.wording),
+                {"answer": one.answer(least=1)},
+                files=database,
+                metadata={
+                    "sql": one.sql,
+                    "sql_dialect": part.name,
+                    "template": one.template,
+                    "paraphrase": one.question,
+                },
+                strata=one.strata,
+                cluster=one.patient_of(part.name),
+            )
+            for one in ehr_questions(part.file, part.name)
         )
 
     def sqlite_of(self, name: str) -> Path:

@@ -5,7 +5,7 @@ Source: Lee et al. 2022, NeurIPS Datasets and Benchmarks (questions and SQL CC B
 questions differ (2024 and 2026 changed wording and SQL), so numbers compare within one edition only.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -16,16 +16,10 @@ from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
 from components.ehr.datasets.samples import (
     EhrDatabase,
-    EhrQuestion,
     RecordDataset,
-    Source,
     Wording,
-    answered,
     database_file,
     ehr_questions,
-    make_gold,
-    open_source,
-    question_sample,
     require_some,
 )
 from components.files.attachments import attach
@@ -44,6 +38,7 @@ _HOW = (
     "and give dataset.path=..."
 )
 _BUILD = "build it from the credentialed PhysioNet data with the scripts of github.com/glee4810/EHRSQL and"
+_WITHOUT = "without credentials use"
 
 
 @dataclass(frozen=True)
@@ -82,21 +77,25 @@ class Ehrsql(RecordDataset):
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions on a database with their gold answers. Raises ConfigError."""
-        return self._samples(part, open_source(part.name, self.sqlite_of(part.name)))
-
-    def _samples(self, part: Part, source: Source) -> Iterator[Sample]:
+        source = self.source(part)
         questions = list(ehr_questions(part.file, part.name))
-        for one, rows in answered(questions, "query", source, cache=self.cache, seconds=self.seconds):
-            if rows is not None or self.unanswerable:
-                gold = None if rows is None else make_gold(one, "query", cells(rows), joins=False)
-                wording: Wording = "question" if rows is None else self.wording
-                yield question_sample(source, f"ehrsql-{part.split}", one, wording, gold, self.unanswerable)
+        found = source.rows(questions, "query", self.cache, self.seconds)
+        return (
+            source.sample(
+                f"ehrsql-{part.split}-{part.name}",
+                one,
+                one.text("question" if rows is None else self.wording),
+                None if rows is None else one.gold("query", cells(rows), joins=False),
+                cluster=one.patient_of(part.name),
+                may_abstain=self.unanswerable,
+            )
+            for one, rows in zip(questions, found, strict=True)
+            if rows is not None or self.unanswerable
+        )
 
     def sqlite_of(self, name: str) -> Path:
         """Return a database's file. Raises ConfigError."""
-        how = (
-            f"{_BUILD} name it in dataset.sqlite; without credentials use dataset=ehr_mini, ehragent_demo or ehrsql2024"
-        )
+        how = f"{_BUILD} name it in dataset.sqlite; {_WITHOUT} dataset=ehr_mini, ehragent_demo or ehrsql2024"
         if name not in self.sqlite:
             raise ConfigError(f"dataset.sqlite: names no database for {name}; {how}")
         return database_file(self.sqlite[name], how)
@@ -136,8 +135,18 @@ class CabEhrsql2022(RecordDataset):
         """Read the answerable questions with their answers. Raises ConfigError."""
         questions = [one for one in ehr_questions(part.file, self.database) if one.sql is not None]
         sqlite = self.sqlite_of(self.database)
-        key = self.identify(files_digest(part.file, sqlite))
-        answers = keep_json(Path(self.cache), key, lambda: self._answers(questions, sqlite))
+
+        def run_all() -> list[list[str]]:
+            reader, answers = ReadOnly(sqlite, seconds=self.seconds), []
+            for one in questions:
+                try:
+                    rows = reader.run(clean_sql(one.sql or "", self.database))
+                except SqlError as error:
+                    raise one.row.error("query", f"the gold SQL fails on {sqlite}: {error}") from None
+                answers.append([cell_text(value) for row in rows for value in row])
+            return answers
+
+        answers = keep_json(Path(self.cache), self.identify(files_digest(part.file, sqlite)), run_all)
         return (
             task_sample(
                 self.database,
@@ -153,23 +162,9 @@ class CabEhrsql2022(RecordDataset):
             for one, answer in zip(questions, answers, strict=True)
         )
 
-    def _answers(self, questions: Sequence[EhrQuestion], sqlite: Path) -> list[list[str]]:
-        """The cells that each question's SQL gives. Raises ConfigError when one cannot be run."""
-        reader = ReadOnly(sqlite, seconds=self.seconds)
-        answers = []
-        for one in questions:
-            try:
-                rows = reader.run(clean_sql(one.sql or "", self.database))
-            except SqlError as error:
-                raise one.row.error("query", f"the gold SQL fails on {sqlite}: {error}") from None
-            answers.append([cell_text(value) for row in rows for value in row])
-        return answers
-
     def sqlite_of(self, name: str) -> Path:
         """Return the database's file, which must be readable. Raises ConfigError."""
-        how = (
-            f"{_BUILD} give dataset.sqlite=...; without credentials use dataset=cab_ehragent_demo or dataset=cab_ehrsql"
-        )
+        how = f"{_BUILD} give dataset.sqlite=...; {_WITHOUT} dataset=cab_ehragent_demo or dataset=cab_ehrsql"
         return require_readable(database_file(self.sqlite, how))
 
 

@@ -15,17 +15,8 @@ from typing import Annotated
 from annotated_types import Gt
 
 from components.core.types import Sample
-from components.ehr.datasets.samples import (
-    EhrQuestion,
-    RecordDataset,
-    Rows,
-    Source,
-    answered,
-    ehr_sample,
-    make_gold,
-    open_source,
-)
-from components.files.attachments import Attached, attach
+from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, Source
+from components.files.attachments import attach
 from components.files.file_dataset import Part
 from components.files.folders import content_key
 from components.files.rows import Row, existing, json_mapping, json_records
@@ -61,7 +52,14 @@ def questions_2024(data: Path) -> Iterator[EhrQuestion]:
     answer, the text of a list of rows.
     """
     labels, answers = (json_mapping(existing(data.with_name(name), HOW_2024)) for name in ("label.json", "answer.json"))
-    annotated = _annotated(data.with_name("annotated.json"))
+    path = data.with_name("annotated.json")
+    annotated: dict[str, tuple[str | None, str | None]] = {}
+    for row in json_records(path) if path.is_file() else ():
+        values, template = row.values.get("val_dict"), row.values.get("template")
+        placed = values.get("val_placeholder") if isinstance(values, dict) else None
+        patient = placed.get("patient_id") if isinstance(placed, dict) else None
+        known = isinstance(template, str) and template not in _NO_TEMPLATE
+        annotated[row.text("id")] = None if patient is None else str(patient), str(template) if known else None
     for row in json_records(data, "data"):
         name = row.text("id")
         sql, answer = labels.text(name), answers.text(name)
@@ -83,18 +81,6 @@ def published_rows(question: EhrQuestion) -> Rows:
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         raise question.row.error("id", f"the answer must be the text of a list of rows, found {answer!r:.80}")
     return rows
-
-
-def _annotated(path: Path) -> dict[str, tuple[str | None, str | None]]:
-    """Question -> the patient it is about and its template, where the annotations are there and have them."""
-    found: dict[str, tuple[str | None, str | None]] = {}
-    for row in json_records(path) if path.is_file() else ():
-        values, template = row.values.get("val_dict"), row.values.get("template")
-        placed = values.get("val_placeholder") if isinstance(values, dict) else None
-        patient = placed.get("patient_id") if isinstance(placed, dict) else None
-        known = isinstance(template, str) and template not in _NO_TEMPLATE
-        found[row.text("id")] = None if patient is None else str(patient), str(template) if known else None
-    return found
 
 
 @dataclass(frozen=True)
@@ -144,34 +130,31 @@ class Ehrsql2024(Files2024):
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions and run their SQL. Raises ConfigError."""
-        questions, source = list(questions_2024(part.file)), open_source(part.name, self.sqlite_of(part.name))
-        found = answered(questions, "id", source, cache=self.cache, seconds=self.seconds)
-        return (self._sample(one, rows, source, part) for one, rows in found if rows is not None or self.unanswerable)
+        questions, source = list(questions_2024(part.file)), self.source(part)
+        found = source.rows(questions, "id", self.cache, self.seconds)
+        return (
+            self._sample(one, rows, source, part)
+            for one, rows in zip(questions, found, strict=True)
+            if rows is not None or self.unanswerable
+        )
 
     def _sample(self, one: EhrQuestion, rows: Rows | None, source: Source, part: Part) -> Sample:
-        """A question; ``rows`` are what its SQL gives. Raises ConfigError."""
+        """A question; its rows are the published ones but for rounding, order and the cut. Raises ConfigError."""
         gold = executable = None
         if rows is not None:
             published = published_rows(one)
-            executable = _is_published(rows, published)
-            gold = make_gold(one, "id", cells(rows if executable else published), joins=True)
-        return ehr_sample(
-            source,
-            f"ehrsql2024-{part.split}-{one.id}",
+            ours, theirs = (Counter(tuple(map(_rounded, row)) for row in each) for each in (rows, published))
+            executable = ours == theirs or (len(published) == _PUBLISHED_ROWS and theirs <= ours)
+            gold = one.gold("id", cells(rows if executable else published), joins=True)
+        return source.sample(
+            f"ehrsql2024-{part.split}",
+            one,
             one.question,
             gold,
-            template=one.template,
-            paraphrase=one.question,
             metadata={"executable": executable},
             cluster=one.patient,
             may_abstain=self.unanswerable,
         )
-
-
-def _is_published(rows: Rows, published: Rows) -> bool:
-    """Whether these rows are the published ones but for rounding, order and the cut."""
-    ours, theirs = (Counter(tuple(_rounded(cell) for cell in row) for row in one) for one in (rows, published))
-    return ours == theirs or (len(published) == _PUBLISHED_ROWS and theirs <= ours)
 
 
 def _rounded(cell: object) -> str:
@@ -195,18 +178,17 @@ class CabEhrsql(Files2024):
         """Read the answerable questions. Raises ConfigError."""
         split_files(self.path, part.split)
         database = attach(database=require_readable(self.sqlite_of(part.name)))
-        return (self._sample(one, part, database) for one in questions_2024(part.file) if one.sql is not None)
-
-    def _sample(self, one: EhrQuestion, part: Part, database: Attached) -> Sample:
-        """A question. Raises ConfigError for an answer that is not a list of rows."""
-        published_rows(one)
-        return task_sample(
-            "ehrsql",
-            "numerical",
-            f"ehrsql-{part.split}-{one.id}",
-            add_request(one.question, self.ask),
-            {"answer": one.row.text("answer")},
-            files=database,
-            metadata={"sql": one.sql, "sql_dialect": "mimic_iv"},
-            cluster=one.patient,
+        return (
+            task_sample(
+                "ehrsql",
+                "numerical",
+                f"ehrsql-{part.split}-{one.id}",
+                add_request(one.question, self.ask),
+                {"answer": one.row.text("answer")},
+                files=database,
+                metadata={"sql": one.sql, "sql_dialect": "mimic_iv"},
+                cluster=one.patient,
+            )
+            for one in questions_2024(part.file)
+            if one.sql is not None and published_rows(one) is not None  # which refuses what is no list of rows
         )

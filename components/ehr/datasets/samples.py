@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
@@ -27,6 +27,7 @@ EhrDatabase = Literal["mimic_iii", "eicu"]
 Wording = Literal["template", "question"]
 _NO_SQL = ("nan", "null")
 _PATIENTS = ("patient_id", "subject_id", "uniquepid")  # slots that name the patient
+_STRATA = {"importance": "importance", "wording": "para_type"}  # stratum -> key
 
 
 class RecordDataset(FileDataset[Sample]):
@@ -36,6 +37,10 @@ class RecordDataset(FileDataset[Sample]):
     def sqlite_of(self, name: str) -> Path:
         """Return the database that the questions of a part are asked on. Raises ConfigError."""
 
+    def source(self, part: Part) -> "Source":
+        """Read about the database of a part. Raises ConfigError."""
+        return open_source(part.name, self.sqlite_of(part.name))
+
     def contents(self, split: str) -> Sequence[Path]:
         """Name the file and the database of each part."""
         return [file for part in self.locate(split) for file in (part.file, self.sqlite_of(part.name))]
@@ -43,6 +48,16 @@ class RecordDataset(FileDataset[Sample]):
     def sample(self, item: Sample, part: Part) -> Sample:
         """Return the sample, which ``read`` makes."""
         return item
+
+
+class Gold(NamedTuple):
+    """The SQL of the right answer, its cells, and its complexity; ``n_slots`` is None where no template is known."""
+
+    sql: str
+    answer: Sequence[str]
+    n_tables: int
+    n_columns: int
+    n_slots: int | None
 
 
 @dataclass(frozen=True)
@@ -61,17 +76,30 @@ class EhrQuestion:
     strata: Mapping[str, str] = field(default_factory=dict)
     tag: str | None = None
 
-    def answer(self) -> list[str]:
+    def answer(self, least: int = 0) -> list[str]:
         """Return the gold cells that the file has: one text, or a list of texts. Raises ConfigError."""
         answer = self.row.values.get("answer")
         cells = [answer] if isinstance(answer, str) else answer
-        if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
+        if not isinstance(cells, list) or len(cells) < least or not all(isinstance(cell, str) for cell in cells):
             raise self.row.error("answer", f"must be a text or a list of texts, found {answer!r:.80}")
         return cells
 
     def text(self, wording: Wording) -> str:
         """Return the template's text, or as people ask."""
         return self.template if wording == "template" and self.template is not None else self.question
+
+    def gold(self, key: str, answer: Sequence[str], joins: bool) -> Gold:
+        """Make the gold answer with the complexity of its SQL, ``row[key]``.
+
+        ``joins``: tables after ``join`` count too, as in the project's own data, else only those after a lower-case
+        ``from``, as in the published levels. Raises ConfigError when there are none.
+        """
+        sql, tag = self.sql or "", self.tag
+        tables = tables_of(sql, joins=joins)
+        if not tables:
+            hint = "" if joins else " (dataset.count_joins=true counts those in capitals too)"
+            raise self.row.error(key, f"names no table after 'from', so the question has no level{hint}: {sql!r:.200}")
+        return Gold(sql, answer, len(tables), n_columns(sql), None if tag is None else n_slots(tag))
 
     def patient_of(self, database: str) -> str | None:
         """Name the patient together with the database."""
@@ -89,32 +117,25 @@ def ehr_questions(path: Path, database: str) -> Iterator[EhrQuestion]:
     for row in json_records(path):
         if row.text("db_id") != database:
             raise row.error("db_id", f"must be {database!r} in this file, found {row.text('db_id')!r}")
-        yield _question(row)
+        sql, impossible = row.text("query"), row.values.get("is_impossible", False)
+        if not isinstance(impossible, bool):
+            raise row.error("is_impossible", f"must be true or false, found {impossible!r:.80}")
+        if not impossible and sql in _NO_SQL:
+            raise row.error("query", f"an answerable question needs its SQL, found {sql!r}")
+        value, tag = row.values.get("value"), row.values.get("q_tag")
+        slots = value if isinstance(value, dict) else {}
+        yield EhrQuestion(
+            row,
+            row.text("id"),
+            row.text("question").strip(),
+            row.text("template").strip(),
+            None if impossible else sql,
+            next((str(slots[name]) for name in _PATIENTS if slots.get(name) is not None), None),
+            {name: text for name, key in _STRATA.items() if isinstance(text := row.values.get(key), str)},
+            tag if isinstance(tag, str) else None,
+        )
 
 
-def _question(row: Row) -> EhrQuestion:
-    sql, impossible = row.text("query"), row.values.get("is_impossible", False)
-    if not isinstance(impossible, bool):
-        raise row.error("is_impossible", f"must be true or false, found {impossible!r:.80}")
-    if not impossible and sql in _NO_SQL:
-        raise row.error("query", f"an answerable question needs its SQL, found {sql!r}")
-    value, tag = row.values.get("value"), row.values.get("q_tag")
-    slots = value if isinstance(value, dict) else {}
-    patient = next((str(slots[name]) for name in _PATIENTS if slots.get(name) is not None), None)
-    strata = {name: row.values.get(key) for name, key in (("importance", "importance"), ("wording", "para_type"))}
-    return EhrQuestion(
-        row,
-        row.text("id"),
-        row.text("question").strip(),
-        row.text("template").strip(),
-        None if impossible else sql,
-        patient,
-        {name: text for name, text in strata.items() if isinstance(text, str)},
-        tag if isinstance(tag, str) else None,
-    )
-
-
-UNANSWERABLE = "unanswerable"  # the stratum ``level`` of questions that no table answers
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
 _COUNTING = 120.0  # seconds for the rows of one table
 _RULES = "1"  # goes up when the conventions change by which SQL is run, so that cached results are computed again
@@ -122,26 +143,82 @@ _MAX_ROWS = 1_000_000  # more than agents may read at once: a right answer may n
 Rows = list[list[object]]
 
 
-@dataclass(frozen=True)
-class Source:
-    """A database that questions are asked on: what is known of it, its file, how every problem describes it, and how
-    large it is, in words."""
+class Source(NamedTuple):
+    """A database of questions: what is known of it, its file, how problems describe it, and its size in words."""
 
     metadata: Metadata
     file: Path
     context: str
     size: str
 
+    def rows(self, questions: Sequence[EhrQuestion], key: str, cache: str, seconds: float) -> list[Rows | None]:
+        """Run each question's statement, or take what is in ``cache`` by the content of statements and database; None
+        for a question without SQL. ``key`` is where a row has its SQL; ``seconds`` limits one statement. Raises
+        ConfigError when one fails."""
+        clock, file = self.metadata.clock, self.file
+        statements = [(one.row, one.sql) for one in questions if one.sql is not None]
+        name = content_key(_RULES, clock or "", files_digest(file), *(sql for _, sql in statements))
 
-@dataclass(frozen=True)
-class Gold:
-    """The SQL of the right answer, its cells, and its complexity; ``n_slots`` is None where no template is known."""
+        def run_all() -> list[Rows]:
+            reader = ReadOnly(file, seconds, max_rows=_MAX_ROWS, max_value=MAX_VALUE)
+            results = []
+            for row, sql in statements:
+                try:
+                    found = [list(cells) for cells in reader.run(fill_placeholders(sql, clock))]
+                except SqlError as error:
+                    raise row.error(key, f"the gold SQL fails on {file}: {error}") from None
+                if any(isinstance(cell, bytes) for cells in found for cell in cells):
+                    raise row.error(key, f"the gold SQL gives bytes on {file}; an answer must be text or numbers")
+                results.append(found)
+            return results
 
-    sql: str
-    answer: Sequence[str]
-    n_tables: int
-    n_columns: int
-    n_slots: int | None
+        results = iter(keep_json(Path(cache), name, run_all))
+        return [None if one.sql is None else next(results) for one in questions]
+
+    def sample(
+        self,
+        prefix: str,
+        question: EhrQuestion,
+        text: str,
+        gold: Gold | None,
+        *,
+        metadata: Mapping[str, object] | None = None,
+        cluster: str | None = None,
+        may_abstain: bool = False,
+    ) -> Sample:
+        """Make a question, worded so; ``prefix`` begins its id, ``may_abstain``: the agent knows that some cannot be
+        answered.
+
+        Its target's answer is a list of texts; None where no table answers (``gold`` None). The level is the number of
+        tables of the gold SQL as a Roman number, or ``unanswerable``; it and the counts that are known are strata too,
+        for tables of success against complexity. Gold is in target and metadata only.
+        """
+        database = self.metadata.database
+        counted: dict[str, str | float] = {} if gold is None else {"tables per question": gold.n_tables}
+        counts = {name: getattr(gold, name, None) for name in ("n_tables", "n_columns", "n_slots")}
+        facts = {
+            "sql": None if gold is None else gold.sql,
+            "sql_dialect": database,
+            "template": question.template,
+            "paraphrase": question.question,
+            "answerable": gold is not None,
+            "may_abstain": may_abstain,
+            **counts,
+        }
+        levels = {
+            "database": database,
+            "level": "unanswerable" if gold is None else level(gold.n_tables),
+            **{count: str(value) for count, value in counts.items() if value is not None},
+        }
+        return Sample(
+            Problem(f"{prefix}-{question.id}", text, context=self.context),
+            target={"answer": None if gold is None else list(gold.answer)},
+            metadata={**facts, **(metadata or {})},
+            cluster=cluster or question.patient_of(database),
+            strata={**levels, **question.strata},
+            card={"database (size), samples of each": self.size} | counted,
+            files={"database": str(self.file)},
+        )
 
 
 def database_file(path: str | Path, how: str) -> Path:
@@ -152,17 +229,14 @@ def database_file(path: str | Path, how: str) -> Path:
     return file
 
 
-def describe(known: Metadata) -> str:
-    """Describe a database in a problem: overview, tables with their columns, and the current time."""
-    now = f"\n\nThe current time is {known.clock}." if known.clock is not None else ""
-    return f"{known.overview}\n\nTables and their columns:\n{known.columns}{now}"
-
-
 def open_source(database: str, file: Path) -> Source:
-    """Read about the database in ``file``. Raises ConfigError for an unknown one and for a file that cannot be read."""
+    """Read about the database in ``file``: problems show overview, tables with their columns, and the current time.
+    Raises ConfigError for an unknown one and for a file that cannot be read."""
     known = metadata(database)
     place, stat = require_readable(file).resolve(), file.stat()
-    return Source(known, place, describe(known), f"{database} ({_size(place, stat.st_mtime_ns, stat.st_size)})")
+    now = f"\n\nThe current time is {known.clock}." if known.clock is not None else ""
+    context = f"{known.overview}\n\nTables and their columns:\n{known.columns}{now}"
+    return Source(known, place, context, f"{database} ({_size(place, stat.st_mtime_ns, stat.st_size)})")
 
 
 @lru_cache(maxsize=16)
@@ -176,119 +250,3 @@ def _size(file: Path, changed: int, n_bytes: int) -> str:
     except SqlError as error:
         raise ConfigError(f"{file}: the rows of its tables cannot be counted: {error}") from None
     return f"{len(rows)} tables, {fmean(rows):,.1f} rows per table"
-
-
-def make_gold(question: EhrQuestion, key: str, answer: Sequence[str], joins: bool) -> Gold:
-    """Make the gold answer with the complexity of its SQL, ``question.row[key]``.
-
-    ``joins``: tables after ``join`` count too, as in the project's own data, else only those after a lower-case
-    ``from``, as in the published levels. Raises ConfigError when there are none.
-    """
-    sql, tag = question.sql or "", question.tag
-    tables = tables_of(sql, joins=joins)
-    if not tables:
-        hint = "" if joins else " (dataset.count_joins=true counts those in capitals too)"
-        raise question.row.error(key, f"names no table after 'from', so the question has no level{hint}: {sql!r:.200}")
-    return Gold(sql, answer, len(tables), n_columns(sql), None if tag is None else n_slots(tag))
-
-
-def answered(
-    questions: Sequence[EhrQuestion], key: str, source: Source, *, cache: str, seconds: float
-) -> Iterator[tuple[EhrQuestion, Rows | None]]:
-    """Pair questions with the rows of ``gold_rows``, which are there at once; None for those without SQL."""
-    asked = [(one.row, one.sql) for one in questions if one.sql is not None]
-    results = iter(gold_rows(asked, key, source, cache=cache, seconds=seconds))
-    return ((one, None if one.sql is None else next(results)) for one in questions)
-
-
-def gold_rows(asked: Sequence[tuple[Row, str]], key: str, source: Source, *, cache: str, seconds: float) -> list[Rows]:
-    """Run each statement, or take what is in ``cache`` by the content of statements and database.
-
-    ``key`` is where a question's row has its SQL; ``seconds`` limits one statement. Raises ConfigError when one fails.
-    """
-    clock = source.metadata.clock
-    name = content_key(_RULES, clock or "", files_digest(source.file), *(sql for _, sql in asked))
-
-    def run_all() -> list[Rows]:
-        reader = ReadOnly(source.file, seconds, max_rows=_MAX_ROWS, max_value=MAX_VALUE)
-        return [_run(row, key, fill_placeholders(sql, clock), reader) for row, sql in asked]
-
-    return keep_json(Path(cache), name, run_all)
-
-
-def _run(row: Row, key: str, sql: str, reader: ReadOnly) -> Rows:
-    """The rows of one statement. Raises ConfigError."""
-    try:
-        found = [list(cells) for cells in reader.run(sql)]
-    except SqlError as error:
-        raise row.error(key, f"the gold SQL fails on {reader.path}: {error}") from None
-    if any(isinstance(cell, bytes) for cells in found for cell in cells):
-        raise row.error(key, f"the gold SQL gives bytes on {reader.path}; an answer must be text or numbers")
-    return found
-
-
-def question_sample(
-    source: Source, prefix: str, question: EhrQuestion, wording: Wording, gold: Gold | None, may_abstain: bool
-) -> Sample:
-    """Make a question of EHRSQL's form; ``prefix`` begins its id."""
-    database = source.metadata.database
-    return ehr_sample(
-        source,
-        f"{prefix}-{database}-{question.id}",
-        question.text(wording),
-        gold,
-        template=question.template,
-        paraphrase=question.question,
-        strata=question.strata,
-        cluster=question.patient_of(database),
-        may_abstain=may_abstain,
-    )
-
-
-def ehr_sample(
-    source: Source,
-    name: str,
-    question: str,
-    gold: Gold | None,
-    *,
-    template: str | None = None,
-    paraphrase: str | None = None,
-    metadata: Mapping[str, object] | None = None,
-    strata: Mapping[str, str] | None = None,
-    cluster: str | None = None,
-    may_abstain: bool = False,
-) -> Sample:
-    """Make a question on a database; ``may_abstain``: the agent knows that some cannot be answered.
-
-    Its target's answer is a list of texts; None where no table answers (``gold`` None). The level is the number of
-    tables of the gold SQL as a Roman number, or ``unanswerable``; it and the counts that are known are strata too,
-    for tables of success against complexity. Gold is in target and metadata only.
-    """
-    database = source.metadata.database
-    counts = {name: getattr(gold, name, None) for name in ("n_tables", "n_columns", "n_slots")}
-    facts = {
-        "sql": None if gold is None else gold.sql,
-        "sql_dialect": database,
-        "template": template,
-        "paraphrase": paraphrase,
-        "answerable": gold is not None,
-        "may_abstain": may_abstain,
-        **counts,
-    }
-    levels = {
-        "database": database,
-        "level": UNANSWERABLE if gold is None else level(gold.n_tables),
-        **{count: str(value) for count, value in counts.items() if value is not None},
-    }
-    return Sample(
-        Problem(name, question, context=source.context),
-        target={"answer": None if gold is None else list(gold.answer)},
-        metadata={**facts, **(metadata or {})},
-        cluster=cluster,
-        strata={**levels, **(strata or {})},
-        card={
-            "database (size), samples of each": source.size,
-            **({} if gold is None else {"tables per question": gold.n_tables}),
-        },
-        files={"database": str(source.file)},
-    )

@@ -7,26 +7,18 @@ made from MIMIC-III 1.4, which is credentialed.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from annotated_types import Gt
 
 from components.core.types import Privacy, Sample
-from components.ehr.datasets.samples import (
-    Gold,
-    RecordDataset,
-    Wording,
-    database_file,
-    ehr_sample,
-    gold_rows,
-    open_source,
-)
+from components.ehr.datasets.samples import EhrQuestion, Gold, RecordDataset, Wording, database_file
 from components.ehr.metadata import metadata
 from components.files.file_dataset import Part
 from components.files.folders import content_key
-from components.files.rows import Row, json_lines
+from components.files.rows import json_lines
 from components.sql.complexity import n_columns
 from components.text.values import cells
 
@@ -40,16 +32,12 @@ OPERATIONS = ("none", "count", "max", "min", "avg")
 _QUOTED = re.compile(r"""'(?:[^']|'')*'|(?<=\.)"(?P<name>\w+)"|"(?P<literal>(?:[^"]|"")*)\"""")
 
 
-class TreqsQuestion(NamedTuple):
-    """A question; ``sql`` is standard SQL, ``operation`` what it does with the values it finds."""
+@dataclass(frozen=True)
+class TreqsQuestion(EhrQuestion):
+    """A question; ``sql`` is standard SQL, the stratum ``operation`` what it does with the values it finds."""
 
-    row: Row
-    key: str
-    question: str
-    sql: str
-    tables: tuple[str, ...]
-    n_conditions: int
-    operation: str
+    tables: tuple[str, ...] = ()
+    n_conditions: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,40 +67,36 @@ class Treqs(RecordDataset):
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """The file in the wording that is asked."""
-        return {"treqs": self._file(self._asked, split)}
+        return {"treqs": self._file(self._wording, split)}
 
     def identify(self, digest: str) -> str:
         """Add the wording."""
-        return content_key(self._asked, digest)
+        return content_key(self._wording, digest)
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions and run their SQL. Raises ConfigError."""
-        questions, source = list(treqs_questions(part.file)), open_source("treqs", self.sqlite_of("treqs"))
-        asked = [(one.row, one.sql) for one in questions]
-        results = gold_rows(asked, "sql", source, cache=self.cache, seconds=self.seconds)
-        templates, paraphrases = (self._worded(name, part.split) for name in ("template", self.edition))
+        questions, source = list(treqs_questions(part.file)), self.source(part)
+        files = [self._file(name, part.split) for name in ("template", self.edition)]
+        templates, paraphrases = (
+            {one.id: one.question for one in treqs_questions(file)} if file.is_file() else {} for file in files
+        )
+        results = source.rows(questions, "sql", self.cache, self.seconds)
         for one, rows in zip(questions, results, strict=True):
-            yield ehr_sample(
-                source,
-                f"treqs-{part.split}-{one.key}",
+            sql = one.sql or ""
+            yield source.sample(
+                f"treqs-{part.split}",
+                replace(one, template=templates.get(one.id)),
                 one.question,
-                Gold(one.sql, cells(rows), len(one.tables), n_columns(one.sql), one.n_conditions),
-                template=templates.get(one.key),
-                paraphrase=paraphrases.get(one.key),
-                strata={"operation": one.operation},
+                Gold(sql, cells(rows or ()), len(one.tables), n_columns(sql), one.n_conditions),
+                metadata={"paraphrase": paraphrases.get(one.id)},
             )
 
     def sqlite_of(self, name: str) -> Path:
         """Return the database's file. Raises ConfigError."""
         return database_file(self.sqlite, _HOW_DATABASE)
 
-    def _worded(self, name: str, split: str) -> Mapping[str, str]:
-        """Key -> question in a wording; empty where its file is not there."""
-        file = self._file(name, split)
-        return {one.key: one.question for one in treqs_questions(file)} if file.is_file() else {}
-
     @property
-    def _asked(self) -> str:
+    def _wording(self) -> str:
         return "template" if self.wording == "template" else self.edition
 
     def _file(self, name: str, split: str) -> Path:
@@ -121,27 +105,36 @@ class Treqs(RecordDataset):
 
 def treqs_questions(path: Path) -> Iterator[TreqsQuestion]:
     """Read the questions of a file. Raises ConfigError with line and key."""
-    tables_by_number = list(metadata("treqs").tables)
-    columns = [tuple(names) for names in metadata("treqs").tables.values()]
+    names = list(metadata("treqs").tables)
+    columns = [tuple(columns) for columns in metadata("treqs").tables.values()]
     for row in json_lines(path):
         parts = row.values.get("format")
         if not isinstance(parts, dict):
             raise row.error("format", f"must be an object, found {parts!r:.80}")
         tables, conditions, operation = parts.get("table"), parts.get("cond"), parts.get("sel")
         if not isinstance(tables, list) or not tables or not all(_is_index(one, columns) for one in tables):
-            raise row.error(
-                "format.table", f"must be a list of numbers from 0 to {len(columns) - 1}, found {tables!r:.80}"
-            )
+            numbers = f"numbers from 0 to {len(columns) - 1}"
+            raise row.error("format.table", f"must be a list of {numbers}, found {tables!r:.80}")
         if not isinstance(conditions, list):
             raise row.error("format.cond", f"must be a list, found {conditions!r:.80}")
         if not isinstance(operation, int) or not _is_index(operation, OPERATIONS):
             raise row.error("format.sel", f"must be a number from 0 to 4, found {operation!r:.80}")
-        sql = _statement(row)
+        sql = row.text("sql")
+        if '"' in _QUOTED.sub("", sql):
+            raise row.error("sql", f"has a quote that is not closed: {sql!r:.200}")
         for one in conditions:
-            _check_condition(row, one, columns)
-        names = tuple(dict.fromkeys(tables_by_number[one] for one in tables))
-        text = row.text("question_refine").strip()
-        yield TreqsQuestion(row, row.text("key"), text, sql, names, len(conditions), OPERATIONS[operation])
+            if not _is_condition(one, columns):
+                raise row.error("format.cond", f"must hold [table, column, operator, value], found {one!r:.80}")
+        yield TreqsQuestion(
+            row,
+            row.text("key"),
+            row.text("question_refine").strip(),
+            None,
+            standard_sql(sql),
+            strata={"operation": OPERATIONS[operation]},
+            tables=tuple(dict.fromkeys(names[one] for one in tables)),
+            n_conditions=len(conditions),
+        )
 
 
 def standard_sql(sql: str) -> str:
@@ -151,30 +144,19 @@ def standard_sql(sql: str) -> str:
     """
 
     def single(found: re.Match[str]) -> str:
-        if found["name"] is not None:
-            return found["name"]
         if found["literal"] is None:
-            return found[0]
+            return found["name"] or found[0]
         return "'" + found["literal"].replace('""', '"').replace("'", "''") + "'"
 
     return _QUOTED.sub(single, sql)
 
 
-def _statement(row: Row) -> str:
-    """The row's SQL. Raises ConfigError for a quote that is not closed."""
-    sql = row.text("sql")
-    if '"' in _QUOTED.sub("", sql):
-        raise row.error("sql", f"has a quote that is not closed: {sql!r:.200}")
-    return standard_sql(sql)
-
-
-def _check_condition(row: Row, value: Any, columns: Sequence[Sequence[str]]) -> None:
-    """Raise ConfigError for what is not [table, column, operator, value], with numbers for names."""
-    if isinstance(value, list) and len(value) == 4 and isinstance(value[3], str | int | float):
-        table, column, operator, _ = value
-        if _is_index(table, columns) and _is_index(column, columns[table]) and _is_index(operator, OPERATORS):
-            return
-    raise row.error("format.cond", f"must hold [table, column, operator, value], found {value!r:.80}")
+def _is_condition(value: object, columns: Sequence[Sequence[str]]) -> bool:
+    """Whether a value is [table, column, operator, value], with numbers for names."""
+    if not isinstance(value, list) or len(value) != 4 or not isinstance(value[3], str | int | float):
+        return False
+    table, column, operator, _ = value
+    return _is_index(table, columns) and _is_index(column, columns[table]) and _is_index(operator, OPERATORS)
 
 
 def _is_index(value: object, of: Sequence[object]) -> bool:

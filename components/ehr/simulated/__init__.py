@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from components.acting.action_lines import action_lines
 from components.core.messages import Message
 from components.core.types import Sample
-from components.ehr.simulated.actions import act, module, module_names, whole_plan
-from components.ehr.simulated.case import BY_HEART, LOOKS_OVER, OPEN, RECALLS, Case, Gold, gold_of, is_records
-from components.ehr.simulated.cells import code
-from components.ehr.simulated.mistakes import fault_in, find_unlisted, repair, turn_back
-from components.ehr.simulated.prompt import PROSE, done, prompt_of
+from components.ehr.simulated.case import BY_HEART, LOOKS_OVER, OPEN, RECALLS, Case, Gold, gold_of
+from components.ehr.simulated.mistakes import MEANT, fault_in, find_unlisted, repair, turn_back
+from components.ehr.simulated.prompt import PROSE, done, prompt_of, words_of
+from components.ehr.simulated.steps import act, code, module, module_names, whole_plan
 from components.simulation.asked import Asked, Responder
 from components.simulation.grammar import said
 from components.simulation.history import review
@@ -27,7 +26,7 @@ class Records(Responder):
 
     def knowledge(self, sample: Sample) -> Gold | None:
         """The statement and its answer."""
-        return gold_of(sample) if is_records(sample) else None
+        return gold_of(sample)
 
     def reply(self, asked: Asked) -> Message | None:
         """What is asked is in the last message, else in the first ones."""
@@ -39,9 +38,11 @@ class Records(Responder):
         if asked.concludes:
             seen = [one.saw for one in done(asked.messages) if one.saw]
             return said(asked.voice.worded(seen[-1] if seen else _by_heart(case), asked.draws))
-        text = _text(case) if asked.messages[-1].role == "user" else None
-        if text is not None:
-            return said(text)
+        if asked.messages[-1].role == "user":
+            if reply := next((one for template, one in _REPLIES.items() if asked.rendered_from(template)), None):
+                return said(reply(case))
+            if "between ```sql and ```" in prompt.text:
+                return said(_statement(case))
         if prompt.style is None:
             return said(asked.voice.worded(_by_heart(case), asked.draws))
         step = code if prompt.runs_code else act
@@ -51,17 +52,10 @@ class Records(Responder):
         return step(case)
 
 
-def _text(case: Case) -> str | None:
-    """The reply to a prompt of one message; None for a step of a dialogue."""
-    for template, reply in _REPLIES.items():
-        if case.asked.rendered_from(template):
-            return reply(case)
-    return _statement(case) if "between ```sql and ```" in case.prompt.text else None
-
-
 def _knowledge(case: Case) -> str:
     """Which tables and columns the question needs; without competence one table is forgotten."""
-    shown = {table: columns for table, columns in case.gold.spelt.items() if table.lower() in case.prompt.words}
+    words = words_of(case.prompt.text)
+    shown = {table: columns for table, columns in case.gold.spelt.items() if table.lower() in words}
     if shown and not case.happens("recalls", RECALLS):
         shown.pop(case.draws.pick("forgotten", sorted(shown)))
     if not shown:
@@ -86,7 +80,7 @@ def _cause(case: Case) -> str:
     names = [*spelt, *(one for columns in spelt.values() for one in columns)]
     text = found[1] if line is None else line.text
     fault = fault_in(text, found[2], names) if case.happens("recalls", RECALLS) else None
-    return UNCAUSED if fault is None else str(fault)
+    return UNCAUSED if fault is None else MEANT.format(meant=fault.meant, stands=fault.wrong)
 
 
 def _statement(case: Case) -> str:

@@ -14,14 +14,13 @@ from components.core.errors import ConfigError
 from components.core.messages import Message
 from components.core.types import Sample
 from components.ehr.metadata import metadata
-from components.ehr.simulated.mistakes import is_caused, is_named, wrong
-from components.ehr.simulated.prompt import Prompt
+from components.ehr.simulated.mistakes import Fault, wrong
+from components.ehr.simulated.prompt import Prompt, words_of
 from components.simulation.asked import Asked, Knowledge
 from components.simulation.draws import Draws, Rates
 from components.sql.complexity import tables_of
 
 BY_HEART = 12.0  # facts that an answer takes without looking
-_WORD = re.compile(r"\w+")
 _TEXT = re.compile(r"'(?:[^']|'')*'")
 _COLUMN = re.compile(r"\b[A-Za-z]\w*\.\"?([A-Za-z]\w*)")
 _ALIAS = re.compile(r"\bas +\"?(\w+)", re.IGNORECASE)
@@ -42,11 +41,6 @@ class Gold(Knowledge):
     def question(self) -> str:
         """The question's text."""
         return self.sample.problem.question
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """Tables and columns."""
-        return self.tables | self.columns
 
     @cached_property
     def spelt(self) -> Mapping[str, Sequence[str]]:
@@ -72,15 +66,12 @@ class Gold(Knowledge):
         return opinion.split() == self.opinion(True, Draws(0, ())).split()
 
 
-def is_records(sample: Sample) -> bool:
-    """Whether the answer key's sample is a question on health records."""
-    if "task" in sample.metadata or "sql_dialect" not in sample.metadata:
-        return False
-    return isinstance(sample.target, Mapping) and isinstance(sample.target.get("answer"), list | None)
-
-
-def gold_of(sample: Sample) -> Gold:
-    """The key's part of a sample."""
+def gold_of(sample: Sample) -> Gold | None:
+    """The key's part of a question on health records; None of any other sample."""
+    if "task" in sample.metadata or "sql_dialect" not in sample.metadata or not isinstance(sample.target, Mapping):
+        return None
+    if not isinstance(sample.target.get("answer"), list | None):
+        return None
     sql, database = " ".join(str(sample.metadata.get("sql") or "").split()), str(sample.metadata.get("sql_dialect"))
     return Gold(sample, sql, database, *_names(sql, database))
 
@@ -99,7 +90,7 @@ def _names(sql: str, database: str) -> tuple[frozenset[str], frozenset[str], fro
         return tables, columns, columns
     known = frozenset(one.lower() for columns in schema.values() for one in columns)
     dotted = {one.lower() for one in _COLUMN.findall(plain)}
-    return tables, known & (dotted | {one.lower() for one in _WORD.findall(plain)} - tables), known
+    return tables, known & (dotted | words_of(plain) - tables), known
 
 
 def _schema(database: str, tables: frozenset[str]) -> Mapping[str, Sequence[str]]:
@@ -142,31 +133,23 @@ class Case:
         """True as often as this many facts are known."""
         return self.draws.happens(what, float(self.asked.rates.competence**facts), whole)
 
-    @property
-    def is_known(self) -> bool:
-        """Whether the knowledge that is given names all tables."""
-        return bool(self.gold.tables) and self.gold.tables <= self.prompt.known_words
-
-    @property
-    def is_alike(self) -> bool:
-        """Whether a solved question is about all of its tables and columns."""
-        return bool(self.gold.names) and any(self.gold.names <= words for words in self.prompt.solved_words)
+    def _unprepared(self, unknown: float, unlike: float) -> float:
+        """More facts where the knowledge does not name all tables, and where no solved question is about all names."""
+        tables, names = self.gold.tables, self.gold.tables | self.gold.columns
+        is_known = bool(tables) and tables <= words_of(self.prompt.known)
+        is_alike = bool(names) and any(names <= words_of(one) for one in self.prompt.solved)
+        return unknown * (not is_known) + unlike * (not is_alike)
 
     def facts(self, more: float = 0.0) -> float:
         """How many facts writing takes; ``more`` for the way it is written."""
-        facts = FACTS + FACTS_TABLE * max(0, len(self.gold.tables) - 1) + more
-        facts += UNKNOWN * (not self.is_known) + UNLIKE * (not self.is_alike)
-        return facts + UNSEEN * (not self.gold.names <= self.prompt.words)
+        facts = FACTS + FACTS_TABLE * max(0, len(self.gold.tables) - 1) + more + self._unprepared(UNKNOWN, UNLIKE)
+        return facts + UNSEEN * (not self.gold.tables | self.gold.columns <= words_of(self.prompt.text))
 
-    def facts_to_mend(self, text: str, failed: str, more: float = 0.0) -> float:
-        """How many facts a repair takes, by what is reported of the failure."""
-        if is_caused(text, failed):
-            facts = CAUSE
-        elif failed.startswith(TRACE):
-            facts = RAW
-        else:
-            facts = NAMED if is_named(text, failed) else BARE
-        return facts + MENDS_UNKNOWN * (not self.is_known) + MENDS_UNLIKE * (not self.is_alike) + more
+    def facts_to_mend(self, fault: Fault | None, failed: str, more: float = 0.0) -> float:
+        """How many facts a repair takes, by what is reported of the failure and the fault that it shows."""
+        source = "" if fault is None else fault.source
+        facts = CAUSE if source == "cause" else RAW if failed.startswith(TRACE) else NAMED if source else BARE
+        return facts + self._unprepared(MENDS_UNKNOWN, MENDS_UNLIKE) + more
 
     def wrong(self, text: str, silent: float = SILENT) -> str:
         """The text with a slip; at the rate ``silent`` one that runs all the same."""

@@ -6,8 +6,7 @@ looked for in what failed, and the nearest name that is known is put in its plac
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple, get_args
 
 from Levenshtein import distance
 
@@ -40,35 +39,25 @@ _TURNED = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Fault:
-    """A piece of a text, and what is meant in its place."""
+class Fault(NamedTuple):
+    """A piece of a text, and what is meant in its place; ``source``: what of a failure says so, nothing for a guess."""
 
     wrong: str
     meant: str
-
-    def __str__(self) -> str:
-        """As a cause words it."""
-        return MEANT.format(meant=self.meant, stands=self.wrong)
+    source: Literal["cause", "error", ""] = ""
 
 
-def fault_in(text: str, failed: str, names: Iterable[str]) -> Fault | None:
+def fault_in(text: str, failed: str, names: Iterable[str] = ()) -> Fault | None:
     """What a failure shows to be wrong: by its cause, else by its error, with the names in it or, without any, with
     ``names``; None where it shows no place that can be repaired."""
     error, _, reasons = failed.partition(REASONS)
-    return _by_cause(text, error, reasons) or _by_error(text, error, [*_names_in(error)] or [*names])
-
-
-def is_caused(text: str, failed: str) -> bool:
-    """Whether a cause says what to repair."""
-    error, _, reasons = failed.partition(REASONS)
-    return _by_cause(text, error, reasons) is not None
-
-
-def is_named(text: str, failed: str) -> bool:
-    """Whether an error itself holds what is meant."""
-    error = failed.partition(REASONS)[0]
-    return _by_error(text, error, _names_in(error)) is not None
+    if caused := _by_cause(text, error, reasons):
+        return caused._replace(source="cause")
+    found = _LISTED.search(error)
+    listed = [one.strip() for one in found[1].split(",")] if found else []
+    if named := _by_error(text, error, listed):
+        return named._replace(source="error")
+    return None if listed else _by_error(text, error, [*names])
 
 
 def repair(text: str, fault: Fault | None) -> str:
@@ -99,12 +88,6 @@ def find_unlisted(sql: str, tables: Mapping[str, Sequence[str]]) -> Fault | None
         if tables and name.lower() not in known | own and (near := _nearest(name, sorted(known))):
             return Fault(name, near)
     return None
-
-
-def _names_in(error: str) -> Sequence[str]:
-    """The names that an error lists."""
-    found = _LISTED.search(error)
-    return [one.strip() for one in found[1].split(",")] if found else []
 
 
 def _by_cause(text: str, error: str, reasons: str) -> Fault | None:
@@ -156,7 +139,7 @@ def _nearest(name: str, names: Iterable[str]) -> str:
 
 
 Slip = Literal["column", "table", "quotes", "duration", "variable", "answer"]
-LOUD: tuple[Slip, ...] = ("column", "table", "quotes", "duration", "variable", "answer")
+LOUD: tuple[Slip, ...] = get_args(Slip)
 _LOADED = re.compile(r"(LoadDB(?:\(['\"]|\[))(\w+)")
 _FROM = re.compile(r"\bfrom (\w+)", re.IGNORECASE)
 _LITERAL = re.compile(r"'[^'\n]*'")
@@ -187,9 +170,9 @@ def wrong(text: str, columns: frozenset[str], rate: float, draws: Draws) -> str:
 def loud_mistake(text: str, columns: frozenset[str], draws: Draws) -> str:
     """The text with a slip that is noticed when it is run; ``columns`` are those it may misspell. What can have none
     has a silent one, or an end that does not belong there."""
-    kinds = [one for one in LOUD if _slipped(text, one, columns) != text]
-    if kinds:
-        return _slipped(text, draws.pick("slip", kinds), columns)
+    slips = [slip for one in LOUD if (slip := _slipped(text, one, columns)) != text]
+    if slips:
+        return draws.pick("slip", slips)
     turned = silent_mistake(text)
     return turned if turned != text else f"{text[:-1]} ?]" if text.endswith("]") else f"{text}\nresult"
 
@@ -214,12 +197,8 @@ def _slipped(text: str, kind: Slip, columns: frozenset[str]) -> str:
     if kind == "duration":
         return _UNIT.sub(lambda found: f"{found[0]}ly", text, count=1) if text.startswith("Calendar[") else text
     if kind == "quotes":
-        return text if "[" in text[:16] and "select" not in text[:24].lower() else _without_end(text)
+        is_action = "[" in text[:16] and "select" not in text[:24].lower()
+        return text if is_action else _LITERAL.sub(lambda found: found[0][:-1], text, count=1)
     if not _ANSWER.search(text):
         return text
     return _ANSWER.sub("found", text) if kind == "answer" else f"{_ANSWER.sub('found', text)}\nanswer = result"
-
-
-def _without_end(text: str) -> str:
-    """The first quotation without its end."""
-    return _LITERAL.sub(lambda found: found[0][:-1], text, count=1)

@@ -1,7 +1,7 @@
 """What a prompt on health records says: functions, tables, knowledge, solved questions, how to refuse, what was run."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -41,21 +41,6 @@ class Prompt:
     offered: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        """All words, in lower case."""
-        return words_of(self.text)
-
-    @cached_property
-    def known_words(self) -> frozenset[str]:
-        """Those of the knowledge."""
-        return words_of(self.known)
-
-    @cached_property
-    def solved_words(self) -> Sequence[frozenset[str]]:
-        """Those of each solved question."""
-        return [words_of(one) for one in self.solved]
-
-    @cached_property
     def tables(self) -> Mapping[str, Sequence[str]]:
         """The tables that are listed, each with its columns."""
         return {table: columns.split(", ") for table, columns in _TABLE.findall(self.text)}
@@ -91,12 +76,7 @@ class Prompt:
         """Whether actions are cells of code."""
         return self.style == "fence" or (CODE_TOOL in self.offered and "SQLInterpreter" not in self.offered)
 
-    @property
-    def terminates(self) -> bool:
-        """Whether a special word ends the dialogue."""
-        return "TERMINATE" in self.text
-
-    def names(self, functions: frozenset[str]) -> bool:
+    def names(self, functions: Iterable[str]) -> bool:
         """Whether the prompt names all of these functions."""
         return all(one in self.text or one in self.offered for one in functions)
 
@@ -107,7 +87,7 @@ class Prompt:
 
     def end(self, answer: str) -> Message:
         """The final answer."""
-        return said("TERMINATE") if self.runs_code and self.terminates else finished(self.style, answer)
+        return said("TERMINATE") if self.runs_code and "TERMINATE" in self.text else finished(self.style, answer)
 
     def refuse(self) -> Message:
         """The refusal."""
@@ -135,6 +115,7 @@ def _read(text: str, native: tuple[tuple[str, tuple[str, ...]], ...], style: Sty
     return Prompt(text, "\n".join(known), shown, style, offered)
 
 
+@lru_cache(maxsize=1024)
 def words_of(text: str) -> frozenset[str]:
     """The words of a text, in lower case."""
     return frozenset(_WORD.findall(text.lower()))
@@ -142,7 +123,12 @@ def words_of(text: str) -> frozenset[str]:
 
 def done(messages: Sequence[Message]) -> Sequence[Done]:
     """What was done, each with what came of it; of a reply that does nothing the name is empty."""
-    return done_in(messages, _acted, _seen)
+
+    def seen(text: str) -> str:
+        inner = observed(text).removeprefix("What came of the cell:\n")
+        return inner.partition("\n\nExplain the cell line by line")[0]
+
+    return done_in(messages, _acted, seen)
 
 
 def argument(one: Done) -> str:
@@ -160,8 +146,3 @@ def _acted(message: Message) -> Sequence[Done]:
         return [call]
     line = next(action_lines(message.text), None)
     return [Done("") if line is None else Done(line.name, {"argument": line.argument or ""})]
-
-
-def _seen(text: str) -> str:
-    """What came back, without what is put around it."""
-    return observed(text).removeprefix("What came of the cell:\n").partition("\n\nExplain the cell line by line")[0]

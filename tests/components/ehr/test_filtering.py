@@ -6,8 +6,8 @@ import pytest
 
 from components.ehr.errors import EhrError
 from components.ehr.filtering import filter_rows
-from components.ehr.tables import Tables, framed
-from tests.components.ehr.ward import ward
+from components.ehr.tables import framed
+from tests.components.ehr.ward import in_memory, ward
 
 
 def kept(conditions, table="beds"):
@@ -86,7 +86,7 @@ def test_an_empty_table_has_no_value_to_name():
 
 def test_the_nearest_values_come_by_distance_then_by_first_appearance():
     values = ["cab", "abcd", "xyz", "abd", "abcd", "ab", None, "bc"]
-    table = Tables.of({"t": (("X",), ("text",), [(value,) for value in values])}).load("t")
+    table = in_memory({"t": (("X",), ("text",), [(value,) for value in values])}).load("t")
     with pytest.raises(EhrError, match=r"nearest values are `abcd`, `abd`, `ab`, `bc`, `cab`[.]"):
         filter_rows(table, "X=abc")
 

@@ -4,7 +4,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from components.ehr.tables import Tables
+import pyarrow as pa
+
+from components.ehr.tables import ARROW_TYPES, Tables
 
 SQL_TYPES = {"int": "INTEGER", "float": "REAL", "text": "TEXT"}
 WARD = {
@@ -25,8 +27,18 @@ WARD = {
 CLOCK = "2105-12-31 23:59:00"
 
 
+def in_memory(tables) -> Tables:
+    """Tables from name -> columns, their types (int, float, text), rows."""
+    made = {}
+    for name, (columns, types, rows) in tables.items():
+        values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+        arrays = [pa.array(list(cells), ARROW_TYPES[kind]) for cells, kind in zip(values, types, strict=True)]
+        made[name] = pa.Table.from_arrays(arrays, names=list(columns))
+    return Tables(tables=made)
+
+
 def ward() -> Tables:
-    return Tables.of(WARD)
+    return in_memory(WARD)
 
 
 def ward_file(path: Path, tables=WARD) -> Path:

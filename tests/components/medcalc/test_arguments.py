@@ -3,7 +3,7 @@ from datetime import date
 import pytest
 
 from components.core.errors import ToolError
-from components.medcalc.arguments import QUANTITIES, describe, read_argument
+from components.medcalc.calculators import QUANTITIES, describe, read_argument
 
 SEX = ("male", "female")
 

@@ -1,8 +1,7 @@
 import pytest
 
 from components.core.errors import ToolError
-from components.medcalc.arguments import QUANTITIES
-from components.medcalc.calculator import Calculator
+from components.medcalc.calculators import QUANTITIES, Calculator
 from components.medcalc.scores import steps
 
 

@@ -3,7 +3,7 @@ from datetime import date
 import pytest
 
 from components.core.errors import ToolError
-from components.medcalc.registry import CALCULATORS
+from components.medcalc.calculators import CALCULATORS
 
 
 @pytest.mark.parametrize(

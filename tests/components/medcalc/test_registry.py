@@ -2,7 +2,7 @@ import pytest
 
 from components.arithmetic.evaluate import evaluate
 from components.core.errors import ToolError
-from components.medcalc.registry import CALCULATORS, FUNCTIONS, calculators
+from components.medcalc.calculators import CALCULATORS, FUNCTIONS, calculators
 
 
 def test_all_55_calculators_of_the_benchmark_are_there_once():

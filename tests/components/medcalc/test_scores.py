@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.errors import ToolError
-from components.medcalc.registry import CALCULATORS
+from components.medcalc.calculators import CALCULATORS
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,16 @@
 
 import pytest
 
-from components.panel.published import (
+from components.panel.replies import (
     READERS,
+    Experts,
+    Report,
     UnreadableReport,
+    Vote,
     published_experts,
     published_report,
     published_vote,
 )
-from components.panel.replies import Experts, Report, Vote
 from components.text.answers import published_letter
 
 

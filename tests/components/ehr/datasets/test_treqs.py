@@ -23,7 +23,11 @@ def lines(path, *rows):
 
 def test_question_has_its_parts_by_name(tmp_path):
     (one,) = treqs_questions(lines(tmp_path / "test.json", TREQS))
-    assert (one.key, one.question, one.operation) == ("k1", "how many patients have alzheimer's disease?", "count")
+    assert (one.id, one.question, one.strata["operation"]) == (
+        "k1",
+        "how many patients have alzheimer's disease?",
+        "count",
+    )
     assert one.tables == ("DEMOGRAPHIC", "DIAGNOSES")
     assert one.n_conditions == 1
     assert one.sql.endswith("WHERE DIAGNOSES.SHORT_TITLE = 'Alzheimer''s disease'")

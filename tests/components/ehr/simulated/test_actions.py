@@ -2,7 +2,7 @@ from statistics import fmean
 
 from components.core.messages import Message
 from components.core.types import Problem, Sample
-from components.ehr.simulated.actions import act, chosen, module, module_names, whole_plan
+from components.ehr.simulated.steps import act, chosen, module, module_names, whole_plan
 from tests.components.ehr.simulated.chartroom import case
 
 SQL = "select patients.gender from patients where patients.subject_id = 7"

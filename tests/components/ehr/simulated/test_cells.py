@@ -5,7 +5,7 @@ import pytest
 
 from components.core.messages import Message
 from components.core.types import Problem, Sample
-from components.ehr.simulated.cells import code, right_cells
+from components.ehr.simulated.steps import code, right_cells
 from components.prompts import load
 from tests.components.ehr.simulated.chartroom import case
 

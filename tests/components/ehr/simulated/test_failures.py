@@ -8,10 +8,9 @@ from components.agents.code_writers import SelfDebugging
 from components.agents.react import ReAct
 from components.core.messages import Message, ToolCall
 from components.ehr.agent import EhrAgent
-from components.ehr.simulated.actions import WORKED
-from components.ehr.simulated.cells import FAILED
 from components.ehr.simulated.mistakes import fault_in
 from components.ehr.simulated.prompt import CODE_TOOL, done
+from components.ehr.simulated.steps import FAILED, WORKED
 from components.grammars.bracket_json import BracketJson, BracketText
 from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools

@@ -6,8 +6,7 @@ import pytest
 from components.acting.action_lines import action_lines
 from components.core.messages import ToolCall
 from components.ehr.metadata import metadata
-from components.ehr.simulated.programs import called_functions, plan, program, sql_cell
-from components.ehr.simulated.translate import translate
+from components.ehr.simulated.queries import plan, program, translate
 from components.ehr.tables import Tables
 from components.ehr.toolset import EhrState
 from components.text.values import strict
@@ -77,12 +76,6 @@ def _run(actions, tools, context):
         seen = tool(context, **{next(iter(tool.spec.parameters["properties"])): argument})
         results.append(str(seen.data.get("value", seen.text)))
     return results
-
-
-def test_a_cell_names_its_functions():
-    assert called_functions(sql_cell("select 1")) == {"SQLInterpreter"}
-    cell = program(query(questions()[0]))
-    assert called_functions(cell) == {"LoadDB", "FilterDB", "GetValue"} and "select" not in cell
 
 
 def test_what_would_have_to_be_counted_by_hand_has_no_plan():

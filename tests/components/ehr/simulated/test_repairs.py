@@ -4,8 +4,6 @@ from components.ehr.simulated.mistakes import (
     Fault,
     fault_in,
     find_unlisted,
-    is_caused,
-    is_named,
     repair,
     turn_back,
 )
@@ -63,9 +61,10 @@ CAUSED = {
 @pytest.mark.parametrize("cause", CAUSED)
 def test_a_cause_is_followed_where_it_names_what_is_meant(cause):
     failed = f"{FAILED}There is no column `SUBJECT_ID_no`.\n\nPotential reasons:\n{cause}"
-    assert is_caused(SLIPPED, failed) == CAUSED[cause]
+    fault = fault_in(SLIPPED, failed)
+    assert (fault is not None and fault.source == "cause") == CAUSED[cause]
     if CAUSED[cause]:
-        assert repair(SLIPPED, fault_in(SLIPPED, failed, ())) == PROGRAM
+        assert repair(SLIPPED, fault) == PROGRAM
 
 
 def test_a_cause_goes_before_the_error_even_where_it_is_wrong():
@@ -74,14 +73,15 @@ def test_a_cause_goes_before_the_error_even_where_it_is_wrong():
 
 
 def test_an_error_that_lists_names_tells_what_is_meant_and_one_that_does_not_leaves_it_to_who_knows():
-    assert is_named(SLIPPED, UNKNOWN) and not is_named(SLIPPED, UNKNOWN.partition(";")[0])
-    assert fault_in(SLIPPED, UNKNOWN.partition(";")[0], ()) is None
+    unlisted = UNKNOWN.partition(";")[0]
+    assert [fault_in(SLIPPED, UNKNOWN).source, fault_in(SLIPPED, unlisted, LISTED).source] == ["error", ""]
+    assert fault_in(SLIPPED, unlisted) is None
 
 
 def test_a_name_that_is_like_none_is_left():
     assert fault_in("GetValue[weight]", "There is no column `weight`; the columns are GENDER, DOB.", LISTED) is None
     near = fault_in("GetValue[GENDRE]", "There is no column `GENDRE`; the columns are GENDER, DOB.", LISTED)
-    assert near == Fault("GENDRE", "GENDER") and str(near) == "`GENDER` is meant where `GENDRE` stands."
+    assert near == Fault("GENDRE", "GENDER", "error")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from components.core.messages import Message
 from components.core.types import Demonstration, Problem, Sample
 from components.ehr.simulated import UNCAUSED, Records
-from components.ehr.simulated.programs import sql_cell
+from components.ehr.simulated.queries import sql_cell
 from components.panel.simulated import Expert, favoured_answers
 from components.prompts import load
 from components.simulation.asked import Voice

@@ -9,8 +9,7 @@ from components.ehr.interpreters import run_sql
 from components.ehr.metadata import metadata
 from components.ehr.simulated.case import gold_of
 from components.ehr.simulated.mistakes import loud_mistake, silent_mistake, wrong
-from components.ehr.simulated.programs import plan, program, sql_cell
-from components.ehr.simulated.translate import translate
+from components.ehr.simulated.queries import plan, program, sql_cell, translate
 from components.simulation.draws import Draws
 from tests.components.ehr.simulated.chartroom import each, questions, toolset
 

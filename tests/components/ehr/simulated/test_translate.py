@@ -1,6 +1,6 @@
 import pytest
 
-from components.ehr.simulated.translate import Ago, Query, Where, translate
+from components.ehr.simulated.queries import Ago, Query, Where, translate
 
 
 def mimic(sql):

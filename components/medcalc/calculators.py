@@ -1,0 +1,171 @@
+"""All 55 calculators of MedCalc-Bench by name: formulas with named, checked arguments and a card that describes them.
+
+Source of the selection: Khandekar et al. 2024, arXiv 2406.12036. The formulas come from the medical literature that
+each calculator names, not from the benchmark's code.
+
+An argument's name decides its kind: those of ``quantities.csv`` are numbers in a unit, or texts with another unit ("120
+umol/L"), which are converted. Others are choices, dates, or facts that hold or not. Facts default to no, as in
+MedCalc-Bench: what a note does not mention is absent.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from inspect import signature
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args, get_origin
+
+from components.arithmetic.functions import Function, Value, invalid, read_date
+from components.arithmetic.units import convert
+from components.medcalc import formulas, scores
+from components.text.structured import read_yaml
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number in ``unit`` from ``low`` to ``high``; ``substance`` lets mass, amount and charge be converted."""
+
+    unit: str
+    low: float
+    high: float
+    substance: str = ""
+
+
+Kind: TypeAlias = Quantity | tuple[str, ...] | type[date] | type[bool]  # tuple: the choices
+with Path(__file__).with_name("quantities.csv").open(encoding="utf-8") as _file:
+    QUANTITIES: Mapping[str, Quantity] = {
+        row["argument"]: Quantity(row["unit"], float(row["low"]), float(row["high"]), row["substance"])
+        for row in csv.DictReader(_file)
+    }
+_FACTS = {"yes": True, "true": True, "present": True, "no": False, "false": False, "absent": False}
+_TEXT = re.compile(r"\s*(-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*(.*)")
+
+
+def describe(kind: Kind) -> str:
+    """The kind of an argument as a calculator's card names it."""
+    if isinstance(kind, Quantity):
+        return kind.unit or "number"
+    if isinstance(kind, tuple):
+        return " | ".join(map(repr, kind))
+    return "True | False" if kind is bool else "'MM/DD/YYYY'"
+
+
+def read_argument(name: str, kind: Kind, value: Value) -> Value:
+    """The argument as the formula takes it. Raises ToolError, saying what would be right."""
+    if isinstance(kind, Quantity):
+        return _read_quantity(name, kind, value)
+    if isinstance(kind, tuple):
+        choice = {choice.lower(): choice for choice in kind}.get(str(value).strip().lower())
+        if choice is None:
+            raise invalid(f"{name} must be one of {', '.join(map(repr, kind))}, found {value!r:.60}")
+        return choice
+    if kind is not bool:
+        return read_date(value)
+    fact = _FACTS.get(str(value).strip().lower()) if isinstance(value, str) else value
+    if fact not in (True, False):
+        raise invalid(f"{name} must be True or False, found {value!r:.60}")
+    return bool(fact)
+
+
+def _read_quantity(name: str, quantity: Quantity, value: Value) -> float:
+    """A number in the argument's unit, inside its range. Raises ToolError."""
+    text = _TEXT.fullmatch(value) if isinstance(value, str) else None
+    if text:
+        number = float(text[1])
+        if text[2] and text[2] != quantity.unit:
+            number = convert(number, text[2], quantity.unit or "fraction", quantity.substance)
+    elif isinstance(value, bool) or not isinstance(value, int | float):
+        raise invalid(f"{name} must be a number in {quantity.unit or 'no unit'}, found {value!r:.60}")
+    else:
+        number = float(value)
+    if not quantity.low <= number <= quantity.high:
+        unit = f" {quantity.unit}" if quantity.unit else ""
+        raise invalid(
+            f"{name} must be between {quantity.low:g} and {quantity.high:g}{unit}, found {number:g}; "
+            "check the unit, or give it with the value, as in '120 umol/L'"
+        )
+    return number
+
+
+@dataclass(frozen=True)
+class Calculator:
+    """``id`` and ``title`` are those of MedCalc-Bench. ``about``: what comes out, in which unit, and the source.
+    ``kinds``: argument -> kind, of which some are ``required``; ``formula`` takes them by name."""
+
+    name: str
+    id: int
+    title: str
+    about: str
+    kinds: Mapping[str, Kind]
+    required: frozenset[str]
+    formula: Callable[..., Value]
+
+    @cached_property
+    def card(self) -> str:
+        """Name, arguments (``?`` where they may be left out) and what comes out."""
+        marked = (
+            f"{name}{'' if name in self.required else '?'}: {describe(kind)}" for name, kind in self.kinds.items()
+        )
+        return f"{self.name}({', '.join(marked)})\n  {self.title}. {self.about}"
+
+    def __call__(self, *unnamed: Value, **named: Value) -> Value:
+        """Compute. Raises ToolError with the card when the arguments do not fit."""
+        if unnamed:
+            raise invalid(f"{self.name} takes its arguments by name.\n{self.card}")
+        wrong = [f"has no argument {name!r}" for name in named if name not in self.kinds]
+        missing = [f"needs {name}" for name in self.kinds if name in self.required and name not in named]
+        if wrong or missing:
+            raise invalid(f"{self.name} {', '.join(wrong + missing)}.\n{self.card}")
+        return self.formula(**{name: read_argument(name, self.kinds[name], value) for name, value in named.items()})
+
+
+def _calculator(name: str, row: Mapping[str, Any]) -> Calculator:
+    """A calculator by its row of ``calculators.yaml``: a formula, or a score by its table of points, in which an
+    argument with points per choice takes these choices, and the others are facts."""
+    hints: dict[str, Any]
+    if points := row.get("points"):
+        choices = {one: tuple(map(str, line)) for one, line in points.items() if isinstance(line, Mapping)}
+        hints = {one: choices.get(one, formulas.Sex if one == "sex" else bool) for one in row["arguments"]}
+        defaults = {one: default for one, default in row["arguments"].items() if default is not None}
+        about = row["about"]
+
+        def formula(**named: Value) -> Value:
+            return scores.total(points, {**defaults, **named})
+
+    else:
+        formula = {**vars(formulas), **vars(scores)}[name]
+        parameters = signature(formula).parameters
+        hints = {one: parameter.annotation for one, parameter in parameters.items()}
+        defaults = {one: value.default for one, value in parameters.items() if value.default is not value.empty}
+        about = " ".join((formula.__doc__ or "").split())
+    kinds = {
+        one: QUANTITIES.get(one) or (get_args(hint) if get_origin(hint) is Literal else hint)
+        for one, hint in hints.items()
+    }
+    return Calculator(name, row["id"], row["title"], about, kinds, frozenset(hints.keys() - defaults), formula)
+
+
+CALCULATORS: Mapping[str, Calculator] = {
+    name: _calculator(name, row) for name, row in read_yaml(Path(__file__).with_suffix(".yaml")).items()
+}
+
+
+def calculators(search: Value = "") -> Value:
+    """Names and titles of all calculators, or the full cards of those that hold every word of the search.
+
+    Raises ToolError when none does.
+    """
+    words = str(search).lower().replace("_", " ").split()
+    if not words:
+        return "\n".join(f"{one.name}: {one.title}" for one in CALCULATORS.values())
+    cards = [one.card for one in CALCULATORS.values()]
+    matching = [card for card in cards if all(word in card.lower().replace("_", " ") for word in words)]
+    if not matching:
+        raise invalid(f"no calculator matches {search!r:.60}; calculators() lists all {len(CALCULATORS)}")
+    return "\n".join(matching)
+
+
+FUNCTIONS: Mapping[str, Function] = {**CALCULATORS, "calculators": calculators}
