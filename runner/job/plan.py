@@ -62,8 +62,8 @@ def cells(
     jobs = [job for job in itertools.product(*lists) if not any(one <= {*job} for one in skipped)]
     if not jobs:
         raise ConfigError("hydra.sweeper.skip leaves no job of the sweep; give hydra.sweeper.skip=[] to run it")
-    if doubles := [job for job, n in Counter(jobs).items() if n > 1]:
-        raise ConfigErrors(Finding("", f"the sweep holds the same job twice: {' '.join(job)}") for job in doubles)
+    if same := [job for job, n in Counter(jobs).items() if n > 1]:
+        raise ConfigErrors(Finding("", f"the sweep holds the same job twice: {' '.join(job)}") for job in same)
     made = [Cell(job, {name: job[n].partition("=")[2] for name, n in names.items()}, "") for job in jobs]
     _label(made)
     return made

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from random import Random
 from statistics import NormalDist, fmean, stdev
+from typing import Any
 
 import numpy as np
 
@@ -150,9 +151,10 @@ class Pilot:
             kind = str(trajectory.error).partition(":")[0]
             self.errors[kind] = self.errors.get(kind, 0) + 1
             return
-        steps, purposes = trajectory.steps, usage_of(trajectory)["purposes"].values()  # that of a judge is paid, too
+        steps = trajectory.steps
+        purposes: list[Mapping[str, Any]] = [*usage_of(trajectory)["purposes"].values()]  # that of a judge is paid, too
         self.taken.append(
-            {name: sum(math.nan if of[name] is None else of[name] for of in purposes) for name in COUNTED}
+            {name: sum(math.nan if of[name] is None else float(of[name]) for of in purposes) for name in COUNTED}
         )
         if trajectory.failure == CONTEXT_LENGTH:
             self.overflows += 1  # the length of its longest call is unknown
