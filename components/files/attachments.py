@@ -120,8 +120,8 @@ def _as_png(raw: bytes, path: Path) -> bytes:
             if picture.width * picture.height > MAX_PIXELS:
                 raise ConfigError(f"{path}: {picture.width} x {picture.height} pixels are too many")
             out = io.BytesIO()
-            shown = picture if picture.mode in ("1", "L", "RGB", "RGBA", "P") else picture.convert("RGB")
-            shown.save(out, "PNG")
+            plain = picture if picture.mode in ("1", "L", "RGB", "RGBA", "P") else picture.convert("RGB")
+            plain.save(out, "PNG")
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
         raise ConfigError(f"{path}: the image cannot be read: {error}") from None
     return out.getvalue()

@@ -33,7 +33,7 @@ _OPTION = re.compile(r"^[ \t*_#>]*(?:option|(?:final )?answer)[*_]*[ \t]*:[ \t*_
 def parse_letter(raw: str, options: Mapping[str, str]) -> str | None:
     """The letter of the option that a reply chooses; None when it cannot be read. First rule that fires: the last
     ``option/answer/choice [is] [:] X``; the whole reply is a letter; it begins with ``X.``, ``X)`` or ``X:``; exactly
-    one letter stands in it as a token; without a letter, exactly one option's text stands in it. Letters are capital;
+    one letter is in it as a token; without a letter, exactly one option's text. Letters are capital;
     ``A`` before an ordinary lower-case word is an article, and ``I`` the speaker."""
     text = raw.strip()
     if text in FAILURES or not options:
@@ -71,7 +71,7 @@ def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None
 
 
 def after_mark(text: str, mark: re.Pattern[str] = _MARK) -> str:
-    """What stands after the last line that begins with ``Answer:``; the whole text when there is none."""
+    """What is after the last line that begins with ``Answer:``; the whole text when there is none."""
     end = None
     for match in mark.finditer(text):
         end = match.end()
@@ -187,7 +187,7 @@ def marked(text: str, to_end: bool = False) -> str:
 
 
 def announced(text: str) -> str:
-    """What stands after the last "answer is" or "answer:"; empty when nothing does."""
+    """What is after the last "answer is" or "answer:"; empty when nothing does."""
     end = len(text)
     for found in _ANNOUNCES.finditer(text):
         end = found.end()

@@ -65,9 +65,9 @@ def parsed(text: str | bytes) -> Any:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    decoded = text if isinstance(text, str) else text.decode("utf-8", "replace")
     depth = 0
-    for event in yaml.parse(shown, Loader=loader) if sum(map(shown.count, _NESTS)) > _DEEPEST else ():
+    for event in yaml.parse(decoded, Loader=loader) if sum(map(decoded.count, _NESTS)) > _DEEPEST else ():
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
             raise yaml.YAMLError(f"lists and mappings are nested more than {_DEEPEST} deep")

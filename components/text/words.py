@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 def replaced(text: str, swaps: Mapping[str, str]) -> str:
     """The text with whole words swapped, whatever their case, the longest first and none twice."""
-    low = {right.casefold(): shown for right, shown in swaps.items() if right.strip()}
+    low = {right.casefold(): other for right, other in swaps.items() if right.strip()}
     if not low:
         return text
     found = "|".join(re.escape(right) for right in sorted(low, key=len, reverse=True))

@@ -88,8 +88,8 @@ class _Run:
         for record in records:
             steps: Any = record.get("steps")
             calls = steps if isinstance(steps, list) else [None]
-            asked = [step.get("asked") if isinstance(step, dict) else None for step in calls]
-            if not all(isinstance(one, list) and all(isinstance(message, dict) for message in one) for one in asked):
+            requests = [step.get("asked") if isinstance(step, dict) else None for step in calls]
+            if not all(isinstance(one, list) and all(isinstance(message, dict) for message in one) for one in requests):
                 raise ConfigError(f"a record of {self.entry.label} is damaged: {record['sample_id']!r:.80}")
         return records
 

@@ -72,13 +72,13 @@ def portable(cfg: Mapping[str, Any], packed: Mapping[str, str]) -> dict[str, Any
     return dict(_mapped(cfg, change))
 
 
-def resolved(cfg: Mapping[str, Any], bundle: Path, given: Mapping[str, str]) -> dict[str, Any]:
-    """The config of a bundle with paths of this machine. ``given``: key -> path, of the command line. Raises
+def resolved(cfg: Mapping[str, Any], bundle: Path, paths: Mapping[str, str]) -> dict[str, Any]:
+    """The config of a bundle with paths of this machine. ``paths``: key -> path, of the command line. Raises
     ConfigError for a path that nobody names here, and for one that leads out of the bundle or of the data."""
 
     def change(key: str, text: str) -> str:
-        if key in given:
-            return given[key]
+        if key in paths:
+            return paths[key]
         if text.startswith(BUNDLE):
             place = (bundle / text.removeprefix(BUNDLE)).resolve()
             if not place.is_relative_to(bundle.resolve()):
@@ -96,7 +96,7 @@ def resolved(cfg: Mapping[str, Any], bundle: Path, given: Mapping[str, str]) -> 
             raise ConfigError(f"the bundle is refused: {key} names a path of this machine: {text!r:.200}")
         return text
 
-    if unknown := sorted(given.keys() - {key for key, text in texts(cfg) if text.startswith((BUNDLE, BELOW, NAMED))}):
+    if unknown := sorted(paths.keys() - {key for key, text in texts(cfg) if text.startswith((BUNDLE, BELOW, NAMED))}):
         raise ConfigError(f"{unknown[0]}: a replay takes nothing that could change what the bundle says")
     return dict(_mapped(cfg, change))
 

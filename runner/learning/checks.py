@@ -25,9 +25,9 @@ _OFF = "choose no memory ('~memory' where the agent's config chooses one)"
 def refuse_unread(experiment: Experiment, source: Source) -> None:
     """Raises ConfigError for a memory that neither the agent nor the verifier reads."""
     agents, verifier = [*agents_in(experiment.parts.agent)], experiment.parts.verifier
-    shown = any(declared(one, Requirements).memory is not None for one in agents)
-    taught = declared(verifier, VerifierTraits).reads_lessons and declared(source, SourceTraits).teaches
-    if shown or taught or experiment.cfg.get("stage") == "memory":
+    is_shown = any(declared(one, Requirements).memory is not None for one in agents)
+    is_taught = declared(verifier, VerifierTraits).reads_lessons and declared(source, SourceTraits).teaches
+    if is_shown or is_taught or experiment.cfg.get("stage") == "memory":
         return
     kind, choice = type(agents[0]).__name__, experiment.launch.choices.get("memory") or type(source).__name__
     may_show = any(declared(one, Requirements).shots is not None for one in agents)
@@ -39,8 +39,8 @@ def refuse_demonstrations(experiment: Experiment, source: Source) -> None:
     """Raises ConfigError for demonstrations of evaluated samples, for more than there are, and for those of databases
     where the tools are others."""
     memory = source.open(None, "")
-    shown = [one.problem for one in memory.search("")]
-    if seen := _shown_by(shown, experiment.samples):
+    problems = [one.problem for one in memory.search("")]
+    if seen := _shown_by(problems, experiment.samples):
         raise ConfigError(
             f"memory.prompts: its demonstrations are of {len(seen)} of the samples that are evaluated, such as"
             f" {seen[0]!r}: evaluate another split, or show other demonstrations"
@@ -59,10 +59,10 @@ def refuse_demonstrations(experiment: Experiment, source: Source) -> None:
             )
 
 
-def _shown_by(shown: Sequence[str], samples: Sequence[Sample]) -> list[str]:
+def _shown_by(problems: Sequence[str], samples: Sequence[Sample]) -> list[str]:
     """The ids of the samples that demonstrations are of, by their text or by the case that they are about."""
-    texts = {text for one in shown for text in (one, task_text(Problem("", one)))}
-    cases = tuple(case for one in shown if (case := inputs_in(one)))
+    texts = {text for one in problems for text in (one, task_text(Problem("", one)))}
+    cases = tuple(case for one in problems if (case := inputs_in(one)))
     known = ((sample.problem.id, sample.known_as) for sample in samples)
     return [name for name, one in known if task_text(one) in texts or (cases and one.context.startswith(cases))]
 

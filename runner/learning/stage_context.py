@@ -50,7 +50,7 @@ class Practice:
     door: Door
     progress: Progress | None = None
     what: str = "training sample"
-    played: set[str] = field(default_factory=set)
+    finished: set[str] = field(default_factory=set)
     skipped: set[str] = field(default_factory=set)
 
     async def play(self, sample: Sample, solve: Solve, memory: Memory | None = None, epoch: int = 0) -> Played:
@@ -65,8 +65,8 @@ class Practice:
             raise ModelError(f"{self.what} {name!r}: {last}", "training")
         if trajectory.failure == CONTEXT_LENGTH:
             self.skipped.add(name)
-        if self.progress is not None and name not in self.played:
-            self.played.add(name)
+        if self.progress is not None and name not in self.finished:
+            self.finished.add(name)
             self.progress.finished(name in self.skipped)
         return Played(trajectory, deciding(self.parts.scorers, scores), {score.name: score.value for score in scores})
 

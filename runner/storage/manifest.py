@@ -123,8 +123,8 @@ def command_line(resume: str = "") -> str:
     ``run.resume=FOLDER``, the command that continues the run: pasted into the same shell it finds the same interpreter,
     so a program that is not on the PATH keeps its folder."""
     name, key = Path(sys.argv[0]).name, resume.partition("=")[0]
-    given = [word for word in sys.argv[1:] if not resume or not word.startswith((f"{key}=", "hydra.run.dir="))]
-    words = [shlex.quote(word) for word in [*map(redact, given), *([resume] if resume else [])]]  # a path is not a key
+    kept = [word for word in sys.argv[1:] if not resume or not word.startswith((f"{key}=", "hydra.run.dir="))]
+    words = [shlex.quote(word) for word in [*map(redact, kept), *([resume] if resume else [])]]  # a path is not a key
     module = name == "__main__.py"
     program, path = ("python", sys.executable) if module else (name, sys.argv[0])
     if resume and os.path.abspath(shutil.which(program) or "") != os.path.abspath(path):

@@ -19,7 +19,7 @@ CONFIG = "config.yaml"
 COMPLETE = "complete"
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a tenth of the time where PyYAML has libyaml
 _EMPTY = {"null", "0", "false", '""', "[]", "{}"}
-# Settings that cannot change a score. Of the toolset's demonstrations memory.prompts decides what is shown, and the
+# Settings that cannot change a score. Of the toolset's demonstrations memory.prompts decides what agents see, and the
 # switches of a profile are compared where they are used.
 _FREE = {"run", "tracking", "hydra", "compare", "budget.run", "budget.ask_above_usd", "toolset.demonstrations"}
 _FREE_OF_A_MODEL = {
@@ -28,15 +28,15 @@ _FREE_OF_A_MODEL = {
 }  # fmt: skip
 
 
-def folder_for(cfg: Mapping[str, Any], wanted: Path, given: bool) -> Path:
+def folder_for(cfg: Mapping[str, Any], wanted: Path, named: bool) -> Path:
     """The folder of a single run: what ``run.resume`` names, else a new one. Raises ConfigError. ``wanted`` is the
-    configured folder, ``given`` says that the command line named it."""
+    configured folder, ``named``: the command line named it."""
     resume = cfg["run"]["resume"]
     if resume is None:
-        if given and (wanted / records.FILE).exists():
+        if named and (wanted / records.FILE).exists():
             how = setting("run.resume", wanted)
             raise ConfigError(f"{wanted} holds a run already; resume it with {how}, or name another folder")
-        return wanted if given else unused(wanted)
+        return wanted if named else unused(wanted)
     folder = Path(resume)
     if resume == "last":
         runs = [path.parent for path in wanted.parent.glob(f"*/{CONFIG}")] if wanted.parent.is_dir() else []

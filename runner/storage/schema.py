@@ -152,7 +152,7 @@ class Spent(TypedDict):
 
 
 class Session(Spent):
-    """What one process asked and spent; a resumed run has several. ``answered_by``: role -> names of the models."""
+    """What one process sent and spent; a resumed run has several. ``answered_by``: role -> names of the models."""
 
     sent: int
     from_journal: int

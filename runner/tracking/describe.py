@@ -179,9 +179,9 @@ def columns(jobs: Sequence[Job], named: Sequence[str] = ()) -> tuple[list[str], 
 def shared_view(jobs: Sequence[Job], sweep: str, named: Sequence[str] = ()) -> str:
     """The view of a sweep as MLflow stores it: its jobs, best first, with what varies and the headline metrics."""
     varied, metrics = columns(jobs, named)
-    shown = [f"params.`{safe(name)}`" for name in varied] + [f"metrics.`{safe(name)}`" for name in metrics]
+    selected = [f"params.`{safe(name)}`" for name in varied] + [f"metrics.`{safe(name)}`" for name in metrics]
     if any(job.manifest.get("model_kind") != "live" for job in jobs):
-        shown.append("tags.`model_kind`")
+        selected.append("tags.`model_kind`")
     view = {
         "searchFilter": f"tags.level = 'job' AND tags.sweep = '{sweep}'",
         "orderByKey": f"metrics.`{safe(metrics[0])}`" if metrics else "attributes.start_time",
@@ -191,7 +191,7 @@ def shared_view(jobs: Sequence[Job], sweep: str, named: Sequence[str] = ()) -> s
         "datasetsFilter": [],
         "modelVersionFilter": "All Runs",
         "runsHiddenMode": "SHOW_ALL",
-        "selectedColumns": shown,
+        "selectedColumns": selected,
     }
     return orjson.dumps(view).decode()
 

@@ -7,6 +7,7 @@ import pytest
 from components.core.types import Problem, Sample
 from runner.learning.checks import _shown_by
 from tests.acceptance.command import here
+from tests.slow import slow
 
 TASKS = [{"task": "Instruction:\nWhich?\nA. one\nB. two", "steps": [['Finish[{"response":"A"}]', "A"]]}]
 CAB = ("dataset=cab_mini", "dataset.tasks=[medqa]", "dataset.per_task=1", "tracking=off", "run.journal=null")
@@ -44,7 +45,15 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("words", REFUSED)
+SAME_RULE = {
+    ("agent=react", "memory=demonstrations", "verifier=refine"), ("agent=react", "memory.step=2"),
+    ("agent=react", "agent.shots=1"), ("agent=react_one_shot", "agent.shots=0"), ("agent=reflectool", "memory.k=2"),
+}  # fmt: skip  # as another row, or as in test_memory
+
+
+@pytest.mark.parametrize(
+    "words", [pytest.param(words, marks=slow) if words in SAME_RULE else words for words in REFUSED]
+)
 def test_what_would_be_ignored_is_refused_in_one_line(tmp_path, monkeypatch, words):
     (tmp_path / "outputs/.prompts/mine").mkdir(parents=True)
     (tmp_path / "outputs/.prompts/mine/system.jinja").write_text("{{ instructions }}")
@@ -54,6 +63,7 @@ def test_what_would_be_ignored_is_refused_in_one_line(tmp_path, monkeypatch, wor
     assert len(done.err.splitlines()) == 1 and REFUSED[words] in done.err
 
 
+@slow
 def test_lessons_alone_are_read_by_a_verifier_of_any_agent(tmp_path):
     done = here(tmp_path, *CAB, "agent=react", "memory=learnt", "verifier=refine", own=False)
     assert done.code == 0, done.err

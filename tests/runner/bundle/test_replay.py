@@ -77,8 +77,8 @@ def test_what_was_changed_is_named_with_the_first_call_that_it_spoils(site, else
 
 @pytest.mark.parametrize(
     ("name", "member"),
-    [("single", "journal.jsonl"), ("shipped", "react/problem.jinja")],
-)  # fmt: skip
+    [("single", "journal.jsonl"), pytest.param("shipped", "react/problem.jinja", marks=slow)],
+)
 def test_a_bit_that_flipped_within_the_zip_is_named(site, elsewhere, name, member):
     told = elsewhere.play(f"run.replay={flipped(site.bundle(name), elsewhere.home / 'b.zip', member)}", code=1)
     assert re.search(rf"not the same: \S*{member} is not what was packed", told), told
@@ -94,7 +94,10 @@ FORGED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", [pytest.param(name, marks=slow) if name == "a reply" else name for name in FORGED])
+SLOW_FORGED = {"a reply", "what prompts include", "metrics of another form"}  # shown by differences, too
+
+
+@pytest.mark.parametrize("what", [pytest.param(name, marks=slow) if name in SLOW_FORGED else name for name in FORGED])
 def test_what_was_changed_together_with_the_list_is_named(site, elsewhere, what):
     member, change, code, wanted = FORGED[what]
 

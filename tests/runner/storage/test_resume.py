@@ -84,31 +84,31 @@ def test_what_can_change_a_score_is_named(values, told):
 
 def test_a_new_run_gets_a_folder_without_a_run(tmp_path):
     wanted = tmp_path / "stamp"
-    assert folder_for(CFG, wanted, given=False) == wanted
-    assert folder_for(CFG, wanted, given=False) == tmp_path / "stamp-2", "the first one is taken"
+    assert folder_for(CFG, wanted, named=False) == wanted
+    assert folder_for(CFG, wanted, named=False) == tmp_path / "stamp-2", "the first one is taken"
     assert unused(wanted) == tmp_path / "stamp-3" and (tmp_path / "stamp-3").is_dir()
 
 
 def test_a_folder_that_was_given_may_hold_other_files_but_no_run(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    assert folder_for(CFG, tmp_path, given=True) == tmp_path
+    assert folder_for(CFG, tmp_path, named=True) == tmp_path
     (tmp_path / "records.jsonl").write_text("")
     with pytest.raises(ConfigError, match=r"holds a run already; resume it with run\.resume="):
-        folder_for(CFG, tmp_path, given=True)
+        folder_for(CFG, tmp_path, named=True)
 
 
 def test_last_is_the_run_begun_last(tmp_path):
     for n, name in enumerate(("b", "a", "c")):
         os.utime(begun(tmp_path / name) / "config.yaml", (n, n))
     (tmp_path / "z").mkdir()
-    assert folder_for(changed(run__resume="last"), tmp_path / "new", given=False) == tmp_path / "c"
+    assert folder_for(changed(run__resume="last"), tmp_path / "new", named=False) == tmp_path / "c"
 
 
 def test_there_may_be_nothing_to_go_on_with(tmp_path):
     with pytest.raises(ConfigError, match="there is no run folder below"):
-        folder_for(changed(run__resume="last"), tmp_path / "none" / "new", given=False)
+        folder_for(changed(run__resume="last"), tmp_path / "none" / "new", named=False)
     with pytest.raises(ConfigError, match="there is no run folder nowhere"):
-        folder_for(changed(run__resume="nowhere"), tmp_path / "new", given=False)
+        folder_for(changed(run__resume="nowhere"), tmp_path / "new", named=False)
 
 
 def test_another_config_is_refused_with_its_differences(tmp_path):
@@ -116,18 +116,18 @@ def test_another_config_is_refused_with_its_differences(tmp_path):
     with pytest.raises(
         ConfigError, match="was begun with another config: limit was null, now is 3; seed was 0, now is 1"
     ):
-        folder_for(changed(run__resume=str(folder), seed=1, limit=3), tmp_path / "new", given=False)
+        folder_for(changed(run__resume=str(folder), seed=1, limit=3), tmp_path / "new", named=False)
 
 
 def test_a_folder_that_is_no_runs_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(ConfigError, match="is not a run folder"):
-        folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", given=False)
+        folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", named=False)
 
 
 def test_a_folder_that_died_before_its_config_goes_on(tmp_path):
     (tmp_path / "manifest.json").write_text("{}")
-    assert folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", given=False) == tmp_path
+    assert folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", named=False) == tmp_path
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_a_written_config_hides_secrets_and_can_be_read_again():
 def test_a_damaged_config_is_said_to_be_damaged(tmp_path):
     (tmp_path / "config.yaml").write_text("model:\n  [hidden]: true\n")
     with pytest.raises(ConfigError, match=r"config\.yaml is damaged"):
-        folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", given=False)
+        folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", named=False)
 
 
 @pytest.mark.parametrize(
