@@ -180,10 +180,7 @@ class Cab(FileDataset[Row]):
         """The splits whose folders are there."""
         return tuple(split for split in ("test", "train", "ablations") if (self._root / split).is_dir())
 
-    @property
-    def splits(self) -> Sequence[str]:
-        """The splits whose folders are there."""
-        return self.split_names
+    splits = split_names  # also those that lack a file, which is an error
 
     @property
     def _root(self) -> Path:
