@@ -29,12 +29,12 @@ from components.core.traits import MemoryTraits, declared
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import before_judging
+from runner.episode.progress import Progress
 from runner.experiment.experiment import Experiment, study
 from runner.learning.lesson import Lesson, known_by, lesson_of
 from runner.learning.stage_context import Practice, origin_of
 from runner.storage import manifest, records
 from runner.storage.schema import Manifest
-from runner.terminal.progress import Progress
 
 log = logging.getLogger("runner")
 _NAME = re.compile(r"[0-9a-f]{16}")

@@ -18,13 +18,13 @@ from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Priva
 from runner.episode.door import Door
 from runner.episode.ending import consults, deciding
 from runner.episode.episode import play
+from runner.episode.progress import Progress
 from runner.episode.shared import Parts
 from runner.experiment.experiment import Experiment, clean, declared_scores, study
 from runner.learning.lesson import known_by, privacy_of, prompt_manifests, training
 from runner.storage import manifest
 from runner.storage.resume import settled
 from runner.storage.schema import Record
-from runner.terminal.progress import Progress
 
 _NOT_COMPARED = ("name", "limit", "epochs", "memory")  # of a config, when a stage is continued
 

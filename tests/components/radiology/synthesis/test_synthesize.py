@@ -81,7 +81,7 @@ def test_a_table_that_is_none_is_refused(tmp_path, text, said):
             b"anatomy,modality,disease\nChest,CT,\xe9\n",
             "diseases.csv cannot be read: 'utf-8' codec can't decode byte 0xe9 in position 34",
         ),
-        (b'anatomy,modality,disease\nChest,CT,"' + b"x" * 200_000, "diseases.csv cannot be read: field larger than"),
+        (b'anatomy,modality,disease\nChest,CT,"' + b"x" * 4_100_000, "diseases.csv cannot be read: field larger than"),
     ],
 )
 def test_a_table_that_nobody_can_read_is_named(tmp_path, data, said):
