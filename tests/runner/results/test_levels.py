@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from components.cab.scorers import Cab
-from components.cab.scorers import ToolUse
+from components.cab.scorers import Cab, ToolUse
 from components.core.errors import ConfigError
 from components.core.traits import ScorerTraits
 from components.scorers.choice import Choice
