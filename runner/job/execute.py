@@ -15,13 +15,13 @@ from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import shortly
 from runner.episode.episode import is_cancelled, play
+from runner.episode.progress import Board, Progress
 from runner.episode.shared import Parts
 from runner.job.shared_resources import Lease, StopRule
 from runner.learning.memory import GrowingMemory, Growth
 from runner.results.table import plain
 from runner.storage.records import RecordWriter, record_of, slim
 from runner.storage.schema import Record
-from runner.terminal.progress import Board, Progress
 
 
 @dataclass

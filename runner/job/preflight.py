@@ -21,13 +21,13 @@ from components.core.types import CONTEXT_LENGTH, Trajectory
 from components.core.usage import usage_of
 from runner.episode.budget import Spent
 from runner.episode.episode import play
+from runner.episode.progress import clock
 from runner.experiment.experiment import study
 from runner.job.prepare import Job
 from runner.job.shared_resources import SharedResources, lane_of
 from runner.learning.memory import with_memory
 from runner.results.table import show
 from runner.storage.records import read
-from runner.terminal.progress import clock
 
 COUNTED = ("calls", "input_tokens", "output_tokens", "cost_usd")
 _TIGHT = 0.8  # share of the window beyond which a conversation is said to be close to it

@@ -12,6 +12,7 @@ from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.traits import MemoryTraits, ModelTraits, declared
 from runner.episode.door import Door
 from runner.episode.ending import shortly
+from runner.episode.progress import Progress, log_to
 from runner.experiment.experiment import Experiment, facts_of, study, sweep_id
 from runner.experiment.parts import sandbox_of
 from runner.job.execute import Execution, Outcome
@@ -27,7 +28,6 @@ from runner.storage import disk, manifest
 from runner.storage.records import RecordWriter
 from runner.storage.resume import quoted, written
 from runner.storage.schema import Manifest, Session
-from runner.terminal.progress import Progress, log_to
 from runner.tracking import Heartbeat, track_made
 
 log = logging.getLogger("runner")

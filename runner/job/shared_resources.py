@@ -16,9 +16,9 @@ from components.core.errors import OVERFLOW, ConfigError
 from components.core.protocols import Model, Studying
 from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.episode.door import Door, InFlight
+from runner.episode.progress import Board
 from runner.experiment.experiment import Experiment
 from runner.storage.journal import Journal
-from runner.terminal.progress import Board
 
 Watch = Callable[[Experiment, Sequence[Mapping[str, Any]]], str | None]  # why to stop a job with these records
 

@@ -18,13 +18,13 @@ from components.core.traits import MemoryTraits, declared
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import before_judging
+from runner.episode.progress import Progress
 from runner.experiment.experiment import study
 from runner.learning import folders
 from runner.learning.lesson import Lesson, known_by, lesson_of
 from runner.learning.stage_context import Practice, origin_of
 from runner.storage import manifest, records
 from runner.storage.schema import Manifest
-from runner.terminal.progress import Progress
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment

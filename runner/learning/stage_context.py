@@ -20,6 +20,7 @@ from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Probl
 from runner.episode.door import Door
 from runner.episode.ending import consults, deciding
 from runner.episode.episode import play
+from runner.episode.progress import Progress
 from runner.episode.shared import Parts
 from runner.experiment.experiment import clean, declared_scores, study
 from runner.learning.folders import root_of
@@ -27,7 +28,6 @@ from runner.learning.lesson import inherited_privacy, inherited_texts, known_by,
 from runner.storage import manifest
 from runner.storage.resume import settled
 from runner.storage.schema import Record
-from runner.terminal.progress import Progress
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
