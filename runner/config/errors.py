@@ -63,7 +63,7 @@ def unreachable(error: OSError) -> ConfigError:
 
 
 def complain(error: ConfigError, whose: str = "") -> None:
-    """Print every finding on a line of its own, on standard error."""
+    """Print every finding in a line, on standard error."""
     findings = [str(finding) for finding in error.findings] if isinstance(error, ConfigErrors) else [str(error)]
     for text in findings[:_SHOWN]:
         print_note(f"config error: {whose}{redact(text)}")

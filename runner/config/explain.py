@@ -26,13 +26,13 @@ _RETIRED = {  # key -> what replaces it
 _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?)'", re.DOTALL)
 
 
-def refuse_misspelled(words: Iterable[str], flags: Collection[str]) -> None:
+def refuse_misspelled(words: Sequence[str], flags: Collection[str]) -> None:
     """Raise ConfigError for ``--limit=5`` and ``limit:5``, which Hydra would not explain, and for ``agent=x.yaml``."""
-    for word in words:
+    for before, word in zip(("", *words), words, strict=False):
         key, equals, value = word.partition("=")
         if word.startswith("--") and equals and key not in flags:
             raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
-        if found := re.fullmatch(r"([\w./@]*\w):([^=]+)", word):
+        if before not in flags and (found := re.fullmatch(r"([\w./@]*\w):([^=]+)", word)):
             raise ConfigError(f"command line: {word}: a value comes after an equals sign: {found[1]}={found[2]}")
         if value.endswith((".yaml", ".yml")) and (CONF / key.lstrip("+")).is_dir():
             raise ConfigError(f"command line: {word}: a choice has no suffix: {word.removesuffix(Path(value).suffix)}")

@@ -1,4 +1,4 @@
-"""What a job reports while samples run: a live bar on a terminal, plain lines elsewhere, and the run's log."""
+"""What is reported while episodes run: a live bar on a terminal, plain lines elsewhere, and the log of the run."""
 
 import logging
 import sys

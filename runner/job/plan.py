@@ -75,7 +75,7 @@ def key_of(override: Override) -> str:
 
 
 def _values(override: Override) -> list[str]:
-    """The words that an override stands for, one per value."""
+    """The words of an override, one per value."""
     key = override.get_key_element()
     if not override.is_sweep_override():
         return [str(override.input_line) if override.is_delete() else f"{key}={override.get_value_element_as_str()}"]

@@ -41,9 +41,9 @@ async def is_approved(jobs: Sequence[Job], spent: Spent) -> bool:
     async with SharedResources(first.budget, len(jobs), len(jobs), spent) as resources:
         pilots = await asyncio.gather(*(_pilot(job, resources, k) for job in jobs))
     present(pilots, k)
-    asked = time.monotonic()
+    begun = time.monotonic()
     approved = ask_to_continue(sum_of([one.total("cost_usd") for one in pilots]), first.cfg["budget"]["ask_above_usd"])
-    spent.started += time.monotonic() - asked  # time at the question does not count for budget.run.seconds
+    spent.started += time.monotonic() - begun  # time at the question does not count for budget.run.seconds
     return approved
 
 
@@ -127,8 +127,8 @@ def ask_to_continue(cost: Estimate, above: float | None) -> bool:
 class Pilot:
     """A job's pilot samples. ``owed``: samples it has to run, ``per_minute``: its model's limits of requests and of
     tokens, ``lane``: that of its model, ``taken``: per sample what is ``COUNTED``, ``longest``: tokens of its longest
-    call and reply, ``seconds`` per sample, ``asked``: seconds of calls that were sent, ``found``: calls that were
-    replayed, ``errors``: kind -> number of samples, ``overflows``: samples that were longer than the window."""
+    call and reply, ``seconds`` per sample, ``latencies``: seconds of calls that were sent, number of ``replayed``
+    calls, ``errors``: kind -> number of samples, ``overflows``: samples that were longer than the window."""
 
     label: str
     owed: int
@@ -139,8 +139,8 @@ class Pilot:
     taken: list[Mapping[str, float]] = field(default_factory=list)
     longest: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    asked: list[float] = field(default_factory=list)
-    found: int = 0
+    latencies: list[float] = field(default_factory=list)
+    replayed: int = 0
     errors: dict[str, int] = field(default_factory=dict)
     overflows: int = 0
     stopped: str = ""
@@ -162,8 +162,8 @@ class Pilot:
             usages = [step.usage for step in steps]
             self.longest.append(max(((of.input_tokens or 0) + (of.output_tokens or 0) for of in usages), default=0))
         self.seconds.append(seconds)
-        self.asked += [step.seconds for step in steps if not step.replayed]
-        self.found += sum(step.replayed for step in steps)
+        self.latencies += [step.seconds for step in steps if not step.replayed]
+        self.replayed += sum(step.replayed for step in steps)
 
     def total(self, name: str) -> Estimate:
         """An estimate of what all owed samples take."""
@@ -172,9 +172,11 @@ class Pilot:
     @property
     def per_sample(self) -> float:
         """Seconds; calls that the journal answered count with the mean time of a call."""
-        if not self.seconds or (self.found and not self.asked):
+        if not self.seconds or (self.replayed and not self.latencies):
             return math.nan
-        return fmean(self.seconds) + (self.found * fmean(self.asked) / len(self.seconds) if self.found else 0.0)
+        return fmean(self.seconds) + (
+            self.replayed * fmean(self.latencies) / len(self.seconds) if self.replayed else 0.0
+        )
 
     @property
     def expected_longest(self) -> int:

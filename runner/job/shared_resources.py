@@ -196,7 +196,7 @@ class ErrorStreak:
 
 @dataclass
 class StopRule:
-    """When a job stops by itself: after too many errors in a row, of its own or of its ``endpoint`` in all jobs, and
+    """When a job stops by itself: after too many errors in a row, in the job or at its ``endpoint`` in all jobs, and
     more than are ``permitted``."""
 
     permitted: float

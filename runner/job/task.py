@@ -90,6 +90,7 @@ async def run_alone(job: Job) -> int:
     if experiment.cfg["run"]["preflight"] and experiment.launch.sweep is None:
         from runner.job.preflight import is_approved
 
+        spent = Spent()  # imports take none of its seconds
         if not await is_approved([job], spent):
             return INTERRUPTED
     async with SharedResources(experiment.budget, spent=spent) as resources:

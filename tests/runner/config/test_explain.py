@@ -65,4 +65,4 @@ def test_a_config_that_is_not_there_has_its_nearest():
 
 def test_a_colon_for_an_equals_sign_is_refused_with_what_is_meant():
     with pytest.raises(ConfigError, match=r"limit:3: a value comes after an equals sign: limit=3$"):
-        refuse_misspelled(["limit:3"], ())
+        refuse_misspelled(["--config-dir", "a:b", "limit:3"], ["--config-dir"])
