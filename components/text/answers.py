@@ -31,10 +31,11 @@ _OPTION = re.compile(r"^[ \t*_#>]*(?:option|(?:final )?answer)[*_]*[ \t]*:[ \t*_
 
 
 def parse_letter(raw: str, options: Mapping[str, str]) -> str | None:
-    """The letter of the option that a reply chooses; None when it cannot be read. First rule that fires: the last
-    ``option/answer/choice [is] [:] X``; the whole reply is a letter; it begins with ``X.``, ``X)`` or ``X:``; exactly
-    one letter is in it as a token; without a letter, exactly one option's text. Letters are capital;
-    ``A`` before an ordinary lower-case word is an article, and ``I`` the speaker."""
+    """The letter of the option that a reply chooses; None when it cannot be read.
+
+    First rule that fires: the last ``option/answer/choice [is] [:] X``; the whole reply is a letter; it begins with
+    ``X.``, ``X)`` or ``X:``; exactly one letter is in it as a token; without a letter, exactly one option's text.
+    Letters are capital; ``A`` before an ordinary lower-case word is an article, and ``I`` the speaker."""
     text = raw.strip()
     if text in FAILURES or not options:
         return None
@@ -54,10 +55,11 @@ def parse_letter(raw: str, options: Mapping[str, str]) -> str | None:
 
 
 def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None:
-    """The decision (yes, no, maybe) that a reply takes, in lower case; None when it cannot be read. First rule that
-    fires: the last ``option/answer/choice/decision [is] [:] yes``; the whole reply is a decision; it begins with one
-    that a punctuation mark ends; exactly one occurs in it as a word, where ``no`` and ``maybe`` before another word (no
-    difference, maybe later) are ordinary English."""
+    """The decision (yes, no, maybe) that a reply takes, in lower case; None when it cannot be read.
+
+    First rule that fires: the last ``option/answer/choice/decision [is] [:] yes``; the whole reply is a decision; it
+    begins with one that a punctuation mark ends; exactly one occurs in it as a word, where ``no`` and ``maybe`` before
+    another word (no difference, maybe later) are ordinary English."""
     text = raw.strip()
     if text in FAILURES:
         return None

@@ -65,7 +65,7 @@ class Journal:
 
     def get(self, key: bytes) -> bytes | None:
         """The payload that was first written under ``key`` (32 bytes), or None."""
-        word = journal_files.word_of(_checked(key))
+        word = journal_files.word_of(key)
         places = [place for index in self._indices for place in index.find(word)]
         if key in self._live:
             places.append(self._live[key])
@@ -81,10 +81,12 @@ class Journal:
         """Append an entry with one write; a key we are writing already stays as it is. Raises Unwritable."""
         if self.read_only:
             raise io.UnsupportedOperation(f"the journal {self.folder} is opened read_only: it takes no entries")
+        if len(key) != 32:
+            raise ValueError(f"a key of the journal has 32 bytes, found {len(key)}: {key!r}")
         try:
             if self._writer is None:
                 self._writer = Writer(self.folder, max((int(name[:20]) for name in self._segments), default=0))
-            if _checked(key) in self._writer.places:
+            if key in self._writer.places:
                 return
             self._writer.put(key, payload)
             if len(self._writer.places) >= _SEGMENT_ENTRIES:
@@ -209,9 +211,3 @@ class Journal:
                     path.unlink(missing_ok=True)
         except OSError as error:
             log.warning("the indices of %s were not merged: %s", self.folder, error)
-
-
-def _checked(key: bytes) -> bytes:
-    if len(key) != 32:
-        raise ValueError(f"a key of the journal has 32 bytes, found {len(key)}: {key!r}")
-    return key

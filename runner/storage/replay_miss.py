@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import orjson
 
@@ -10,8 +10,6 @@ from runner.storage.journal import Journal
 
 _SHOWN = 60
 _FIELDS = ("model", "purpose", "role", "sampling", "tools")
-
-Calls: TypeAlias = dict[int, list[tuple[bytes, str]]]  # number of a call -> keys and purposes of its entries
 
 
 def explain_miss(journal: Journal, wanted: Mapping[str, Any]) -> str:
@@ -41,9 +39,9 @@ def explain_miss(journal: Journal, wanted: Mapping[str, Any]) -> str:
 
 
 @lru_cache(maxsize=1)
-def _branches(journal: Journal) -> dict[tuple[str, int, str], Calls]:
-    """(sample, epoch, branch) -> its model calls; the entries of tools have no place."""
-    branches: dict[tuple[str, int, str], Calls] = {}
+def _branches(journal: Journal) -> dict[tuple[str, int, str], dict[int, list[tuple[bytes, str]]]]:
+    """(sample, epoch, branch) -> number of a call -> keys and purposes of its entries; those of tools have no place."""
+    branches: dict[tuple[str, int, str], dict[int, list[tuple[bytes, str]]]] = {}
     for key, payload in journal.entries():
         head = orjson.loads(payload)
         if "at" in head:
