@@ -7,7 +7,6 @@ action and what came back. Of solved questions of a database (``components.actin
 place of references. An ``Example`` is a question with its answer, and maybe a rationale.
 """
 
-import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -101,11 +100,12 @@ def shown_tasks(episode: Episode, shots: int) -> Sequence[Demonstration]:
     names = lasting_names(tool.spec for tool in episode.offer.tools.values())
     known = {*names.values(), FINISH, REFUSE}
     found = [one for one in episode.memory.search(task_text(episode.problem)) if "steps" in one.data][:shots]
-    return [
-        replace(one, solution=to_local(chain_text(steps), names))
-        for one in found
-        for steps in [[step for step in one.data["steps"] if "id" in one.data or step[0].partition("[")[0] in known]]
-    ]
+    shown = []
+    for one in found:
+        is_fixed, steps = "id" not in one.data, one.data["steps"]
+        steps = [(did, saw) for did, saw in steps if not is_fixed or did.partition("[")[0] in known]
+        shown.append(replace(one, solution=to_local(chain_text(steps), names)))
+    return shown
 
 
 def shown_plans(episode: Episode, database: str, shots: int) -> Sequence[Demonstration]:
@@ -167,13 +167,17 @@ def as_examples(values: object, place: str) -> tuple[Example, ...]:
     """Examples of JSON or YAML. Raises ConfigError, naming the place, for what is not an example."""
     found: list[Example] = []
     for number, row in enumerate(values if isinstance(values, list) else [values], 1):
-        with contextlib.suppress(ValidationError):
-            found.append(_EXAMPLE.validate_python(row))
-        if len(found) < number or (found[-1].choices and found[-1].answer not in found[-1].choices):
+        try:
+            one = _EXAMPLE.validate_python(row)
+            is_whole = not one.choices or one.answer in one.choices
+        except ValidationError:
+            is_whole = False
+        if not is_whole:
             raise ConfigError(
                 f"{place}: entry {number}: an example has the texts id, question, answer, and may have context, task,"
                 f" rationale and choices (letter: text, the answer among them); found {row!r:.80}"
             )
+        found.append(one)
     return tuple(found)
 
 

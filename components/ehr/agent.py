@@ -14,7 +14,6 @@ from annotated_types import Ge, Interval
 
 from components.acting.action_lines import line_text
 from components.acting.demonstrations import steps_of
-from components.acting.python_cell import PythonCell, cell_of
 from components.acting.solved import MEMORY, SEEDS, Form, learn, seeds_of, solved_like
 from components.core.errors import ConfigError
 from components.core.messages import Message, Sampling
@@ -23,6 +22,7 @@ from components.core.tools import Offer
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Action, Answer, Failure, Refusal
 from components.ehr.outcome import export_episode
+from components.ehr.python_cell import PythonCell, cell_of
 from components.ehr.toolset import Overview
 from components.prompts import load
 

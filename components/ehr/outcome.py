@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property as cached
 from typing import Any
 
-from components.acting.python_cell import cell_of
 from components.core.types import Observed, Sample, Step, Trajectory
 from components.ehr.errors import KINDS
+from components.ehr.python_cell import cell_of
 
 END = "TERMINATE"
 LIMITS = ("timeout", "killed", "too_large")

@@ -38,8 +38,8 @@ class PromptSet:
         self.name = name
         self.texts = texts = {path.stem: self._read(path) for path in sorted(folder.glob("*.jinja"))}
         self._data = {path.name: self._read(path) for path in sorted(folder.glob("*.yaml"))}
-        ours = folder.resolve().parent == _ROOT  # others are rendered in a sandbox
-        self._environment = environment = (jinja2.Environment if ours else ImmutableSandboxedEnvironment)(
+        kind = jinja2.Environment if folder.resolve().parent == _ROOT else ImmutableSandboxedEnvironment
+        self._environment = environment = kind(
             undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
         )
         self.written = self._checked()

@@ -84,7 +84,9 @@ _DECLARED: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
     "Toolset": ("traits", "ToolsetTraits", {
         "tools": "tools", "permits": "permits", "notes": "notes", "runs_code": "sandbox", "ready": "prepare",
     }),
-    "Tool": ("traits", "ToolTraits", {"identity": "identity", "untried": "triable", "wraps": "wrapped"}),
+    "Tool": ("traits", "ToolTraits", {
+        "identity": "identity", "untried": "triable", "wraps": "wrapped", "timeout_seconds": "timeout_seconds",
+    }),
     "Dataset": ("traits", "DatasetTraits", {"base": "base"}),
     "Grammar": ("traits", "GrammarTraits", {"needs_tools": "needs_tools"}),
     "Source": ("traits", "SourceTraits", {"holds": "holds", "grows": "grows", "per": "per_task"}),

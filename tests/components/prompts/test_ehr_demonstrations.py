@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from components.acting.demonstrations import steps_of
-from components.agents.planned import CotPlan
 from components.core.types import Answer
 from components.ehr.cell import functions
 from components.ehr.columns import prepare
 from components.ehr.interpreters import run_sql
 from components.ehr.metadata import metadata
+from components.ehr.planned import CotPlan
 from components.ehr.tables import Tables
 from components.ehr.toolset import EhrState
 from components.prompts import load

@@ -7,17 +7,17 @@ from functools import cache
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from components.acting.python_cell import PythonCell
 from components.acting.solved import Entry, SolvedQuestions, own_seeds
-from components.agents.code_writers import DinSql, Llm2Sql, SelfDebugging
-from components.agents.planned import Chameleon, CotPlan
 from components.agents.react import ReAct, Reflexion
 from components.core.messages import Message
 from components.core.plain import Accept, Intact
 from components.core.types import Sample, Trajectory
 from components.ehr import actions as actions
 from components.ehr.agent import EhrAgent
+from components.ehr.code_writers import DinSql, Llm2Sql, SelfDebugging
 from components.ehr.datasets.ehragent_edition import EhrAgentEdition
+from components.ehr.planned import Chameleon, CotPlan
+from components.ehr.python_cell import PythonCell
 from components.ehr.scorer import Ehr as Scorer
 from components.ehr.simulated.case import Case, Gold
 from components.ehr.simulated.prompt import prompt_of

@@ -1,9 +1,9 @@
 import pytest
 
 from components.acting.action_lines import ActionLine, action_lines
-from components.agents.planned import PlanRun
 from components.core.messages import Message
 from components.core.types import Answer, Failure, Refusal
+from components.ehr.planned import PlanRun
 from tests.record_desk import Records, counting
 
 

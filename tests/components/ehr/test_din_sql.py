@@ -1,8 +1,8 @@
 import pytest
 
 from components.acting.solved import Entry, SolvedQuestions
-from components.agents.code_writers import DinSql, kind_in, kind_of
 from components.ehr.actions import SQLInterpreter
+from components.ehr.code_writers import DinSql, kind_in, kind_of
 from tests.wards import played, sample
 
 TOOLS = (SQLInterpreter(),)

@@ -1,7 +1,7 @@
 import pytest
 
-from components.agents.code_writers import Llm2Sql
 from components.ehr.actions import SQLInterpreter
+from components.ehr.code_writers import Llm2Sql
 from tests.wards import played, sample
 
 TOOLS = (SQLInterpreter(),)

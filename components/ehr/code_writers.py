@@ -21,7 +21,6 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 
 from components.acting.action_lines import call_of
-from components.acting.python_cell import PythonCell, cell_of
 from components.acting.solved import ShowsSolved, seeds_of
 from components.core.errors import ActionError, ConfigError
 from components.core.messages import Message
@@ -29,6 +28,7 @@ from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Action, Answer, Failure, Observed, Refusal
+from components.ehr.python_cell import PythonCell, cell_of
 from components.prompts import load
 from components.sql.complexity import tables_of
 

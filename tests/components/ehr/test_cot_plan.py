@@ -1,9 +1,9 @@
 import pytest
 
-from components.agents.planned import CotPlan
 from components.agents.self_consistency import SelfConsistency
 from components.core.errors import ConfigError
 from components.core.types import Answer, Failure, Refusal
+from components.ehr.planned import CotPlan
 from tests.record_desk import Records, solving
 
 PLAN = """The last admission comes from admissions, its drugs from prescriptions [both have HADM_ID].

@@ -2,11 +2,11 @@ from time import monotonic
 
 import pytest
 
-from components.agents.code_writers import Llm2Sql, answer_with_rows, database_facts, refused_in, statement_in
 from components.core.errors import ConfigError
 from components.core.messages import Message
 from components.core.tools import Offer
 from components.core.types import Answer, Failure, Refusal
+from components.ehr.code_writers import Llm2Sql, answer_with_rows, database_facts, refused_in, statement_in
 from tests.attempts import Attempt
 from tests.record_desk import Records, counting
 

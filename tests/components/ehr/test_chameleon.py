@@ -2,9 +2,9 @@ from time import perf_counter
 
 import pytest
 
-from components.agents.planned import Chameleon, modules_of
 from components.core.errors import ActionError
 from components.core.types import Answer, Failure, Refusal
+from components.ehr.planned import Chameleon, modules_of
 from tests.record_desk import Records, solving
 
 PLAN = "LoadDB, FilterDB, GetValue, Finish"

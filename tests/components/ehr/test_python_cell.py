@@ -3,8 +3,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from components.acting.python_cell import PythonCell
 from components.core.errors import ToolError
+from components.ehr.python_cell import PythonCell
 from components.sandbox import CellError, Ran
 
 ERROR = CellError("KeyError", "", "'x'", 2, "answer = d['x']", "Traceback ...")

@@ -1,7 +1,7 @@
 import pytest
 
-from components.agents.code_writers import SelfDebugging
 from components.core.messages import Message, ToolCall
+from components.ehr.code_writers import SelfDebugging
 from components.grammars.code_block import CodeBlock
 from tests.wards import cell, played, sample
 
