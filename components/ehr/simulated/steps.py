@@ -50,7 +50,10 @@ def code(case: Case) -> Message:
         return said("It is not said which functions there are, so no cell can be written.")
     past = done(case.asked.messages)
     if not past or past[-1].name != CODE_TOOL or past[-1].saw is None or not argument(past[-1]).strip():
-        return _send(_written(right, "", case), case)
+        message = case.prompt.call(CODE_TOOL, _written(right, "", case), last=True)
+        ends = case.prompt.style == "fence" and "TERMINATE" in case.prompt.text
+        together = ends and case.draws.happens("together", case.asked.rates.malformed)
+        return said(f"{message.text}\nTERMINATE") if together else message
     cell, saw = argument(past[-1]).strip(), past[-1].saw.strip()
     reviews, following, failed = case.asked.rendered_from("self_debugging/review"), cell, bool(FAILED.match(saw))
     if failed:  # it is repaired where the failure shows how, else another one is tried, or one with another slip
@@ -79,9 +82,7 @@ def code(case: Case) -> Message:
 
 def right_cells(case: Case) -> list[str]:
     """The cells that answer the question with functions that the prompt names, first the one that is written first.
-
-    Without SQL in the key it is a plausible one.
-    """
+    Without SQL in the key it is a plausible one."""
     gold = case.gold
     cells = [sql_cell(gold.sql or f"select count(*) from {case.prompt.any_table}")]
     if gold.sql and (query := translate(gold.sql, gold.database)) is not None:
@@ -94,15 +95,6 @@ def _written(right: Sequence[str], cell: str, case: Case) -> str:
     others = [one for one in right if cell and ("SQLInterpreter" in one) != ("SQLInterpreter" in cell)]
     chosen = [*others, *right][0]
     return chosen if not case.gold.sql or case.happens("right", case.facts()) else case.wrong(chosen)
-
-
-def _send(cell: str, case: Case) -> Message:
-    """A cell; now and then the same message has the end too."""
-    message = case.prompt.call(CODE_TOOL, cell, last=True)
-    ends = case.prompt.style == "fence" and "TERMINATE" in case.prompt.text
-    if ends and case.draws.happens("together", case.asked.rates.malformed):
-        return said(f"{message.text}\nTERMINATE")
-    return message
 
 
 def act(case: Case) -> Message:
