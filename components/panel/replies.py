@@ -22,7 +22,7 @@ _PLACEHOLDER = re.compile(
 )
 _AROUND = "\"'“”‘’„«»`* \t"
 _AFTER = ".,;"
-_LAYERS = 50  # of what may stand around an item, one within the other
+_LAYERS = 50  # of what may be around an item, one within the other
 _BRACKETS = {"[": "]", "(": ")", "{": "}", "<": ">"}
 
 _VOTE = re.compile(r"(?<![^\W_])(?:yes|no)(?![^\W_])", re.IGNORECASE)
@@ -65,7 +65,7 @@ class Report(NamedTuple):
 
 
 def read_experts(raw: str, expected: int) -> Experts:
-    """The fields that a reply names: after the last ``Medical Field:``, else after the last colon. They stand in the
+    """The fields that a reply names: after the last ``Medical Field:``, else after the last colon. They are in the
     first line with ``|``, else one a line, else between commas or semicolons. A reply without any gives one general
     expert; fewer than ``expected`` are not filled up."""
     text = raw.strip()
@@ -118,7 +118,7 @@ def clean_analysis(raw: str, cut: bool) -> str:
 
 
 def _bare(item: str) -> str:
-    """An item without bullets, numbers, echoed placeholders and what stands around it."""
+    """An item without bullets, numbers, echoed placeholders and what is around it."""
     for _ in range(_LAYERS):
         before, item = item, item.strip(_AROUND)
         for pattern in (_BULLET, _PLACEHOLDER):

@@ -56,7 +56,8 @@ def test_what_is_missing_is_said_before_the_first_sample(tmp_path):
 
 @needs("ehrsql")
 @needs("ehragent_demo")
-@pytest.mark.parametrize(("split", "least"), [("valid", 70), pytest.param("test", 400, marks=slow)])
+@slow
+@pytest.mark.parametrize(("split", "least"), [("valid", 70), ("test", 400)])
 def test_sql_of_every_question_of_the_data_runs_on_the_demo_databases(tmp_path, split, least):
     sqlite = {name: str(DATA / "ehragent_demo" / name / f"{name}.db") for name in ("mimic_iii", "eicu")}
     samples = list(Ehrsql(str(DATA / "ehrsql"), sqlite, cache=str(tmp_path)).load(split))
