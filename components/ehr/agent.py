@@ -96,10 +96,11 @@ class EhrAgent:
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Integrate, remember, then code until it is solved."""
         chat = _Chat(episode.problem.question.strip(), (await episode.control("metadata")).data)
-        database, form = chat.metadata["database"], self._form
+        database = chat.metadata["database"]
+        form: Form = "code" if self.code else "actions"
         found = (solved_like if self.memory else seeds_of)(episode, database, form)
         shots = [  # each with its code, or its actions and what came back, as the solution
-            replace(one, solution=one.data["code"] if self.code else _steps(one.data["actions"]))
+            replace(one, solution=one.data["code"] if self.code else _with_observations(one.data["actions"]))
             for one in found[: self.shots]
         ]
         hits = [{"id": one.data["id"], "distance": one.data["distance"]} for one in shots] if self.memory else []
@@ -183,16 +184,12 @@ class EhrAgent:
             template, question=chat.question, metadata=chat.metadata, code=self.code, **values
         )
 
-    @property
-    def _form(self) -> Form:
-        return "code" if self.code else "actions"
-
 
 def _final(text: str | None) -> Answer | Failure:
     """The answer; a failure when there is none."""
     return Failure("no_answer", "the last execution gave no value") if text is None else Answer(text)
 
 
-def _steps(actions: str) -> str:
+def _with_observations(actions: str) -> str:
     """Actions, each with what came back."""
     return "\n".join(f"{did}\nObservation: {saw}" if saw else did for did, saw in steps_of(actions))

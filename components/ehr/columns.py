@@ -6,7 +6,7 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -48,8 +48,9 @@ def prepare(file: Path, metadata: Metadata, folder: Path) -> Path:
     types = json.dumps({table: dict(columns) for table, columns in metadata.tables.items()})
     home = folder / sha256("\0".join((_FORMAT, content, types)).encode()).hexdigest()[:32]
     if home.is_dir():
-        if _is_whole(home):
-            return home
+        with suppress(OSError, ValueError):
+            if json.loads((home / _DIGESTS).read_text()) == _digests(home):
+                return home
         shutil.rmtree(home, ignore_errors=True)  # damaged since: written again
     require_readable(file)
     draft = folder / f".{home.name}.{secrets.token_hex(8)}"
@@ -87,8 +88,7 @@ def _write(file: Path, metadata: Metadata, folder: Path) -> None:
                 pa.ipc.new_stream(sink, written.schema) as out,
             ):
                 out.write_table(written.combine_chunks())  # rows are picked from one chunk several times as quickly
-    digests = {path.name: _digest(path) for path in folder.glob(f"*{SUFFIX}")}
-    (folder / _DIGESTS).write_text(json.dumps(digests))
+    (folder / _DIGESTS).write_text(json.dumps(_digests(folder)))
 
 
 def _digest(path: Path) -> str:
@@ -96,13 +96,8 @@ def _digest(path: Path) -> str:
         return file_digest(source, sha256).hexdigest()
 
 
-def _is_whole(home: Path) -> bool:
-    """Whether a folder holds what was written into it."""
-    try:
-        known: dict[str, str] = json.loads((home / _DIGESTS).read_text())
-        return known == {path.name: _digest(path) for path in home.glob(f"*{SUFFIX}")}
-    except (OSError, ValueError):
-        return False
+def _digests(home: Path) -> dict[str, str]:
+    return {path.name: _digest(path) for path in home.glob(f"*{SUFFIX}")}
 
 
 def _table(

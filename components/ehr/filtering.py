@@ -56,10 +56,8 @@ def is_null(written: str) -> bool:
 
 
 def as_kind(text: str, kind: str) -> Atom | None:
-    """The value in a column of a type (int, float, text); None for what such a column cannot hold.
-
-    A whole number beyond 64 bits is given as a float.
-    """
+    """The value in a column of a type (int, float, text); None for what such a column cannot hold. A whole number
+    beyond 64 bits is given as a float."""
     if kind == "text":
         return text
     text = text.strip()
@@ -94,11 +92,9 @@ def members(written: str) -> list[str]:
 
 
 def filter_rows(table: DataFrame, conditions: str, groups: bool = True) -> DataFrame:
-    """The rows that meet all conditions, each applied to what the ones before it left; rows are renumbered.
-
-    ``groups``: whether ``count(COLUMN) op number`` is offered. Raises EhrError: bad_condition, unknown_column,
-    type_mismatch, no_such_value (an equality that no row of ``table`` meets, with the nearest values).
-    """
+    """The rows that meet all conditions, each applied to what the ones before it left; rows are renumbered. ``groups``:
+    whether ``count(COLUMN) op number`` is offered. Raises EhrError: bad_condition, unknown_column, type_mismatch,
+    no_such_value (an equality that no row of ``table`` meets, with the nearest values)."""
     require_table(table, "FilterDB")
     rows, parts = _Rows(table), str(conditions).split("||")
     if len(parts) > _MOST:

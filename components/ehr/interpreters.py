@@ -39,11 +39,9 @@ _FIRST = re.compile(r"\s*(?:select|with)\b", re.IGNORECASE)
 
 
 def run_sql(file: Path, sql: str, clock: str | None, *, seconds: float = SECONDS) -> list[tuple[Any, ...]]:
-    """The rows of one SELECT, or WITH and SELECT; ``current_time`` and ``'now'`` are the clock.
-
-    Raises EhrError: forbidden_sql for any other statement, sql_error with SQLite's message or the limit that was
-    passed (10,000 rows, a megabyte in one value); UnreadableDatabase where it is the file.
-    """
+    """The rows of one SELECT, or WITH and SELECT; ``current_time`` and ``'now'`` are the clock. Raises EhrError:
+    forbidden_sql for any other statement, sql_error with SQLite's message or the limit that was passed (10,000 rows, a
+    megabyte in one value); UnreadableDatabase where it is the file."""
     text = sql if isinstance(sql, str) else str(sql)
     if len(text) > MAX_SQL:
         raise EhrError(f"The statement has {len(text)} characters; at most {MAX_SQL} are allowed.", "sql_error")
@@ -65,10 +63,8 @@ def run_sql(file: Path, sql: str, clock: str | None, *, seconds: float = SECONDS
 
 
 def fill_placeholders(sql: str, clock: str | None) -> str:
-    """The statement with the clock, the ranges of vital signs and the benchmark's spellings filled in.
-
-    Without a clock, words that ask for it stay as they are.
-    """
+    """The statement with the clock, the ranges of vital signs and the benchmark's spellings filled in. Without a clock,
+    words that ask for it stay as they are."""
 
     def fill(found: re.Match[str]) -> str:
         text = found[0]
@@ -98,24 +94,20 @@ def calculate(expression: str) -> float:
     try:
         if len(text) > LENGTH:
             raise invalid(f"the expression has {len(text)} characters; at most {LENGTH} are allowed")
-        _check(parse(text))
+        tree = parse(text)
+        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call) and not node.keywords}
+        for node in ast.walk(tree):  # numbers, lists, operators and calls of known functions, and nothing else
+            if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+                continue
+            if isinstance(node, ast.Name) and id(node) in called and node.id in _FUNCTIONS:
+                continue
+            if not isinstance(node, _NODES):
+                what = f"the name {node.id!r}" if isinstance(node, ast.Name) else type(node).__name__
+                have = ", ".join(_FUNCTIONS)
+                raise invalid(f"{what} is not allowed; numbers, lists, + - * / // % ** ^ and the functions {have} are")
         return number(evaluate(text, {**_FUNCTIONS, "pow": _power}), "the result")
     except ToolError as error:
         raise EhrError(f"{quote(text)} cannot be calculated: {error}.", "bad_expression") from None
-
-
-def _check(tree: ast.Expression) -> None:
-    """Raise ToolError for whatever is not a number, list, operator or call of a known function."""
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call) and not node.keywords}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            continue
-        if isinstance(node, ast.Name) and id(node) in called and node.id in _FUNCTIONS:
-            continue
-        if not isinstance(node, _NODES):
-            what = f"the name {node.id!r}" if isinstance(node, ast.Name) else type(node).__name__
-            have = ", ".join(_FUNCTIONS)
-            raise invalid(f"{what} is not allowed; numbers, lists, + - * / // % ** ^ and the functions {have} are")
 
 
 def _power(x: Value, y: Value) -> Value:
@@ -155,10 +147,8 @@ _FORM = (
 
 
 def calendar(duration: str, clock: str | None) -> str:
-    """The clock's time moved by one or more modifiers in turn, as ``YYYY-MM-DD HH:MM:SS``.
-
-    Raises EhrError (bad_duration), also where the database has no clock.
-    """
+    """The clock's time moved by one or more modifiers in turn, as ``YYYY-MM-DD HH:MM:SS``. Raises EhrError
+    (bad_duration), also where the database has no clock."""
     if not isinstance(duration, str) or len(duration) > _LENGTH:
         raise _bad(duration, _FORM)
     if clock is None:

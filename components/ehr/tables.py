@@ -61,11 +61,8 @@ def require_table(table: object, tool: str) -> DataFrame:
 
 
 def column(table: DataFrame, name: str, request: str) -> Columns:
-    """A column in one of the three types, without a copy where it is in one already.
-
-    What code of a model added as another type counts as text. Raises EhrError (unknown_column) that repeats the
-    ``request`` and lists the columns.
-    """
+    """A column in one of the three types, without a copy where it is in one already. What code of a model added as
+    another type counts as text. Raises EhrError (unknown_column) that repeats the ``request`` and lists the columns."""
     if name not in table.columns:
         have = ", ".join(map(str, table.columns))
         text = f"There is no column {quote(name)} (in {quote(request)}); the columns are {have}."

@@ -1,4 +1,4 @@
-"""Scores as tables of points, and the two scores that are more than a table."""
+"""Scores as tables of points, and APACHE II, which refuses what it cannot do without."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
@@ -78,37 +78,3 @@ def apache_ii(
     if organ_failure_or_immunocompromise:
         points += 2 if surgery == "elective" else 5
     return points
-
-
-def sofa(
-    pao2: float,
-    fio2: float,
-    platelets: float,
-    bilirubin: float,
-    coma_score: float = 15,
-    creatinine: float | None = None,
-    urine_output: float | None = None,
-    systolic: float | None = None,
-    diastolic: float | None = None,
-    dopamine: float = 0,
-    dobutamine: float = 0,
-    epinephrine: float = 0,
-    norepinephrine: float = 0,
-    respiratory_support: bool = False,
-) -> int:
-    """SOFA score, 0 to 24 points; respiratory support is mechanical ventilation or CPAP, without which
-    oxygenation gets at most 2 points. Source: Vincent et al. 1996.
-    """
-    points = steps(100 * pao2 / fio2, {0: 4, 100: 3, 200: 2, 300: 1, 400: 0}, 4)
-    points = points if respiratory_support else min(points, 2)
-    points += steps(platelets, {20: 3, 50: 2, 100: 1, 150: 0}, 4) + steps(coma_score, {6: 3, 10: 2, 13: 1, 15: 0}, 4)
-    points += steps(bilirubin, {1.2: 1, 2: 2, 6: 3, 12: 4}, 0)
-    kidney = 0 if creatinine is None else steps(creatinine, {1.2: 1, 2: 2, 3.5: 3, 5: 4}, 0)
-    points += kidney if urine_output is None else max(kidney, steps(urine_output, {200: 3, 500: 0}, 4))
-    low = systolic is not None and diastolic is not None and mean_arterial_pressure(systolic, diastolic) < 70
-    catecholamine = max(epinephrine, norepinephrine)
-    if dopamine > 15 or catecholamine > 0.1:
-        return points + 4
-    if dopamine > 5 or catecholamine > 0:
-        return points + 3
-    return points + (2 if dopamine > 0 or dobutamine > 0 else int(low))

@@ -190,9 +190,23 @@ class Panel:
     async def _consult_tools(self, line: Episode, messages: Sequence[Message]) -> str:
         """An expert's analysis with the tools, on a separate branch with a fresh state and a share of the budget."""
         role, ask = (message.text for message in messages)
-        settings = ActsInSteps(self.rules.expert_prompts, self.rules.max_steps, force_finish=True)
+        most = self.rules.max_steps
+        settings = ActsInSteps(self.rules.expert_prompts, most, force_finish=True)
+        outcome: Answer | Refusal | Failure | None = None  # none without an answer in the last step
         try:
-            outcome = await _act(line, settings, Shown(role=role, asked=ask))
+            acting = await Acting.begin(line, settings, Shown(role=role, asked=ask))
+            for step in range(1, (most or maxsize) + 1):
+                try:
+                    action = await acting.act(closing=step == most)
+                except ModelError as error:
+                    outcome = as_failure(error)
+                    break
+                if (outcome := stated_outcome(action)) is not None:
+                    break
+                await acting.observe(action)
+                if acting.is_over(action):
+                    outcome = await acting.conclude()
+                    break
         except AttemptOver:
             return NO_ANALYSIS
         return clean_analysis(outcome.text, cut=False) if isinstance(outcome, Answer) else NO_ANALYSIS
@@ -257,19 +271,3 @@ async def _question_texts(episode: Episode, prompts: str) -> dict[str, str]:
     )
     options = texts.render("options", problem=problem) if problem.choices else ""
     return {"question": question, "plain_question": plain, "options": options}
-
-
-async def _act(line: Episode, settings: ActsInSteps, shown: Shown) -> Answer | Refusal | Failure | None:
-    """How an expert who acts with the tools concludes; None without an answer in the last step."""
-    acting = await Acting.begin(line, settings, shown)
-    for step in range(1, (settings.max_steps or maxsize) + 1):
-        try:
-            action = await acting.act(closing=step == settings.max_steps)
-        except ModelError as error:
-            return as_failure(error)
-        if (outcome := stated_outcome(action)) is not None:
-            return outcome
-        await acting.observe(action)
-        if acting.is_over(action):
-            return await acting.conclude()
-    return None

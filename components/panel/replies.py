@@ -22,7 +22,7 @@ _PLACEHOLDER = re.compile(
 )
 _AROUND = "\"'“”‘’„«»`* \t"
 _AFTER = ".,;"
-_LAYERS = 50  # of what may stand around an item, one within the other
+_LAYERS = 50  # of what may be around an item, one within the other
 _BRACKETS = {"[": "]", "(": ")", "{": "}", "<": ">"}
 
 _VOTE = re.compile(r"(?<![^\W_])(?:yes|no)(?![^\W_])", re.IGNORECASE)
@@ -65,11 +65,9 @@ class Report(NamedTuple):
 
 
 def read_experts(raw: str, expected: int) -> Experts:
-    """The fields that a reply names: after the last ``Medical Field:``, else after the last colon.
-
-    They stand in the first line with ``|``, else one a line, else between commas or semicolons. A reply without any
-    gives one general expert; fewer than ``expected`` are not filled up.
-    """
+    """The fields that a reply names: after the last ``Medical Field:``, else after the last colon. They are in the
+    first line with ``|``, else one a line, else between commas or semicolons. A reply without any gives one general
+    expert; fewer than ``expected`` are not filled up."""
     text = raw.strip()
     if text in FAILURES:
         return Experts((DEFAULT_FIELD,), False)
@@ -120,26 +118,21 @@ def clean_analysis(raw: str, cut: bool) -> str:
 
 
 def _bare(item: str) -> str:
-    """An item without bullets, numbers, echoed placeholders and what stands around it."""
+    """An item without bullets, numbers, echoed placeholders and what is around it."""
     for _ in range(_LAYERS):
         before, item = item, item.strip(_AROUND)
         for pattern in (_BULLET, _PLACEHOLDER):
             if match := pattern.match(item):
                 item = item[match.end() :]
-        item = _unbracketed(item.rstrip(_AFTER + " "))
+        item = item.rstrip(_AFTER + " ")
+        for opening, closing in _BRACKETS.items():  # around it, or half a pair at an end; Surgery (Vascular) stays
+            inner = item[1:]
+            if item.startswith(opening) and inner.find(closing) in (-1, len(inner) - 1):
+                item = inner.removesuffix(closing)
+            if item.endswith(closing) and opening not in item:
+                item = item[:-1]
         if item == before:
             break
-    return item
-
-
-def _unbracketed(item: str) -> str:
-    """Without a pair of brackets around it, or half a pair at an end; ``Surgery (Vascular)`` stays."""
-    for opening, closing in _BRACKETS.items():
-        inner = item[1:]
-        if item.startswith(opening) and inner.find(closing) in (-1, len(inner) - 1):
-            item = inner.removesuffix(closing)
-        if item.endswith(closing) and opening not in item:
-            item = item[:-1]
     return item
 
 
@@ -148,10 +141,8 @@ class UnreadableReport(Exception):
 
 
 def published_experts(raw: str, expected: int) -> Experts:
-    """What space-pipe-space separates after the last colon, unchanged and as many as there are.
-
-    The sentinel of a failed call gives the general expert ``expected`` times.
-    """
+    """What space-pipe-space separates after the last colon, unchanged and as many as there are. The sentinel of a
+    failed call gives the general expert ``expected`` times."""
     if raw == "ERROR.":
         return Experts((DEFAULT_FIELD,) * expected, False)
     return Experts(tuple(raw.rpartition(":")[2].strip().split(" | ")), True)
@@ -164,10 +155,8 @@ def published_vote(raw: str) -> Vote:
 
 
 def published_report(raw: str) -> Report:
-    """What is between the first and the second heading of the analysis; the key knowledge is always lost.
-
-    Raises UnreadableReport without a heading.
-    """
+    """What is between the first and the second heading of the analysis; the key knowledge is always lost. Raises
+    UnreadableReport without a heading."""
     heading = "Total Analysis:"
     parts = raw.split(heading)
     if len(parts) == 1:

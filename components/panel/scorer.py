@@ -5,7 +5,7 @@ numbers are this project's. They are read from what agents remark on their steps
 
 - a vote ``{"stage": "vote", "round", "side", "expert", "field", "vote", "parsed"}``: rounds from 1, vote yes or no;
 - a report ``{"stage": "report", "version", "parsed"}`` and a list of experts ``{"stage": "experts", "side",
-  "fields", "wanted", "parsed"}``; ``parsed`` is False where a reply could not be read and a default stands for it,
+  "fields", "wanted", "parsed"}``; ``parsed`` is False where a reply could not be read and a default is in its place,
   and missing in a report that ended the episode;
 - a draw ``{"draw": int, "read": str or None}``.
 """

@@ -46,11 +46,9 @@ def database_2024(path: str | Path) -> Path:
 
 
 def questions_2024(data: Path) -> Iterator[EhrQuestion]:
-    """Read the questions of ``data.json`` with SQL and answers from the files next to it. Raises ConfigError.
-
-    Patient and template, with its slots left open, are there where the annotations have them. ``row.values`` has the
-    answer, the text of a list of rows.
-    """
+    """Read the questions of ``data.json`` with SQL and answers from the files next to it. Raises ConfigError. Patient
+    and template, with its slots left open, are there where the annotations have them. ``row.values`` has the answer,
+    the text of a list of rows."""
     labels, answers = (json_mapping(existing(data.with_name(name), HOW_2024)) for name in ("label.json", "answer.json"))
     path = data.with_name("annotated.json")
     annotated: dict[str, tuple[str | None, str | None]] = {}
@@ -85,11 +83,8 @@ def published_rows(question: EhrQuestion) -> Rows:
 
 @dataclass(frozen=True)
 class Files2024(RecordDataset):
-    """The files of the shared task.
-
-    ``path`` holds ``data/mimic_iv`` with a folder per split and ``mimic_iv.sqlite``. Raises ConfigError with file,
-    record and key.
-    """
+    """The files of the shared task. ``path`` holds ``data/mimic_iv`` with a folder per split and ``mimic_iv.sqlite``.
+    Raises ConfigError with file, record and key."""
 
     path: str
     title = "EHRSQL 2024"
@@ -168,9 +163,7 @@ def _rounded(cell: object) -> str:
 @dataclass(frozen=True)
 class CabEhrsql(Files2024):
     """ClinicalAgent Bench's task ehrsql: answerable questions; the target's answer is the text of a list of rows.
-
-    ``ask`` is added to each question (the same as in ``ehr_halt``, so it gives nothing away).
-    """
+    ``ask`` is added to each question (the same as in ``ehr_halt``, so it gives nothing away)."""
 
     ask: str = NO_RESULT
 

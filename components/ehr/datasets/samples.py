@@ -62,10 +62,8 @@ class Gold(NamedTuple):
 
 @dataclass(frozen=True)
 class EhrQuestion:
-    """A question: its text as people ask it, the template it was made from, and its SQL (None: unanswerable).
-
-    ``tag`` is the template with its slots left open, where the file has it.
-    """
+    """A question: its text as people ask it, the template it was made from, and its SQL (None: unanswerable). ``tag``
+    is the template with its slots left open, where the file has it."""
 
     row: Row
     id: str
@@ -89,11 +87,9 @@ class EhrQuestion:
         return self.template if wording == "template" and self.template is not None else self.question
 
     def gold(self, key: str, answer: Sequence[str], joins: bool) -> Gold:
-        """Make the gold answer with the complexity of its SQL, ``row[key]``.
-
-        ``joins``: tables after ``join`` count too, as in the project's own data, else only those after a lower-case
-        ``from``, as in the published levels. Raises ConfigError when there are none.
-        """
+        """Make the gold answer with the complexity of its SQL, ``row[key]``. ``joins``: tables after ``join`` count
+        too, as in the project's own data, else only those after a lower-case ``from``, as in the published levels.
+        Raises ConfigError when there are none."""
         sql, tag = self.sql or "", self.tag
         tables = tables_of(sql, joins=joins)
         if not tables:

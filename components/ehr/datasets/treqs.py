@@ -138,10 +138,8 @@ def treqs_questions(path: Path) -> Iterator[TreqsQuestion]:
 
 
 def standard_sql(sql: str) -> str:
-    """Write literals in single quotes in place of double ones; columns lose their quotes.
-
-    ``DEMOGRAPHIC."AGE" < "60"`` becomes ``DEMOGRAPHIC.AGE < '60'``: databases read double quotes as names.
-    """
+    """Write literals in single quotes in place of double ones; columns lose their quotes. ``DEMOGRAPHIC."AGE" < "60"``
+    becomes ``DEMOGRAPHIC.AGE < '60'``: databases read double quotes as names."""
 
     def single(found: re.Match[str]) -> str:
         if found["literal"] is None:

@@ -6,12 +6,14 @@ looked for in what failed, and the nearest name that is known is put in its plac
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from Levenshtein import distance
 
 from components.ehr.simulated.prompt import words_of
 from components.simulation.draws import Draws
+from components.text.structured import read_yaml
 
 REASONS = "Potential reasons:\n"
 MEANT = "`{meant}` is meant where `{stands}` stands."
@@ -25,18 +27,10 @@ _LISTED = re.compile(r"; (?:the columns are|there are) ([\w, ]+)")
 _ASSIGNED = re.compile(r"^(\w+) = ", re.MULTILINE)
 _SQL_ENDS = re.compile(r"\s+(?:and|or|group|order|limit)\b|\s*\)|\s*\"{3}|\s*\]|\s*$", re.IGNORECASE)
 _LINE_ENDS = re.compile(r"\)|$", re.MULTILINE)
+_TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
+_TURNS: Sequence[tuple[str, str]] = _TABLE["turns"]
+_TURNED: Sequence[tuple[str, str, str]] = _TABLE["turned"]
 _NOT_A_VALUE = re.compile(r"[=<>]|\b(?:and|or|select)\b", re.IGNORECASE)
-# What speaks for itself in a text, the words of a question that would call for it, and what is meant without them.
-_DENIES = "no|not|never|without|other|except|besides"
-_TURNED = (
-    (r"(?<=\))( ?)==? 0\b", _DENIES, r"\1> 0"),
-    (r"(?<=\w)!=(?!null)", _DENIES, "="),
-    (r" != (?=['\d])", _DENIES, " = "),
-    (r"(?i)\b2 \* count(?= ?\()", "twice|double", "count"),
-    (r"'x' \|\| ", "x", ""),
-    (r"(?i)\bmin\b(?=['(\]]| \()", "min|minimum|lowest|least|smallest|first|earliest|youngest|cheapest", "max"),
-    (r"(?i)\bmax\b(?=['(\]]| \()", "max|maximum|highest|most|greatest|largest|last|latest|oldest|longest", "min"),
-)  # fmt: skip
 
 
 class Fault(NamedTuple):
@@ -145,20 +139,6 @@ _FROM = re.compile(r"\bfrom (\w+)", re.IGNORECASE)
 _LITERAL = re.compile(r"'[^'\n]*'")
 _ANSWER = re.compile(r"\banswer\b")
 _UNIT = re.compile(r"(?<=\w )(?:year|month|day|hour|minute|second)\b")
-# What is turned round, the first that a text holds; another value is then read, or other rows.
-_TURNS: tuple[tuple[str, str], ...] = (
-    (r"(?<=\)) > 0(?= else)", " == 0"),
-    (r"(?<=[\w)]) > 0", " = 0"),
-    (r"(Filter\w+[(\[][^\n]*?\w)=(?!null)", r"\1!="),
-    (r"(?<=\w) = (?=['\d])", " != "),
-    (r"(?i)\bmax(?=['( \]])", "min"),
-    (r"(?i)\bmin(?=['( \]])", "max"),
-    (r"(?<=\w) ?(?:>=|>) ?(?=['\d])", " < "),
-    (r"(?<=\w)(?:>=|>)(?=\S)", "<"),
-    (r"(?i)\bcount ?\( ?\*", "2 * count(*"),
-    (r"(?i)\bselect (distinct )?(?!\*)", r"select \1'x' || "),
-    (r"(?<=Calendar\[)-", "-1"),
-)
 
 
 def wrong(text: str, columns: frozenset[str], rate: float, draws: Draws) -> str:

@@ -105,11 +105,11 @@ def prompt_of(asked: Asked) -> Prompt:
 @lru_cache(maxsize=256)
 def _read(text: str, native: tuple[tuple[str, tuple[str, ...]], ...], style: Style | None) -> Prompt:
     """Read an opening; remembered, since each call of a dialogue repeats it."""
-    *solved, asked = _QUESTION.split(text)
+    *solved, question = _QUESTION.split(text)
     before = solved[-1].rpartition(_END)[2] if solved and _END in solved[-1] else solved[0] if len(solved) == 1 else ""
     notes = _NOTES.search(text)
-    known = [found[1] for part in (before, asked) if (found := _KNOWN.search(part))]
-    known += [asked.partition("Sub-questions:")[0].partition("Schema links:\n")[2], notes[1] if notes else ""]
+    known = [found[1] for part in (before, question) if (found := _KNOWN.search(part))]
+    known += [question.partition("Sub-questions:")[0].partition("Schema links:\n")[2], notes[1] if notes else ""]
     shown = [one.partition(_END)[0] for one in solved[1:]]
     offered = dict(native) or cards(text) | {name: (one,) for name, one in _CARD.findall(text)}
     return Prompt(text, "\n".join(known), shown, style, offered)
@@ -128,7 +128,7 @@ def done(messages: Sequence[Message]) -> Sequence[Done]:
         inner = observed(text).removeprefix("What came of the cell:\n")
         return inner.partition("\n\nExplain the cell line by line")[0]
 
-    return done_in(messages, _acted, seen)
+    return done_in(messages, _read_actions, seen)
 
 
 def argument(one: Done) -> str:
@@ -136,7 +136,7 @@ def argument(one: Done) -> str:
     return str(next(iter(one.arguments.values()), ""))
 
 
-def _acted(message: Message) -> Sequence[Done]:
+def _read_actions(message: Message) -> Sequence[Done]:
     """Native calls, else the last cell, else a call in JSON, else the first line of the form Name[argument]."""
     if message.tool_calls:
         return native_calls(message)

@@ -203,7 +203,7 @@ class _Step(NamedTuple):
     where: Sequence[tuple[str, str, str | int]] = ()
 
 
-def _steps(query: Query, take: str, steps: list[_Step]) -> int:
+def _add_steps(query: Query, take: str, steps: list[_Step]) -> int:
     """Add the actions that read a query on the one current table; the number of the last one."""
     where: list[tuple[str, str, str | int]] = []
     for column, sign, value in query.where:
@@ -213,9 +213,9 @@ def _steps(query: Query, take: str, steps: list[_Step]) -> int:
             steps.append(_Step("Calendar", value.duration))
             where.append((column, sign, len(steps)))
         elif value.take == "values":
-            where.append((column, " in ", _steps(value, "list", steps)))
+            where.append((column, " in ", _add_steps(value, "list", steps)))
         else:
-            where.append((column, "=", _steps(value, value.take, steps)))
+            where.append((column, "=", _add_steps(value, value.take, steps)))
     present = (f"{query.column}!=null",) if query.take in ("distinct", "sum", "distinct count") else ()
     where += [("", "", one) for one in (query.extreme, *present) if one]
     steps.append(_Step("LoadDB", query.table))
@@ -231,7 +231,7 @@ def plan(query: Query) -> Sequence[str] | None:
     if query.take == "distinct count":
         return None
     steps: list[_Step] = []
-    last = _steps(query, query.take, steps)
+    last = _add_steps(query, query.take, steps)
     if query.take == "any":
         steps.append(_Step("Calculate", f"min(#{last}, 1)"))
     lines = []
@@ -249,31 +249,30 @@ def sql_cell(sql: str) -> str:
 def program(query: Query) -> str:
     """A cell without SQL; every table and result has a variable of its name."""
     steps: list[_Step] = []
-    _steps(query, "list", steps)
+    _add_steps(query, "list", steps)
     used: Counter[str] = Counter()
     lines: list[str] = []
-    results = [""]  # step -> its variable
-    table = ""
+    results, table = [""], ""  # the variables of the steps from 1 on, and of the newest table
     for name, argument, where in steps[:-1]:  # the last reading is written by what is taken
-        result = {"Calendar": "since", "FilterDB": table}.get(name, argument.partition(",")[0].lower())
-        if name != "FilterDB":
-            used[result] += 1
-            result = result if used[result] == 1 else f"{result}_{used[result]}"
-        if name in ("LoadDB", "FilterDB"):
-            table = result
-        results.append(result)
-        texts = []
-        for column, sign, value in where:
-            if isinstance(value, str):
-                texts.append(repr(f"{column}{sign}{value}"))
-            elif steps[value - 1].name == "Calendar":
-                texts.append(f"'{column}{sign}' + {results[value]}")
-            else:
-                found = results[value] if sign == " in " else f"[{results[value]}]"
-                texts.append(f"'{column} in ' + str({found})")
-        joined = " + '||' + ".join(texts).replace("' + '||' + '", "||").replace("'||' + '", "'||")
-        given = {"Calendar": f"'{argument}'", "LoadDB": f"'{argument}'", "FilterDB": f"{table}, {joined}"}
-        lines.append(f"{result} = {name}({given.get(name, f'{table}, {argument!r}')})")
+        if name == "FilterDB":
+            texts = []
+            for column, sign, value in where:
+                if isinstance(value, str):
+                    texts.append(repr(f"{column}{sign}{value}"))
+                elif steps[value - 1].name == "Calendar":
+                    texts.append(f"'{column}{sign}' + {results[value]}")
+                else:
+                    found = results[value] if sign == " in " else f"[{results[value]}]"
+                    texts.append(f"'{column} in ' + str({found})")
+            joined = " + '||' + ".join(texts).replace("' + '||' + '", "||").replace("'||' + '", "'||")
+            lines.append(f"{table} = FilterDB({table}, {joined})")
+            results.append(table)
+            continue
+        variable = "since" if name == "Calendar" else argument.partition(",")[0].lower()
+        used[variable] += 1
+        results.append(variable if used[variable] == 1 else f"{variable}_{used[variable]}")
+        lines.append(f"{results[-1]} = {name}({f'{table}, ' if name == 'GetValue' else ''}{argument!r})")
+        table = results[-1] if name == "LoadDB" else table
     return "\n".join(
         [*lines, *(line.format(table=table, column=query.column) for line in _READING["cell"][query.take])]
     )

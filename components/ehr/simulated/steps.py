@@ -50,21 +50,24 @@ def code(case: Case) -> Message:
         return said("It is not said which functions there are, so no cell can be written.")
     past = done(case.asked.messages)
     if not past or past[-1].name != CODE_TOOL or past[-1].saw is None or not argument(past[-1]).strip():
-        return _send(_written(right, "", case), case)
+        message = case.prompt.call(CODE_TOOL, _write_cell(right, "", case), last=True)
+        ends = case.prompt.style == "fence" and "TERMINATE" in case.prompt.text
+        together = ends and case.draws.happens("together", case.asked.rates.malformed)
+        return said(f"{message.text}\nTERMINATE") if together else message
     cell, saw = argument(past[-1]).strip(), past[-1].saw.strip()
     reviews, following, failed = case.asked.rendered_from("self_debugging/review"), cell, bool(FAILED.match(saw))
     if failed:  # it is repaired where the failure shows how, else another one is tried, or one with another slip
         fault = fault_in(cell, saw, case.prompt.listed)
         better = repair(cell, fault)
         if case.happens("mends", case.facts_to_mend(fault, saw)):
-            following = better if better != cell else _written(right, cell, case)
+            following = better if better != cell else _write_cell(right, cell, case)
         else:
             following = case.wrong(better, GIVES_WAY) if case.gold.sql else right[0]
     elif saw in _NOTHING and not any(
         one.name == CODE_TOOL and (one.saw or "").strip() in _NOTHING for one in past[:-1]
     ):
         if case.happens("looks again", case.facts_to_mend(None, "")):
-            following = _written(right, cell, case)
+            following = _write_cell(right, cell, case)
     elif reviews and case.happens("looks over", LOOKS_OVER):
         following = turn_back(cell, case.gold.question)
     continues = following != cell or failed
@@ -79,9 +82,7 @@ def code(case: Case) -> Message:
 
 def right_cells(case: Case) -> list[str]:
     """The cells that answer the question with functions that the prompt names, first the one that is written first.
-
-    Without SQL in the key it is a plausible one.
-    """
+    Without SQL in the key it is a plausible one."""
     gold = case.gold
     cells = [sql_cell(gold.sql or f"select count(*) from {case.prompt.any_table}")]
     if gold.sql and (query := translate(gold.sql, gold.database)) is not None:
@@ -89,20 +90,11 @@ def right_cells(case: Case) -> list[str]:
     return [cell for cell in cells if case.prompt.names(one for one in FUNCTIONS if f"{one}(" in cell)]
 
 
-def _written(right: Sequence[str], cell: str, case: Case) -> str:
+def _write_cell(right: Sequence[str], cell: str, case: Case) -> str:
     """A cell, right or wrong; after another ``cell`` of the other kind where there is one."""
     others = [one for one in right if cell and ("SQLInterpreter" in one) != ("SQLInterpreter" in cell)]
-    chosen = [*others, *right][0]
-    return chosen if not case.gold.sql or case.happens("right", case.facts()) else case.wrong(chosen)
-
-
-def _send(cell: str, case: Case) -> Message:
-    """A cell; now and then the same message has the end too."""
-    message = case.prompt.call(CODE_TOOL, cell, last=True)
-    ends = case.prompt.style == "fence" and "TERMINATE" in case.prompt.text
-    if ends and case.draws.happens("together", case.asked.rates.malformed):
-        return said(f"{message.text}\nTERMINATE")
-    return message
+    first = [*others, *right][0]
+    return first if not case.gold.sql or case.happens("right", case.facts()) else case.wrong(first)
 
 
 def act(case: Case) -> Message:
@@ -112,7 +104,7 @@ def act(case: Case) -> Message:
     past = [one for one in done(case.asked.messages) if one.name in WORKED]
     worked = [one for one in past if WORKED[one.name].match(one.saw or "")]
     actions, results = (
-        chosen(case, [one.name for one in worked]),
+        choose_actions(case, [one.name for one in worked]),
         [(one.saw or "").partition(_CUT)[0] for one in worked],
     )
     if not actions:
@@ -121,8 +113,8 @@ def act(case: Case) -> Message:
         return case.end("None" if results[-1].startswith("(nothing") else results[-1])
     right = _REFERENCE.sub(lambda found: results[int(found[1]) - 1], actions[len(results)])
     failed = past[-1] if past and past[-1] not in worked[-1:] else None
-    line = next(action_lines(_taken(right, len(actions), failed, case)))
-    if others := _others(line.name, case):
+    line = next(action_lines(_take(right, len(actions), failed, case)))
+    if others := _other_actions(line.name, case):
         line = replace(line, name=case.draws.pick("which tool", others))
     return case.prompt.call(line.name, line.argument or "", last=len(results) == len(actions) - 1)
 
@@ -131,7 +123,7 @@ def whole_plan(case: Case) -> str:
     """Thoughts and the complete list of actions."""
     if case.sees_the_gap():
         return f"Plan:\n1. {case.prompt.refuse().text}"
-    actions, draws = [*chosen(case, ())], case.draws
+    actions, draws = [*choose_actions(case, ())], case.draws
     if not actions:
         return _NO_ACTIONS
     if case.gold.sql and not case.happens("right", case.facts(NO_CODE + OPEN)):
@@ -147,7 +139,7 @@ def module_names(case: Case) -> str:
     """The names of the modules in their order; with a slip one of them is left out."""
     if case.sees_the_gap():
         return "Refuse"
-    names = [one.partition("[")[0] for one in chosen(case, ())]
+    names = [one.partition("[")[0] for one in choose_actions(case, ())]
     if len(names) > 1 and case.draws.happens("left out", case.asked.rates.planning_slip):
         names.pop(int(case.draws.share("place") * len(names)))
     return ", ".join([*names, "Finish"])
@@ -160,17 +152,17 @@ def module(names: Sequence[str], number: int, case: Case) -> str:
         return case.prompt.refuse().text
     if name == "Finish":
         return f"Finish[#{number - 1}]"
-    actions = chosen(case, names)
+    actions = choose_actions(case, names)
     fits = [one for one in actions[number - 1 :] + actions[: number - 1] if one.partition("[")[0] == name]
     if not fits:
         return f"{name}[{case.prompt.any_table}]"
-    if others := _others(name, case):
+    if others := _other_actions(name, case):
         return fits[0].replace(name, case.draws.pick("which tool", others), 1)
     right = not case.gold.sql or case.happens("right", case.facts(NO_CODE + OPEN) / len(actions))
     return fits[0] if right else case.wrong(fits[0])
 
 
-def chosen(case: Case, begun: Sequence[str]) -> list[str]:
+def choose_actions(case: Case, begun: Sequence[str]) -> list[str]:
     """The right actions without the answer, of those that the prompt names: by steps, or one statement; as it was
     ``begun`` where it was."""
     gold = case.gold
@@ -186,7 +178,7 @@ def chosen(case: Case, begun: Sequence[str]) -> list[str]:
     return steps if by_steps else [f"SQLInterpreter[{gold.sql}]"]
 
 
-def _taken(right: str, n: int, failed: Done | None, case: Case) -> str:
+def _take(right: str, n: int, failed: Done | None, case: Case) -> str:
     """The action that is taken where ``right`` would be, one of ``n``: what failed there is repaired where the failure
     shows how, else another one is tried."""
     if not case.gold.sql:
@@ -201,7 +193,7 @@ def _taken(right: str, n: int, failed: Done | None, case: Case) -> str:
     return right if case.happens("right", case.facts(NO_CODE) / n) else case.wrong(right)
 
 
-def _others(name: str, case: Case) -> list[str]:
+def _other_actions(name: str, case: Case) -> list[str]:
     """The other actions that are offered, where one of them is taken by mistake."""
     if not case.draws.happens("wrong tool", case.asked.rates.wrong_tool):
         return []

@@ -2,10 +2,11 @@ import pytest
 
 from components.ehr.errors import EhrError
 from components.ehr.interpreters import calculate
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("expression", "value"),
+@each_row(
+    "expression, value",
     [
         ("3+4*5", 23), ("20-7-3", 10), ("64/4/2", 8.0), ("2^3^2", 512), ("2**-1", 0.5), ("-2^2", -4), ("(-2)**2", 4), ("--3", 3), ("+3", 3),
         ("7//2", 3), ("-7 % 3", 2), ("1e3 / 4", 250.0), ("10**64", 10**64), ("1000000**64", 10**384), ("4**0.5", 2.0),
@@ -18,7 +19,7 @@ def test_arithmetic(expression, value):
     assert found == value and type(found) is type(value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "expression",
     [
         "", "1 +", "5/0", "5 % 0", "0**-1", "(-8)**0.5", "2**65", "2**-65", "1000001**2", "9**9**9", "10.0**64 * 1e300", "1e999", "007",

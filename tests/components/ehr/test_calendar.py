@@ -3,10 +3,11 @@ import pytest
 from components.ehr.errors import EhrError
 from components.ehr.interpreters import calendar
 from tests.components.ehr.ward import CLOCK
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("duration", "time"),
+@each_row(
+    "duration, time",
     [
         ("0 year", CLOCK), ("-1 year", "2104-12-31 23:59:00"), ("+1 years", "2106-12-31 23:59:00"), ("-1 month", "2105-12-01 23:59:00"),
         ("-10 months", "2105-03-03 23:59:00"), ("3 day", "2106-01-03 23:59:00"), ("-36hours", "2105-12-30 11:59:00"), (" -90 Minutes ", "2105-12-31 22:29:00"),
@@ -19,7 +20,7 @@ def test_the_clock_is_moved_as_sqlite_moves_it(duration, time):
     assert calendar(duration, CLOCK) == time
 
 
-@pytest.mark.parametrize(
+@each_row(
     "duration",
     [
         "", "last year", "year", "-1", "-1 week", "- 1 year", "-1 year,", "1 year 2 months", "now", "weekday 0", "start of hour", "unixepoch",

@@ -8,6 +8,7 @@ from components.ehr.errors import EhrError
 from components.ehr.filtering import filter_rows
 from components.ehr.tables import framed
 from tests.components.ehr.ward import in_memory, ward
+from tests.table import each_row
 
 
 def kept(conditions, table="beds"):
@@ -15,8 +16,8 @@ def kept(conditions, table="beds"):
     return found[found.columns[0]].tolist()
 
 
-@pytest.mark.parametrize(
-    ("conditions", "ids"),
+@each_row(
+    "conditions, ids",
     [
         ("ROOM=7", [1, 2]), ("ROOM==7", [1, 2]), ("ROOM = '7'", [1, 2]), ("ROOM=7.0", [1, 2]), (" ROOM !=7 ", [3, 5]),
         ("ROOM!=many", [1, 2, 3, 5]), ("ROOM>=8", [3, 5]), ("ROOM<8||WEIGHT>1", [1]), ("WEIGHT>60.5", [3, 4]), ("WEIGHT<1e3", [1, 3, 4, 5]),
@@ -35,16 +36,16 @@ def test_rows_that_meet_the_conditions(conditions, ids):
     assert kept(conditions) == ids
 
 
-@pytest.mark.parametrize(
-    ("conditions", "codes"),
+@each_row(
+    "conditions, codes",
     [("CODE=0389", ["0389"]), ("CODE in [0389, 389]", ["0389", "389"]), ("TITLE='none'", ["V10"])],
 )
 def test_codes_are_texts(conditions, codes):
     assert kept(conditions, "codes") == codes
 
 
-@pytest.mark.parametrize(
-    ("conditions", "kind", "told"),
+@each_row(
+    "conditions, kind, told",
     [
         ("SIZE=1", "unknown_column", "(in `SIZE=1`); the columns are ID, ROOM"),
         ("count(SIZE)>1", "unknown_column", "(in `count(SIZE)>1`)"),
@@ -104,7 +105,7 @@ def test_rows_are_numbered_anew_and_the_given_table_stays():
     assert [str(kind) for kind in found.dtypes] == [str(kind) for kind in beds.dtypes]
 
 
-@pytest.mark.parametrize("condition", ["X>=100", "X!=5000", "X in [7, 8]"])
+@each_row("condition", ["X>=100", "X!=5000", "X in [7, 8]"])
 def test_many_rows_and_several_chunks_give_the_same(condition):
     numbers = pa.chunked_array([list(range(4000)), list(range(4000, 10_000))])
     found = filter_rows(framed({"X": numbers, "Y": numbers.cast(pa.string())}), condition)
@@ -122,7 +123,7 @@ def test_frames_that_code_made_are_filtered_too():
     assert filter_rows(pd.DataFrame({"A": ["x", "y"]}), "A=y")["A"].tolist() == ["y"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "condition",
     [
         "NOTE=" + "x" * 1_000_000, "NOTE in " + "[" * 1_000_000, "NOTE in [" + "'a'," * 200_000, "R" * 1_000_000, "ROOM>" + "9" * 1_000_000,

@@ -1,10 +1,9 @@
-import pytest
-
 from components.ehr.filtering import as_kind, is_null, members, unquote
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "value"),
+@each_row(
+    "text, kind, value",
     [
         ("58", "int", 58), ("58.0", "int", 58), ("58.", "int", 58), (" +58 ", "int", 58), ("-3", "int", -3), ("1e2", "int", 100),
         ("58.5", "int", None), ("", "int", None), ("old", "int", None), ("1_000", "int", None), ("inf", "int", None), ("nan", "float", None),
@@ -18,8 +17,8 @@ def test_a_value_in_a_column_of_a_type(text, kind, value):
     assert found == value and type(found) is type(value)
 
 
-@pytest.mark.parametrize(
-    ("text", "bare"),
+@each_row(
+    "text, bare",
     [("'a b'", "a b"), ('"a"', "a"), ("'a\"", "'a\""), ("''a''", "'a'"), ("'", "'"), ("''", ""), ("a'", "a'")],
 )
 def test_one_pair_of_matching_quotes_is_dropped(text, bare):
@@ -31,8 +30,8 @@ def test_null_is_a_bare_word():
     assert not any(map(is_null, ["'null'", "no", ""]))
 
 
-@pytest.mark.parametrize(
-    ("written", "found"),
+@each_row(
+    "written, found",
     [
         ("[1, 2.5, 'a, b']", ["1", "2.5", "a, b"]),
         ("('a',)", ["a"]),

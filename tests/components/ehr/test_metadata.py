@@ -2,11 +2,12 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.ehr.metadata import metadata
+from tests.table import each_row
 
 N_TABLES = {"mimic_iii": 17, "eicu": 10, "treqs": 5, "mimic_iv": 17}
 
 
-@pytest.mark.parametrize("database", N_TABLES)
+@each_row("database", N_TABLES)
 def test_every_database_has_four_statements_and_its_tables(database):
     known = metadata(database)
     assert len(known.description) == 4 and len(known.tables) == N_TABLES[database]

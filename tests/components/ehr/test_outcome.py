@@ -1,10 +1,9 @@
 """What an episode did, from the steps of any agent."""
 
-import pytest
-
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Step, Trajectory
 from components.ehr.outcome import Outcome
+from tests.table import each_row
 
 
 def cell(status, text="3", **facts):
@@ -31,8 +30,8 @@ def outcome(*steps, stop="answered", answer="3"):
 TERMINATED = {"terminated": True}
 
 
-@pytest.mark.parametrize(
-    ("found", "ended", "completed"),
+@each_row(
+    "found, ended, completed",
     [
         (outcome(step(cell("ok")), step(text="TERMINATE", remarks=TERMINATED)), True, True),
         (outcome(step(cell("error")), step(cell("ok"), remarks=TERMINATED)), True, True),
@@ -71,8 +70,8 @@ def test_executions_are_cells_actions_and_calls_that_could_not_be_read():
     assert outcome(*steps, step(remarks={"executions": 7})).executions == 7
 
 
-@pytest.mark.parametrize(
-    ("found", "searched"),
+@each_row(
+    "found, searched",
     [
         (outcome(step(cell("ok")), step(text="So it is 5. TERMINATE later")), "3\nSo it is 5. "),
         (outcome(step(cell("ok"), text="answer = 5\nTERMINATE")), "3"),

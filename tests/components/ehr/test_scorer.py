@@ -9,6 +9,7 @@ from components.core.types import Problem, Sample, Trajectory
 from components.ehr.outcome import FAILURES
 from components.ehr.scorer import NAMES, Ehr
 from tests.components.ehr.test_outcome import TERMINATED, acted, cell, step
+from tests.table import each_row
 
 SAMPLE = Sample(
     Problem("1", "How many?"), {"answer": ["3"]}, {"sql": "select 3", "sql_dialect": "mimic_iii"},
@@ -38,8 +39,8 @@ def test_a_question_solved_with_a_mended_cell():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("trajectory", "expected"),
+@each_row(
+    "trajectory, expected",
     [  # strict, official, completed, completed_official, answered_wrong
         ({"answer": "13"}, (0, 1, 1, 1, 1)),
         ({"answer": "4"}, (0, 0, 1, 1, 1)),
@@ -58,8 +59,8 @@ def test_success_and_completion(trajectory, expected):
     assert chosen(found, *names) == expected
 
 
-@pytest.mark.parametrize(
-    ("sample", "trajectory", "expected"),
+@each_row(
+    "sample, trajectory, expected",
     [  # strict, abstained, rs_0, rs_10, penalised
         (SAMPLE, {"answer": "4"}, (0, 0, 0, -10, 1)),
         (SAMPLE, {"answer": "No result."}, (0, 1, 0, 0, 0)),
@@ -128,6 +129,6 @@ def test_execution_accuracy_is_unscored_without_a_database_that_can_be_read(tmp_
     assert scores(step(remarks={"sql": "select 3"}))["ehr/execution_accuracy"] is None
 
 
-@pytest.mark.parametrize("target", ["B", None, {"accepted": ["3"]}, {"answer": "3", "chain": "x"}])
+@each_row("target", ["B", None, {"accepted": ["3"]}, {"answer": "3", "chain": "x"}])
 def test_other_tasks_are_unscored(target):
     assert scores(sample=replace(SAMPLE, target=target)) == dict.fromkeys(NAMES)

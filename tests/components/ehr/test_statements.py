@@ -11,6 +11,7 @@ from components.ehr.interpreters import fill_placeholders, run_sql
 from components.sql import UnreadableDatabase
 from components.sql.cleaning import VITAL_BOUNDS
 from tests.components.ehr.ward import CLOCK, ward_file
+from tests.table import each_row
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
 
@@ -54,7 +55,7 @@ def test_one_select(file, sql, rows):
     assert run_sql(file, sql, CLOCK) == rows
 
 
-@pytest.mark.parametrize("vital", VITAL_BOUNDS)
+@each_row("vital", VITAL_BOUNDS)
 def test_every_vital_sign_has_a_range(vital):
     name = vital.replace(" ", "_")
     assert fill_placeholders(f"{name}_lower {name}_upper", None) == "{} {}".format(*VITAL_BOUNDS[vital])

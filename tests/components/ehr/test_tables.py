@@ -7,6 +7,7 @@ from components.ehr.errors import EhrError
 from components.ehr.metadata import Metadata
 from components.ehr.tables import Tables, column, framed, require_table
 from tests.components.ehr.ward import WARD, ward, ward_file
+from tests.table import each_row
 
 
 def test_tables_in_memory_and_in_files_are_the_same(tmp_path):
@@ -40,22 +41,22 @@ def test_what_code_does_to_a_table_reaches_no_other():
     assert "NEW" not in tables.load("beds") and tables.load("beds")["ID"][0] == 1
 
 
-@pytest.mark.parametrize("name", ["bed", "BEDS", "", None, 3, "x" * 1000])
+@each_row("name", ["bed", "BEDS", "", None, 3, "x" * 1000])
 def test_an_unknown_table_is_refused_with_the_names(name):
     with pytest.raises(EhrError, match="there are beds, codes, empty") as caught:
         ward().load(name)
     assert caught.value.kind == "unknown_table" and len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize("given", ["beds", [1], None, pd.Series([1])])
+@each_row("given", ["beds", [1], None, pd.Series([1])])
 def test_only_a_table_is_a_table(given):
     with pytest.raises(EhrError, match="FilterDB takes a table from LoadDB or FilterDB, found") as caught:
         require_table(given, "FilterDB")
     assert caught.value.kind == "type_mismatch"
 
 
-@pytest.mark.parametrize(
-    ("cells", "kind", "values"),
+@each_row(
+    "cells, kind, values",
     [
         ([1, 2], pa.int64(), [1, 2]),
         (pd.array([1, 2], dtype="int16"), pa.int64(), [1, 2]),

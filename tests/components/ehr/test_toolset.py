@@ -13,6 +13,7 @@ from components.grammars.code_block import CodeBlock
 from runner.config.errors import ConfigErrors
 from runner.episode.shared import Parts
 from runner.experiment.parts import check_fit
+from tests.table import each_row
 from tests.wards import database, memory, sample, sandbox, toolset
 
 
@@ -35,8 +36,8 @@ def test_what_may_be_abstained_from_may_be_refused():
     assert toolset().open(sample(may_abstain=True)).refusal_fields == {"reason": ()}
 
 
-@pytest.mark.parametrize(
-    ("metadata", "files", "words"),
+@each_row(
+    "metadata, files, words",
     [
         ({}, {}, "sample 'x' has no database of health records; choose a dataset that has"),
         ({"sql_dialect": "mimic_iii"}, {}, "has no database of health records"),

@@ -4,10 +4,11 @@ import pytest
 from components.ehr.errors import EhrError
 from components.ehr.tables import get_value
 from tests.components.ehr.ward import ward
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("argument", "value"),
+@each_row(
+    "argument, value",
     [
         ("ROOM", "7, 8, None"),
         ("NOTE", "window, door, left, None, a <= b"),
@@ -31,13 +32,13 @@ def test_a_value(argument, value):
     assert found == value and type(found) is type(value)
 
 
-@pytest.mark.parametrize(("argument", "value"), [("ID", ""), ("ID, list", []), ("WEIGHT, sum", 0), ("NOTE, count", 0)])
+@each_row("argument, value", [("ID", ""), ("ID, list", []), ("WEIGHT, sum", 0), ("NOTE, count", 0)])
 def test_no_rows_are_no_values(argument, value):
     assert get_value(ward().load("empty"), argument) == value
 
 
-@pytest.mark.parametrize(
-    ("table", "argument", "kind", "told"),
+@each_row(
+    "table, argument, kind, told",
     [
         ("beds", "room", "unknown_column", "the columns are ID, ROOM"),
         ("beds", "", "unknown_column", "the columns are"),

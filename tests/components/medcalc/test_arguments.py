@@ -4,6 +4,7 @@ import pytest
 
 from components.core.errors import ToolError
 from components.medcalc.calculators import QUANTITIES, describe, read_argument
+from tests.table import each_row
 
 SEX = ("male", "female")
 
@@ -12,8 +13,8 @@ def kind(name):
     return QUANTITIES.get(name, {"sex": SEX, "date": date, "fact": bool}.get(name))
 
 
-@pytest.mark.parametrize(
-    "name,value,expected",
+@each_row(
+    "name, value, expected",
     [
         ("age", 60, 60),
         ("age", "18 months", 1.5),
@@ -34,8 +35,8 @@ def test_quantities_are_read_in_their_unit(name, value, expected):
     assert read_argument(name, kind(name), value) == pytest.approx(expected, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    "name,value,said",
+@each_row(
+    "name, value, said",
     [
         ("creatinine", "high", r"creatinine must be a number in mg/dL, found 'high'"),
         ("creatinine", True, "must be a number in mg/dL"),
@@ -56,7 +57,7 @@ def test_wrong_arguments_say_what_is_right(name, value, said):
     assert caught.value.label == "invalid_expression"
 
 
-@pytest.mark.parametrize("value,expected", [("Yes", True), ("absent", False), (1, True), (False, False)])
+@each_row("value, expected", [("Yes", True), ("absent", False), (1, True), (False, False)])
 def test_facts_hold_or_not(value, expected):
     assert read_argument("fact", bool, value) is expected
 

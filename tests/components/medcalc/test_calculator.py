@@ -3,6 +3,7 @@ import pytest
 from components.core.errors import ToolError
 from components.medcalc.calculators import QUANTITIES, Calculator
 from components.medcalc.scores import steps
+from tests.table import each_row
 
 
 def ponderal_index(weight, height=100, corrected=False):
@@ -25,8 +26,8 @@ def test_arguments_are_read_before_the_formula():
     assert CALCULATOR(weight="1000 g", corrected="yes") == 2
 
 
-@pytest.mark.parametrize(
-    "given,named,said",
+@each_row(
+    "given, named, said",
     [
         ((80,), {}, "takes its arguments by name"),
         ((), {"height": 100}, "needs weight"),

@@ -4,10 +4,11 @@ import pytest
 
 from components.core.errors import ToolError
 from components.medcalc.calculators import CALCULATORS
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    "name,given,expected",
+@each_row(
+    "name, given, expected",
     [
         ("mean_arterial_pressure", {"systolic": 120, "diastolic": 90}, 100),
         ("body_mass_index", {"weight": 80, "height": 200}, 20),
@@ -31,8 +32,8 @@ BLEED = {"sex": "male", "urea_nitrogen": 10, "hemoglobin": 14, "systolic": 120, 
 FACTS = {"melena": True, "syncope": True, "liver_disease": True, "cardiac_failure": True}
 
 
-@pytest.mark.parametrize(
-    "name,given,expected",
+@each_row(
+    "name, given, expected",
     [
         ("fib4", {"age": 50, "ast": 40, "alt": 25, "platelets": 200}, 2),
         ("fib4", {"age": 50, "ast": 40, "alt": 25, "platelets": "200000 /uL"}, 2),
@@ -71,8 +72,8 @@ def test_steroids_are_converted_by_their_equivalents():
     assert convert(dose=4, steroid="triamcinolone", target="prednisolone") == pytest.approx(5)
 
 
-@pytest.mark.parametrize(
-    "given,expected",
+@each_row(
+    "given, expected",
     [
         ({}, 0),
         ({"morphine": 30, "oxycodone": 20}, 60),
@@ -89,8 +90,8 @@ def test_opioids_are_added_as_morphine(given, expected):
 GAP = {"sodium": 140, "chloride": 100, "bicarbonate": 20}
 
 
-@pytest.mark.parametrize(
-    "name,given,expected",
+@each_row(
+    "name, given, expected",
     [
         ("corrected_calcium", {"calcium": 8, "albumin": "20 g/L"}, 9.6),
         ("corrected_sodium", {"sodium": 130, "glucose": 600}, 142),
@@ -110,8 +111,8 @@ def test_electrolytes_and_gaps(name, given, expected):
 TALL = {"sex": "male", "age": 40, "creatinine": 1, "height": "72 in"}  # ideal weight 77.6 kg
 
 
-@pytest.mark.parametrize(
-    "name,given,expected",
+@each_row(
+    "name, given, expected",
     [
         ("cockcroft_gault", {"sex": "male", "age": 40, "weight": 72, "creatinine": 1}, 100),
         ("cockcroft_gault", {"sex": "female", "age": 40, "weight": 72, "creatinine": "88.4 umol/L"}, 85),
@@ -154,12 +155,12 @@ WOMAN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("given,points", [(MAN, 4), (WOMAN, 14)])
+@each_row("given, points", [(MAN, 4), (WOMAN, 14)])
 def test_the_equation_is_near_the_published_point_table(given, points):
     assert CALCULATORS["framingham_hard_chd"](**given) == pytest.approx(points, abs=1.5)
 
 
-@pytest.mark.parametrize("given,age", [(MAN, 70), (WOMAN, 78)])
+@each_row("given, age", [(MAN, 70), (WOMAN, 78)])
 def test_smoking_counts_by_age_up_to_a_bound(given, age):
     def ratio(years):
         risks = [CALCULATORS["framingham_hard_chd"](**{**given, "age": years, "smoker": s}) for s in (True, False)]

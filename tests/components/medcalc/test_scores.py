@@ -2,10 +2,11 @@ import pytest
 
 from components.core.errors import ToolError
 from components.medcalc.calculators import CALCULATORS
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    "name,given,expected",
+@each_row(
+    "name, given, expected",
     [
         ("cha2ds2_vasc", {"sex": "male", "age": 64}, 0),
         ("cha2ds2_vasc", {"sex": "female", "age": 65, "hypertension": True, "tia": True, "stroke": True}, 5),
@@ -66,13 +67,13 @@ def test_cardiac_scores(name, given, expected):
 NAMES = ["qtc_bazett", "qtc_fridericia", "qtc_framingham", "qtc_hodges", "qtc_rautaharju"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_at_sixty_beats_the_interval_stays(name):
     assert CALCULATORS[name](qt=400, heart_rate=60) == pytest.approx(400)
 
 
-@pytest.mark.parametrize(
-    "name,qt,heart_rate,expected",
+@each_row(
+    "name, qt, heart_rate, expected",
     [
         ("qtc_bazett", 200, 240, 400),
         ("qtc_fridericia", 300, 60 / 0.216, 500),
@@ -88,8 +89,8 @@ def test_faster_hearts_are_corrected(name, qt, heart_rate, expected):
 WELL = {"heart_rate": 80, "respiratory_rate": 16, "temperature": 37}
 
 
-@pytest.mark.parametrize(
-    "name,given,expected",
+@each_row(
+    "name, given, expected",
     [
         ("centor", {"age": 20, "temperature": 38, "cough": True}, 0),
         ("centor", {"age": 14, "temperature": 38.1, "tender_lymph_nodes": True, "tonsil_exudate": True}, 5),
@@ -148,8 +149,8 @@ LUNGS = {"pao2": 90, "fio2": 21, "platelets": 250, "bilirubin": 0.8}
 COMORBID = {fact: True for fact, kind in CALCULATORS["charlson"].kinds.items() if kind is bool}
 
 
-@pytest.mark.parametrize(
-    "given,expected",
+@each_row(
+    "given, expected",
     [
         ({}, 15),
         ({"eye": "no eye opening", "verbal": "no verbal response", "motor": "no motor response"}, 3),
@@ -163,8 +164,8 @@ def test_coma_score(given, expected):
     assert CALCULATORS["glasgow_coma_score"](**given) == expected
 
 
-@pytest.mark.parametrize(
-    "changed,expected",
+@each_row(
+    "changed, expected",
     [
         ({}, 0),
         ({"age": 54, "coma_score": 10}, 7),
@@ -195,8 +196,8 @@ def test_apache_needs_the_oxygenation_that_decides():
         CALCULATORS["apache_ii"](**{name: value for name, value in NORMAL.items() if name != "pao2"})
 
 
-@pytest.mark.parametrize(
-    "changed,expected",
+@each_row(
+    "changed, expected",
     [
         ({}, 0),
         ({"pao2": 63}, 1),  # 300
@@ -221,8 +222,8 @@ def test_sofa_adds_what_fails(changed, expected):
     assert CALCULATORS["sofa"](**{**LUNGS, **changed}) == expected
 
 
-@pytest.mark.parametrize(
-    "given,expected",
+@each_row(
+    "given, expected",
     [
         ({"age": 49}, 0),
         ({"age": 50, "stroke": True, "tia": True}, 2),
@@ -242,8 +243,8 @@ EVERY = {
 }
 
 
-@pytest.mark.parametrize(
-    "name,given,expected",
+@each_row(
+    "name, given, expected",
     [
         ("wells_pe", {"heart_rate": 100}, 0),
         ("wells_pe", {"heart_rate": 101, "previous_dvt": True, "surgery_4_weeks": True, "hemoptysis": True}, 5.5),

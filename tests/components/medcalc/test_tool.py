@@ -3,12 +3,13 @@ import pytest
 from components.core.errors import ToolError
 from components.core.tools import Tool
 from components.medcalc.tool import Calculator
+from tests.table import each_row
 
 CALCULATOR, PLAIN = Calculator(), Calculator(clinical=False)
 
 
-@pytest.mark.parametrize(
-    "expression,told,value",
+@each_row(
+    "expression, told, value",
     [
         ("(140 - 60) * 70 / (72 * 1.2)", "64.8148148148", 64.81481481481481),
         ("2 ^ 10", "1024", 1024),
@@ -34,8 +35,8 @@ async def test_calculators_are_listed_and_searched():
     assert "has_bled(age: years, hypertension?: True | False" in found.text and "qtc_bazett" not in found.text
 
 
-@pytest.mark.parametrize(
-    "expression,said",
+@each_row(
+    "expression, said",
     [
         ("9**9**9", "too large"),
         ("__import__('os').listdir()", "not allowed|no function"),
@@ -58,7 +59,7 @@ async def test_without_clinical_calculators_it_is_arithmetic_only():
     assert "cockcroft_gault" in CALCULATOR.spec.description and "cockcroft_gault" not in PLAIN.spec.description
 
 
-@pytest.mark.parametrize("expression", ["", " ", None, 7])
+@each_row("expression", ["", " ", None, 7])
 async def test_what_is_no_text_is_refused(expression):
     with pytest.raises(ToolError) as caught:
         await CALCULATOR(None, expression=expression)

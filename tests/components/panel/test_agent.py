@@ -15,12 +15,13 @@ from runner.episode.episode import play
 from tests.attempts import Attempt, Echo
 from tests.panels import QUESTION, SAYS, Script, calls_needed, panel, votes
 from tests.parts import door
+from tests.table import each_row
 
 NODE = {"_target_": "components.panel.agent.MedAgents"}
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
+@each_row(
+    "given, told",
     [
         ({"question_experts": 0}, "agent.question_experts"),
         ({"level": "everything"}, "analysis, consultation, summary"),
@@ -119,7 +120,7 @@ SEEN = {  # stage -> what its prompt shows beside the question
 }
 
 
-@pytest.mark.parametrize("level", ["analysis", "summary", "consultation"])
+@each_row("level", ["analysis", "summary", "consultation"])
 async def test_each_prompt_shows_all_that_its_stage_may_see(level):
     _, model, _ = await panel(Script((1, 0)), replace(PLAIN, level=level), inputs="THE DOCUMENT")
     found = {}
@@ -159,9 +160,7 @@ async def test_what_is_held_is_shown_once_to_experts_who_act():
     assert decision.count("THE DOCUMENT") == 1
 
 
-@pytest.mark.parametrize(
-    ("asked", "ends"), [("Was nun？", "Was nun？"), ("Is it so…", "so…"), ("50 %", "50 %"), ("So", "So?")]
-)
+@each_row("asked, ends", [("Was nun？", "Was nun？"), ("Is it so…", "so…"), ("50 %", "50 %"), ("So", "So?")])
 async def test_a_mark_of_any_script_ends_a_question(asked, ends):
     _, model, _ = await panel(agent=PLAIN, problem=replace(QUESTION, question=asked, context=""))
     assert model.requests[0].messages[-1].text.split("\n")[0].endswith(ends)
@@ -171,8 +170,8 @@ def purposes(model):
     return Counter(request.purpose for request in model.requests)
 
 
-@pytest.mark.parametrize(
-    ("doubts", "calls", "rounds"),
+@each_row(
+    "doubts, calls, rounds",
     [((), 18, 1), ((2, 0), 28, 2), ((1, 0), 27, 2), ((7, 7, 7), 56, 3), ((0, 7), 18, 1), ((1, 1, 1), 38, 3)],
 )
 async def test_the_calls_are_those_of_the_formula(doubts, calls, rounds):
@@ -183,13 +182,13 @@ async def test_the_calls_are_those_of_the_formula(doubts, calls, rounds):
     assert all(len(one) == 7 for one in votes(trajectory))
 
 
-@pytest.mark.parametrize(("doubts", "calls"), [((), 16), ((6, 6, 6), 49)])
+@each_row("doubts, calls", [((), 16), ((6, 6, 6), 49)])
 async def test_a_panel_of_four_and_two_needs_fewer(doubts, calls):
     _, model, _ = await panel(Script(doubts), replace(PLAIN, question_experts=4))
     assert len(model.requests) == calls
 
 
-@pytest.mark.parametrize(("level", "calls"), [("analysis", 10), ("summary", 11)])
+@each_row("level, calls", [("analysis", 10), ("summary", 11)])
 async def test_levels_leave_out_report_and_votes(level, calls):
     _, model, _ = await panel(Script((7, 7, 7)), replace(PLAIN, level=level))
     assert len(model.requests) == calls == calls_needed(level, 5, 2)
@@ -232,7 +231,7 @@ async def test_an_expert_who_talks_nonsense_is_a_default_vote_a_missing_analysis
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("purpose", ["plan", "knowledge", "summarise", "vote", "reflect", "report", "answer"])
+@each_row("purpose", ["plan", "knowledge", "summarise", "vote", "reflect", "report", "answer"])
 async def test_an_error_of_the_model_at_any_stage_ends_the_episode_unscored_and_keeps_what_was_said(purpose):
     def fail(request):
         return ModelError("the server is gone", "server")

@@ -1,13 +1,12 @@
-import pytest
-
 from components.core.types import Sample
 from components.panel.agent import MedAgents
 from components.panel.export import export_episode
 from tests.attempts import Echo
 from tests.panels import QUESTION, Script, panel
+from tests.table import each_row
 
 
-@pytest.mark.parametrize("doubts", [(), (1, 0), (7, 7, 7)])
+@each_row("doubts", [(), (1, 0), (7, 7, 7)])
 async def test_the_record_in_the_published_layout_keeps_its_invariants(doubts):
     outcome, model, trajectory = await panel(Script(doubts), MedAgents(expert_tools=False))
     trajectory.stop, trajectory.answer = "answered", outcome.text

@@ -13,10 +13,11 @@ from components.panel.replies import (
     published_vote,
 )
 from components.text.answers import published_letter
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("raw", "expected"),
+@each_row(
+    "raw, expected",
     [
         ("Option: C", "C"), ("Answer D", "A"), ("ERROR.", "E"), ("", ""), ("Option: maybe", ""), ("B: none", ""),
         ("Option: F or D", "D"), ("Option: E\nReason: Aspirin", "A"),
@@ -26,8 +27,8 @@ def test_letter_is_the_first_capital_after_the_last_colon(raw, expected):
     assert published_letter(raw) == expected
 
 
-@pytest.mark.parametrize(
-    ("raw", "expected"),
+@each_row(
+    "raw, expected",
     [
         ("Medical Field: Cardiology | Neurology", Experts(("Cardiology", "Neurology"), True)),
         ("Medical Field: A|B |  C", Experts(("A|B", " C"), True)),
@@ -41,8 +42,8 @@ def test_experts_are_neither_cleaned_nor_counted(raw, expected):
     assert published_experts(raw, 2) == expected
 
 
-@pytest.mark.parametrize(
-    ("raw", "yes", "parsed"),
+@each_row(
+    "raw, yes, parsed",
     [
         ("Yes", True, True), ("A diagnosis: YES", False, True), ("YES, I know", True, True), ("eyes", True, True),
         ("maybe", True, False),
@@ -57,7 +58,7 @@ def test_report_loses_key_knowledge_and_what_follows_a_second_heading():
     assert published_report(raw) == Report("", "one", True)
 
 
-@pytest.mark.parametrize("raw", ["", "Key Knowledge: k", "total analysis: in small letters"])
+@each_row("raw", ["", "Key Knowledge: k", "total analysis: in small letters"])
 def test_report_without_the_heading_cannot_be_read(raw):
     with pytest.raises(UnreadableReport, match="no heading 'Total Analysis:'"):
         published_report(raw)

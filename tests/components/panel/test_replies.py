@@ -2,8 +2,6 @@
 
 import time
 
-import pytest
-
 from components.panel.replies import (
     NO_ANALYSIS,
     Experts,
@@ -15,11 +13,12 @@ from components.panel.replies import (
     read_report,
     read_vote,
 )
+from tests.table import each_row
 
 TWO = ("Cardiology", "Nephrology")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "raw",
     [
         "Medical Field: Cardiology | Nephrology",
@@ -59,8 +58,8 @@ def test_two_fields_are_read(raw):
     assert read_experts(raw, 2) == Experts(TWO, True)
 
 
-@pytest.mark.parametrize(
-    ("raw", "expected"),
+@each_row(
+    "raw, expected",
     [
         ("Medical Field: Cardiology", ("Cardiology",)),
         ("Medical Field: Surgery: Vascular | Surgery (Hand)", ("Surgery: Vascular", "Surgery (Hand)")),
@@ -74,13 +73,13 @@ def test_what_belongs_to_a_name_stays_and_nothing_is_filled_up(raw, expected):
     assert read_experts(raw, 3) == Experts(expected, True)
 
 
-@pytest.mark.parametrize("raw", ["", " \n", "ERROR", "ERROR.", " ERROR. ", "Medical Field:", "Medical Field: | - |"])
+@each_row("raw", ["", " \n", "ERROR", "ERROR.", " ERROR. ", "Medical Field:", "Medical Field: | - |"])
 def test_a_reply_without_fields_gives_one_general_expert(raw):
     assert read_experts(raw, 5) == Experts(("General Medicine",), False)
 
 
-@pytest.mark.parametrize(
-    ("raw", "yes"),
+@each_row(
+    "raw, yes",
     [
         ("YES", True),
         ("No.", False),
@@ -100,15 +99,13 @@ def test_vote_is_a_whole_word(raw, yes):
     assert read_vote(raw) == Vote(yes, True)
 
 
-@pytest.mark.parametrize(
-    "raw", ["", "ERROR.", "Nothing to add", "I know the diagnosis", "eyes", "Agreed", "I do not agree"]
-)
+@each_row("raw", ["", "ERROR.", "Nothing to add", "I know the diagnosis", "eyes", "Agreed", "I do not agree"])
 def test_a_reply_without_a_vote_is_a_yes_that_is_told_apart(raw):
     assert read_vote(raw) == Vote(True, False)
 
 
-@pytest.mark.parametrize(
-    ("raw", "key", "total"),
+@each_row(
+    "raw, key, total",
     [
         ("Key Knowledge: k. \nTotal Analysis: t. \n", "k.", "t."),
         ("Well.\n**Key Knowledge:** k\n\n**Total Analysis:**\nt", "k", "t"),
@@ -124,16 +121,14 @@ def test_report_is_read_by_its_headings(raw, key, total):
     assert read_report(raw) == Report(key, total, True)
 
 
-@pytest.mark.parametrize(
-    "raw", ["", "No headings here: none.", "Total Analysis:", "Key Knowledge: \n Total Analysis: "]
-)
+@each_row("raw", ["", "No headings here: none.", "Total Analysis:", "Key Knowledge: \n Total Analysis: "])
 def test_a_report_without_headings_or_words_is_not_read(raw):
     total = "" if raw.endswith((":", ": ")) else raw
     assert read_report(raw) == Report("", total, False)
 
 
-@pytest.mark.parametrize(
-    ("raw", "cut", "expected"),
+@each_row(
+    "raw, cut, expected",
     [
         ("ERROR.", False, NO_ANALYSIS),
         (" ", True, NO_ANALYSIS),
@@ -151,16 +146,14 @@ def test_analysis_is_cleaned(raw, cut, expected):
     assert clean_analysis(raw, cut) == expected
 
 
-@pytest.mark.parametrize(
-    "text", ["*" * 50_000, " " * 50_000 + "x", "medical " * 6_000, "[" * 5_000, "1." * 5_000, ". " * 25_000]
-)
+@each_row("text", ["*" * 50_000, " " * 50_000 + "x", "medical " * 6_000, "[" * 5_000, "1." * 5_000, ". " * 25_000])
 def test_endless_replies_are_read_in_bounded_time(text):
     started = time.process_time()
     read_experts(text, 5), read_vote(text), read_report(text), clean_analysis(text, True)
     assert time.process_time() - started < 2  # seconds of CPU; where time grew with a power it would be hours
 
 
-@pytest.mark.parametrize("piece", ["(", "[", "{", "<", "1. ", "* "])
+@each_row("piece", ["(", "[", "{", "<", "1. ", "* "])
 def test_a_reply_of_brackets_is_read_in_a_moment(piece):
     began = time.perf_counter()
     _bare(piece * 100_000)

@@ -5,6 +5,7 @@ import pytest
 from components.core.messages import Message, Usage
 from components.core.types import Problem, Sample, Step, Trajectory
 from components.panel.scorer import Panel
+from tests.table import each_row
 
 SAMPLE = Sample(Problem("1", "Which?", {"A": "Aspirin", "B": "Biopsy"}), "B")
 
@@ -77,8 +78,8 @@ def test_rounds_of_several_panels_are_not_mixed():
     assert found["panel/dissent"] == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize(
-    ("reads", "unreadable", "agreement", "tie"),
+@each_row(
+    "reads, unreadable, agreement, tie",
     [
         (("A", "A", "B", None, "A"), 0.2, 0.75, 0),
         (("A", "B"), 0, 0.5, 1),

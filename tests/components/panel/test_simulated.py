@@ -12,6 +12,7 @@ from components.simulation.asked import Voice
 from tests.components.cab.simulated.clinic import ALL
 from tests.simulated import asked
 from tests.simulated import core as made
+from tests.table import each_row
 
 CHOICES = {"A": "liver", "B": "pancreas", "C": "spleen", "D": "kidney"}
 SAMPLE = Sample(Problem("c", "A man has a high glucose. Which organ makes insulin?", CHOICES), "B")
@@ -71,7 +72,7 @@ STAGES = {
 }
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@each_row("stage", STAGES)
 def test_what_is_asked_is_recognised_by_its_template_in_a_new_chat(stage):
     for message in STAGES[stage]:
         for opening in ([], [Message("system", "x")]):
@@ -79,7 +80,7 @@ def test_what_is_asked_is_recognised_by_its_template_in_a_new_chat(stage):
         assert Panel().reply(asked([message, Message("assistant", "x"), message], SAMPLE)) is None
 
 
-@pytest.mark.parametrize("wanted", [1, 2, 5, 20])
+@each_row("wanted", [1, 2, 5, 20])
 def test_it_names_as_many_fields_as_it_is_asked_for(wanted):
     seen = {said(ask("convene_question", wanted=wanted), seed=seed) for seed in range(20)}
     for one in seen:
@@ -100,8 +101,8 @@ def test_a_report_favours_what_most_analyses_favour_and_of_equals_the_first():
     assert nothing.parsed and not favoured_answers(nothing.total_analysis)
 
 
-@pytest.mark.parametrize(
-    "favourite,competence,rate",
+@each_row(
+    "favourite, competence, rate",
     [
         ("B. pancreas", 1.0, 0.0),
         ("B. pancreas", 0.0, INSISTS_WRONG),

@@ -97,7 +97,7 @@ def test_every_question_of_the_demo_is_answered_by_its_sql(split, sizes):
     assert wrong(samples) == []
 
 
-@pytest.mark.parametrize("split", ["test", "valid", "train"])
+@pytest.mark.parametrize("split", [pytest.param("test", marks=slow), "train", pytest.param("valid", marks=slow)])
 def test_every_shipped_question_is_answered_by_its_sql(split):
     samples = list(shipped().load(split))
     assert {s.strata["database"] for s in samples} == {"mimic_iii", "eicu", "treqs"}

@@ -5,6 +5,7 @@ from components.ehr.datasets.ehrsql import CabEhrsql2022, Ehrsql, cell_text
 from tests.components.cab_files import DATA, database, needs, refused, write
 from tests.components.ehr.datasets.test_questions import ASKED, UNASKED
 from tests.slow import slow
+from tests.table import each_row
 
 FOLDER = "dataset/ehrsql/mimic_iii"
 COUNT = {**ASKED, "id": "q3", "q_tag": "{a} [b]", "query": "select avg(length(drug)) / 3, null from prescriptions "}
@@ -56,7 +57,8 @@ def test_what_is_missing_is_said_before_the_first_sample(tmp_path):
 
 @needs("ehrsql")
 @needs("ehragent_demo")
-@pytest.mark.parametrize(("split", "least"), [("valid", 70), pytest.param("test", 400, marks=slow)])
+@slow
+@pytest.mark.parametrize(("split", "least"), [("valid", 70), ("test", 400)])
 def test_sql_of_every_question_of_the_data_runs_on_the_demo_databases(tmp_path, split, least):
     sqlite = {name: str(DATA / "ehragent_demo" / name / f"{name}.db") for name in ("mimic_iii", "eicu")}
     samples = list(Ehrsql(str(DATA / "ehrsql"), sqlite, cache=str(tmp_path)).load(split))
@@ -126,8 +128,8 @@ def test_valid_questions_run_on_the_demo_database(tmp_path, name):
     assert len(samples) == 35 and any(sample.target["answer"] for sample in samples)
 
 
-@pytest.mark.parametrize(
-    ("cell", "text"),
+@each_row(
+    "cell, text",
     [(1, "1"), (2.0, "2"), (1114.7500000000002, "1114.75"), ("iv", "iv"), (None, "None"), (0.12345, "0.123")],
 )
 def test_cells_are_texts_that_executed_answers_contain(cell, text):

@@ -7,6 +7,7 @@ from components.ehr.datasets.treqs import Treqs, standard_sql, treqs_questions
 from components.ehr.metadata import metadata
 from tests.components.cab_files import DATA, needs, refused, write
 from tests.slow import slow
+from tests.table import each_row
 
 TREQS = {
     "key": "k1",
@@ -33,8 +34,8 @@ def test_question_has_its_parts_by_name(tmp_path):
     assert one.sql.endswith("WHERE DIAGNOSES.SHORT_TITLE = 'Alzheimer''s disease'")
 
 
-@pytest.mark.parametrize(
-    ("sql", "standard"),
+@each_row(
+    "sql, standard",
     [
         ('SELECT LAB."FLAG" FROM LAB', "SELECT LAB.FLAG FROM LAB"),
         ('WHERE A."AGE" < "60" AND A."X" = "a b"', "WHERE A.AGE < '60' AND A.X = 'a b'"),

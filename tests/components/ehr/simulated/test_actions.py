@@ -2,7 +2,7 @@ from statistics import fmean
 
 from components.core.messages import Message
 from components.core.types import Problem, Sample
-from components.ehr.simulated.steps import act, chosen, module, module_names, whole_plan
+from components.ehr.simulated.steps import act, choose_actions, module, module_names, whole_plan
 from tests.components.ehr.simulated.chartroom import case
 
 SQL = "select patients.gender from patients where patients.subject_id = 7"
@@ -58,9 +58,11 @@ def test_it_takes_no_action_that_the_prompt_does_not_name():
         listed = "\n".join(f"{name}[x]: x" for name in names)
         return case([Message("system", f"patients: SUBJECT_ID, GENDER\n{listed}"), OPENING[1]], GOLD, seed)
 
-    assert {tuple(chosen(naming("LoadDB", "FilterDB", "GetValue", seed=n), ())) for n in SEEDS} == {tuple(STEPS)}
-    assert {tuple(chosen(naming("SQLInterpreter", seed=n), ())) for n in SEEDS} == {(f"SQLInterpreter[{SQL}]",)}
-    assert chosen(naming("LoadDB"), ()) == []
+    assert {tuple(choose_actions(naming("LoadDB", "FilterDB", "GetValue", seed=n), ())) for n in SEEDS} == {
+        tuple(STEPS)
+    }
+    assert {tuple(choose_actions(naming("SQLInterpreter", seed=n), ())) for n in SEEDS} == {(f"SQLInterpreter[{SQL}]",)}
+    assert choose_actions(naming("LoadDB"), ()) == []
     assert act(naming()).text == whole_plan(naming()) == "It is not said which actions there are."
 
 

@@ -8,6 +8,7 @@ from components.core.types import Problem, Sample
 from components.ehr.simulated.steps import code, right_cells
 from components.prompts import load
 from tests.components.ehr.simulated.chartroom import case
+from tests.table import each_row
 
 SQL = "select patients.gender from patients where patients.subject_id = 7"
 FACTS = {"sql": SQL, "sql_dialect": "mimic_iii"}
@@ -103,8 +104,8 @@ def replied(messages, seeds, competence):
     return said([Message(*one) for one in messages], seeds=seeds, competence=competence)
 
 
-@pytest.mark.parametrize(
-    "more,less",
+@each_row(
+    "more, less",
     [
         (after(SLIP, CAUSE), after(SLIP, TOLD)),
         (after(SLIP, CAUSE), after(SLIP, CAUSE.replace("`", ""))),
@@ -135,7 +136,7 @@ def test_what_is_mended_is_what_failed_and_not_what_the_key_holds():
     assert share(after(extra, CAUSE, FULL), mended) > 0.8 and share(after(extra, CAUSE)) < 0.05
 
 
-@pytest.mark.parametrize("saw", [CAUSE, TOLD, ERROR, "", "[]"])
+@each_row("saw", [CAUSE, TOLD, ERROR, "", "[]"])
 def test_without_competence_nothing_is_mended_and_with_all_of_it_everything(saw):
     shares = [share(after(SLIP, saw, FULL), seeds=SEEDS, competence=c) for c in (0.0, 0.5, 0.85, 0.97, 0.9999, 1.0)]
     assert shares == sorted(shares) and (shares[0], shares[-1]) == (0, 1) and shares[-2] > 0.99
@@ -146,7 +147,7 @@ def test_what_failed_though_it_was_right_is_done_in_the_other_way():
     assert set(said(after(PROGRAM, ERROR))) == {sql}
 
 
-@pytest.mark.parametrize("nothing", ["[]", "None", ""])
+@each_row("nothing", ["[]", "None", ""])
 def test_what_gave_nothing_is_looked_at_again_once_whether_it_is_right_or_not(nothing):
     slipped = PROGRAM.replace("=7", "!=7")
     again = [1 - share(after(cell, nothing, FULL), ["TERMINATE"]) for cell in (PROGRAM, slipped)]

@@ -17,6 +17,7 @@ from components.grammars.native_tools import NativeTools
 from components.prompts import load
 from components.sandbox.api import CellError
 from tests.components.ehr.simulated.chartroom import SIX
+from tests.table import each_row
 from tests.wards import cell, played
 
 # Calls of each tool, in an order in which some work and all kinds of failures come up.
@@ -50,7 +51,7 @@ SCRIPTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", SCRIPTS)
+@each_row("form", SCRIPTS)
 async def test_results_of_actions_are_told_from_failures_of_every_kind(form):
     grammar, calls, end = SCRIPTS[form]
     one = await played(ReAct(max_steps=99), [*calls, end], grammar, SIX)
@@ -88,7 +89,7 @@ AGENTS = {
 NAMES = ["patients", "admissions", "gender", "subject_id", "dob"]
 
 
-@pytest.mark.parametrize("form", AGENTS)
+@each_row("form", AGENTS)
 async def test_failures_of_cells_are_told_from_values_and_mended_where_they_tell_how(form):
     one = await played(AGENTS[form], [*map(cell, CELLS), "TERMINATE"])
     found = [call for call in done(one.model.requests[-1].messages) if call.name == CODE_TOOL]
@@ -109,7 +110,7 @@ def test_every_status_of_a_cell_that_gave_no_value_is_a_failure(status, raised):
 BROKEN = [raw("python", text) for text in ("{}", '{"x": 1}', '{"cell": ""}', '{"cell": 3}', "[]")]
 
 
-@pytest.mark.parametrize("grammar", [NativeTools(), CodeBlock("function")])
+@each_row("grammar", [NativeTools(), CodeBlock("function")])
 async def test_calls_without_a_cell_are_failures_too(grammar):
     agent = ReAct(max_steps=99) if isinstance(grammar, NativeTools) else EhrAgent(knowledge=False, debugger=False)
     one = await played(

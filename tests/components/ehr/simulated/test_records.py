@@ -29,11 +29,12 @@ from tests.components.ehr.simulated.chartroom import (
     questions,
 )
 from tests.slow import slow
+from tests.table import each_row
 
 LIMIT = 60
 
 
-@pytest.mark.parametrize("name", ["ehragent", "no_code", "self_debugging", "din_sql", "react_native"])
+@each_row("name", ["ehragent", "no_code", "self_debugging", "din_sql", "react_native"])
 async def test_a_core_that_never_errs_is_right(name):
     agent, grammar = BASELINES[name]
     assert {value for _, value in await ChartRoom(agent, grammar, rates=PERFECT).play(each(80))} == {1.0}
@@ -77,13 +78,13 @@ async def test_one_of_the_two_texts_that_name_functions_is_enough_and_none_that_
 NOBODY = {"competence": 0.0, "malformed_rate": 0.0}
 
 
-@pytest.mark.parametrize("name", ["ehragent", "no_code", "self_debugging", "din_sql", "cot_plan"])
+@each_row("name", ["ehragent", "no_code", "self_debugging", "din_sql", "cot_plan"])
 async def test_a_core_that_knows_nothing_is_wrong(name):
     agent, grammar = BASELINES[name]
     assert fmean(value for _, value in await ChartRoom(agent, grammar, rates=NOBODY).play(each(100))) == 0.0
 
 
-@pytest.mark.parametrize("rate", ["malformed_rate", "wrong_tool_rate"])
+@each_row("rate", ["malformed_rate", "wrong_tool_rate"])
 async def test_every_rate_costs_the_agents_that_it_concerns(rate):
     for name in ["llm2sql", "cot_plan", "autogen"] if rate == "malformed_rate" else ["chameleon"]:
         agent, grammar = BASELINES[name]

@@ -1,5 +1,3 @@
-import pytest
-
 from components.ehr.simulated.mistakes import (
     Fault,
     fault_in,
@@ -7,6 +5,7 @@ from components.ehr.simulated.mistakes import (
     repair,
     turn_back,
 )
+from tests.table import each_row
 
 PROGRAM = "patients = LoadDB('patients')\npatients = FilterDB(patients, 'SUBJECT_ID=7')\nanswer = GetValue(patients, 'GENDER')"
 CELL = 'answer = SQLInterpreter("""select gender from patients where dob = \'a b\' and sex = \'m\'""")'
@@ -32,14 +31,14 @@ MENDED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", MENDED)
+@each_row("what", MENDED)
 def test_what_failed_is_mended_at_the_place_that_its_error_tells_of(what):
     right, ran, failed = MENDED[what]
     mended = repair(ran, fault_in(ran, failed, LISTED))
     assert mended == right or ("select" in mended and mended.lower() == right.lower())
 
 
-@pytest.mark.parametrize("what", MENDED)
+@each_row("what", MENDED)
 def test_without_the_error_nothing_is_mended(what):
     _, ran, _ = MENDED[what]
     for failed in ("", "[]", "The cell failed.", "The cell was stopped: it took too long.", f"{FAILED}There is no value `7` in the column SUBJECT_ID; it has `8`."):  # fmt: skip
@@ -58,7 +57,7 @@ CAUSED = {
 }
 
 
-@pytest.mark.parametrize("cause", CAUSED)
+@each_row("cause", CAUSED)
 def test_a_cause_is_followed_where_it_names_what_is_meant(cause):
     failed = f"{FAILED}There is no column `SUBJECT_ID_no`.\n\nPotential reasons:\n{cause}"
     fault = fault_in(SLIPPED, failed)
@@ -84,8 +83,8 @@ def test_a_name_that_is_like_none_is_left():
     assert near == Fault("GENDRE", "GENDER", "error")
 
 
-@pytest.mark.parametrize(
-    "text,question,meant",
+@each_row(
+    "text, question, meant",
     [
         ("FilterDB(a, 'B!=c')", "Which have c?", "FilterDB(a, 'B=c')"),
         ("FilterDB(a, 'B!=c')", "Which do not have c?", "FilterDB(a, 'B!=c')"),

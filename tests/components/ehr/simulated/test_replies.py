@@ -1,8 +1,6 @@
 from dataclasses import replace
 from statistics import fmean
 
-import pytest
-
 from components.core.messages import Message
 from components.core.types import Demonstration, Problem, Sample
 from components.ehr.simulated import UNCAUSED, Records
@@ -11,6 +9,7 @@ from components.panel.simulated import Expert, favoured_answers
 from components.prompts import load
 from components.simulation.asked import Voice
 from tests.simulated import asked
+from tests.table import each_row
 
 SQL = "select count(*) from admissions where admissions.subject_id in ( select patients.subject_id from patients where patients.gender = 'm' )"
 QUESTION = "How many stays of men are there?"
@@ -56,8 +55,8 @@ def caused(ran, failed, **rates):
     return said(asking("ehragent", "debug", cell=ran, failed=failed), **rates)
 
 
-@pytest.mark.parametrize(
-    "ran,failed,told",
+@each_row(
+    "ran, failed, told",
     [
         (CELL.replace("gender", "gender_no"), f"{FAILED}no such column: patients.gender_no.", "`GENDER` is meant where `gender_no` stands."),
         (CELL.replace("answer", "found"), "nothing was assigned to the variable `answer`", "`answer` is meant where `found` stands."),
@@ -94,7 +93,7 @@ def test_the_four_stages_of_a_statement():
     assert set(said(sql("correction", sql="select 9"))) == {"```sql\nselect 9\n```"}
 
 
-@pytest.mark.parametrize("slip", [("patients.gender", "patients.gender_no"), ("from patients", "from patients_table"), ("= 'm'", "!= 'm'")])  # fmt: skip
+@each_row("slip", [("patients.gender", "patients.gender_no"), ("from patients", "from patients_table"), ("= 'm'", "!= 'm'")])  # fmt: skip
 def test_a_draft_is_mended_by_the_schema_and_the_question_as_often_as_competence_sees_it(slip):
     found = [fmean(SQL in text.lower() for text in said(sql("correction", sql=SQL.replace(*slip)), competence=c)) for c in (0.0, 0.85, 1.0)]  # fmt: skip
     assert found[0] == 0 and 0.25 < found[1] < 0.5 and found[2] == 1
@@ -146,7 +145,7 @@ def test_a_verifier_is_answered_with_what_is_proposed():
     assert set(said([*opening, Message("user", current)])) == {"Action: LoadDB[c]"}
 
 
-@pytest.mark.parametrize("template", ["easy", "linking", "classification"])
+@each_row("template", ["easy", "linking", "classification"])
 def test_at_the_rate_of_malformed_replies_every_agents_are_prose(template):
     for given in (sql(template), asking("ehragent", "debug", cell="x", failed="y"), [Message("user", QUESTION)]):
         texts = said(given, malformed=1.0)

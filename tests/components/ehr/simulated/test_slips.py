@@ -1,8 +1,6 @@
 from pathlib import Path
 from statistics import fmean
 
-import pytest
-
 from components.core.messages import Message
 from components.ehr.errors import EhrError
 from components.ehr.interpreters import run_sql
@@ -12,6 +10,7 @@ from components.ehr.simulated.mistakes import loud_mistake, silent_mistake, wron
 from components.ehr.simulated.queries import plan, program, sql_cell, translate
 from components.simulation.draws import Draws
 from tests.components.ehr.simulated.chartroom import each, questions, toolset
+from tests.table import each_row
 
 PROGRAM = "patients = LoadDB('patients')\npatients = FilterDB(patients, 'SUBJECT_ID=7')\nanswer = GetValue(patients, 'GENDER')"
 CELL = sql_cell("select patients.gender from patients where patients.subject_id = 7 and patients.dob > '2000'")
@@ -36,8 +35,8 @@ def test_statements_and_actions_have_those_that_fit():
     assert {loud_mistake("GetValue[GENDER]", COLUMNS, draws(n)) for n in range(20)} == {"GetValue[GENDER_no]"}
 
 
-@pytest.mark.parametrize(
-    "text,turned",
+@each_row(
+    "text, turned",
     [
         ("answer = 1 if len(a) > 0 else 0", "answer = 1 if len(a) == 0 else 0"),
         ("select count(*) > 0 from a where a.b = 'c'", "select count(*) = 0 from a where a.b = 'c'"),

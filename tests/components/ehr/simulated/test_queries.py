@@ -1,6 +1,5 @@
-import pytest
-
 from components.ehr.simulated.queries import Ago, Query, Where, translate
+from tests.table import each_row
 
 
 def mimic(sql):
@@ -12,8 +11,8 @@ def test_names_are_those_of_the_tables():
     assert mimic(sql) == Query("patients", (Where("SUBJECT_ID", "=", "7"),), "values", "GENDER")
 
 
-@pytest.mark.parametrize(
-    "condition,where",
+@each_row(
+    "condition, where",
     [
         ("admissions.dischtime is null", [("DISCHTIME", "=", "null")]),
         ("admissions.dischtime is not null", [("DISCHTIME", "!=", "null")]),
@@ -43,7 +42,7 @@ def test_a_join_that_only_narrows_is_a_condition():
     assert translate(sql, "treqs") == Query("DEMOGRAPHIC", (Where("HADM_ID", "in", inner),), "max", "AGE")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sql",
     [
         "select count(subject_id) from admissions",

@@ -3,6 +3,7 @@ import pytest
 from components.arithmetic.evaluate import evaluate
 from components.core.errors import ToolError
 from components.medcalc.calculators import CALCULATORS, FUNCTIONS, calculators
+from tests.table import each_row
 
 
 def test_all_55_calculators_of_the_benchmark_are_there_once():
@@ -10,7 +11,7 @@ def test_all_55_calculators_of_the_benchmark_are_there_once():
     assert len({one.title for one in CALCULATORS.values()}) == 55
 
 
-@pytest.mark.parametrize("name", CALCULATORS)
+@each_row("name", CALCULATORS)
 def test_every_calculator_says_what_comes_out_and_its_source(name):
     one = CALCULATORS[name]
     assert one.card.startswith(f"{name}(") and len(one.about) > 20
