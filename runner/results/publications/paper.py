@@ -5,7 +5,7 @@ import csv
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -263,8 +263,9 @@ def meets(found: object, wanted: object) -> bool:
     return found in wanted if isinstance(wanted, list | tuple) else found == wanted
 
 
+@cache
 def load(folder: Path, name: str) -> Paper:
-    """Read a publication of the folder, or a custom YAML by its path. Raises ConfigError for an unknown or bad one."""
+    """Read a publication of the folder, or a custom YAML by its path, once per process. Raises ConfigError if bad."""
     path = Path(name) if name.endswith(".yaml") else folder / f"{name}.yaml"
     if not path.is_file():
         known = [one.stem for one in folder.glob("*.yaml")]
