@@ -65,10 +65,10 @@ def _run(words: Sequence[str]) -> None:
     for name, (run, about, arguments) in COMMANDS.items():
         command = parsers.add_parser(name, help=about, description=about)
         command.set_defaults(run=run)
-        for argument, options in arguments:
-            command.add_argument(argument, **options)
-    given = parser.parse_args(words)
-    given.run(given)
+        for argument, settings in arguments:
+            command.add_argument(argument, **settings)
+    options = parser.parse_args(words)
+    options.run(options)
 
 
 def _folders(options: Options) -> list[Path]:

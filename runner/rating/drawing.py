@@ -63,17 +63,17 @@ def draw(runs: Sequence[Run], rubric: Rubric, n: int, seed: int) -> list[Item]:
     return _with_texts(rng.sample(turns[:n], min(n, len(turns))), rubric)
 
 
-def _with_texts(drawn: Sequence[tuple[Run, Record]], rubric: Rubric) -> list[Item]:
+def _with_texts(draws: Sequence[tuple[Run, Record]], rubric: Rubric) -> list[Item]:
     """Raises ConfigError when the samples are not there any more, or others are."""
     items: dict[tuple[Path, str, int], Item] = {}
-    for run in {run.folder: run for run, _ in drawn}.values():
+    for run in {run.folder: run for run, _ in draws}.values():
         experiment = rebuild_experiment(run.folder, run.cfg)
         was, now = (run.manifest.get("dataset") or {}).get("fingerprint"), experiment.dataset.fingerprint
         if was != now:
             raise ConfigError(f"{run.folder} was run on data of fingerprint {was!r}, and they are {now!r} now")
         samples = {sample.problem.id: sample for sample in experiment.samples}
         unpacker = Unpacker(TextReader(run.folder))
-        keys = {(one["sample_id"], one["epoch"]) for of, one in drawn if of.folder == run.folder}
+        keys = {(one["sample_id"], one["epoch"]) for of, one in draws if of.folder == run.folder}
         for record in read(run.folder):
             if (key := (record["sample_id"], record["epoch"])) in keys:
                 sample = samples[record["sample_id"]]
@@ -81,7 +81,7 @@ def _with_texts(drawn: Sequence[tuple[Run, Record]], rubric: Rubric) -> list[Ite
                 texts = {title: without_model_names(text, run) for title, text in texts.items()}
                 images = [image.url for image in sample.problem.images if image.url.startswith("data:image/")]
                 items[run.folder, *key] = Item(run, *key, cluster_of(record), texts, images)
-    return [items[run.folder, one["sample_id"], one["epoch"]] for run, one in drawn]
+    return [items[run.folder, one["sample_id"], one["epoch"]] for run, one in draws]
 
 
 def without_model_names(text: str, run: Run) -> str:

@@ -14,23 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypedDict, cast
 
-from runner.results.formulas import (
-    FEWEST_RESAMPLED,
-    NOTHING,
-    Ends,
-    clustered_wilson,
-    moments,
-    paired_binary,
-    poisson,
-    score_count,
-    score_share,
-    standard_error,
-    student,
-    studentised,
-    unvaried,
-    unvaried_variance,
-    wilson,
-)
+from runner.results import formulas
+from runner.results.formulas import Ends
 from runner.results.kinds import NUMBER, Scale, grouped
 from runner.storage.schema import Record
 
@@ -142,17 +127,17 @@ def unfinished_mean(
     k = int((sizes > 0).sum())
     metric = Metric(value, None, None, n, missing, ceiling)
     if k < FEWEST:
-        variance = unvaried_variance(value, 1, scale.bounds) if scale.bounded else None
+        variance = formulas.unvaried_variance(value, 1, scale.bounds) if scale.bounded else None
         return Mean(replace(metric, no_interval=TOO_SMALL), scale, variance, 1.0)
     spread: NDArray[np.float64] = np.bincount(clusters[there], weights=scored - value).astype(np.float64)[sizes > 0]
     low, high = scale.bounds  # a score that breaks its declared bounds, as some published ones do, widens them
     bounds = min(low, float(scored.min())), max(high, float(scored.max()))
-    se, unit = standard_error(spread, n), float(np.abs(scored).max()) if scale.kind == "number" else 1.0
-    varies = float(np.abs(spread).max()) > NOTHING * n * unit and se > 0.0
+    se, unit = formulas.standard_error(spread, n), float(np.abs(scored).max()) if scale.kind == "number" else 1.0
+    varies = float(np.abs(spread).max()) > formulas.NOTHING * n * unit and se > 0.0
     found = Mean(metric, scale, se**2, k - 1.0, k)
     if not varies:
         counted = (value * k + 0.5) / (k * k) if scale.kind == "count" and not scale.difference else 0.0
-        found.variance = unvaried_variance(value, k, scale.bounds) if scale.bounded else counted
+        found.variance = formulas.unvaried_variance(value, k, scale.bounds) if scale.bounded else counted
         found.df = float(k)
     if (ends := _closed(value, scored, spread, scale, bounds, varies)) is not None:
         found.metric = metric.between(ends)
@@ -171,22 +156,22 @@ def _closed(
     if scale.kind == "proportion" and bounds == scale.bounds:
         if not scale.difference:
             whole = k == n or value in bounds
-            return wilson(value * k, k) if whole else clustered_wilson(value, spread, n)
-        low, high = paired_binary(scored, spread, varies)
+            return formulas.wilson(value * k, k) if whole else formulas.clustered_wilson(value, spread, n)
+        low, high = formulas.paired_binary(scored, spread, varies)
         return max(bounds[0], low), min(bounds[1], high)
     if varies:
-        few = k < FEWEST_RESAMPLED and bounds == scale.bounds
-        return _score(value, standard_error(spread, n) ** 2, k - 1, scale) if few else None
+        few = k < formulas.FEWEST_RESAMPLED and bounds == scale.bounds
+        return _score(value, formulas.standard_error(spread, n) ** 2, k - 1, scale) if few else None
     if scale.bounded:
-        return unvaried(value, k, bounds)
-    return poisson(value * k, k) if scale.kind == "count" and not scale.difference else None
+        return formulas.unvaried(value, k, bounds)
+    return formulas.poisson(value * k, k) if scale.kind == "count" and not scale.difference else None
 
 
 def _score(value: float, variance: float, df: float, scale: Scale) -> Ends | None:
     """The score interval of a mean between the bounds of its kind, which follow from its variance; None for others."""
     if scale.difference or not scale.bounds[0] < value < scale.bounds[1] or scale.kind == "number":
         return None
-    return score_share(value, variance, df) if scale.bounded else score_count(value, variance, df)
+    return formulas.score_share(value, variance, df) if scale.bounded else formulas.score_count(value, variance, df)
 
 
 def of_means(one: Mean) -> Mean:
@@ -197,11 +182,11 @@ def of_means(one: Mean) -> Mean:
     if variance is None or not variance > 0:
         return replace(one, metric=replace(metric, no_interval=TOO_SMALL if variance is None else ALIKE))
     if one.scale.bounded and not one.scale.difference and value in (low, high):
-        ends = wilson(value * one.size, one.size)
+        ends = formulas.wilson(value * one.size, one.size)
     elif (formula := _score(value, variance, one.df, one.scale)) is not None:
         ends = formula
     else:
-        half = student(one.df) * math.sqrt(variance)
+        half = formulas.student(one.df) * math.sqrt(variance)
         ends = max(min(low, value), value - half), min(max(high, value), value + half)
     return replace(one, metric=metric.between(ends))
 
@@ -212,9 +197,9 @@ def resample_intervals(means: Iterable[Mean]) -> None:
 
     open_means = [(one, one.resampled) for one in means if one.resampled is not None]
     for k, group in grouped(open_means, lambda pair: len(pair[1][0])).items():
-        columns = [column for _, (spread, sizes, _) in group for column in moments(spread, sizes)]
-        reaches = studentised(np.stack(columns, axis=1), k)
+        columns = [column for _, (spread, sizes, _) in group for column in formulas.moments(spread, sizes)]
+        reaches = formulas.studentised(np.stack(columns, axis=1), k)
         for (one, (spread, _, bounds)), (below, above) in zip(group, reaches, strict=True):
-            value, se = one.value or 0.0, standard_error(spread, one.metric.n)
+            value, se = one.value or 0.0, formulas.standard_error(spread, one.metric.n)
             one.metric = one.metric.between((max(bounds[0], value - below * se), min(bounds[1], value + above * se)))
             one.resampled = None

@@ -168,8 +168,8 @@ def p_text(p: float | None) -> str:
 
 def plain(text: str) -> str:
     """A text of the data on one line, without characters that a terminal would obey."""
-    shown = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(shown.split())
+    text = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(text.split())
 
 
 def times(n: int) -> str:
@@ -231,11 +231,11 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: i
     console = Console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _WIDE
-    with console.capture() as shown:  # rich takes a closed pipe for a failure
+    with console.capture() as output:  # rich takes a closed pipe for a failure
         if title:  # may be wider than its table
             console.print(plain(title), style="italic", markup=False, highlight=False, soft_wrap=True)
         for places in fitting(head, body, console.width, keys):
-            table = Table(*(escape(_shown(head[place])) for place in places), box=box.SIMPLE_HEAD)
+            table = Table(*(escape(_printable(head[place])) for place in places), box=box.SIMPLE_HEAD)
             for place, column, width in zip(places, table.columns, _widths(head, body, places), strict=True):
                 most = _most(place, console.width, keys)
                 column.overflow, column.no_wrap, column.max_width = "fold", width <= most, most
@@ -246,12 +246,12 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: i
                 if group and "/" in row[0] and row[0].partition("/")[0] != group:
                     table.add_section()
                 group = row[0].partition("/")[0]
-                table.add_row(*(escape(_shown(row[place])) for place in places))
+                table.add_row(*(escape(_printable(row[place])) for place in places))
             console.print(table)
-    print(shown.get(), end="")  # noqa: T201
+    print(output.get(), end="")  # noqa: T201
 
 
-def _shown(cell: str) -> str:
+def _printable(cell: str) -> str:
     """A cell without characters that a terminal would obey; its line breaks stay."""
     return cell if cell.isprintable() else "\n".join(plain(line) for line in cell.split("\n"))
 

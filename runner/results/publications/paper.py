@@ -265,10 +265,7 @@ def meets(found: object, wanted: object) -> bool:
 
 @cache
 def load(folder: Path, name: str) -> Paper:
-    """Read a publication of the folder, or a custom YAML by its path; once per process.
-
-    Raises ConfigError for an unknown or bad one.
-    """
+    """Read a publication of the folder, or a custom YAML by its path, once per process. Raises ConfigError if bad."""
     path = Path(name) if name.endswith(".yaml") else folder / f"{name}.yaml"
     if not path.is_file():
         known = [one.stem for one in folder.glob("*.yaml")]

@@ -30,18 +30,18 @@ _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 @dataclass
 class Episodes:
     """Counts of the episodes of a run: per episode calls of the model, tool calls, tools offered, tokens in and out
-    (``lengths``, by the names of ``_LENGTHS``), and the words of the first ones, asked and replied."""
+    (``lengths``, by the names of ``_LENGTHS``), and the words of the first ones."""
 
     lengths: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in _LENGTHS})
-    asked: list[list[str]] = field(default_factory=list)
-    replied: list[list[str]] = field(default_factory=list)
+    questions: list[list[str]] = field(default_factory=list)
+    replies: list[list[str]] = field(default_factory=list)
 
 
 def section(runs: Sequence[Run]) -> Section | None:
     """Tables per dataset: its samples, its patients, and the episodes of the runs."""
     counted = [(one, episodes_of(one.run)) for one in read_metrics(*runs)]
     parts: list[Sheet] = []
-    for of in grouped([one for one in counted if one[1].asked], lambda one: one[0].run.data).values():
+    for of in grouped([one for one in counted if one[1].questions], lambda one: one[0].run.data).values():
         name, manifest = of[0][0].run.dataset, of[0][0].run.manifest
         samples = list({record["sample_id"]: record for one, _ in of for record in one.run.records}.values())
         parts += [_samples(name, manifest.get("dataset") or {}, samples), *patients(name, samples)]
@@ -76,11 +76,10 @@ def episodes_of(run: Run) -> Episodes:
         lengths = (used["calls"], chain, sizes[offer], used["input_tokens"], used["output_tokens"])
         for name, length in zip(_LENGTHS, lengths, strict=True):
             found.lengths[name] += [] if length is None else [length]
-        if len(found.asked) < _WORDED:
+        if len(found.questions) < _WORDED:
             first = next((one for one in (steps[0]["asked"] if steps else ()) if one["role"] == "user"), None)
             parts = () if first is None else (first, *first.get("parts", ()))  # without images
-            replies = [step["reply"] for step in steps]
-            for words, texts in ((found.asked, parts), (found.replied, replies)):
+            for words, texts in ((found.questions, parts), (found.replies, [step["reply"] for step in steps])):
                 text = " ".join(unpacker.text(part["text"]) for part in texts if "text" in part)
                 words.append(_WORD.findall(text.lower()))
     return found
@@ -124,8 +123,8 @@ def _words(dataset: str, of: Sequence[tuple[RunMetrics, Episodes]]) -> Sheet:
     named = ((f"{what}, {name}", unit) for what in ("asked", "replied") for name, unit in parts)
     rows: list[list[Cell]] = []
     for one, episodes in of:
-        rows.append([one.label, len(episodes.asked)])
-        for words in (episodes.asked, episodes.replied):
+        rows.append([one.label, len(episodes.questions)])
+        for words in (episodes.questions, episodes.replies):
             flat = [word for part in words for word in part]
             rows[-1] += [fmean(map(len, words)), len(set(flat)), diversity(flat)]
     notes = [

@@ -185,8 +185,8 @@ def comparison_section(found: Compared, effects: Sequence[Effects]) -> Section:
             power = one.difference.detectable(one.reach), one.difference.more_samples()
             rows.append([one.mine, one.theirs, *_cells(one.difference), *power])
             for reason, names in one.unpaired.items():
-                shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-                line = f"{len(names):,} left out, {reason}: {shown}"
+                first = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+                line = f"{len(names):,} left out, {reason}: {first}"
                 unpaired.setdefault(line, []).append(f"{one.mine} - {one.theirs}")
         notes = [f"{line} ({'; '.join(who[:3])}{'' if len(who) <= 3 else '; ...'})" for line, who in unpaired.items()]
         sheets.append(Sheet(_title(metric, dataset, of[0].direction), heads, rows, notes, keys=2))

@@ -104,8 +104,8 @@ def _confusion(found: Sequence[Ending], field: str) -> tuple[Sheet, Plot]:
     heads = columns("run", "missing", ("episodes", "n"), ("right", "share", "higher"), *((name, "n") for name in named))
     total = Counter(one.named(field) for one in relevant)
     most = sorted(named, key=lambda name: -total[name])[:_NAMED]
-    shown = [name for name in named if name in most]
-    figure = heatmap(list(shares), shown, [[of[name] for name in shown] for of in shares.values()])
+    labels = [name for name in named if name in most]
+    figure = heatmap(list(shares), labels, [[of[name] for name in labels] for of in shares.values()])
     plot = Plot(f"{field}: what was missing (left), and the shares of what was named (below)", figure)
     return Sheet(f"{field}: missing against named", heads, rows, keys=2), plot
 

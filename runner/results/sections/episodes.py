@@ -138,7 +138,7 @@ def summaries_of(questions: Sequence[str]) -> Iterator[str]:
 def show_episode(runs: Sequence[Run], sample_id: str, epoch: int | None, prompts: bool) -> None:
     """Print an episode, of every run that has it; the first epoch where none is named. Raises ConfigError for a sample
     or an epoch that is in none of them, naming what is nearest."""
-    ids, epochs, shown = dict[str, None](), set[int](), False
+    ids, epochs, printed = dict[str, None](), set[int](), False
     for run in runs:
         records = {}
         for record in read(run.folder):
@@ -148,11 +148,11 @@ def show_episode(runs: Sequence[Run], sample_id: str, epoch: int | None, prompts
                 records[record["epoch"]] = record
         if records and (epoch is None or epoch in records):
             print(*transcript(run, records[min(records) if epoch is None else epoch], prompts), sep="\n", end="\n\n")  # noqa: T201
-            shown = True
-    if epochs and not shown:
+            printed = True
+    if epochs and not printed:
         have = ", ".join(map(str, sorted(epochs)))
         raise ConfigError(f"--epoch {epoch}: sample {plain(sample_id)!r} has the epochs {have}")
-    if not shown:
+    if not printed:
         raise ConfigError(plain(f"episode {sample_id!r}: there is no such sample; {nearest(sample_id, ids)}"))
 
 

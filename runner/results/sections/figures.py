@@ -159,8 +159,8 @@ def models(runs: Sequence[Run]) -> Section | None:
             series |= {(score, setting): values} if selected and any(values) else {}
         plots += [_model_plot(found, names, str(figure["title"]), series)] if series else []
         every |= series
-    shown = {score for score, _ in every}
-    missing = dict.fromkeys(score for figure in requested for score in figure["scores"] if score not in shown)
+    scores = {score for score, _ in every}
+    missing = dict.fromkeys(score for figure in requested for score in figure["scores"] if score not in scores)
     intro = "A line per model. The plots have a group per model, and a colour per score and setting."
     intro += f" compare.figures: no job has a value of {', '.join(missing)}." if missing else ""
     heads = [replace(column(found, one[0]), name=" ".join(one).strip()) for one in every]

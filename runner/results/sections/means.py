@@ -1,4 +1,4 @@
-"""Means of means, or means per value of a stratum, that scorers ask for (``levels``, ``by``): a row per settings, a
+"""Means of means, or means per value of a stratum, that scorers request (``levels``, ``by``): a row per settings, a
 column per group, and the total."""
 
 from collections.abc import Collection, Mapping, Sequence
@@ -28,7 +28,7 @@ class Means:
 
 
 def section(runs: Sequence[Run]) -> Section | None:
-    """A table per score; None where no score is asked for by groups, or none has several."""
+    """A table per score; None where no score is requested by groups, or none has several."""
     return _section(means_of(runs))
 
 
@@ -43,9 +43,9 @@ def show_means(runs: Sequence[Run]) -> MeansJSON:
 def _section(found: Sequence[Means]) -> Section | None:
     if not found:
         return None
-    shown = [one for one in found if one.name == one.nested.score or len(one.cells) <= _FEW]
-    names, sheets = ", ".join(one.name for one in found if one not in shown), []
-    for one in shown:
+    tables = [one for one in found if one.name == one.nested.score or len(one.cells) <= _FEW]
+    names, sheets = ", ".join(one.name for one in found if one not in tables), []
+    for one in tables:
         levels = " of ".join(f"means per {level}" for level in reversed(one.nested.levels))
         title = f"{one.nested.score}: {levels}, and {ALL if one.nested.pooled else TOTAL}"
         rows = [[label, *(Value.of(of[name]) for name in one.columns)] for label, of in one.cells.items()]

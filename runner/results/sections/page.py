@@ -9,17 +9,7 @@ from components.core.errors import ConfigError
 from runner.results.publications import gains, ledger
 from runner.results.render.formats import comma, latex, markdown, page, sheets
 from runner.results.runs import Run, warnings_of
-from runner.results.sections import (
-    cards,
-    comparisons,
-    decisions,
-    episodes,
-    figures,
-    means,
-    papers,
-    scores,
-    tools,
-)
+from runner.results.sections import cards, comparisons, decisions, episodes, figures, means, papers, scores, tools
 from runner.results.table import Section
 from runner.storage.records import FILE, read
 from runner.storage.texts import TextReader

@@ -124,9 +124,9 @@ def _setting_parts(
     name, series = next(((name, of) for name, of in tables.items() if of), ("", {}))
     if not 1 <= len(series) <= _SETTINGS_SERIES:
         return [sheet]
-    shown = [n for n in range(len(values)) if any(line[n] for line in series.values())]
-    series = {setting: [line[n] for n in shown] for setting, line in series.items()}
-    figure = bars([values[n] for n in shown], series, axis(found, name), field)
+    places = [n for n in range(len(values)) if any(line[n] for line in series.values())]
+    series = {setting: [line[n] for n in places] for setting, line in series.items()}
+    figure = bars([values[n] for n in places], series, axis(found, name), field)
     return [Plot(f"{name} by {field}", figure), sheet]
 
 
@@ -141,20 +141,21 @@ def strata(runs: Sequence[Run]) -> Section | None:
         if len(values) < 2:
             continue
         sizes = Counter(str(record["strata"].get(stratum)) for one in found for record in one.run.records)
-        shown = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES])
+        labels = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES])
         lines: dict[tuple[str, str], list[Value | None]] = {}
         for name, one in product(names, found):
-            cells = [Value.stored(one.strata.get(stratum, {}).get(value, {}).get(name)) for value in shown]
+            cells = [Value.stored(one.strata.get(stratum, {}).get(value, {}).get(name)) for value in labels]
             lines |= {(name, one.label): cells} if any(cells) else {}
         rows = [[named(found, name), label, *cells] for (name, label), cells in lines.items()]
-        notes = [f"{len(values) - len(shown)} values of fewer samples are left out"] if len(shown) < len(values) else []
+        others = len(values) - len(labels)
+        notes = [f"{others} values of fewer samples are left out"] if others else []
         series = {label: cells for (name, label), cells in lines.items() if name == names[0]}
         if names:
             z = [[None if cell is None else cell.value for cell in cells] for cells in series.values()]
             title, few = axis(found, names[0]), len(series) <= _STRATA_SERIES
-            figure = bars(shown, series, title, stratum) if few else heatmap(list(series), shown, z)
+            figure = bars(labels, series, title, stratum) if few else heatmap(list(series), labels, z)
             parts.append(Plot(f"{title} by {stratum}", figure))
-        parts.append(Sheet(f"By {stratum}", columns("score", "run", *shown), rows, notes, keys=2))
+        parts.append(Sheet(f"By {stratum}", columns("score", "run", *labels), rows, notes, keys=2))
     intro = "The first scores by the strata of the samples; the tooltip of a cell has the number of samples."
     return Section("strata", "By task, complexity and other strata", intro, parts) if parts else None
 

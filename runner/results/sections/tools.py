@@ -166,11 +166,11 @@ def _plot(used: Mapping[tuple[str, str], Used]) -> Plot:
         counts[label] = counts.get(label, Counter()) + one.kinds
     counts = {label: of for label, of in counts.items() if of}
     pooled = sum(counts.values(), Counter[str]())
-    shown = [kind for kind, _ in pooled.most_common(_PLOTTED)]
-    z = [[of[kind] / of.total() for kind in shown] for of in counts.values()]
-    others = len(pooled) - len(shown)
+    kinds = [kind for kind, _ in pooled.most_common(_PLOTTED)]
+    z = [[of[kind] / of.total() for kind in kinds] for of in counts.values()]
+    others = len(pooled) - len(kinds)
     notes = [f"{others} tools that were used less are in the table only"] if others else []
-    return Plot("Shares of tool actions", heatmap(list(counts), shown, z), notes)
+    return Plot("Shares of tool actions", heatmap(list(counts), kinds, z), notes)
 
 
 def shares_of(row: Row) -> list[Share]:
