@@ -26,7 +26,6 @@ _BINARY: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
 }
 _ORDER: Mapping[type[ast.cmpop], Callable[[float, float], bool]] = {
     ast.Lt: operator.lt,
@@ -38,10 +37,8 @@ _THOUSANDS = "; a comma separates values, so write 1000, not 1,000"
 
 
 def evaluate(text: str, functions: Mapping[str, Function], values: Mapping[str, Value] = CONSTANTS) -> Value:
-    """The value of an expression over named ``values``. Raises ToolError (invalid_expression), saying what is wrong.
-
-    A function named ``pow`` also computes the operator of powers.
-    """
+    """The value of an expression over named ``values``. Raises ToolError (invalid_expression), saying what is wrong. A
+    function named ``pow`` also computes the operator of powers."""
     tree = parse(text)
     value = _Walk({**functions, "pow": functions.get("pow", _power)}, values).value(tree.body, 0)
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -152,20 +149,19 @@ class _Walk:
             row.append(row[-1].left)
         value = self.value(row[-1].left, depth)
         for part in reversed(row):
-            value = self._binary(part.op, value, self.value(part.right, depth))
+            right, operation = self.value(part.right, depth), _BINARY.get(type(part.op))
+            try:
+                if isinstance(part.op, ast.Pow):
+                    value = self.functions["pow"](value, right)
+                elif operation is None:
+                    raise invalid("only the operators + - * / // % ** and ^ (power) are allowed")
+                else:
+                    value = _bounded(operation(number(value, "arithmetic"), number(right, "arithmetic")))
+            except ZeroDivisionError:
+                raise invalid("division by zero") from None
+            except OverflowError:
+                raise invalid(f"a result is larger than {LARGEST:g}") from None
         return value
-
-    def _binary(self, op: ast.operator, left: Value, right: Value) -> Value:
-        if type(op) not in _BINARY:
-            raise invalid("only the operators + - * / // % ** and ^ (power) are allowed")
-        if isinstance(op, ast.Pow):
-            return self.functions["pow"](left, right)
-        try:
-            return _bounded(_BINARY[type(op)](number(left, "arithmetic"), number(right, "arithmetic")))
-        except ZeroDivisionError:
-            raise invalid("division by zero") from None
-        except OverflowError:
-            raise invalid(f"a result is larger than {LARGEST:g}") from None
 
     def _compare(self, node: ast.Compare, depth: int) -> bool:
         values = [self.value(part, depth) for part in (node.left, *node.comparators)]

@@ -14,7 +14,7 @@ from components.core.messages import Message, continued
 from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import Requirements
-from components.core.types import Action, Observation
+from components.core.types import Action
 from components.prompts import load
 
 _DECLINED = re.compile(r"\s*+(?:```\w*+)?\s*+\{\s*+\}\s*+(?:```)?\s*+")  # as the prompt defines: no function can do it
@@ -59,10 +59,7 @@ class BuildsTools:
             )
 
     async def resumed(self, episode: Episode, messages: Sequence[Message], action: Action) -> list[Message] | None:
-        """After a refusal, the messages to continue with a built tool; None where the refusal is final.
-
-        Raises LimitReached, ModelError.
-        """
+        """After a refusal, the messages to continue with a built tool; None where it is final. Raises LimitReached."""
         if self.build_tools == "none" or action.refusal is None:
             return None
         prompts, simulated = load(self.building.prompts), self.build_tools == "simulated"
@@ -72,21 +69,17 @@ class BuildsTools:
         reply = await episode.ask(dialogue, "build")
         if _DECLINED.fullmatch(reply.text):
             return None
-        seen = await _asked(episode, reply.text, simulated)
+        if simulated:
+            seen = await episode.control(CONTROL, request=reply.text)
+        else:
+            try:
+                fields = read_reply(reply.text)
+            except ToolError:  # an empty specification is refused with what it must hold
+                fields = {}
+            seen = await episode.control(NAME, **{name: fields[name] for name in fields if name in FIELDS})
         if not seen.data["build"]["passed"]:
             return None
         return [*dialogue, reply, prompts.user("built", card=seen.data["build"]["card"])]
-
-
-async def _asked(episode: Episode, text: str, simulated: bool) -> Observation:
-    """The result of a request; a text without a specification is passed on as an empty one, which is refused."""
-    if simulated:
-        return await episode.control(CONTROL, request=text)
-    try:
-        fields = read_reply(text)
-    except ToolError:
-        fields = {}
-    return await episode.control(NAME, **{name: value for name, value in fields.items() if name in FIELDS})
 
 
 def beside_memory(episode: Episode, seen: Sequence[Message]) -> list[Message]:

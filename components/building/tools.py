@@ -32,11 +32,9 @@ _ENDS = ("finish", "refuse")  # what grammars call the actions that end an episo
 
 @dataclass(frozen=True)
 class Building:
-    """How tools are built: by the model of the role ``builder`` (``models.builder``, else the agent's own).
-
-    Code that fails is repaired up to ``repairs`` times, with the reason. The builder is not shown the last
-    ``held_back`` examples as long as two are left. A call of its code may take ``seconds``.
-    """
+    """How tools are built: by the model of the role ``builder`` (``models.builder``, else the agent's own). Code that
+    fails is repaired up to ``repairs`` times, with the reason. The builder is not shown the last ``held_back`` examples
+    as long as two are left. A call of its code may take ``seconds``."""
 
     sandbox: Sandbox = field(default_factory=Sandbox)
     prompts: PromptSetName = "building"
@@ -63,11 +61,9 @@ class Building:
         for attempts in count(1):
             reply = await context.ask(messages, "build", role=ROLE)
             code = code_in(reply.text)
-            verdict = (
-                await verdict_on(code, spec, self.limited_sandbox, hidden)
-                if code
-                else Verdict("the reply holds no code")
-            )
+            verdict = Verdict("the reply holds no code")
+            if code:
+                verdict = await verdict_on(code, spec, self.limited_sandbox, hidden)
             if verdict.passed or attempts > self.repairs:
                 break
             messages += [reply, prompts.user("repair", reason=verdict.reason)]
@@ -83,11 +79,9 @@ def code_in(text: str) -> str:
 
 @dataclass(frozen=True)
 class BuiltTool:
-    """A tool that a builder wrote in this episode; every call runs its code in a process of its own.
-
-    Output: the function's value as JSON, ``data.value`` the same. Raises ToolError: bad_arguments for a call that the
-    schema does not allow, built_tool_failed for what the code does wrong. ``facts`` mark it as built.
-    """
+    """A tool that a builder wrote in this episode; every call runs its code in a process of its own. Output: the
+    function's value as JSON, ``data.value`` the same. Raises ToolError: bad_arguments for a call that the schema does
+    not allow, built_tool_failed for what the code does wrong. ``facts`` mark it as built."""
 
     specification: Specification
     code: str
@@ -114,11 +108,9 @@ class BuiltTool:
 
 @dataclass(frozen=True)
 class BuildTool:
-    """Takes a specification, has it built and tested, and offers the tool for the rest of the episode.
-
-    A specification or a tool that is not good enough is an observation with the reason, never a failed call.
-    ``data.build`` holds ``mode``, ``name``, ``specified``, ``passed``, ``reason``, ``attempts``, ``checked``, ``code``.
-    """
+    """Takes a specification, has it built and tested, and offers the tool for the rest of the episode. A specification
+    or a tool that is not good enough is an observation with the reason, never a failed call. ``data.build`` holds
+    ``mode``, ``name``, ``specified``, ``passed``, ``reason``, ``attempts``, ``checked``, ``code``."""
 
     building: Building
     effect: Effect = "episode"

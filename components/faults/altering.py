@@ -28,38 +28,30 @@ class Shifted(NamedTuple):
 
 
 def shifted(text: str, amount: float, rng: Random, whole: bool = False) -> Shifted:
-    """Put every number off by ``amount`` of itself (0.2: a fifth), up or down by chance, in its own digits.
-
-    It changes by one unit of its last digit at least. Dates, times and identifiers stay; with ``whole`` any digits
-    count, also those of ``TR5``.
-    """
+    """Put every number off by ``amount`` of itself (0.2: a fifth), up or down by chance, in its own digits, by one unit
+    of the last one at least. Dates, times and identifiers stay; with ``whole`` any digits count, also those of ``TR5``,
+    and none gets below 0."""
 
     def off(found: re.Match[str]) -> str:
-        return _shift(found[0], amount if rng.random() < 0.5 else -amount, whole)
+        share = Decimal(str(amount if rng.random() < 0.5 else -amount))
+        plain = found[0].replace(",", "")
+        with localcontext(prec=len(plain) + _MORE_DIGITS):
+            value = Decimal(plain)
+            exponent = value.as_tuple().exponent
+            unit = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
+            step = max(abs(value * share).quantize(unit), unit)
+            moved = value + step.copy_sign(share)
+            if (whole or value >= 0) and moved < 0:
+                moved = value + step
+            return f"{moved:,f}" if "," in found[0] else f"{moved:f}"
 
     return Shifted(*(_ANY if whole else _ALONE).subn(off, text))
 
 
-def _shift(number: str, share: float, positive: bool) -> str:
-    """One number, changed by a share of itself; ``positive``: not below 0."""
-    plain = number.replace(",", "")
-    with localcontext(prec=len(plain) + _MORE_DIGITS):
-        value = Decimal(plain)
-        exponent = value.as_tuple().exponent
-        unit = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
-        step = max(abs(value * Decimal(str(share))).quantize(unit), unit)
-        moved = value + step.copy_sign(Decimal(str(share)))
-        if (positive or value >= 0) and moved < 0:
-            moved = value + step
-        return f"{moved:,f}" if "," in number else f"{moved:f}"
-
-
 @runtime_checkable
 class ValueMemory(State, Protocol):
-    """The state of tools that write named values to a shared memory.
-
-    Such a tool's text is its ``outputs`` (name -> value) and its ``score`` as JSON; both are in the data, too.
-    """
+    """The state of tools that write named values to a shared memory. Such a tool's text is its ``outputs`` (name ->
+    value) and its ``score`` as JSON; both are in the data, too."""
 
     def mistake(self, values: Mapping[str, Any]) -> None:
         """Write the values of a mistaken tool in place of the right ones."""
@@ -81,11 +73,9 @@ def change_values(
     wrong: Mapping[str, Any] | None = None,
     **facts: Any,
 ) -> Observation:
-    """Change the values that a tool wrote to memory, there and in its text; unmarked when none is changed.
-
-    ``change`` returns the new value of a variable, None to leave it; a mask, whose wrong value looks like the right
-    one, is wrong where it is returned. ``wrong``: the wrong part of new values, where that is not all of them.
-    """
+    """Change the values that a tool wrote to memory, there and in its text; unmarked when none is changed. ``change``
+    returns the new value of a variable, None to leave it; a mask, whose wrong value looks like the right one, is wrong
+    where it is returned. ``wrong``: the wrong part of new values, where that is not all of them."""
     outputs: Mapping[str, Any] = seen.data["outputs"]
     shown = {name: new for name, value in outputs.items() if (new := change(name, value)) is not None}
     if not shown:

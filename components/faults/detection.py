@@ -42,11 +42,10 @@ def says_wrong(texts: Iterable[str], tools: Collection[str]) -> str:
     signs = _signs(tuple(sorted(tools, key=len, reverse=True)))
     for text in texts:
         for sentence in _SENTENCE.split(own_words(text)):
-            if not _TROUBLE.search(sentence):
-                continue
-            plain = _MEDICINE.sub(", ", sentence)
-            if any(not _is_denied(plain, one.start()) for sign in signs for one in sign.finditer(plain)):
-                return sentence.strip()
+            plain = _MEDICINE.sub(", ", sentence) if _TROUBLE.search(sentence) else ""
+            for place in (one.start() for sign in signs for one in sign.finditer(plain)):
+                if not _DENIED.search(plain, max(0, place - _NEAR), place):
+                    return sentence.strip()
     return ""
 
 
@@ -61,11 +60,6 @@ def _signs(tools: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         for noun, trouble, after in pairs
     )
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in said)
-
-
-def _is_denied(text: str, place: int) -> bool:
-    """Whether a word just before a place denies the words there."""
-    return _DENIED.search(text, max(0, place - _NEAR), place) is not None
 
 
 def own_words(text: str) -> str:

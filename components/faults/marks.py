@@ -4,7 +4,7 @@ A marked observation has ``data["faults"]``, a list of {kind, ...}. For values t
 variable -> [right, shown]; changed numbers of a text are counted (``numbers``).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,15 +36,16 @@ def marks(observed: Observed) -> Sequence[Mapping[str, Any]]:
 
 def fault_lines(observed: Observed) -> list[str]:
     """The faults of a call in a line each, for readers: what was shown, and what was right."""
-    return [", ".join([str(mark.get("kind")), *_facts(mark)]) for mark in marks(observed)]
-
-
-def _facts(mark: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in mark.items():
-        if name == "changes":
-            yield from (f"{variable}: shown {shown}, right is {right}" for variable, (right, shown) in value.items())
-        elif name != "kind":
-            yield f"{name} {value}"
+    lines = []
+    for mark in marks(observed):
+        facts = [str(mark.get("kind"))]
+        for name, value in mark.items():
+            if name == "changes":
+                facts += [f"{variable}: shown {shown}, right is {right}" for variable, (right, shown) in value.items()]
+            elif name != "kind":
+                facts.append(f"{name} {value}")
+        lines.append(", ".join(facts))
+    return lines
 
 
 def brought_down(observed: Observed) -> bool:

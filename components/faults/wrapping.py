@@ -26,11 +26,9 @@ Share = Annotated[float, Ge(0), Le(1)]
 
 @runtime_checkable
 class CallContext(Context, Protocol):
-    """The context of a call that an agent made (``runner.episode.calls``), for a tool that wraps another one.
-
-    ``line`` is the branch that made the call, ``past`` the results of that branch's earlier calls of the same name, and
-    ``number`` their count, including those before it in its own step.
-    """
+    """The context of a call that an agent made (``runner.episode.calls``), for a tool that wraps another one. ``line``
+    is the branch that made the call, ``past`` the results of that branch's earlier calls of the same name, and
+    ``number`` their count, including those before it in its own step."""
 
     @property
     def call(self) -> ToolCall: ...
@@ -146,21 +144,17 @@ class Faulty(Wrapper):
 def fallible(fault: OnTools, offer: Offer) -> list[str]:
     """The names of the offered tools that a fault is on. Raises ConfigError."""
     tools = {name: tool for name, tool in offer.tools.items() if not _is_inner(tool)}
-    known = _known(offer, tools)
+    own = [own_name(tool) for tool in tools.values()]
+    if offer.categories:  # names that are the same for every sample, whichever tools this one is offered
+        renumbered = offer.facts.get("kind") not in (None, "intact", "baseline")
+        known = [*(() if renumbered else own), *offer.categories]
+    else:
+        gone = {*offer.tools, *offer.facts.get("withheld", ())}
+        known = [*dict.fromkeys([*own, *(name for name in offer.facts.get("toolset", ()) if name not in gone)])]
     if not known:
         raise ConfigError(f"condition {fault.kind}: the toolset has no tool that could fail: choose another toolset")
     wanted = resolve_names(fault.tools, known, f"condition {fault.kind}")
     return [name for name, tool in tools.items() if not wanted or names_of_tool(tool) & {*wanted}]
-
-
-def _known(offer: Offer, tools: Mapping[str, Tool]) -> list[str]:
-    """The names that a fault may use: the same for every sample, whichever tools this one is offered."""
-    if not offer.categories:
-        gone = {*offer.tools, *offer.facts.get("withheld", ())}
-        others = [name for name in offer.facts.get("toolset", ()) if name not in gone]
-        return [*dict.fromkeys([*map(own_name, tools.values()), *others])]
-    renumbered = offer.facts.get("kind") not in (None, "intact", "baseline")
-    return [*(() if renumbered else map(own_name, tools.values())), *offer.categories]
 
 
 def names_of_tool(tool: Tool) -> set[str | None]:

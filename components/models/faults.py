@@ -3,12 +3,11 @@
 import re
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cache
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -26,11 +25,8 @@ _LONGEST_REPORT = 16_000  # characters that are searched; what is longer holds a
 
 
 class Fault(Exception):
-    """One failed attempt.
-
-    ``detail`` is the provider's own text; it may hold a key or parts of the request, so only ``explain`` shows it.
-    ``retry_after``: seconds, as the provider requests.
-    """
+    """One failed attempt. ``detail`` is the provider's own text; it may hold a key or parts of the request, so only
+    ``explain`` shows it. ``retry_after``: seconds, as the provider requests."""
 
     def __init__(self, kind: str, summary: str, detail: str = "", retry_after: float | None = None) -> None:
         super().__init__(summary)
@@ -49,8 +45,7 @@ class Fault(Exception):
         return redact(f"{self}: {detail}" if detail else str(self), secrets)
 
 
-@dataclass(frozen=True)
-class Complaint:
+class Complaint(NamedTuple):
     """A provider's error object, in any of the known shapes."""
 
     code: str = ""
@@ -58,24 +53,17 @@ class Complaint:
 
 
 @cache
-def _overflow_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What reports something else, and what reports a request that is too long."""
-    table = read_yaml(Path(__file__).with_name("overflow.yaml"))
-    return re.compile("|".join(table["not"]), re.IGNORECASE), re.compile("|".join(table["too_long"]), re.IGNORECASE)
-
-
-def is_overflow(code: str, text: str) -> bool:
-    """Whether the code and the text of an error report a request that is longer than the context window."""
-    report = f"{code}: {text}"[:_LONGEST_REPORT]
-    other, too_long = _overflow_patterns()
-    return other.search(report) is None and too_long.search(report) is not None
+def _reports(what: str) -> re.Pattern[str]:
+    """``too_long``: the texts of a request that is longer than the context window; ``not``: others like them."""
+    return re.compile("|".join(read_yaml(Path(__file__).with_name("overflow.yaml"))[what]), re.IGNORECASE)
 
 
 def kind_of(status: int, code: str = "", text: str = "") -> str:
     """The kind of an HTTP status with the error code and text that came with it."""
     if status == 429:
         return "quota" if code == "insufficient_quota" else "rate_limit"
-    if status not in _NEVER_LENGTH and status <= 500 and is_overflow(code, text):
+    report = f"{code}: {text}"[:_LONGEST_REPORT] if status not in _NEVER_LENGTH and status <= 500 else ""
+    if report and not _reports("not").search(report) and _reports("too_long").search(report):
         return OVERFLOW
     if status == 408:
         return "timeout"

@@ -13,10 +13,18 @@ from components.core.messages import Completion, Request, Sampling
 from components.core.redaction import without_key
 from components.core.traits import ModelTraits
 from components.core.types import Privacy
-from components.models.endpoints import NOT_EXTRA, OPENAI, Endpoint, Retired, key_in_environment
+from components.models.endpoints import (
+    NOT_EXTRA,
+    OPENAI,
+    Endpoint,
+    PriceRow,
+    Retired,
+    configured_price,
+    key_in_environment,
+    look_up,
+)  # fmt: skip
 from components.models.faults import Fault
 from components.models.limits import Deadlines, Limiter, Minute, Retries, estimate
-from components.models.prices import PriceRow, configured_price, look_up
 
 if TYPE_CHECKING:
     from components.models.litellm_chat import LitellmChat

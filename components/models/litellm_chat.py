@@ -17,8 +17,8 @@ import orjson
 
 from components.core.errors import CUT_OFF
 from components.core.messages import Completion, Request
+from components.models.endpoints import Price
 from components.models.faults import Complaint, Fault, from_complaint
-from components.models.prices import Price
 from components.models.replies import read_reply
 
 # A finish that litellm permits and does not use where it has a native one.
@@ -30,10 +30,8 @@ _OPEN: "WeakSet[LitellmChat]" = WeakSet()
 
 @dataclass(eq=False)
 class LitellmChat:
-    """Sends requests through ``litellm.acompletion``. ``model`` is litellm's model string with its prefix.
-
-    ``seeded``: send the request's seed to providers that take one.
-    """
+    """Sends requests through ``litellm.acompletion``. ``model`` is litellm's model string with its prefix. ``seeded``:
+    send the request's seed to providers that take one."""
 
     model: str
     api_base: str | None = None
@@ -91,7 +89,7 @@ class LitellmChat:
     @cached_property
     def _fixed(self) -> dict[str, Any]:
         """What is the same for every call; retries and the timeout of a whole call are ours."""
-        fixed: dict[str, Any] = {"model": self.model, "timeout": self.timeout_seconds, "_skip_mcp_handler": True}
+        fixed = {"model": self.model, "timeout": self.timeout_seconds, "_skip_mcp_handler": True}
         fixed |= {"max_retries": 0, "num_retries": 0}
         if self.api_base:
             fixed["api_base"] = self.api_base
@@ -115,13 +113,9 @@ def reply_of(response: Any) -> dict[str, Any]:
     """The response in the form the endpoint would have sent, with what litellm moved put back."""
     choices = []
     for choice in response.choices[:1]:
-        message = choice.message
-        kept = _kept(message)
-        body = {
-            "content": message.content,
-            "refusal": kept.get("refusal"),
-            "tool_calls": [_plain(call) for call in message.tool_calls or ()],
-        }
+        message, kept = choice.message, _kept(choice.message)
+        calls = [_plain(call) for call in message.tool_calls or ()]
+        body = {"content": message.content, "refusal": kept.get("refusal"), "tool_calls": calls}
         if (reasoning := getattr(message, "reasoning_content", None)) is not None:
             body["reasoning_content"] = reasoning
         native = _kept(choice).get("native_finish_reason")
@@ -147,12 +141,11 @@ def fault_of(error: Any) -> Fault:
     found = str(getattr(error, "status_code", None))  # some classes put the body's own code there
     status = int(found) if found.isdecimal() else 500
     text = str(getattr(error, "message", "") or "")
-    name = type(error).__name__
+    name, code = type(error).__name__, getattr(error, "code", None)
     if status < 400:
         return Fault("unreadable", f"litellm {name}: the reply could not be read", text)
     if status == 408:
         return Fault("timeout", f"litellm {name}", text)
-    code = getattr(error, "code", None)
     if name == "ContextWindowExceededError":
         code = "context_length_exceeded"
     headers = getattr(error, "litellm_response_headers", None) or {}

@@ -18,8 +18,8 @@ import orjson
 from yarl import URL
 
 from components.core.messages import Completion, Request
+from components.models.endpoints import Price
 from components.models.faults import Fault, from_status
-from components.models.prices import Price
 from components.models.replies import read_reply
 
 _LARGE = 1_000_000
@@ -30,11 +30,9 @@ _NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)
 
 @dataclass(eq=False)
 class OpenAIChat:
-    """Sends requests to one endpoint. It has no timeout of its own: see components.models.limits.
-
-    ``seeded``: send the request's seed. ``renames_max_tokens``: say ``max_completion_tokens``, which
-    OpenAI's own endpoint requires and most others do not know. ``connections`` counts sockets opened.
-    """
+    """Sends requests to one endpoint. It has no timeout of its own: see components.models.limits. ``seeded``: send the
+    request's seed. ``renames_max_tokens``: say ``max_completion_tokens``, which OpenAI's own endpoint requires and most
+    others do not know. ``connections`` counts sockets opened."""
 
     api_base: str
     model: str
@@ -62,8 +60,12 @@ class OpenAIChat:
                 raw = await _read(response)
         except aiohttp.ClientPayloadError:
             raise Fault("unreadable", "the reply was cut off") from None
+        except aiohttp.ClientResponseError:
+            raise Fault("unreadable", "the reply is not HTTP") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise _not_connected(error) from None
+            number = f", errno {error.errno}" if isinstance(error, OSError) and error.errno else ""
+            what = "no connection" if isinstance(error, aiohttp.ClientConnectorError) else "the connection was lost"
+            raise Fault("connection", f"{what} ({type(error).__name__}{number})") from None
         if not 200 <= response.status < 300:
             raise from_status(response.status, raw, response.headers)
         return read_reply(decode(raw), self.price)
@@ -96,23 +98,19 @@ class OpenAIChat:
         parts = urlsplit(self.api_base)
         proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
         self._loop = asyncio.get_running_loop()
+
+        def opened(address: aiohttp.AddrInfoType) -> socket.socket:
+            made = socket.socket(address[0], address[1], address[2])
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # it notices a dead peer during a long wait
+            self.connections += 1
+            return made
+
+        sizes = {"max_line_size": _HEADER_BYTES, "max_field_size": _HEADER_BYTES}
+        connector, cookies = aiohttp.TCPConnector(limit=0, socket_factory=opened), aiohttp.DummyCookieJar()
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, socket_factory=self._socket),
-            timeout=_NO_TIMEOUT,
-            headers=headers,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            proxy=proxy,
-            max_line_size=_HEADER_BYTES,
-            max_field_size=_HEADER_BYTES,
+            connector=connector, timeout=_NO_TIMEOUT, headers=headers, cookie_jar=cookies, proxy=proxy, **sizes
         )
         return self._session
-
-    def _socket(self, address: aiohttp.AddrInfoType) -> socket.socket:
-        """A socket that notices a dead peer during a long wait."""
-        opened = socket.socket(address[0], address[1], address[2])
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self.connections += 1
-        return opened
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
@@ -148,14 +146,6 @@ def whole(value: Any) -> Any:
     if isinstance(value, list):
         return [whole(part) for part in value]
     return {whole(key): whole(part) for key, part in value.items()} if isinstance(value, dict) else value
-
-
-def _not_connected(error: aiohttp.ClientError | OSError) -> Fault:
-    if isinstance(error, aiohttp.ClientResponseError):
-        return Fault("unreadable", "the reply is not HTTP")
-    number = f", errno {error.errno}" if isinstance(error, OSError) and error.errno else ""
-    what = "no connection" if isinstance(error, aiohttp.ClientConnectorError) else "the connection was lost"
-    return Fault("connection", f"{what} ({type(error).__name__}{number})")
 
 
 @lru_cache(maxsize=256)

@@ -11,25 +11,24 @@ from typing import Any
 import orjson
 
 from components.core.messages import Completion, Message, ToolCall, Usage
+from components.models.endpoints import Price
 from components.models.faults import Fault, from_error_body
-from components.models.prices import Price
 
 _THOUGHTS = re.compile(r"<(?:think|thinking)>(.*?)</(?:think|thinking)>(.*)", re.DOTALL)
 _FINISH = {
     "eos": "stop", "eos_token": "stop", "end_turn": "stop", "stop_sequence": "stop", "STOP": "stop",
     "max_tokens": "length", "MAX_TOKENS": "length", "tool_use": "tool_calls", "function_call": "tool_calls",
 }  # fmt: skip
+_LOGPROB = ("token", "logprob", "bytes", "top_logprobs")  # of each token
 _MOST_CALLS = 128  # what providers take as tools at the most
 _LONGEST_NAME = 200  # of a model, as its server reports it
 _BROKEN_OFF = frozenset({"error", "ERROR", "abort", "network_error"})
 
 
 def read_reply(body: object, price: Price | None) -> Completion:
-    """The completion in a decoded reply. Raises Fault where there is none.
-
-    Thoughts that a server left in the content (``<think>...</think>`` at its start) become reasoning.
-    A refusal in its own field becomes the content, with finish ``refusal``.
-    """
+    """The completion in a decoded reply. Raises Fault where there is none. Thoughts that a server left in the content
+    (``<think>...</think>`` at its start) become reasoning. A refusal in its own field becomes the content, with finish
+    ``refusal``."""
     if not isinstance(body, Mapping):
         raise Fault("unreadable", f"the reply is not a JSON object but {type(body).__name__}")
     if _means_something(body.get("error")):
@@ -55,8 +54,11 @@ def read_reply(body: object, price: Price | None) -> Completion:
     elif calls and finish == "stop":
         finish = "tool_calls"
     reply = Message("assistant", content, calls, reasoning=reasoning or None)
-    completion = Completion(reply, read_usage(body, price), finish, _token_logprobs(choice.get("logprobs")))
-    answered_by = body.get("model")
+    logprobs, answered_by = choice.get("logprobs"), body.get("model")
+    tokens = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    if isinstance(tokens, list):
+        tokens = [{key: one.get(key) for key in _LOGPROB} for one in tokens if isinstance(one, Mapping)]
+    completion = Completion(reply, read_usage(body, price), finish, tokens if isinstance(tokens, list) else None)
     return replace(completion, model=answered_by[:_LONGEST_NAME]) if isinstance(answered_by, str) else completion
 
 
@@ -113,15 +115,6 @@ def _calls(calls: object) -> list[ToolCall]:
         text = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode() if arguments else ""
         read.append(ToolCall(str(call.get("id") or f"call_{index}"), str(function.get("name") or ""), text))
     return read
-
-
-def _token_logprobs(logprobs: object) -> list[dict[str, Any]] | None:
-    """One entry per token: token, logprob, bytes, top_logprobs."""
-    tokens = logprobs.get("content") if isinstance(logprobs, Mapping) else None
-    if not isinstance(tokens, list):
-        return None
-    keys = ("token", "logprob", "bytes", "top_logprobs")
-    return [{key: token.get(key) for key in keys} for token in tokens if isinstance(token, Mapping)]
 
 
 def _count(place: object, field: str) -> int | None:

@@ -46,8 +46,8 @@ class Sandbox:
     unsafe_local: bool = False
     limits: Limits = field(default_factory=Limits)
     max_running: Annotated[int, Ge(1)] | None = None
-    _sessions: "set[Session]" = field(default_factory=set, init=False, repr=False)
-    _kills: Counter[str] = field(default_factory=Counter, init=False, repr=False)
+    sessions: "set[Session]" = field(default_factory=set, init=False, repr=False)
+    kills: Counter[str] = field(default_factory=Counter, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.strict and (self.backend in _WEAK or self.unsafe_local):
@@ -63,7 +63,7 @@ class Sandbox:
             if not path.exists():
                 raise SandboxError(f"{path} does not exist: a cell could not read it")
         session = Session(self, tier, library, keep)
-        self._sessions.add(session)
+        self.sessions.add(session)
         return session
 
     @cached_property
@@ -88,10 +88,8 @@ class Sandbox:
         return [tier for tier in detect.ORDER if tier not in refused]
 
     def report(self) -> Mapping[str, Any]:
-        """What confines code here, for the record: tier, why stronger ones do not, rules, limits, kills so far.
-
-        Runs the self-tests when they have not run. Raises ConfigError where nothing, or nothing strict, can.
-        """
+        """What confines code here, for the record: tier, why stronger ones do not, rules, limits, kills so far. Runs
+        the self-tests first. Raises ConfigError where nothing, or nothing strict, can."""
         tier, candidates = self._tier, self._candidates()
         return {
             "tier": tier,
@@ -103,15 +101,12 @@ class Sandbox:
             "strict": self.strict,
             "unsafe_local": tier == "rlimits",
             "limits": asdict(self.limits),
-            "kills": dict(self._kills),
+            "kills": dict(self.kills),
         }
 
     def close(self) -> None:
-        """Kill all cells and sessions; returns when they are gone. May be called again, and used again after.
-
-        The process from which episodes are forked waits for other sandboxes until this process ends.
-        """
-        for session in list(self._sessions):
+        """Kill all cells and sessions; returns when they are gone. It can be used again; its zygote stays."""
+        for session in list(self.sessions):
             session.close()
 
 
@@ -142,7 +137,7 @@ class Session:
                 self._drop()
                 raise
         if ran.broken:
-            self._sandbox._kills[ran.status] += 1
+            self._sandbox.kills[ran.status] += 1
         return ran
 
     async def _begun(self) -> Episode:
@@ -179,7 +174,7 @@ class Session:
         """Kill everything of the episode; returns when it is gone. May be called again."""
         self._closed = True
         self._drop()
-        self._sandbox._sessions.discard(self)
+        self._sandbox.sessions.discard(self)
 
 
 def running_slots(n: int | None) -> asyncio.Semaphore:

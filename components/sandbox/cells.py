@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import BuiltinFunctionType, CodeType, FunctionType, NoneType
+from types import BuiltinFunctionType, FunctionType, NoneType
 from typing import Any
 
 from components.sandbox.api import MESSAGE_CHARS, CellError, Limits, Ran, Tier, plain
@@ -68,42 +68,33 @@ class Cells:
         self._constant = all(isinstance(value, _CONSTANT) for value in names.values())
 
     def run(self, cell: str, last: Callable[[], object]) -> Ran:
-        """Run one; an exception is its result.
-
-        ``last`` is called before a cell after which the process must run no other. Unless variables are kept, all of
-        its variables are forgotten afterwards.
-        """
+        """Run one; an exception is its result. Unless variables are kept, they are forgotten afterwards. ``last`` is
+        called before a cell after which the process must run no other."""
         self._n_cells += 1
-        name = f"<cell {self._n_cells}>" if self._n_cells > 1 else "<cell>"
+        name, keep = f"<cell {self._n_cells}>" if self._n_cells > 1 else "<cell>", self._settings.keep
         remember(cell, name)
         self._namespace.pop("answer", None)
         try:
             try:
-                exec(self._compiled(cell, name, last), self._namespace)
+                tree = ast.parse(cell, name)
+                if not (keep or (self._constant and leaves_nothing(tree))):
+                    last()
+                exec(compile(tree, name, "exec", dont_inherit=True), self._namespace)
             finally:
                 vars(builtins).update(_BUILTINS)
             return _answer(self._namespace, self._settings.limits, self._settings.clean)
         except BaseException as error:  # noqa: BLE001  also SystemExit and a cell's own classes
-            return Ran("error", error=self._described(error, name))
+            try:
+                described = describe(error, name, self._settings.clean)
+            except BaseException:  # noqa: BLE001  its text is code of the cell's, and there may be no memory left
+                described = CellError(type(error).__name__, "", "")
+            return Ran("error", error=described)
         finally:
-            if not self._settings.keep:
+            if not keep:
                 self._namespace.clear()
                 self._namespace.update(self._names)
                 self._n_cells = 0
                 linecache.clearcache()
-
-    def _described(self, error: BaseException, name: str) -> CellError:
-        """Its message, or only its type where even that takes too much."""
-        try:
-            return describe(error, name, self._settings.clean)
-        except BaseException:  # noqa: BLE001  its text is code of the cell's, and there may be no memory left
-            return CellError(type(error).__name__, "", "")
-
-    def _compiled(self, cell: str, name: str, last: Callable[[], object]) -> CodeType:
-        tree = ast.parse(cell, name)
-        if not (self._settings.keep or (self._constant and leaves_nothing(tree))):
-            last()
-        return compile(tree, name, "exec", dont_inherit=True)
 
 
 def _answer(namespace: dict[str, Any], limits: Limits, clean: Clean) -> Ran:
@@ -124,47 +115,39 @@ def remember(cell: str, name: str) -> None:
 
 
 def leaves_nothing(tree: ast.AST) -> bool:
-    """Whether code reaches only its own variables and the functions in its namespace, as its text shows.
-
-    Then its process may run the next cell of the episode, which is cheaper than a new one. Source: of the paper's
-    environment, where nothing survives from cell to cell (arXiv 2401.07128, section 3).
-    """
-    return all(_harmless(node) for node in ast.walk(tree))
-
-
-def _harmless(node: ast.AST) -> bool:
-    if isinstance(node, ast.Name):
-        return node.id not in _HARMFUL_NAMES and not node.id.startswith("__")
-    if isinstance(node, ast.Attribute):
-        return node.attr in _ATTRIBUTES and isinstance(node.ctx, ast.Load)
-    return not isinstance(node, _STATEMENTS)
+    """Whether code reaches only its own variables and the functions in its namespace, as its text shows. Then its
+    process may run the next cell of the episode, which is cheaper than a new one. Source: of the paper's environment,
+    where nothing survives from cell to cell (arXiv 2401.07128, section 3)."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            harmless = node.id not in _HARMFUL_NAMES and not node.id.startswith("__")
+        elif isinstance(node, ast.Attribute):
+            harmless = node.attr in _ATTRIBUTES and isinstance(node.ctx, ast.Load)
+        else:
+            harmless = not isinstance(node, _STATEMENTS)
+        if not harmless:
+            return False
+    return True
 
 
 def describe(error: BaseException, name: str, clean: Clean) -> CellError:
-    """The exception of a cell with this file name: its type, message and innermost line.
-
-    Frames of other files than cells are left out: their paths and lines are those of the machine. A syntax error of
-    the cell itself has the reported line. May raise what the exception's own ``__str__`` raises.
-    """
+    """The exception of a cell with this file name: its type, message and innermost line. Frames of other files than
+    cells are left out: their paths and lines are those of the machine. A syntax error of the cell itself has the
+    reported line. May raise what the exception's own ``__str__`` raises."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith("<cell")]
     if isinstance(error, SyntaxError) and error.filename == name and not frames and isinstance(error.lineno, int):
         frames = [traceback.FrameSummary(name, error.lineno, "<module>")]
     number = next((frame.lineno for frame in reversed(frames) if frame.filename == name), None)
     line = linecache.getline(name, number).removesuffix("\n") if number else ""
     kind, type_name = getattr(error, "kind", ""), plain(type(error).__name__)[:200]
-    message = _cut(clean(_message(error)))
+    own = error.msg if isinstance(error, SyntaxError) and isinstance(error.msg, str) else "".join((str(error),))
+    message = _cut(clean(own))
     if len(frames) > _FRAMES:
         frames = frames[: _FRAMES // 2] + frames[-_FRAMES // 2 :]
     lines = [f'  File "{one.filename}", line {one.lineno}, in {one.name}\n    {one.line}\n' for one in frames]
     last = f"{type_name}: {message}" if message else type_name
     trace = "".join(("Traceback (most recent call last):\n", *lines, last))
     return CellError(type_name, _cut(kind) if type(kind) is str else "", message, number, _cut(line), _cut(trace))
-
-
-def _message(error: BaseException) -> str:
-    if isinstance(error, SyntaxError) and isinstance(error.msg, str):
-        return error.msg
-    return "".join((str(error),))
 
 
 def _cut(text: str) -> str:

@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from shutil import which
@@ -43,7 +44,7 @@ def flaw(tier: Tier) -> str:
         cell = _CELL.read_text().format(outside=str(outside), secret=str(secret), parent=os.getpid(), source=source)
         try:
             ran = _run(tier, cell)
-        except (SandboxError, TimeoutError) as error:
+        except (SandboxError, TimeoutError, Gone) as error:
             return f"cannot be set up: {error}"
     if ran.status != "ok":
         return f"the self-test ended with {ran.status}: {ran.error.message if ran.error else ''}"
@@ -51,21 +52,16 @@ def flaw(tier: Tier) -> str:
 
 
 def _run(tier: Tier, cell: str) -> Ran:
-    """Run a cell on an event loop of its own, since the caller may be on one. Raises SandboxError, TimeoutError."""
-    zygote = ZygoteProcess(tier, _LIBRARY.module, scratch_bytes=_LIMITS.scratch_bytes)
-    try:
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, _run_once(zygote, cell)).result()
-    except Gone as error:
-        raise SandboxError(f"{error}{zygote.last_output()}") from error
-    finally:
-        zygote.close()
+    """Run a cell on a separate event loop, since the caller may be on one. Raises Gone, SandboxError, TimeoutError."""
 
+    async def once() -> Ran:
+        with closing(Episode(zygote, _LIBRARY, _LIMITS, keep=False)) as episode:
+            await episode.begin()
+            return await episode.run(cell)
 
-async def _run_once(zygote: ZygoteProcess, cell: str) -> Ran:
-    episode = Episode(zygote, _LIBRARY, _LIMITS, keep=False)
-    try:
-        await episode.begin()
-        return await episode.run(cell)
-    finally:
-        episode.close()
+    with closing(ZygoteProcess(tier, _LIBRARY.module, scratch_bytes=_LIMITS.scratch_bytes)) as zygote:
+        try:
+            with ThreadPoolExecutor(1) as thread:
+                return thread.submit(asyncio.run, once()).result()
+        except Gone as error:
+            raise Gone(f"{error}{zygote.last_output()}") from error

@@ -72,46 +72,36 @@ def landlock_version() -> int:
 
 
 def restrict_paths(readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Restrict this process and its children for good. Raises OSError.
-
-    Missing files and folders that may be read are skipped. In folders that may be written no device or socket can be
-    made. Needs Landlock of at least ``LEAST_LANDLOCK``.
-    """
+    """Restrict this process and its children for good. Raises OSError. Missing files and folders that may be read are
+    skipped. In folders that may be written no device or socket can be made. Needs Landlock of at least
+    ``LEAST_LANDLOCK``."""
     version = landlock_version()
     handled = (1 << 13) - 1 | _REFER | _TRUNCATE | (_IOCTL if version >= 5 else 0)
     rules = struct.pack("QQQ", handled, 3 if version >= 4 else 0, 3 if version >= 6 else 0)
-    ruleset = _new_ruleset(rules[: 8 if version < 4 else 16 if version < 6 else 24])
-    for path in readable:
-        _allow(ruleset, path, _READ_FILE | _READ_DIR)
-    for path in writable:
-        _allow(ruleset, path, _READ_FILE | _READ_DIR | _WRITE_FILE | _REMOVE | _MAKE | _REFER | _TRUNCATE)
-    _apply(ruleset)
+    reading = _READ_FILE | _READ_DIR
+    writing = reading | _WRITE_FILE | _REMOVE | _MAKE | _REFER | _TRUNCATE
+    allowed = [*((path, reading) for path in readable), *((path, writing) for path in writable)]
+    _restrict(rules[: 8 if version < 4 else 16 if version < 6 else 24], allowed)
 
 
 def keep_names() -> None:
-    """From here on this process can remove or rename nothing: no file without a name can be kept open.
-
-    With components.sandbox.seccomp, which refuses files made without one, all that is written can be seen and counted.
-    """
-    _apply(_new_ruleset(struct.pack("Q", _REMOVE)))
+    """From here on this process can remove or rename nothing: no file without a name can be kept open. With
+    components.sandbox.seccomp, which refuses files made without one, all that is written can be seen and counted."""
+    _restrict(struct.pack("Q", _REMOVE), ())
 
 
-def _new_ruleset(handled: bytes) -> int:
-    return syscall(_CREATE_RULESET, ctypes.create_string_buffer(handled, len(handled)), len(handled), 0)
-
-
-def _allow(ruleset: int, path: str, access: int) -> None:
-    try:
-        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return
-    if not stat.S_ISDIR(os.fstat(opened).st_mode):
-        access &= _READ_FILE | _WRITE_FILE | _TRUNCATE
-    rule = struct.pack("=Qi", access, opened)
-    syscall(_ADD_RULE, ruleset, 1, ctypes.create_string_buffer(rule, len(rule)), 0)
-    os.close(opened)
-
-
-def _apply(ruleset: int) -> None:
+def _restrict(handled: bytes, allowed: Iterable[tuple[str, int]]) -> None:
+    """Refuse what is handled, but for the access to paths that is allowed."""
+    ruleset = syscall(_CREATE_RULESET, ctypes.create_string_buffer(handled, len(handled)), len(handled), 0)
+    for path, access in allowed:
+        try:
+            opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISDIR(os.fstat(opened).st_mode):
+            access &= _READ_FILE | _WRITE_FILE | _TRUNCATE
+        rule = struct.pack("=Qi", access, opened)
+        syscall(_ADD_RULE, ruleset, 1, ctypes.create_string_buffer(rule, len(rule)), 0)
+        os.close(opened)
     syscall(_RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)

@@ -35,8 +35,13 @@ class WorkerPipes:
         return self._waiting.fileno()
 
     def begin(self, cell: str, token: str) -> None:
-        """Start a cell, whose result must hold the token. Raises FrameError when the worker sent something before."""
-        self._discard()
+        """Start a cell, whose result must hold the token. Raises FrameError when something came before it."""
+        self._printed.clear()
+        for _ in range(_MOST // _CHUNK + 1):  # what was printed after the result of the cell before
+            if not _read(self._output):
+                break
+        else:
+            raise FrameError("its output does not end")
         self._receive()
         if self._reader.rest:
             raise FrameError("it came without a cell")
@@ -48,14 +53,6 @@ class WorkerPipes:
             self._waiting.register(self._cells, select.EPOLLOUT)
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._process, signal.SIGCONT)
-
-    def _discard(self) -> None:
-        """Drop what was printed after the result of the cell before. Raises FrameError when it does not end."""
-        self._printed.clear()
-        for _ in range(_MOST // _CHUNK + 1):
-            if not _read(self._output):
-                return
-        raise FrameError("its output does not end")
 
     def _send(self) -> None:
         try:
@@ -74,10 +71,8 @@ class WorkerPipes:
         return self._collect()
 
     def result(self) -> Ran | None:
-        """The result, when it is there: at once from a worker that stays, else when it closed its pipe.
-
-        Raises FrameError for what is not a result of this cell, and for more than one.
-        """
+        """The result, when it is there: at once from a worker that stays, else when it closed its pipe. Raises
+        FrameError for what is not a result of this cell, and for more than one."""
         self._receive()
         if self._reader.rest:
             self.stays = _read(self._pledge) is None
@@ -94,16 +89,12 @@ class WorkerPipes:
         self.finished = data is not None
 
     def _collect(self) -> bool:
-        while (left := self._limits.output_bytes - len(self._printed)) > 0:
-            data = _read(self._output)
-            if data is None:
-                return True
-            if not data:
-                self._ignore_output()
-                return True
+        data: bytes | None = b""
+        while (left := self._limits.output_bytes - len(self._printed)) > 0 and (data := _read(self._output)):
             self._printed += data[:left]
-        self._ignore_output()
-        return False
+        if data is not None:
+            self._ignore_output()
+        return left > 0
 
     def _ignore_output(self) -> None:
         with contextlib.suppress(FileNotFoundError):

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from components.sandbox import paths
 from components.sandbox.api import Library, Limits, SandboxError, Tier
-from components.sandbox.namespaces import bwrap_command
 
 _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC0", "OPENBLAS_NUM_THREADS": "1",
@@ -42,10 +41,8 @@ class ZygoteProcess:
     """A zygote that was started. It ends with its control socket, so also when this process is killed."""
 
     def __init__(self, tier: Tier, module: str, readable: Sequence[str] = (), scratch_bytes: int = 0) -> None:
-        """Start it; the imports run while this process does other things. Raises SandboxError.
-
-        ``readable`` and ``scratch_bytes`` are needed by the tier bwrap, where all episodes have the same.
-        """
+        """Start it; the imports run while this process does other things. Raises SandboxError. ``readable`` and
+        ``scratch_bytes`` are needed by the tier bwrap, where all episodes have the same."""
         self.owner = os.getpid()
         needs_folder = tier in ("landlock", "rlimits")
         self._base = tempfile.mkdtemp(prefix="wardround-cells-") if needs_folder else None
@@ -54,7 +51,7 @@ class ZygoteProcess:
         root = str(paths.PROJECT)
         line = [sys.executable, "-s", "-P", "-c", _START, root, json.dumps(config)]
         if tier == "bwrap":
-            line = [*bwrap_command(readable, module, _ENVIRONMENT, scratch_bytes), *line]
+            line = [*paths.bwrap_command(readable, module, _ENVIRONMENT, scratch_bytes), *line]
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
         try:
             self._process = subprocess.Popen(
@@ -77,7 +74,7 @@ class ZygoteProcess:
         """Request an episode; returns channel and leash. Raises Gone."""
         readable = [os.path.abspath(path) for path in library.readable]
         request = {**vars(library), "readable": readable, "limits": asdict(limits), "keep": keep}
-        channel, inside = socket.socketpair()
+        channel, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         leash, leash_inside = socket.socketpair()
         try:
             data = json.dumps(request, default=dict).encode()
@@ -117,10 +114,8 @@ class ZygoteProcess:
 
 
 def shared(tier: Tier, library: Library, limits: Limits) -> ZygoteProcess:
-    """The zygote of this process for a library; a new one where there is none, or it ended. Raises SandboxError.
-
-    It stays until the process ends, also when the sandboxes that share it are closed, or until ``close_all``.
-    """
+    """The zygote of this process for a library; a new one where there is none, or it ended. Raises SandboxError. It
+    stays until the process ends, also when the sandboxes that share it are closed, or until ``close_all``."""
     alike = tier != "bwrap"
     readable = () if alike else tuple(os.path.abspath(path) for path in library.readable)
     key = (tier, library.module, readable, 0 if alike else limits.scratch_bytes)

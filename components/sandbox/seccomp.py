@@ -35,10 +35,8 @@ Instruction = tuple[int, int, int, int]
 
 @cache
 def numbers(machine: str) -> Mapping[str, int]:
-    """Name -> number of the calls in syscalls.csv that a machine has; all others are refused.
-
-    Source: the kernel's asm/unistd_64.h and asm-generic/unistd.h, which never change a number once assigned.
-    """
+    """Name -> number of the calls in syscalls.csv that a machine has; all others are refused. Source: the kernel's
+    asm/unistd_64.h and asm-generic/unistd.h, which never change a number once assigned."""
     with Path(__file__).with_name("syscalls.csv").open(newline="") as file:
         return {row["name"]: int(row[machine]) for row in csv.DictReader(file) if row[machine]}
 

@@ -44,11 +44,8 @@ def _give_up_rights(settings: Settings) -> None:
 
 
 def set_limits(limits: Limits, keep: bool) -> None:
-    """Set the kernel's limits of this process, for good.
-
-    The supervisor limits CPU and wall time of a cell; where no variables are kept the kernel limits CPU time, too,
-    with room for the cells that the process ran before.
-    """
+    """Set the kernel's limits of this process, for good. The supervisor limits CPU and wall time of a cell; where no
+    variables are kept the kernel limits CPU time, too, with room for the cells that the process ran before."""
     values = {
         resource.RLIMIT_AS: limits.memory_bytes,
         resource.RLIMIT_FSIZE: limits.file_bytes,
@@ -93,15 +90,6 @@ def _fresh(settings: Settings) -> None:
         numpy.random.seed(SEED)
 
 
-def _read(descriptor: int, reader: Reader) -> dict[str, Any]:
-    while (frame := reader.take()) is None:
-        data = os.read(descriptor, 1 << 16)
-        if not data:
-            os._exit(0)
-        reader.feed(data)
-    return frame
-
-
 def _rehearse(names: Mapping[str, Any], settings: Settings) -> None:
     with contextlib.redirect_stdout(io.StringIO()):
         reader = Reader(_CELL_BYTES)
@@ -117,13 +105,9 @@ def serve(
 ) -> NoReturn:
     """Be a worker until the pipe of cells ends, or after a cell that may have left something in the process.
 
-    Args:
-        names: what the cell's namespace holds.
-        settings: those of the episode.
-        rehearse: whether there is time to make the first cell quicker.
-        cells: descriptor from which frames with a cell come.
-        results: descriptor to which one frame per cell goes.
-        pledge: descriptor that is closed, for good, before a cell after which this process must run no other.
+    ``rehearse``: make the first cell quicker, where there is time. Descriptors: frames with a cell come from ``cells``,
+    one frame per cell goes to ``results``; ``pledge`` is closed, for good, before a cell after which this process must
+    run no other.
     """
     reader, run = Reader(_CELL_BYTES), Cells(names, settings).run
     packed: Callable[[Ran, str], bytes] = pack_ran
@@ -144,7 +128,10 @@ def serve(
     while True:
         output = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8", "backslashreplace", write_through=False)
         sys.stdout = output
-        request = _read(cells, reader)
+        while (request := reader.take()) is None:
+            if not (came := wait(cells, 1 << 16)):
+                leave(0)
+            reader.feed(came)
         os.chdir(settings.scratch)
         started = clock()
         ran = run(request["cell"], last)

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from components.sandbox import kernel, namespaces, paths, worker
-from components.sandbox.api import Limits, Tier, pack
+from components.sandbox import kernel, paths, worker
+from components.sandbox.api import MESSAGE_BYTES, Limits, Tier
 from components.sandbox.cells import Clean, Settings
 from components.sandbox.supervisor import Supervisor
 
@@ -34,7 +34,6 @@ _WARM = (
     "re", "json", "collections", "itertools", "functools", "operator", "string", "textwrap", "bisect", "heapq", "copy",
     "time", "csv", "dateutil.parser", "encodings.idna", "zoneinfo", "typing", "unicodedata", "difflib",
 )  # fmt: skip
-_REQUEST_BYTES = 1 << 20  # more than a socket holds: a request is one message
 _LOOK_MS = 20.0  # between looks at episodes that are ending, and until there is nothing else to do
 _Request = Mapping[str, Any]  # what components.sandbox.process.ZygoteProcess.open sends, and the folder
 
@@ -66,7 +65,7 @@ class Zygote:
         self._running: list[Running] = []
         self._next: Waiting | None = None
         self._readable = paths.interpreter()
-        self._slots = list(namespaces.BWRAP_SLOTS) if tier == "bwrap" else []
+        self._slots = list(paths.BWRAP_SLOTS) if tier == "bwrap" else []
         self._wake, self._waker = socket.socketpair()
         for end in (self._wake, self._waker):
             end.setblocking(False)
@@ -77,8 +76,8 @@ class Zygote:
         """Until the host is gone; then nothing is left."""
         while self._step():
             continue
-        for pid in [one.pid for one in self._running] + ([self._next.pid] if self._next else []):
-            _kill(pid)
+        for left in [*self._running, *([self._next] if self._next else [])]:
+            _kill(left.pid)
         while self._running:
             select.select([self._wake], [], [], 0.05)
             self._reap()
@@ -112,11 +111,11 @@ class Zygote:
             self._next = None
         waiting = self._next or self._fork()  # before there are descriptors that it must not have
         self._next = None
-        data, descriptors, _, _ = socket.recv_fds(self._control, _REQUEST_BYTES, 2)
+        data, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 2)
         channel, leash = (socket.socket(fileno=descriptor) for descriptor in descriptors)
         with channel:
             if self._tier == "bwrap" and not self._slots:
-                channel.sendall(pack({"fatal": f"more than {len(namespaces.BWRAP_SLOTS)} episodes at once"}))
+                channel.send(json.dumps({"fatal": f"more than {len(paths.BWRAP_SLOTS)} episodes at once"}).encode())
                 leash.close()
                 self._next = waiting
             else:
@@ -128,7 +127,7 @@ class Zygote:
                         raise OSError(waiting.failed)
                     socket.send_fds(waiting.orders, [json.dumps(request).encode()], [channel.fileno()])
                 except OSError as error:
-                    channel.sendall(pack({"fatal": f"{type(error).__name__}: {error}"}))
+                    channel.send(json.dumps({"fatal": f"{type(error).__name__}: {error}"}).encode())
                 waiting.orders.close()
         return True
 
@@ -145,7 +144,7 @@ class Zygote:
             finally:
                 os._exit(1)
         inside.close()
-        report = orders.recv(_REQUEST_BYTES).decode()
+        report = orders.recv(MESSAGE_BYTES).decode()
         return Waiting(int(report), orders, "") if report.isdigit() else Waiting(helper, orders, report or "it ended")
 
     def _reap(self) -> None:
@@ -178,20 +177,28 @@ def _alive(pid: int) -> bool:
 
 
 def _wait_for_episode(tier: Tier, orders: socket.socket, readable: list[str]) -> None:
-    """Be a process that waits for an episode, not yet confined, and then its supervisor.
-
-    It sends its number through ``orders`` once it leads its process group, or why it cannot; then one request comes,
-    with the channel to the host. ``readable``: the folders of the interpreter.
-    """
+    """Be a process that waits for an episode, not yet confined, and then its supervisor. It sends its number through
+    ``orders`` once it leads its process group, in separate namespaces where the tier has them, or why it cannot; then
+    one request comes, with the channel to the host."""
     kernel.prctl(kernel.SET_NAME, "cells-waiting")
     try:
-        if not _lead_group(tier, orders):
-            return
+        if tier == "namespaces":
+            paths.enter()
+            maker = os.pidfd_open(os.getpid())
+            if inside := os.fork():
+                os.setpgid(inside, inside)
+                orders.send(str(inside).encode())
+                return
+            select.select([maker], [], [])  # the zygote is the parent from here on
+            os.close(maker)
+        else:
+            os.setpgid(0, 0)
+            orders.send(str(os.getpid()).encode())
     except OSError as error:
         orders.send(f"OSError: {error}".encode())
         return
     kernel.prctl(kernel.PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    data, descriptors, _, _ = socket.recv_fds(orders, _REQUEST_BYTES, 1)
+    data, descriptors, _, _ = socket.recv_fds(orders, MESSAGE_BYTES, 1)
     orders.close()
     if not data:
         return
@@ -202,32 +209,14 @@ def _wait_for_episode(tier: Tier, orders: socket.socket, readable: list[str]) ->
     except BaseException as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         text = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-        channel.sendall(pack({"fatal": text[:2000]}))
+        channel.send(json.dumps({"fatal": text[:2000]}).encode())
         raise
-
-
-def _lead_group(tier: Tier, orders: socket.socket) -> bool:
-    """Lead a process group, in namespaces of its own where the tier has them; False in the process that made them."""
-    if tier != "namespaces":
-        os.setpgid(0, 0)
-        orders.send(str(os.getpid()).encode())
-        return True
-    namespaces.enter()
-    maker = os.pidfd_open(os.getpid())
-    pid = os.fork()
-    if pid:
-        os.setpgid(pid, pid)
-        orders.send(str(pid).encode())
-        return False
-    select.select([maker], [], [])  # the zygote is the parent from here on
-    os.close(maker)
-    return True
 
 
 def _confine(tier: Tier, request: _Request, scratch_bytes: int, readable: list[str]) -> paths.Folder:
     own, folder = request["readable"], request["folder"]
     if tier == "namespaces":
-        namespaces.build_root([*readable, *own], paths.HIDDEN)
+        paths.build_root([*readable, *own], paths.HIDDEN)
         memory = paths.Memory(scratch_bytes, paths.SCRATCH)
         memory.mount()
         os.chdir(memory.path)
@@ -254,7 +243,7 @@ def _supervise(tier: Tier, request: _Request, channel: socket.socket, readable: 
     shown_as = {path: name for path, name in table.items() if path != name}
     settings = Settings(limits, request["keep"], tier, scratch.path, request["rehearsal"], Clean(shown_as))
     supervisor = Supervisor(channel, names, settings, scratch)
-    channel.sendall(pack({"ready": shown_as}))
+    channel.send(json.dumps({"ready": shown_as}).encode())
     supervisor.serve()
 
 

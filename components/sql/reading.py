@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -47,12 +47,9 @@ _READ_ONLY = "only reading is allowed here: one SELECT, or WITH followed by SELE
 
 @dataclass(frozen=True)
 class ReadOnly:
-    """A SQLite file of which statements can only read.
-
-    Every statement has a separate connection, so calls from several threads do not meet. ``seconds`` limits one
-    statement, ``max_rows`` its result, as do 50 MB of text and blobs, ``max_value`` (bytes) one value: more is refused,
-    never cut.
-    """
+    """A SQLite file of which statements can only read. Every statement has a separate connection, so calls from several
+    threads do not meet. ``seconds`` limits one statement, ``max_rows`` its result, as do 50 MB of text and blobs,
+    ``max_value`` (bytes) one value: more is refused, never cut."""
 
     path: Path
     seconds: Annotated[float, Gt(0)] = 5.0
@@ -60,11 +57,8 @@ class ReadOnly:
     max_value: Annotated[int, Ge(1)] = _SQUARE
 
     def run(self, sql: str) -> list[Row]:
-        """The rows of one statement.
-
-        Raises SqlError with SQLite's message or the limit that was passed, ForbiddenSql for what does more than read,
-        UnreadableDatabase where it is the file.
-        """
+        """The rows of one statement. Raises SqlError with SQLite's message or the limit that was passed, ForbiddenSql
+        for what does more than read, UnreadableDatabase where it is the file."""
         if _CLOCK.search(sql):
             raise ForbiddenSql("the statement asks for the machine's clock; name the time that is meant")
         denied: list[str] = []
@@ -106,9 +100,7 @@ class ReadOnly:
 
 def open_database(path: Path) -> sqlite3.Connection:
     """Open a file for reading; as immutable when it may not be written to, so that its folder may be read-only too.
-
-    Raises UnreadableDatabase when there is none, sqlite3.Error.
-    """
+    Raises UnreadableDatabase when there is none, sqlite3.Error."""
     if not path.is_file():
         raise UnreadableDatabase(f"there is no database file {path.name!r}")
     logs = (path.with_name(path.name + end) for end in ("-wal", "-journal"))
@@ -147,31 +139,22 @@ def _guard(connection: sqlite3.Connection, plain: sqlite3.Connection, denied: li
         denied.append(" ".join(name for name in (first, second) if name) or f"action {action}")
         return sqlite3.SQLITE_DENY
 
-    for name in ("printf", "format"):
-        connection.create_function(name, -1, _bounded(name, plain, denied, _too_wide), deterministic=True)
-    for name, n_arguments in _SEARCHING.items() if max_value > _SQUARE else ():
-        search = _bounded(name, plain, denied, partial(_too_long, name, _SQUARE**2 // max_value))
-        connection.create_function(name, n_arguments, search, deterministic=True)
-    connection.set_authorizer(authorize)
+    longest = _SQUARE**2 // max_value
 
-
-def _bounded(
-    name: str, plain: sqlite3.Connection, denied: list[str], refusal: Callable[[Sequence[Any]], str]
-) -> Callable[..., Any]:
-    """A function of SQLite, computed by ``plain`` unless it is refused: no limit of time holds within a call."""
-
-    def call(*values: Any) -> Any:
-        if why := refusal(values):
+    def call(name: str, *values: Any) -> Any:
+        """A function of SQLite, computed by ``plain`` unless it is refused: no limit of time holds within a call."""
+        why = ""
+        if name in _SEARCHING:
+            if len(str(values[1])) > longest:
+                why = f"{name} takes at most {longest} characters to look for"
+        elif values and _WIDE.search(str(values[0])):
+            why = "printf takes no '*' and no width above 999"
+        if why:
             denied.append(why)
             raise ValueError(why)
         return plain.execute(f"SELECT {name}({', '.join('?' * len(values))})", values).fetchone()[0]
 
-    return call
-
-
-def _too_wide(values: Sequence[Any]) -> str:
-    return "printf takes no '*' and no width above 999" if values and _WIDE.search(str(values[0])) else ""
-
-
-def _too_long(name: str, longest: int, values: Sequence[Any]) -> str:
-    return f"{name} takes at most {longest} characters to look for" if len(str(values[1])) > longest else ""
+    bounded = {"printf": -1, "format": -1, **(_SEARCHING if max_value > _SQUARE else {})}
+    for name, n_arguments in bounded.items():
+        connection.create_function(name, n_arguments, partial(call, name), deterministic=True)
+    connection.set_authorizer(authorize)

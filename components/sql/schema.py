@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import orjson
@@ -54,11 +53,9 @@ class Database:
 
 
 def database_of(path: Path) -> Database:
-    """The database at a path: a file, or a folder that holds one, itself or in a folder inside.
-
-    The base name is the dataset id; ``tables.json`` lies next to the file or in the folder that was named.
-    Raises SqlError when there is none, or more than one.
-    """
+    """The database at a path: a file, or a folder that holds one, itself or in a folder inside. The base name is the
+    dataset id; ``tables.json`` lies next to the file or in the folder that was named. Raises SqlError when there is
+    none, or more than one."""
     if path.is_file():
         return Database(path.stem, path, _schema_file(path.parent))
     if not path.is_dir():
@@ -85,28 +82,23 @@ def _declared(path: Path, id: str) -> Schema:
         chosen = entries if len(entries) == 1 else [entry for entry in entries if entry["db_id"] == id]
         if len(chosen) != 1:
             raise SqlError(f"{SCHEMA_FILE} of {id!r} must have one entry for it, found {len(chosen)}")
-        return _spider(chosen[0])
+        (entry,) = chosen
+        columns = list(zip(entry["column_names_original"], entry["column_types"], strict=True))  # column 0 is the star
+        keys, names = set(entry["primary_keys"]), entry["table_names_original"]
+        if len({name.lower() for name in names}) < len(names):
+            raise ValueError("two tables have the same name")
+        tables = [
+            Table(
+                name,
+                {column: kind for (table, column), kind in columns if table == number},
+                [column for index, ((table, column), _) in enumerate(columns) if table == number and index in keys],
+            )
+            for number, name in enumerate(names)
+        ]
+        full = [f"{names[table]}.{column}" if table >= 0 else column for (table, column), _ in columns]
+        return Schema(tables, [(full[one], full[other]) for one, other in entry["foreign_keys"]])
     except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
         raise SqlError(f"{SCHEMA_FILE} of {id!r} cannot be read: {type(error).__name__} {error}") from None
-
-
-def _spider(entry: Mapping[str, Any]) -> Schema:
-    """A schema from an entry of tables.json; column 0 is the star."""
-    columns = list(zip(entry["column_names_original"], entry["column_types"], strict=True))
-    keys = set(entry["primary_keys"])
-    names = entry["table_names_original"]
-    if len({name.lower() for name in names}) < len(names):
-        raise ValueError("two tables have the same name")
-    tables = [
-        Table(
-            name,
-            {column: kind for (table, column), kind in columns if table == number},
-            [column for index, ((table, column), _) in enumerate(columns) if table == number and index in keys],
-        )
-        for number, name in enumerate(names)
-    ]
-    full = [f"{names[table]}.{column}" if table >= 0 else column for (table, column), _ in columns]
-    return Schema(tables, [(full[one], full[other]) for one, other in entry["foreign_keys"]])
 
 
 def _live(path: Path, id: str) -> Schema:

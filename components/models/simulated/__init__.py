@@ -96,10 +96,8 @@ class Simulated:
 
 @dataclass
 class Core:
-    """A chain of responders: a function of the messages, the tools and the seed.
-
-    It is not a mock of an answer: what the prompt leaves out, it does not do. The answer key is its medical knowledge.
-    """
+    """A chain of responders: a function of the messages, the tools and the seed. It is not a mock of an answer: what
+    the prompt leaves out, it does not do. The answer key is its medical knowledge."""
 
     rates: Rates
     responders: Sequence[Responder] = ()
@@ -114,21 +112,17 @@ class Core:
 
     def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int) -> Completion:
         """The first reply of the chain; tokens are estimated as a quarter of the bytes."""
-        request = self._asked(messages, tools, seed)
-        message = next(reply for one in self._chain if (reply := one.reply(request)) is not None)
-        message = add_doubt(message, messages, self.rates, request.draws)
-        sent = sum(len(m.wire) for m in messages) + sum(len(t.wire) for t in tools)
-        usage = Usage(sent // 4, max(1, len(message.wire) // 4), 0.0)
-        return Completion(message, usage, "tool_calls" if message.tool_calls else "stop")
-
-    def _asked(self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int) -> Asked:
-        """The request with what is known of its sample, and the voice that it asks for."""
         sample = self.key.find(messages)
         draws = Draws(seed, messages, None if sample is None else sample.problem.question)
         known = (one.knowledge(sample) for one in self._chain) if sample is not None else iter(())
         request = Asked(messages, tools, self.rates, draws, next((one for one in known if one is not None), None))
         voices = (one.voice(request) for one in self._chain)
-        return replace(request, voice=next((one for one in voices if one is not None), Voice()))
+        request = replace(request, voice=next((one for one in voices if one is not None), Voice()))
+        message = next(reply for one in self._chain if (reply := one.reply(request)) is not None)
+        message = add_doubt(message, messages, self.rates, request.draws)
+        sent = sum(len(m.wire) for m in messages) + sum(len(t.wire) for t in tools)
+        usage = Usage(sent // 4, max(1, len(message.wire) // 4), 0.0)
+        return Completion(message, usage, "tool_calls" if message.tool_calls else "stop")
 
 
 def add_doubt(reply: Message, messages: Sequence[Message], rates: Rates, draws: Draws) -> Message:

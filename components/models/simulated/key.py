@@ -17,9 +17,8 @@ _LABEL = 24  # longest label before a question, such as "Question: "
 
 
 class AnswerKey:
-    """Finds the sample that a conversation is about, by its question's text and, where several samples
-    share it, by the context, options, images and names of inputs that are shown.
-    """
+    """Finds the sample that a conversation is about, by its question's text and, where several samples share it, by the
+    context, options, images and names of inputs that are shown."""
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
         self._by_line: dict[str, list[Sample]] = {}
@@ -27,14 +26,18 @@ class AnswerKey:
         digests = []
         for sample in samples:
             digests.append(blake2b(_bytes_of(sample), digest_size=8).digest())
-            for line in _first_lines(sample.problem.question):
-                self._by_line.setdefault(line, []).append(sample)
+            line = sample.problem.question.strip().split("\n", 1)[0].strip()
+            closed = (f"{line}?",) if line and line[-1] not in punctuation else ()  # as agents may close it
+            for key in (line, *closed):
+                self._by_line.setdefault(key, []).append(sample)
         # Of all that the samples hold, in whatever order they come; empty without any.
         self.digest = blake2b(b"".join(sorted(digests)), digest_size=8).hexdigest() if digests else ""
 
     def find(self, messages: Sequence[Message]) -> Sample | None:
         """The sample whose question is in the newest message that holds one; None when there is none."""
-        for message in (*reversed(messages), *(_delegated(one) for one in messages if one.role == "system")):
+        systems = (one.text.partition("\n[Query]\n")[2] for one in messages if one.role == "system")
+        queries = (Message("user", text.partition("\n[Plan]\n")[0]) for text in systems)  # that they pass on
+        for message in (*reversed(messages), *queries):
             if message.role != "user":
                 continue
             found = self._seen.get(message.digest)
@@ -47,9 +50,8 @@ class AnswerKey:
         return None
 
     def _search(self, message: Message) -> list[Sample]:
-        """Samples whose question is in the message: those of which it shows more first, and among equals the
-        last of the text, since solved examples come before the question.
-        """
+        """Samples whose question is in the message: those of which it shows more first, and among equals the last of
+        the text, since solved examples come before the question."""
         text, found = message.text.partition(_EXAMPLE)[0], list[tuple[int, Sample]]()
         for number, line in enumerate(text.split("\n")):
             known = self._by_line.get(line := line.strip())
@@ -59,11 +61,6 @@ class AnswerKey:
         if len(found) > 1:
             found.sort(key=lambda one: (-_overlap(one[1].problem, message), -one[0]))
         return [sample for _, sample in found]
-
-
-def _delegated(message: Message) -> Message:
-    """The query that a system message passes on, as its user would have written it."""
-    return Message("user", message.text.partition("\n[Query]\n")[2].partition("\n[Plan]\n")[0])
 
 
 def _bytes_of(sample: Sample) -> bytes:
@@ -103,9 +100,3 @@ def _overlap(problem: Problem, message: Message) -> int:
         + bool(problem.images and all(image in parts for image in problem.images))
         + bool(problem.inputs and all(f'"{name}"' in text for name in problem.inputs.values()))
     )
-
-
-def _first_lines(question: str) -> tuple[str, ...]:
-    """The first line of a question, and as agents may close it with a question mark."""
-    line = question.strip().split("\n", 1)[0].strip()
-    return (line, f"{line}?") if line and line[-1] not in punctuation else (line,)

@@ -1,8 +1,8 @@
 import pytest
 
 from components.core.messages import ToolCall, Usage
+from components.models.endpoints import Price
 from components.models.faults import Fault
-from components.models.prices import Price
 from components.models.replies import read_reply
 
 
