@@ -107,8 +107,11 @@ class _Walk:
         match node:
             case ast.Constant(value=bool() | int() | float() | str() as constant):
                 return _bounded(constant)
+            case ast.Name(id=name) if name in self.values:
+                return self.values[name]
             case ast.Name(id=name):
-                return self._constant(name)
+                other = f"there is no value {name!r}; put the number itself, and texts such as 'mg/dL' in quotes"
+                raise invalid(f"{name} is a function: call it as {name}(...)" if name in self.functions else other)
             case ast.UnaryOp(op=op, operand=operand):
                 return self._unary(op, self.value(operand, depth))
             case ast.BinOp():
@@ -126,13 +129,6 @@ class _Walk:
                 return [self.value(part, depth) for part in parts]
         kind = type(node).__name__
         raise invalid(f"{kind} is not allowed in an expression: only numbers, operators and the known functions are")
-
-    def _constant(self, name: str) -> Value:
-        if name in self.values:
-            return self.values[name]
-        if name in self.functions:
-            raise invalid(f"{name} is a function: call it as {name}(...)")
-        raise invalid(f"there is no value {name!r}; put the number itself, and texts such as 'mg/dL' in quotes")
 
     def _unary(self, op: ast.unaryop, value: Value) -> Value:
         operand = number(value, "a sign")

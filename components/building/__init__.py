@@ -4,8 +4,9 @@ Source: Zheng et al. 2024, arXiv 2412.09529, "automated tool building" (``simula
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from components.building.specification import read_reply
 from components.building.tools import FIELDS, NAME, Building, BuildTool, Mode
@@ -14,13 +15,11 @@ from components.core.messages import Message, continued
 from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import Requirements
-from components.core.types import Action
+from components.core.types import Action, Observed, Refusal, Trajectory
 from components.prompts import load
 
 _DECLINED = re.compile(r"\s*+(?:```\w*+)?\s*+\{\s*+\}\s*+(?:```)?\s*+")  # as the prompt defines: no function can do it
 CONTROL = "build"  # the builder on the toolset's side, which knows what is missing
-
-__all__ = ["Building", "BuildsTools", "beside_memory"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,3 +89,32 @@ def beside_memory(episode: Episode, seen: Sequence[Message]) -> list[Message]:
         for message, one in zip(seen, episode.last.observed, strict=False)
         if message.role == "tool" or one.error is not None or {"build", "built"} & one.observation.data.keys()
     ]
+
+
+def may_build(trajectory: Trajectory) -> bool:
+    """Whether tools could be built in the episode."""
+    return "build_tools" in trajectory.facts
+
+
+def builds(trajectory: Trajectory) -> Sequence[Mapping[str, Any]]:
+    """The results of the requests, in order: the facts of a built tool, or why there is none."""
+    return [one.observation.data["build"] for one in _observed(trajectory) if "build" in one.observation.data]
+
+
+def used(trajectory: Trajectory) -> Sequence[Observed]:
+    """The calls of built tools."""
+    names = {spec.name for spec in trajectory.offered if spec.facts.get("built")}
+    return [one for one in _observed(trajectory) if one.call.name in names]
+
+
+def first_refusal(trajectory: Trajectory) -> Refusal | None:
+    """The refusal that ended the episode or, where it continued with a built tool, the first one."""
+    if may_build(trajectory):
+        for step in trajectory.steps:
+            if step.committed and step.action is not None and step.action.refusal is not None:
+                return step.action.refusal
+    return trajectory.refusal if trajectory.stop == "refused" else None
+
+
+def _observed(trajectory: Trajectory) -> Sequence[Observed]:
+    return [one for step in trajectory.steps if step.committed for one in step.observed]

@@ -60,7 +60,9 @@ class Building:
         messages = [prompts.system("builder"), asked]
         for attempts in count(1):
             reply = await context.ask(messages, "build", role=ROLE)
-            code = code_in(reply.text)
+            fenced = _FENCE.findall(reply.text)  # the last block counts
+            found: str = fenced[-1] if fenced else reply.text if "def " in reply.text else ""
+            code = found.encode("utf-8", "replace").decode().strip()
             verdict = Verdict("the reply holds no code")
             if code:
                 verdict = await verdict_on(code, spec, self.limited_sandbox, hidden)
@@ -68,13 +70,6 @@ class Building:
                 break
             messages += [reply, prompts.user("repair", reason=verdict.reason)]
         return replace(verdict, code=code, attempts=attempts)
-
-
-def code_in(text: str) -> str:
-    """The code of a reply: its last fenced block, else all of it where it defines a function; empty without any."""
-    fenced = _FENCE.findall(text)
-    code = fenced[-1] if fenced else text if "def " in text else ""
-    return str(code).encode("utf-8", "replace").decode().strip()
 
 
 @dataclass(frozen=True)

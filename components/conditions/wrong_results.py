@@ -1,6 +1,6 @@
 """Tools that answer, but wrongly: with numbers that are off, out of date, or in disagreement with another tool.
 
-Where tools write named values to a memory that they share (``components.faults.altering.ValueMemory``), the values are
+Where tools write named values to a memory that they share (``components.faults.marks.ValueMemory``), the values are
 wrong there; else the numbers of the text are.
 """
 
@@ -10,8 +10,7 @@ from typing import Annotated, Any, ClassVar
 from annotated_types import Gt, Le
 
 from components.core.types import Observation
-from components.faults.altering import ValueMemory, change_values, memory_behind, shifted
-from components.faults.marks import marked
+from components.faults.marks import ValueMemory, change_values, marked, memory_behind, shifted
 from components.faults.wrapping import Striking, Struck
 
 _EARLIER = (0.2, 0.4)  # share of itself by which an earlier value differs

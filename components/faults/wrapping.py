@@ -1,8 +1,7 @@
 """Tools that fail: a tool in the place of another, with a fault that strikes some of its calls.
 
-Whether and how a call is struck depends on the run's seed, the sample, the fault, the branch, the tool and the number
-of the call, and on nothing else that runs. A call that is not struck reaches the tool through the door: same arguments,
-same key in the journal, same observation.
+Whether and how depends on the run's seed, the sample, the fault, the branch, the tool and the number of the call alone.
+A call that is not struck reaches the tool through the door: same arguments, same key in the journal, same observation.
 """
 
 from abc import ABC, abstractmethod

@@ -70,11 +70,6 @@ class Endpoint:
         return self.name if not prefix or self.name.startswith(f"{prefix}/") else f"{prefix}/{self.name}"
 
     @property
-    def price_provider(self) -> str:
-        """The provider whose prices hold here; a custom address has none."""
-        return self.provider or ("own_endpoint" if self.direct else "")
-
-    @property
     def address(self) -> str:
         """The address without path and credentials, for messages."""
         if not self.base:
@@ -200,13 +195,26 @@ def row_in(table: Mapping[str, Any], name: str, provider: str, source: str) -> P
     prefix, _, bare = name.partition("/") if not provider and "/" in name else (provider, "", name)
     full = f"{prefix}/{bare}" if prefix else bare
     for key in (full, bare) if prefix else ():
-        row = None if key in _NOT_MODELS else table.get(key)
-        if isinstance(row, Mapping):
-            served = str(row.get("litellm_provider"))
-            if key == full or served == prefix or served.startswith((f"{prefix}_", f"{prefix}-")):
-                return _read(key, row, source)
-    where = f"{full!r} has no row in the price table" if prefix else f"{name!r} names no provider"
-    return PriceRow(None, None, None, source, f"price unknown: {where}; set model.price={{input: ..., output: ...}}")
+        row: Any = None if key in _NOT_MODELS else table.get(key)
+        served = str(row.get("litellm_provider")) if isinstance(row, Mapping) else ""
+        if served and (key == full or served == prefix or served.startswith((f"{prefix}_", f"{prefix}-"))):
+            break
+    else:
+        where = f"{full!r} has no row in the price table" if prefix else f"{name!r} names no provider"
+        return PriceRow(
+            None, None, None, source, f"price unknown: {where}; set model.price={{input: ..., output: ...}}"
+        )
+    context, vision = row.get("max_input_tokens"), bool(row.get("supports_vision"))
+    context = context if isinstance(context, int) else None
+    price = _price(row)
+    if price is not None and (price.input or price.output):
+        for match in filter(None, map(_LONG.fullmatch, row)):
+            if (long := _price(row, f"_above_{match[1]}k_tokens")) is not None:
+                price = replace(price, long_above=int(match[1]) * 1000, long=long)
+                break
+        return PriceRow(key, price, context, source, vision=vision)
+    what = "no price per token" if price is None else "0, as for every model without a known price"
+    return PriceRow(key, None, context, source, f"price unknown: the row {key!r} holds {what}; set model.price", vision)
 
 
 def configured_price(price: Mapping[str, Any], row: PriceRow) -> PriceRow:
@@ -221,21 +229,6 @@ def configured_price(price: Mapping[str, Any], row: PriceRow) -> PriceRow:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             raise ConfigError(f"model.price.{key} must be a number of at least 0, found {value!r}")
     return replace(row, price=Price(**price), source="model.price", reason="")
-
-
-def _read(key: str, row: Mapping[str, Any], source: str) -> PriceRow:
-    context = row.get("max_input_tokens")
-    context = context if isinstance(context, int) else None
-    price, vision = _price(row), bool(row.get("supports_vision"))
-    if price is not None and (price.input or price.output):
-        for match in filter(None, map(_LONG.fullmatch, row)):
-            if (long := _price(row, f"_above_{match[1]}k_tokens")) is not None:
-                price = replace(price, long_above=int(match[1]) * 1000, long=long)
-                break
-        return PriceRow(key, price, context, source, vision=vision)
-    what = "no price per token" if price is None else "0, as for every model without a known price"
-    reason = f"price unknown: the row {key!r} holds {what}; set model.price"
-    return PriceRow(key, None, context, source, reason, vision)
 
 
 def _price(row: Mapping[str, Any], suffix: str = "") -> Price | None:

@@ -23,8 +23,8 @@ from components.models.endpoints import (
     key_in_environment,
     look_up,
 )  # fmt: skip
-from components.models.faults import Fault
 from components.models.limits import Deadlines, Limiter, Minute, Retries, estimate
+from components.models.replies import Fault
 
 if TYPE_CHECKING:
     from components.models.litellm_chat import LitellmChat
@@ -47,8 +47,7 @@ _HINTS = {
 class Gateway:
     """A model behind an endpoint. Nothing is opened and nothing heavy imported before the first call.
 
-    What is sent is the request alone, sampling included: the caller merges ``sampling`` into it.
-    Raises: ConfigError at construction, ModelError from ``generate`` after ``retries`` retries.
+    What is sent is the request alone: the caller merges ``sampling`` into it. Raises ConfigError at construction.
 
     Args:
         name: the model as the provider calls it.
@@ -118,7 +117,7 @@ class Gateway:
     @cached_property
     def price_row(self) -> PriceRow:
         """The price used and where it is from, or why there is none."""
-        row = look_up(self.name, self._endpoint.price_provider)
+        row = look_up(self.name, self.provider or ("own_endpoint" if self._endpoint.direct else ""))
         return row if self.price is None else configured_price(self.price, row)
 
     @property
@@ -134,12 +133,9 @@ class Gateway:
         )  # fmt: skip
 
     def counters(self) -> dict[str, Any]:
-        """What the model did so far.
-
-        ``failed`` are calls without a reply, ``retries`` kind -> number; ``limit`` is the number of calls allowed at
-        once now, ``lowest_limit`` the least it came down to by 429s (``throttles``); ``connections`` are sockets
-        opened, None where a library hides them; ``waited_seconds`` is the sum over calls.
-        """
+        """What the model did so far: ``failed`` are calls without a reply, ``retries`` kind -> number; ``lowest_limit``
+        is the least to which 429s (``throttles``) brought the ``limit`` of calls at once; ``connections`` are sockets
+        opened, None where a library hides them; ``waited_seconds`` is the sum over calls."""
         limiter, retries = self._limiter, self._retries
         return {
             "calls": self._calls,

@@ -18,8 +18,7 @@ import orjson
 from components.core.errors import CUT_OFF
 from components.core.messages import Completion, Request
 from components.models.endpoints import Price
-from components.models.faults import Complaint, Fault, from_complaint
-from components.models.replies import read_reply
+from components.models.replies import Complaint, Fault, from_complaint, read_reply
 
 # A finish that litellm permits and does not use where it has a native one.
 _LENGTH: Literal["finish_reason_unspecified"] = "finish_reason_unspecified"

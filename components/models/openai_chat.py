@@ -19,8 +19,7 @@ from yarl import URL
 
 from components.core.messages import Completion, Request
 from components.models.endpoints import Price
-from components.models.faults import Fault, from_status
-from components.models.replies import read_reply
+from components.models.replies import Fault, from_status, read_reply
 
 _LARGE = 1_000_000
 _LONGEST_REPLY = 64 << 20
@@ -105,10 +104,14 @@ class OpenAIChat:
             self.connections += 1
             return made
 
-        sizes = {"max_line_size": _HEADER_BYTES, "max_field_size": _HEADER_BYTES}
-        connector, cookies = aiohttp.TCPConnector(limit=0, socket_factory=opened), aiohttp.DummyCookieJar()
         self._session = aiohttp.ClientSession(
-            connector=connector, timeout=_NO_TIMEOUT, headers=headers, cookie_jar=cookies, proxy=proxy, **sizes
+            connector=aiohttp.TCPConnector(limit=0, socket_factory=opened),
+            timeout=_NO_TIMEOUT,
+            headers=headers,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            proxy=proxy,
+            max_line_size=_HEADER_BYTES,
+            max_field_size=_HEADER_BYTES,
         )
         return self._session
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from components.core.tools import Offer, innermost
 from components.core.types import Observation, Sample
-from components.faults.altering import change_values
+from components.faults.marks import change_values
 from components.faults.wrapping import Share, Striking, Struck
 from components.radiology.cards import Card
 from components.radiology.memory import RadiologyMemory, read_inputs

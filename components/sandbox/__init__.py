@@ -6,6 +6,7 @@ Requirements: specification of EHRAgent, section 10.
 
 import asyncio
 import os
+import sys
 import weakref
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge
 
 from components.core.errors import ConfigError
-from components.sandbox import detect, kernel, seccomp
+from components.sandbox import detect, kernel
 from components.sandbox.api import CellError, Library, Limits, Ran, SandboxError, Status, Tier, failed
 from components.sandbox.episode import LOST, Episode
 from components.sandbox.process import Gone, shared
@@ -33,10 +34,9 @@ _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int | None, as
 class Sandbox:
     """Runs cells. Nothing starts before the first use; one zygote per process and library module.
 
-    ``auto`` takes the first of namespaces, bwrap, landlock whose self-test passes; rlimits, which limit consumption
-    and nothing else, are used only with ``unsafe_local``. ``strict`` also refuses landlock: sizes of known files can
-    be read, and the scratch folder is the machine's. ``max_running`` cells run at once on an event loop (None: one
-    per CPU).
+    ``auto`` takes the first of namespaces, bwrap, landlock whose self-test passes; rlimits, which only limit
+    consumption, need ``unsafe_local``. ``strict`` also refuses landlock: sizes of known files can be read, and the
+    scratch folder is the machine's. ``max_running`` cells run at once on an event loop (None: one per CPU).
     """
 
     takes_code: ClassVar[Sequence[str]] = ("unsafe_local",)  # a config from elsewhere must not set it without consent
@@ -68,8 +68,11 @@ class Sandbox:
 
     @cached_property
     def _tier(self) -> Tier:
-        if reason := detect.unsupported():
-            raise ConfigError(f"{reason}: code cannot be run here")
+        if sys.platform != "linux":
+            raise ConfigError(f"the sandbox needs Linux, this is {sys.platform}: code cannot be run here")
+        if (machine := os.uname().machine) not in kernel.ARCHITECTURES:
+            known = "the sandbox knows the system calls of x86_64 and aarch64"
+            raise ConfigError(f"{known}, this is {machine}: code cannot be run here")
         refused = []
         for tier in self._candidates():
             if tier == "rlimits" or not (reason := detect.flaw(tier)):
@@ -95,7 +98,7 @@ class Sandbox:
             "tier": tier,
             "uid": os.getuid(),
             "landlock": kernel.landlock_version(),
-            "rules": "" if tier == "rlimits" else seccomp.digest(),
+            "rules": "" if tier == "rlimits" else kernel.digest(),
             "self_test": "none: unsafe_local" if tier == "rlimits" else "held",
             "refused": {one: detect.flaw(one) for one in candidates[: candidates.index(tier)]},
             "strict": self.strict,

@@ -55,10 +55,9 @@ class Library:
     """What every cell's namespace holds in addition to the builtins.
 
     ``module`` is imported before any episode and defines ``names(**arguments) -> dict``, which is called once per
-    episode in the confined process, before code. ``arguments`` are JSON values, ``readable`` the files and folders
-    that cells may read in addition to the interpreter and its libraries. ``rehearsal`` is a cell that does what
-    cells will do: every worker runs it before its cell comes, so that the cell finds its memory warm; what it makes
-    is thrown away.
+    episode in the confined process. ``arguments`` are JSON values, ``readable`` the files and folders that cells may
+    read in addition to the interpreter's. ``rehearsal`` is a cell that workers run before theirs comes, to warm their
+    memory.
     """
 
     module: str

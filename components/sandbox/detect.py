@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -10,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from shutil import which
 
-from components.sandbox import kernel, paths, seccomp
+from components.sandbox import kernel, paths
 from components.sandbox.api import Library, Limits, Ran, SandboxError, Tier
 from components.sandbox.episode import Episode
 from components.sandbox.process import Gone, ZygoteProcess
@@ -19,15 +18,6 @@ ORDER: tuple[Tier, ...] = ("namespaces", "bwrap", "landlock", "rlimits")
 _LIMITS = Limits(wall_seconds=10.0, cpu_seconds=10.0)
 _LIBRARY = Library("components.sandbox.probe", {})
 _CELL = Path(__file__).with_name("self_test.txt")
-
-
-def unsupported() -> str:
-    """Why this machine cannot confine code at all; empty where it may."""
-    if sys.platform != "linux":
-        return f"the sandbox needs Linux, this is {sys.platform}"
-    if os.uname().machine not in seccomp.ARCHITECTURES:
-        return f"the sandbox knows the system calls of x86_64 and aarch64, this is {os.uname().machine}"
-    return ""
 
 
 @cache

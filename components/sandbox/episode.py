@@ -78,20 +78,20 @@ class Episode:
         seconds = time.perf_counter() - began
         assert self._clean is not None, "it came before the worker"
         printed = self._clean(pipes.end()).encode()[: self._limits.output_bytes]
-        error, eager = ran.error, len(_open) <= _EAGER
+        wrong, eager = ran.error, len(_open) <= _EAGER
         stays = pipes.stays and (self._keep or eager) and not ran.broken and not pipes.finished
         self._over = None if stays else pipes, {"end": self._number, "keep": stays, "eager": eager}
         if not stays:
             self._pipes, self._promised = None, eager
-            if error is not None and self._seen:
-                error = replace(error, message=error.message + LOST)
+            if wrong is not None and self._seen:
+                wrong = replace(wrong, message=wrong.message + LOST)
         elif self._keep:
             self._seen += 1
         if self._watched:
             self._finish()
         else:  # the waiting task resumes first: what follows takes time, and no limit runs
             loop.call_soon(self._finish)
-        return Ran(ran.status, ran.answer, printed.decode("utf-8", "ignore"), error, seconds)
+        return Ran(ran.status, ran.answer, printed.decode("utf-8", "ignore"), wrong, seconds)
 
     async def _result(self, pipes: WorkerPipes, cell: str) -> Ran | None:
         """The result of the cell; None when the worker closed its pipe without one. Raises FrameError."""

@@ -209,20 +209,16 @@ class Supervisor:
         if self._flooded and child.output in events:
             with contextlib.suppress(BlockingIOError):  # the host may have been quicker
                 os.read(child.output, 1 << 16)
+        elapsed, limits = time.monotonic() - self._begun, self._limits
         if child.process in events:
             self._report(self._cell, self._cause(child))
-        elif (verdict := self._exceeded(child)) is not None:
-            self._report(self._cell, verdict)
-        elif not (events or self._settings.keep) and self._eager and time.monotonic() - self._begun >= _SHORT:
+        elif elapsed >= limits.wall_seconds or child.cpu_seconds() - self._used > limits.cpu_seconds:
+            self._report(self._cell, ("timeout", "Timeout", limits.too_long))
+        elif self._scratch.watched and self._scratch.exceeded():
+            text = f"the scratch folder held more than {self._scratch.size} bytes"
+            self._report(self._cell, ("killed", "Killed", text))
+        elif not (events or self._settings.keep) and self._eager and elapsed >= _SHORT:
             self._fork()  # use the time in which the cell runs
-
-    def _exceeded(self, child: Child) -> Verdict | None:
-        late = time.monotonic() - self._begun >= self._limits.wall_seconds
-        if late or child.cpu_seconds() - self._used > self._limits.cpu_seconds:
-            return "timeout", "Timeout", self._limits.too_long
-        if self._scratch.watched and self._scratch.exceeded():
-            return "killed", "Killed", f"the scratch folder held more than {self._scratch.size} bytes"
-        return None
 
     def _cause(self, child: Child | None) -> Verdict:
         """Why a worker ended without a result."""

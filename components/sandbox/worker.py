@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from components.sandbox import kernel, seccomp
+from components.sandbox import kernel
 from components.sandbox.api import Limits, Ran, Reader, pack, pack_ran
 from components.sandbox.cells import Cells, Clean, Settings
 
@@ -40,7 +40,7 @@ def _give_up_rights(settings: Settings) -> None:
     if settings.tier != "rlimits":
         kernel.drop_capabilities()
         _start_threads()
-        seccomp.install()
+        kernel.install()
 
 
 def set_limits(limits: Limits, keep: bool) -> None:
@@ -73,7 +73,7 @@ def _start_threads() -> None:
 def warm() -> None:
     """Do once what every process forked from this one would do again, in memory of its own."""
     _start_threads()
-    seccomp.digest()
+    kernel.digest()
     _rehearse({}, Settings(Limits(), False, "namespaces", os.getcwd(), "", Clean({})))
 
 

@@ -74,33 +74,31 @@ class Zygote:
 
     def serve(self) -> None:
         """Until the host is gone; then nothing is left."""
-        while self._step():
-            continue
-        for left in [*self._running, *([self._next] if self._next else [])]:
-            _kill(left.pid)
+        while True:
+            poll = select.poll()
+            poll.register(self._control, select.POLLIN)
+            poll.register(self._wake, select.POLLIN)
+            alive = [one for one in self._running if not one.doomed]
+            for one in alive:
+                poll.register(one.leash, select.POLLIN)
+            idle = self._next is not None and alive == self._running
+            ready = {descriptor for descriptor, _ in poll.poll(None if idle else _LOOK_MS)}
+            if not ready and self._next is None:
+                self._next = self._fork()
+            for one in alive:
+                if one.leash.fileno() in ready:
+                    one.doomed = True
+                    _kill(one.pid)
+            self._reap()
+            if self._control.fileno() in ready and not self._open():
+                break
+        for pid in [one.pid for one in self._running] + ([self._next.pid] if self._next else []):
+            _kill(pid)
         while self._running:
             select.select([self._wake], [], [], 0.05)
             self._reap()
         if self._base is not None:
             paths.remove(Path(self._base))
-
-    def _step(self) -> bool:
-        poll = select.poll()
-        poll.register(self._control, select.POLLIN)
-        poll.register(self._wake, select.POLLIN)
-        alive = [one for one in self._running if not one.doomed]
-        for one in alive:
-            poll.register(one.leash, select.POLLIN)
-        idle = self._next is not None and alive == self._running
-        ready = {descriptor for descriptor, _ in poll.poll(None if idle else _LOOK_MS)}
-        if not ready and self._next is None:
-            self._next = self._fork()
-        for one in alive:
-            if one.leash.fileno() in ready:
-                one.doomed = True
-                _kill(one.pid)
-        self._reap()
-        return self._control.fileno() not in ready or self._open()
 
     def _open(self) -> bool:
         """Give the requested episode to the process that waits. False when the host is gone."""
@@ -213,24 +211,20 @@ def _wait_for_episode(tier: Tier, orders: socket.socket, readable: list[str]) ->
         raise
 
 
-def _confine(tier: Tier, request: _Request, scratch_bytes: int, readable: list[str]) -> paths.Folder:
-    own, folder = request["readable"], request["folder"]
+def _supervise(tier: Tier, request: _Request, channel: socket.socket, readable: list[str]) -> NoReturn:
+    limits, own, folder = Limits(**request["limits"]), request["readable"], request["folder"]
+    scratch: paths.Folder
     if tier == "namespaces":
         paths.build_root([*readable, *own], paths.HIDDEN)
-        memory = paths.Memory(scratch_bytes, paths.SCRATCH)
+        scratch = memory = paths.Memory(limits.scratch_bytes, paths.SCRATCH)
         memory.mount()
         os.chdir(memory.path)
-        return memory
-    kernel.prctl(kernel.NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    if tier != "rlimits":
-        allowed = paths.without([*readable, *map(os.path.realpath, own)], paths.HIDDEN)
-        kernel.restrict_paths(allowed, [folder, *paths.DEVICES])
-    return (paths.Mounted if tier == "bwrap" else paths.Folder)(scratch_bytes, folder)
-
-
-def _supervise(tier: Tier, request: _Request, channel: socket.socket, readable: list[str]) -> NoReturn:
-    limits = Limits(**request["limits"])
-    scratch = _confine(tier, request, limits.scratch_bytes, readable)
+    else:
+        kernel.prctl(kernel.NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        if tier != "rlimits":
+            allowed = paths.without([*readable, *map(os.path.realpath, own)], paths.HIDDEN)
+            kernel.restrict_paths(allowed, [folder, *paths.DEVICES])
+        scratch = (paths.Mounted if tier == "bwrap" else paths.Folder)(limits.scratch_bytes, folder)
     null = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
@@ -239,7 +233,7 @@ def _supervise(tier: Tier, request: _Request, channel: socket.socket, readable: 
     random.seed(worker.SEED)
     names = importlib.import_module(request["module"]).names(**request["arguments"])
     table = {scratch.path: paths.SCRATCH, sys.prefix: "/python", sys.base_prefix: "/python"}
-    table |= {os.path.dirname(path): "/data" for path in request["readable"] if os.path.dirname(path) != "/"}
+    table |= {os.path.dirname(path): "/data" for path in own if os.path.dirname(path) != "/"}
     shown_as = {path: name for path, name in table.items() if path != name}
     settings = Settings(limits, request["keep"], tier, scratch.path, request["rehearsal"], Clean(shown_as))
     supervisor = Supervisor(channel, names, settings, scratch)

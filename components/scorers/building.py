@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.building.reading import builds, may_build, used
+from components.building import builds, may_build, used
 from components.core.errors import ConfigError
 from components.core.protocols import Scorer
 from components.core.traits import ScorerTraits, declared

@@ -68,8 +68,3 @@ def cell_text(value: Any) -> str:
 def text_rows(rows: Iterable[Sequence[Any]], limit: int = 100) -> list[list[str]]:
     """Rows of texts, sorted as lists of texts, the first ``limit`` of them."""
     return sorted([cell_text(value) for value in row] for row in rows)[:limit]
-
-
-def result_text(rows: Iterable[Sequence[Any]], limit: int = 100) -> str:
-    """Rows in Python's list notation; ``[]`` without rows."""
-    return str(text_rows(rows, limit))

@@ -23,7 +23,7 @@ from components.core.types import Observation
 from components.files.attachments import SampleFiles
 from components.prompts import load
 from components.sql import SqlError, UnreadableDatabase
-from components.sql.cleaning import CURRENT_TIMES, clean_sql, result_text
+from components.sql.cleaning import CURRENT_TIMES, clean_sql, text_rows
 from components.sql.reading import ReadOnly, Row
 from components.sql.schema import Database, database_of
 from components.tools.backends import spec_of
@@ -101,7 +101,7 @@ class SQLCoder:
                 "conversion_failed",
                 data,
             )
-        return Observation(result_text(tried.rows, _SHOWN_ROWS), data)
+        return Observation(str(text_rows(tried.rows, _SHOWN_ROWS)), data)
 
     async def _run(self, database: Database, text: str) -> _Tried:
         """Run the statement in a text. Raises ToolError: declined when the text gives none, unavailable."""

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.building.reading import may_build
+from components.building import may_build
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, from_log, ground_truth, is_scored, kind_of

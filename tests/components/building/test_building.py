@@ -6,8 +6,7 @@ import pytest
 from components.acting.voting import Wrapping
 from components.agents.react import ReAct
 from components.agents.reflexion import Reflexion
-from components.building import Building, BuildsTools, beside_memory
-from components.building.reading import builds
+from components.building import Building, BuildsTools, beside_memory, builds
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall
 from components.core.plain import NoTools

@@ -4,7 +4,7 @@ import pytest
 
 from components.core.tools import NoState
 from components.core.types import Observation
-from components.faults.altering import change_values, memory_behind, shifted
+from components.faults.marks import change_values, memory_behind, shifted
 from components.radiology.memory import open_memory
 from tests.failing import STUDY
 from tests.golden.vectors import PAPER

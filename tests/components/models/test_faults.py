@@ -4,7 +4,7 @@ from email.utils import formatdate
 import pytest
 
 from components.core.messages import Message
-from components.models.faults import (
+from components.models.replies import (
     Complaint,
     Fault,
     complaint_in,

@@ -4,8 +4,7 @@ like that and is not."""
 import orjson
 import pytest
 
-from components.models.faults import Fault, from_status
-from components.models.replies import read_reply
+from components.models.replies import Fault, from_status, read_reply
 
 VLLM = {"object": "error", "type": "BadRequestError", "param": None, "code": 400}
 MESSAGES = (

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from components.sandbox.seccomp import checks, digest, numbers, program
+from components.sandbox.kernel import checks, digest, numbers, program
 
 ALLOW, KILL, PID = 0x7FFF0000, 0x80000000, 77
 CODES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

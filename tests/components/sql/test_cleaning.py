@@ -7,7 +7,6 @@ from components.sql.cleaning import (
     cell_text,
     clean_sql,
     current_time,
-    result_text,
     text_rows,
 )
 
@@ -70,8 +69,8 @@ def test_rows_are_sorted_before_they_are_cut():
     rows = [(number,) for number in range(200, 0, -1)]
     assert text_rows(rows, 3) == [["1.0"], ["10.0"], ["100.0"]]
     assert len(text_rows(rows)) == 100
-    assert result_text(rows, 2) == "[['1.0'], ['10.0']]"
+    assert str(text_rows(rows, 2)) == "[['1.0'], ['10.0']]"
 
 
 def test_quotes_in_cells_are_written_as_python_writes_them():
-    assert result_text([("o'neil",)]) == '[["o\'neil"]]'
+    assert str(text_rows([("o'neil",)])) == '[["o\'neil"]]'
