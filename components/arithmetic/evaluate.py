@@ -37,8 +37,7 @@ _THOUSANDS = "; a comma separates values, so write 1000, not 1,000"
 
 
 def evaluate(text: str, functions: Mapping[str, Function], values: Mapping[str, Value] = CONSTANTS) -> Value:
-    """The value of an expression over named ``values``. Raises ToolError (invalid_expression), saying what is wrong. A
-    function named ``pow`` also computes the operator of powers."""
+    """The value of an expression over named ``values``; a function ``pow`` computes powers. Raises ToolError."""
     tree = parse(text)
     value = _Walk({**functions, "pow": functions.get("pow", _power)}, values).value(tree.body, 0)
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -59,10 +59,8 @@ def _of_one(name: str, function: Callable[[float], float]) -> Function:
     return lambda x: function(number(x, name))
 
 
-_OF_ONE: Mapping[str, Callable[[float], float]] = {
-    **{"abs": abs, "sqrt": math.sqrt, "exp": math.exp, "ln": math.log, "log10": math.log10, "log2": math.log2},
-    **{"floor": math.floor, "ceil": math.ceil, "int": int},
-}
+_OF_ONE = ("abs", "sqrt", "exp", "ln", "log10", "log2", "floor", "ceil", "int")
+_NOT_OF_MATH: Mapping[str, Callable[[float], float]] = {"abs": abs, "ln": math.log, "int": int}
 FUNCTIONS: Mapping[str, Function] = {
     "min": lambda *values: min(numbers("min", values)),
     "max": lambda *values: max(numbers("max", values)),
@@ -70,7 +68,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "round": _round,
     "log": lambda x, base=math.e: math.log(number(x, "log"), *([] if base == math.e else [number(base, "log")])),
     "factorial": _factorial,
-    **{name: _of_one(name, function) for name, function in _OF_ONE.items()},
+    **{name: _of_one(name, _NOT_OF_MATH.get(name) or getattr(math, name)) for name in _OF_ONE},
 }
 
 

@@ -79,8 +79,7 @@ def _atom(part: str, whole: str) -> tuple[float, str, int]:
 
 
 def convert(value: float, start: str, end: str, substance: str = "") -> float:
-    """The value in another unit. ``substance`` is needed between mass, amount (mol), charge (Eq) and activity (IU).
-    Raises ToolError."""
+    """The value in another unit; between mass, mol, Eq and IU a substance is needed. Raises ToolError."""
     scales = _temperature(start), _temperature(end)
     if all(scales):
         celsius = {"c": value, "f": (value - 32) * 5 / 9, "k": value - 273.15}[scales[0]]

@@ -24,12 +24,9 @@ CONTROL = "build"  # the builder on the toolset's side, which knows what is miss
 
 @dataclass(frozen=True, kw_only=True)
 class BuildsTools:
-    """The base of agents that may have tools built.
-
-    ``build_tools`` simulated: after a refusal it requests the tool in words, and a builder that knows what was removed
-    provides it where the request is specific enough; otherwise the refusal is final. code: the tool ``BuildTool`` is
-    offered, and after a refusal the agent is asked for a specification, whose code is tested in the sandbox.
-    """
+    """The base of agents that may have tools built. ``build_tools`` simulated: after a refusal it requests the tool in
+    words; a builder that knows what was removed provides it where the request is specific enough. code: ``BuildTool``
+    is offered, and after a refusal the agent is asked for a specification, whose code is tested in the sandbox."""
 
     build_tools: Mode = "none"
     building: Building = field(default_factory=Building)

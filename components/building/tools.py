@@ -74,9 +74,8 @@ class Building:
 
 @dataclass(frozen=True)
 class BuiltTool:
-    """A tool that a builder wrote in this episode; every call runs its code in a process of its own. Output: the
-    function's value as JSON, ``data.value`` the same. Raises ToolError: bad_arguments for a call that the schema does
-    not allow, built_tool_failed for what the code does wrong. ``facts`` mark it as built."""
+    """A tool that a builder wrote in this episode; every call runs its code in a separate process. Output: the
+    function's value as JSON, ``data.value`` the same. Raises ToolError (bad_arguments, built_tool_failed)."""
 
     specification: Specification
     code: str

@@ -89,9 +89,8 @@ class Shifted(NamedTuple):
 
 
 def shifted(text: str, amount: float, rng: Random, whole: bool = False) -> Shifted:
-    """Put every number off by ``amount`` of itself (0.2: a fifth), up or down by chance, in its own digits, by one unit
-    of the last one at least. Dates, times and identifiers stay; with ``whole`` any digits count, also those of ``TR5``,
-    and none gets below 0."""
+    """Put every number off by ``amount`` (0.2: a fifth), up or down by chance, by a unit of its last digit at least.
+    Dates, times and identifiers stay; with ``whole`` any digits count, as in ``TR5``, and none gets below 0."""
 
     def off(found: re.Match[str]) -> str:
         share = Decimal(str(amount if rng.random() < 0.5 else -amount))
@@ -111,8 +110,7 @@ def shifted(text: str, amount: float, rng: Random, whole: bool = False) -> Shift
 
 @runtime_checkable
 class ValueMemory(State, Protocol):
-    """The state of tools that write named values to a shared memory. Such a tool's text is its ``outputs`` (name ->
-    value) and its ``score`` as JSON; both are in the data, too."""
+    """The state of tools that write named values to memory: their text and data are ``outputs`` and ``score``."""
 
     def mistake(self, values: Mapping[str, Any]) -> None:
         """Write the values of a mistaken tool in place of the right ones."""

@@ -1,7 +1,6 @@
 """What is known of a model before any call: where it is served and by which transport, until when, and its price.
 
-Prices and context sizes are from litellm's own table, read as a file without importing litellm. A model that has no row
-has no price: unknown, never 0.
+Prices and context sizes are from litellm's own table, read as a file; a model without a row has no price, never 0.
 """
 
 import os
@@ -27,7 +26,7 @@ _NOT_MODELS = frozenset({"sample_spec", "fallback_generalizations"})
 _LONG = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
 NOT_EXTRA = frozenset({"model", "messages", "tools", "stream", "n", "api_key"})
 # Provider that speaks chat completions -> its usual address, and litellm's prefix for such servers.
-_SERVERS: Mapping[str, tuple[str, str]] = {
+SERVERS: Mapping[str, tuple[str, str]] = {
     "openai": (OPENAI, "openai"),
     "vllm": ("http://127.0.0.1:8000/v1", "hosted_vllm"),
     "hosted_vllm": ("http://127.0.0.1:8000/v1", "hosted_vllm"),
@@ -37,7 +36,7 @@ _SERVERS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One model at one place. ``provider`` empty: an address that speaks chat completions, or litellm decides."""
+    """One model at one place; ``provider`` empty: chat completions, or litellm decides. Raises ConfigError."""
 
     name: str
     provider: str
@@ -45,15 +44,10 @@ class Endpoint:
     api_base: str | None
 
     @property
-    def speaks_chat_completions(self) -> bool:
-        """Whether the provider is known to."""
-        return self.provider in _SERVERS
-
-    @property
     def direct(self) -> bool:
         """Whether requests go there without litellm."""
         if self.transport == "auto":
-            return self.speaks_chat_completions or (not self.provider and self.api_base is not None)
+            return self.provider in SERVERS or (not self.provider and self.api_base is not None)
         return self.transport == "direct"
 
     @property
@@ -61,12 +55,12 @@ class Endpoint:
         """The address up to ``/chat/completions``; None where litellm knows it."""
         if self.api_base is not None:
             return self.api_base.rstrip("/").removesuffix("/chat/completions")
-        return _SERVERS.get(self.provider, (None, ""))[0]
+        return SERVERS.get(self.provider, (None, ""))[0]
 
     @property
     def litellm_model(self) -> str:
         """The model string for litellm."""
-        prefix = _SERVERS.get(self.provider, ("", self.provider))[1]
+        prefix = SERVERS.get(self.provider, ("", self.provider))[1]
         return self.name if not prefix or self.name.startswith(f"{prefix}/") else f"{prefix}/{self.name}"
 
     @property
@@ -77,15 +71,12 @@ class Endpoint:
         parts = urlsplit(self.base)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
-    def check(self) -> None:
-        """Raises ConfigError where no request could be sent."""
+    def __post_init__(self) -> None:
         if self.api_base is not None:
             parts = urlsplit(self.api_base)
             if parts.scheme not in ("http", "https") or not parts.hostname:
-                raise ConfigError(
-                    "model.api_base must be an http(s) URL such as http://127.0.0.1:8000/v1, "
-                    f"found {redact(self.api_base)!r}"
-                )
+                found, known = redact(self.api_base), SERVERS["vllm"][0]
+                raise ConfigError(f"model.api_base must be an http(s) URL such as {known}, found {found!r}")
             if "@" in parts.netloc:
                 raise ConfigError("model.api_base must not hold credentials: name a variable in model.api_key_env")
         if self.direct and self.base is None:
@@ -163,8 +154,7 @@ class Price:
 
 @dataclass(frozen=True)
 class PriceRow:
-    """What is known about a model's price. ``row`` is the table's key; ``reason``: why there is no price;
-    ``vision`` whether it takes images."""
+    """A model's row of the table, its price or the ``reason`` why there is none, and whether it takes images."""
 
     row: str | None
     price: Price | None
@@ -221,10 +211,8 @@ def configured_price(price: Mapping[str, Any], row: PriceRow) -> PriceRow:
     """The row with a price from the configuration in place of the table's. Raises ConfigError."""
     allowed = ("input", "output", "cached_input")
     if not {"input", "output"} <= set(price) <= set(allowed):
-        raise ConfigError(
-            f"model.price must hold input and output (USD per million tokens; cached_input is optional), "
-            f"found {sorted(price)}"
-        )
+        needed = "input and output (USD per million tokens; cached_input is optional)"
+        raise ConfigError(f"model.price must hold {needed}, found {sorted(price)}")
     for key, value in price.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             raise ConfigError(f"model.price.{key} must be a number of at least 0, found {value!r}")

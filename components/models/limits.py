@@ -78,12 +78,9 @@ class Ticket:
 
 @dataclass(eq=False)
 class Limiter:
-    """First come, first served. Starts at ``ceiling`` calls at once; the 429s of one window halve that once.
-
-    A window is the calls admitted under one limit: a 429 of an earlier one reports nothing new. It takes as many 429s
-    as a fifth of the limit: fewer mean an unreliable endpoint. Each window of good replies adds a twentieth of the
-    ceiling.
-    """
+    """First come, first served. Starts at ``ceiling`` calls at once; the 429s of one window, the calls admitted under
+    one limit, halve that once, if they are a fifth of it: fewer mean an unreliable endpoint. Each window of good
+    replies adds a twentieth of the ceiling."""
 
     ceiling: int
     requests: Minute | None = None
@@ -236,12 +233,9 @@ class Deadlines:
 
 @dataclass(eq=False)
 class Retries:
-    """Tries a call at most ``limit`` times more. ``who``: the endpoint, for the log line about a pause.
-
-    The longest first wait, ``first_seconds``, doubles up to ``longest_seconds``; that of a rate limit without
-    Retry-After is four times longer, since most are counted per minute. Source: M. Brooker, Exponential Backoff And
-    Jitter, AWS 2015.
-    """
+    """Tries a call at most ``limit`` times more; ``who``: the endpoint, for the log. The longest first wait doubles up
+    to ``longest_seconds``; that of a rate limit is four times longer, since most are counted per minute. Source: M.
+    Brooker, Exponential Backoff And Jitter, AWS Architecture Blog 2015."""
 
     limit: int = 6
     who: str = "the model"

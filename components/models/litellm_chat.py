@@ -6,7 +6,6 @@ Source: litellm 1.106.2 (the flags below were measured on it; ``_skip_mcp_handle
 import logging
 import os
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
@@ -58,7 +57,7 @@ class LitellmChat:
         arguments["messages"] = [orjson.loads(message.wire) for message in request.messages]
         if request.tools:
             arguments["tools"] = [orjson.loads(tool.wire) for tool in request.tools]
-        if self._takes_seed:
+        if self._seeds:
             arguments.setdefault("seed", request.seed)
         return arguments
 
@@ -101,10 +100,8 @@ class LitellmChat:
         return fixed
 
     @cached_property
-    def _takes_seed(self) -> bool:
-        if not self.seeded:
-            return False
-        supported = self._litellm.get_supported_openai_params(model=self.model)
+    def _seeds(self) -> bool:
+        supported = self._litellm.get_supported_openai_params(model=self.model) if self.seeded else ()
         return supported is None or "seed" in supported
 
 
@@ -112,12 +109,12 @@ def reply_of(response: Any) -> dict[str, Any]:
     """The response in the form the endpoint would have sent, with what litellm moved put back."""
     choices = []
     for choice in response.choices[:1]:
-        message, kept = choice.message, _kept(choice.message)
+        message, kept = choice.message, getattr(choice.message, "provider_specific_fields", None) or {}
         calls = [_plain(call) for call in message.tool_calls or ()]
         body = {"content": message.content, "refusal": kept.get("refusal"), "tool_calls": calls}
         if (reasoning := getattr(message, "reasoning_content", None)) is not None:
             body["reasoning_content"] = reasoning
-        native = _kept(choice).get("native_finish_reason")
+        native = (getattr(choice, "provider_specific_fields", None) or {}).get("native_finish_reason")
         # litellm calls every unknown reason "stop": the provider's own word is more precise.
         unknown = {"stop": native or "stop", _LENGTH: native or CUT_OFF}
         finish = unknown.get(choice.finish_reason, choice.finish_reason)
@@ -125,10 +122,6 @@ def reply_of(response: Any) -> dict[str, Any]:
         choices.append({"message": body, "finish_reason": finish, "logprobs": logprobs and _plain(logprobs)})
     usage = getattr(response, "usage", None)
     return {"choices": choices, "usage": usage and _plain(usage), "model": getattr(response, "model", None)}
-
-
-def _kept(part: Any) -> Mapping[str, Any]:
-    return getattr(part, "provider_specific_fields", None) or {}
 
 
 def _plain(part: Any) -> Any:

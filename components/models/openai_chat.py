@@ -121,14 +121,13 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
     length = response.content_length
     if length is not None and length <= _LONGEST_REPLY and "Content-Encoding" not in response.headers:
         return await response.read()
-    chunks, size = [], 0
+    body = bytearray()
     async for chunk in response.content.iter_chunked(1 << 18):
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > _LONGEST_REPLY:
+        body += chunk
+        if len(body) > _LONGEST_REPLY:
             limit = f"the reply is larger than {_LONGEST_REPLY >> 20} MB"
             raise Fault("too_large", f"{limit}: see what answers at model.api_base")
-    return b"".join(chunks)
+    return bytes(body)
 
 
 def decode(raw: bytes) -> Any:

@@ -40,9 +40,8 @@ _BROKEN_OFF = frozenset({"error", "ERROR", "abort", "network_error"})
 
 
 def read_reply(body: object, price: Price | None) -> Completion:
-    """The completion in a decoded reply. Raises Fault where there is none. Thoughts that a server left in the content
-    (``<think>...</think>`` at its start) become reasoning. A refusal in its own field becomes the content, with finish
-    ``refusal``."""
+    """The completion in a decoded reply. Raises Fault. ``<think>...</think>`` at the content's start becomes reasoning;
+    a refusal in its own field becomes the content, with finish ``refusal``."""
     if not isinstance(body, Mapping):
         raise Fault("unreadable", f"the reply is not a JSON object but {type(body).__name__}")
     if _means_something(body.get("error")):

@@ -1,29 +1,37 @@
 """Runs untrusted code: separate processes without network, files, rights and memory of each other.
 
-What a cell does wrong is a result (``Ran``), what the machine cannot do is a ``SandboxError``.
-Requirements: specification of EHRAgent, section 10.
+What a cell does wrong is a result, what the machine cannot do a SandboxError. Specification of EHRAgent, section 10.
 """
 
 import asyncio
 import os
 import sys
+import tempfile
 import weakref
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
+from shutil import which
 from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge
 
 from components.core.errors import ConfigError
-from components.sandbox import detect, kernel
+from components.sandbox import kernel, paths
 from components.sandbox.api import CellError, Library, Limits, Ran, SandboxError, Status, Tier, failed
 from components.sandbox.episode import LOST, Episode
-from components.sandbox.process import Gone, shared
+from components.sandbox.process import Gone, ZygoteProcess, shared
 
 __all__ = ["CellError", "Library", "Limits", "Ran", "Sandbox", "SandboxError", "Session", "Status"]
 
+ORDER: tuple[Tier, ...] = ("namespaces", "bwrap", "landlock", "rlimits")
+_LIMITS = Limits(wall_seconds=10.0, cpu_seconds=10.0)
+_LIBRARY = Library("components.sandbox.probe", {})
+_CELL = Path(__file__).with_name("self_test.txt")
 _WEAK: tuple[Tier, ...] = ("landlock", "rlimits")
 _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int | None, asyncio.Semaphore]] = (
     weakref.WeakKeyDictionary()
@@ -75,7 +83,7 @@ class Sandbox:
             raise ConfigError(f"{known}, this is {machine}: code cannot be run here")
         refused = []
         for tier in self._candidates():
-            if tier == "rlimits" or not (reason := detect.flaw(tier)):
+            if tier == "rlimits" or not (reason := flaw(tier)):
                 return tier
             refused.append(f"{tier}: {reason}")
         needs = "a strict sandbox needs" if self.strict else "code can be run with"
@@ -88,11 +96,10 @@ class Sandbox:
         if self.backend != "auto":
             return [self.backend]
         refused = set(_WEAK) if self.strict else set() if self.unsafe_local else {"rlimits"}
-        return [tier for tier in detect.ORDER if tier not in refused]
+        return [tier for tier in ORDER if tier not in refused]
 
     def report(self) -> Mapping[str, Any]:
-        """What confines code here, for the record: tier, why stronger ones do not, rules, limits, kills so far. Runs
-        the self-tests first. Raises ConfigError where nothing, or nothing strict, can."""
+        """What confines code here, for the record, and kills so far. Runs the self-tests first. Raises ConfigError."""
         tier, candidates = self._tier, self._candidates()
         return {
             "tier": tier,
@@ -100,7 +107,7 @@ class Sandbox:
             "landlock": kernel.landlock_version(),
             "rules": "" if tier == "rlimits" else kernel.digest(),
             "self_test": "none: unsafe_local" if tier == "rlimits" else "held",
-            "refused": {one: detect.flaw(one) for one in candidates[: candidates.index(tier)]},
+            "refused": {one: flaw(one) for one in candidates[: candidates.index(tier)]},
             "strict": self.strict,
             "unsafe_local": tier == "rlimits",
             "limits": asdict(self.limits),
@@ -186,3 +193,35 @@ def running_slots(n: int | None) -> asyncio.Semaphore:
     if n not in slots:
         slots[n] = asyncio.Semaphore(n or len(os.sched_getaffinity(0)))
     return slots[n]
+
+
+@cache
+def flaw(tier: Tier) -> str:
+    """Why a tier cannot be used here, tried once per process; empty where its self-test passes."""
+    if tier == "bwrap" and which("bwrap") is None:
+        return "bwrap is not installed"
+    if tier in ("bwrap", "landlock") and kernel.landlock_version() < kernel.LEAST_LANDLOCK:
+        return f"Landlock has version {kernel.landlock_version()}, needed is {kernel.LEAST_LANDLOCK} (Linux 6.2)"
+    with tempfile.TemporaryDirectory(prefix="wardround-probe-") as folder:
+        secret, outside = Path(folder, "secret"), Path(folder, "outside")
+        secret.write_text("secret")
+        source = str(paths.PROJECT / "components" / "core" / "types.py")
+        cell = _CELL.read_text().format(outside=str(outside), secret=str(secret), parent=os.getpid(), source=source)
+
+        async def once(zygote: ZygoteProcess) -> Ran:
+            with closing(Episode(zygote, _LIBRARY, _LIMITS, keep=False)) as episode:
+                try:
+                    await episode.begin()
+                    return await episode.run(cell)
+                except Gone as error:
+                    raise SandboxError(f"{error}{zygote.last_output()}") from error
+
+        try:  # on a separate event loop, since the caller may be on one
+            started = ZygoteProcess(tier, _LIBRARY.module, scratch_bytes=_LIMITS.scratch_bytes)
+            with closing(started), ThreadPoolExecutor(1) as thread:
+                ran = thread.submit(asyncio.run, once(started)).result()
+        except (SandboxError, TimeoutError) as error:
+            return f"cannot be set up: {error}"
+    if ran.status != "ok":
+        return f"the self-test ended with {ran.status}: {ran.error.message if ran.error else ''}"
+    return "" if ran.answer == "held" else f"the self-test got through: {ran.answer}"

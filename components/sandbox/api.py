@@ -52,13 +52,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Library:
-    """What every cell's namespace holds in addition to the builtins.
-
-    ``module`` is imported before any episode and defines ``names(**arguments) -> dict``, which is called once per
-    episode in the confined process. ``arguments`` are JSON values, ``readable`` the files and folders that cells may
-    read in addition to the interpreter's. ``rehearsal`` is a cell that workers run before theirs comes, to warm their
-    memory.
-    """
+    """What every cell's namespace holds in addition to the builtins: ``module``, imported before any episode, defines
+    ``names(**arguments) -> dict``, called once per episode in the confined process. ``arguments`` are JSON values,
+    ``readable`` what cells may read in addition. ``rehearsal`` is a cell that warms a worker's memory before its
+    own."""
 
     module: str
     arguments: Mapping[str, Any]

@@ -11,9 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from components.sandbox.api import MESSAGE_BYTES, FrameError, Library, Limits, Ran, SandboxError, failed
-from components.sandbox.cells import Clean
-from components.sandbox.pipes import WorkerPipes
-from components.sandbox.process import Gone, ZygoteProcess
+from components.sandbox.process import Gone, WorkerPipes, ZygoteProcess
+from components.sandbox.worker import Clean
 
 _SETUP_SECONDS = 60.0  # imports of the library and the first episode, on a slow machine
 _GRACE_SECONDS = 2.0  # beyond the wall limit, which the supervisor keeps

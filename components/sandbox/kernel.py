@@ -1,12 +1,10 @@
 """Linux calls that the standard library of Python 3.11 lacks, through ctypes; errors are OSError.
 
 Landlock (the kernel's Documentation/userspace-api/landlock.rst): a process may read some paths, write one folder, and
-access nothing else of the file system. It does not govern changes of mode, owner or times of files that can be named.
-
-A filter of system calls, written as BPF, refuses what is not needed to compute: no new process or thread, no program,
-no socket (a stream pair aside), no memory file, no file made without a name, no mount, no signal to others, no change
-of mode, owner or times, no limit raised. Refused calls fail with EPERM; calls newer than the list, and clone3, with
-ENOSYS, so that the C library takes the older way.
+access nothing else of the file system. It does not govern changes of mode, owner or times of files that can be named. A
+filter of system calls, written as BPF, refuses what is not needed to compute: no new process or thread, no program, no
+socket (a stream pair aside), no memory file, no file made without a name, no mount, no signal to others, no change of
+mode, owner or times, no limit raised: with EPERM; newer calls and clone3 with ENOSYS, so that libc takes another way.
 """
 
 import csv
@@ -93,9 +91,8 @@ def landlock_version() -> int:
 
 
 def restrict_paths(readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Restrict this process and its children for good. Raises OSError. Missing files and folders that may be read are
-    skipped. In folders that may be written no device or socket can be made. Needs Landlock of at least
-    ``LEAST_LANDLOCK``."""
+    """Restrict this process and its children for good; missing readable paths are skipped. In writable folders no
+    device or socket can be made. Needs Landlock of at least ``LEAST_LANDLOCK``. Raises OSError."""
     version = landlock_version()
     handled = (1 << 13) - 1 | _REFER | _TRUNCATE | (_IOCTL if version >= 5 else 0)
     rules = struct.pack("QQQ", handled, 3 if version >= 4 else 0, 3 if version >= 6 else 0)
@@ -130,8 +127,7 @@ def _restrict(handled: bytes, allowed: Iterable[tuple[str, int]]) -> None:
 
 @cache
 def numbers(machine: str) -> Mapping[str, int]:
-    """Name -> number of the calls in syscalls.csv that a machine has; all others are refused. Source: the kernel's
-    asm/unistd_64.h and asm-generic/unistd.h, which never change a number once assigned."""
+    """Name -> number of the calls in syscalls.csv (source: the kernel's asm/unistd_64.h and asm-generic/unistd.h)."""
     with Path(__file__).with_name("syscalls.csv").open(newline="") as file:
         return {row["name"]: int(row[machine]) for row in csv.DictReader(file) if row[machine]}
 

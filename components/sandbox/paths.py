@@ -86,9 +86,8 @@ def leave_project() -> None:
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of the machine that cells may write: empty before every cell, gone at the end. Its size is checked now
-    and then, so it may be exceeded for a moment. That suffices only where files cannot lose their names:
-    components.sandbox.kernel.keep_names."""
+    """A folder of the machine that cells may write, empty before every cell. Its size is checked now and then, which
+    suffices only where files cannot lose their names (``kernel.keep_names``)."""
 
     size: int
     path: str
@@ -153,8 +152,7 @@ def remove(folder: Path) -> None:
 
 
 def remove_inside(folder: Path) -> None:
-    """Remove everything in a folder, however deep, without following a link. What is in folders inside is moved up
-    first, so that no path grows long."""
+    """Remove everything in a folder, without following a link; inner folders are moved up, so no path grows long."""
     moved, prefix = 0, os.urandom(8).hex()  # names that no cell can know
     while names := os.listdir(folder):
         for name in names:
@@ -216,9 +214,8 @@ def build_root(readable: Sequence[str], refused: Iterable[str]) -> None:
 def bwrap_command(
     readable: Sequence[str], module: str, environment: Mapping[str, str], scratch_bytes: int
 ) -> list[str]:
-    """Bubblewrap with its arguments; what to run follows. Only ``BWRAP_SLOTS`` can be written, one for each episode:
-    file systems in memory of ``scratch_bytes``. Landlock and the call filter inside keep episodes from the package of
-    the library's ``module`` and each other's folders."""
+    """Bubblewrap with its arguments; what to run follows. Only ``BWRAP_SLOTS``, file systems in memory, can be written;
+    Landlock and the call filter inside keep episodes from each other's, and from the library's package."""
     inside = str(_INSIDE)
     line = [shutil.which("bwrap") or "bwrap", "--unshare-all", "--uid", inside, "--gid", inside, "--clearenv"]
     for name, value in environment.items():

@@ -18,8 +18,8 @@ from typing import Any, NoReturn
 
 from components.sandbox import worker
 from components.sandbox.api import Status
-from components.sandbox.cells import Settings
 from components.sandbox.paths import Folder
+from components.sandbox.worker import Settings
 
 _MESSAGE_BYTES = 4096
 _SHORT = 0.05  # seconds: a cell that takes longer has the next worker forked in parallel

@@ -1,9 +1,8 @@
 """The warm process from which episodes are forked: a clean interpreter with the libraries imported, without secrets.
 
 It never runs code of cells. For every episode the host sends two descriptors: the channel, which goes to the episode's
-supervisor, and a leash. When the host closes its end of the leash the episode is killed; when the episode and all of
-its processes are gone this process closes its own end. One process waits for the next episode; it is forked while there
-is nothing else to do.
+supervisor, and a leash. When the host closes its end of the leash the episode is killed; when all of it is gone this
+process closes its own end. One process waits for the next episode; it is forked while there is nothing else to do.
 """
 
 import contextlib
@@ -26,8 +25,8 @@ from typing import Any, NoReturn
 
 from components.sandbox import kernel, paths, worker
 from components.sandbox.api import MESSAGE_BYTES, Limits, Tier
-from components.sandbox.cells import Clean, Settings
 from components.sandbox.supervisor import Supervisor
+from components.sandbox.worker import Clean, Settings
 
 _WARM = (
     "pandas", "numpy", "pyarrow.acero", "sqlite3", "datetime", "calendar", "math", "statistics", "decimal", "fractions",
@@ -35,7 +34,6 @@ _WARM = (
     "time", "csv", "dateutil.parser", "encodings.idna", "zoneinfo", "typing", "unicodedata", "difflib",
 )  # fmt: skip
 _LOOK_MS = 20.0  # between looks at episodes that are ending, and until there is nothing else to do
-_Request = Mapping[str, Any]  # what components.sandbox.process.ZygoteProcess.open sends, and the folder
 
 
 @dataclass(frozen=True)
@@ -175,9 +173,8 @@ def _alive(pid: int) -> bool:
 
 
 def _wait_for_episode(tier: Tier, orders: socket.socket, readable: list[str]) -> None:
-    """Be a process that waits for an episode, not yet confined, and then its supervisor. It sends its number through
-    ``orders`` once it leads its process group, in separate namespaces where the tier has them, or why it cannot; then
-    one request comes, with the channel to the host."""
+    """Be a process that waits for an episode, not yet confined, and then its supervisor. It sends its number, or why it
+    cannot, through ``orders`` once it leads its process group; then one request comes, with the channel to the host."""
     kernel.prctl(kernel.SET_NAME, "cells-waiting")
     try:
         if tier == "namespaces":
@@ -211,7 +208,7 @@ def _wait_for_episode(tier: Tier, orders: socket.socket, readable: list[str]) ->
         raise
 
 
-def _supervise(tier: Tier, request: _Request, channel: socket.socket, readable: list[str]) -> NoReturn:
+def _supervise(tier: Tier, request: Mapping[str, Any], channel: socket.socket, readable: list[str]) -> NoReturn:
     limits, own, folder = Limits(**request["limits"]), request["readable"], request["folder"]
     scratch: paths.Folder
     if tier == "namespaces":

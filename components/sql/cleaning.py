@@ -1,9 +1,8 @@
 """From what a model wrote to one statement that SQLite can run, as ClinicalAgent Bench prescribes it.
 
-Source: Liao et al. 2024, arXiv 2410.17657 (rules of the reference implementation, BlueZeros/ReflecTool at
-e89ef65); times and bounds from Lee et al. 2022, EHRSQL, and Lee et al. 2024, arXiv 2405.06673. Departure:
-fences may also be marked ``sqlite`` or in capitals. Rows become the text that models read and scorers compare: numbers
-to 3 decimals, rows sorted, the first 100 compared.
+Source: Liao et al. 2024, arXiv 2410.17657 (rules of the reference implementation, BlueZeros/ReflecTool at e89ef65);
+times and bounds from Lee et al. 2022, EHRSQL, and Lee et al. 2024, arXiv 2405.06673. Departure: fences may also be
+marked ``sqlite`` or in capitals. Models read and scorers compare numbers to 3 decimals, rows sorted, the first 100.
 """
 
 import re
@@ -33,9 +32,8 @@ _LOWER, _UPPER = (re.compile(rf" (\w+)_{end}", re.ASCII) for end in ("lower", "u
 
 
 def clean_sql(text: str, dataset_id: str) -> str:
-    """The statement in a model's text, with the placeholders of the dataset filled in, and ``<vital>_lower`` and
-    ``<vital>_upper`` where the first of each name the same vital sign. Raises SqlError when the statement asks for the
-    current time of a dataset that has none."""
+    """The statement in a model's text, with the dataset's current time, and ``<vital>_lower`` and ``<vital>_upper``
+    where the first of each name the same vital sign. Raises SqlError where the dataset has no current time."""
     blocks = next((found for fence in _FENCES if (found := fence.findall(text))), [text])
     sql = re.sub(" +", " ", re.sub(r"[\r\n]", " ", blocks[-1])).strip()
     sql = SPLIT_OPERATORS.sub(r"\1=", sql)

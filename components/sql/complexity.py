@@ -1,8 +1,7 @@
 """How complex a question over health records is, by its gold SQL: tables, columns, slots, and the level.
 
-Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128, whose levels are numbers of tables; without ``joins`` tables are
-counted as in the published code, which takes what follows a lower-case ``from`` for tables: it misses joined tables and
-SQL in capitals, and finds words in texts.
+Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128, whose levels are numbers of tables. The published code takes what
+follows a lower-case ``from``: it misses joined tables and SQL in capitals, and finds words in texts.
 """
 
 import re
@@ -91,8 +90,7 @@ def _tokens(sql: str) -> list[_Token]:
 
 
 def _sources(tokens: Sequence[_Token]) -> Iterator[str]:
-    """Every name that stands where a table can stand. ``listings``: per parenthesis, whether a list of tables
-    continues; ``expecting``: whether the next name is one."""
+    """Every name where a table can be. ``listings``: per parenthesis, whether a list of tables continues."""
     listings, expecting, end = [False], False, _Token("")
     for before, token, after in zip([end, *tokens], tokens, [*tokens[1:], end], strict=False):
         if token.text == "(" and not token.named:  # a sub-query, tables where one is expected, or anything else

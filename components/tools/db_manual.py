@@ -21,7 +21,7 @@ from components.core.types import Observation
 from components.prompts import load
 from components.sql import SqlError
 from components.sql.cleaning import CURRENT_TIMES
-from components.sql.schema import Schema, Table
+from components.sql.reading import Schema, Table
 from components.text.bm25 import Bm25
 from components.text.structured import read_yaml
 from components.tools.backends import DATA, spec_of

@@ -24,8 +24,7 @@ from components.files.attachments import SampleFiles
 from components.prompts import load
 from components.sql import SqlError, UnreadableDatabase
 from components.sql.cleaning import CURRENT_TIMES, clean_sql, text_rows
-from components.sql.reading import ReadOnly, Row
-from components.sql.schema import Database, database_of
+from components.sql.reading import Database, ReadOnly, Row, database_of
 from components.tools.backends import spec_of
 
 

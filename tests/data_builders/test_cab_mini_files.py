@@ -16,8 +16,7 @@ from PIL import Image
 
 from components.cab.tasks import TASKS as CAB_TASKS
 from components.sql.cleaning import clean_sql, result_text
-from components.sql.reading import ReadOnly
-from components.sql.schema import database_of
+from components.sql.reading import ReadOnly, database_of
 from data_builders.cab_mini import __main__ as builder
 from data_builders.cab_mini import ehr_tasks, hospital
 from data_builders.cab_mini import make_documents as documents

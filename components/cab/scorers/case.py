@@ -8,8 +8,7 @@ from typing import Any
 from components.core.messages import cached
 from components.sql import SqlError
 from components.sql.cleaning import clean_sql, text_rows
-from components.sql.reading import ReadOnly
-from components.sql.schema import Database, database_of
+from components.sql.reading import Database, ReadOnly, database_of
 
 
 class Unscored(Exception):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import takewhile
 from string import punctuation
 from typing import Annotated, Any, Literal
 
@@ -36,21 +37,28 @@ _SIGNS = tuple(
 )  # fmt: skip
 _PLACES = (re.compile(r"^Thought: ", re.MULTILINE), re.compile("<Purpose>"))
 _REMEMBERED = 4_000
+_SORTED = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 _EXAMPLE = "\n[Example of an answer]\n"  # what follows is another patient's
 _LABEL = 24  # longest label before a question, such as "Question: "
 Rate = Annotated[float, Interval(ge=0, le=1)]
 
 
 class AnswerKey:
-    """Finds the sample that a conversation is about, by its question's text and, where several samples share it, by the
-    context, options, images and names of inputs that are shown."""
+    """Finds the sample that a conversation is about, by its question and, of several, by what else is shown of it."""
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
         self._by_line: dict[str, list[Sample]] = {}
         self._seen: dict[bytes, tuple[Sample, ...]] = {}
         digests = []
         for sample in samples:
-            digests.append(blake2b(_bytes_of(sample), digest_size=8).digest())
+            problem = sample.problem  # without its images
+            texts = [problem.question, dict(problem.choices), problem.context, dict(problem.inputs)]
+            whole = [*texts, sample.target, dict(sample.metadata)]
+            try:
+                data = orjson.dumps(whole, _plain, _SORTED)
+            except TypeError:  # half surrogates
+                data = json.dumps(whole, sort_keys=True, default=_plain).encode()
+            digests.append(blake2b(data, digest_size=8).digest())
             line = sample.problem.question.strip().split("\n", 1)[0].strip()
             closed = (f"{line}?",) if line and line[-1] not in punctuation else ()  # as agents may close it
             for key in (line, *closed):
@@ -65,16 +73,20 @@ class AnswerKey:
         for message in (*reversed(messages), *queries):
             if message.role != "user":
                 continue
-            found = self._seen.get(message.digest)
-            if found is None:
+            if (found := self._seen.get(message.digest)) is None:
                 if len(self._seen) > _REMEMBERED:
                     self._seen.clear()
-                found = self._seen[message.digest] = tuple(self._search(message))
+                found = self._seen[message.digest] = self._search(message)
             if found:
-                return found[0] if len(found) == 1 else _of_its_database(found, messages)
+                if len(found) == 1 or not found[0].problem.context:
+                    return found[0]
+                texts, question = [one.text for one in messages], found[0].problem.question
+                same = (one for one in found if one.problem.question == question and one.problem.context)
+                shown = (one for one in same if any(one.problem.context.partition("\n\n")[0] in text for text in texts))
+                return next(shown, found[0])  # the one whose context begins as a message does: of its database
         return None
 
-    def _search(self, message: Message) -> list[Sample]:
+    def _search(self, message: Message) -> tuple[Sample, ...]:
         """Samples whose question is in the message: those of which it shows more first, and among equals the last of
         the text, since solved examples come before the question."""
         text, found = message.text.partition(_EXAMPLE)[0], list[tuple[int, Sample]]()
@@ -85,13 +97,12 @@ class AnswerKey:
             found += [(number, s) for s in known or () if s.problem.question.strip() in text]
         if len(found) > 1:
             found.sort(key=lambda one: (-_overlap(one[1].problem, message), -one[0]))
-        return [sample for _, sample in found]
+        return tuple(sample for _, sample in found)
 
 
 @dataclass
 class Simulated:
-    """The simulated core as a Model. ``responders`` answer for families, in their order; ``latency_seconds`` is the
-    mean of an exponential distribution."""
+    """The simulated core as a Model. ``latency_seconds`` is the mean of an exponential distribution."""
 
     competence: Rate = 0.85
     planning_slip_rate: Rate = 0.1
@@ -180,14 +191,10 @@ class Core:
 
 def add_doubt(reply: Message, messages: Sequence[Message], rates: Rates, draws: Draws) -> Message:
     """The reply, with a sentence on what the newest messages show of a tool; ``competence`` is how often it is seen."""
-    newest: list[str] = []
-    for message in reversed(messages):
-        if message.role not in ("user", "tool"):
-            break
-        newest.append(message.text)
+    newest = takewhile(lambda message: message.role in ("user", "tool"), reversed(messages))
     signs = [
         sentence.format(*found.groups())
-        for text in newest
+        for text in (message.text for message in newest)
         for words, sign, sentence in _SIGNS
         if words in text and (found := sign.search(text))
     ]
@@ -203,32 +210,11 @@ def add_doubt(reply: Message, messages: Sequence[Message], rates: Rates, draws: 
     return reply
 
 
-def _bytes_of(sample: Sample) -> bytes:
-    """Question, inputs and answer of a sample as JSON, without its images."""
-    problem = sample.problem
-    texts = [problem.question, dict(problem.choices), problem.context, dict(problem.inputs)]
-    whole = [*texts, sample.target, dict(sample.metadata)]
-    try:
-        return orjson.dumps(whole, _plain, orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
-    except TypeError:  # half surrogates
-        return json.dumps(whole, sort_keys=True, default=_plain).encode()
-
-
 def _plain(value: Any) -> Any:
     """What JSON does not know, always in one order."""
     if isinstance(value, Mapping):
         return dict(value)
     return sorted(map(str, value)) if isinstance(value, set | frozenset) else str(value)
-
-
-def _of_its_database(found: Sequence[Sample], messages: Sequence[Message]) -> Sample:
-    """Of samples with the first one's question the one whose context begins as a message does, else the first."""
-    if not found[0].problem.context:
-        return found[0]
-    same = [one for one in found if one.problem.question == found[0].problem.question and one.problem.context]
-    texts = [message.text for message in messages]
-    shown = (one for one in same if any(one.problem.context.partition("\n\n")[0] in text for text in texts))
-    return next(shown, found[0])
 
 
 def _overlap(problem: Problem, message: Message) -> int:

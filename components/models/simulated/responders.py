@@ -32,9 +32,7 @@ _CLOSING = ("Finish", "Refuse", "refuse")
 
 
 class PromptAlone(Responder):
-    """Prompts of the judge, of the stage that optimizes, of agents that reflect or reason first. Grades are crude on
-    purpose: on an ordered scale they follow how many of the reference's words the rest says; of unordered categories
-    the one whose sentence shares most words with what was done. No answer key is asked."""
+    """Prompts of the judge, the optimizer, agents that reflect or reason first. Grades are crude, without a key."""
 
     def reply(self, asked: Asked) -> Message | None:
         """The reply to a prompt of one message."""
@@ -43,7 +41,13 @@ class PromptAlone(Responder):
         if asked.rendered_from("judged/grade"):
             return said(_grades(asked.last))
         if asked.rendered_from("optimize/reflect", "reflexion/reflect"):
-            return said(_advice(asked.last))
+            used = [name for name, _ in _ACTION.findall(asked.last) if name not in _INNER]
+            if not used:
+                advice = "Ask the tool that fits the task, with all the words of the question, before answering."
+                return said(f"No tool was asked. {advice}")
+            advice = "look at what comes back before answering, and give the answer in the form that was asked for."
+            names = ", ".join(dict.fromkeys(used))
+            return said(f"{names} should get the whole question, not a few words of it; {advice}")
         if asked.rendered_from("optimize/suggest"):
             learnt: dict[str, list[str]] = {}
             for name, parameters in _ACTION.findall(asked.last.rpartition("\nSecond attempt:\n")[2]):
@@ -83,16 +87,6 @@ def _words(text: str) -> set[str]:
     """The words that carry meaning; all of them where none does, as in a letter."""
     words = set(_WORD.findall(text.casefold()))
     return words - _COMMON or words
-
-
-def _advice(text: str) -> str:
-    """Advice on the actions of an attempt."""
-    used = [name for name, _ in _ACTION.findall(text) if name not in _INNER]
-    if not used:
-        advice = "Ask the tool that fits the task, with all the words of the question, before answering."
-        return f"No tool was asked. {advice}"
-    advice = "look at what comes back before answering, and give the answer in the form that was asked for."
-    return f"{', '.join(dict.fromkeys(used))} should get the whole question, not a few words of it; {advice}"
 
 
 class Generic(Responder):
@@ -155,10 +149,8 @@ def _plausible(name: str, schema: Any, asked: Asked) -> Any:
         return schema["enum"][0]
     if kind in ("number", "integer"):
         return schema.get("minimum", 1)
-    if kind == "boolean":
-        return True
-    if kind == "object":
-        return {}
+    if kind in ("boolean", "object"):
+        return True if kind == "boolean" else {}
     problem = asked.sample.problem if asked.sample is not None else None
     text = asked.last if problem is None else problem.inputs.get(name, problem.question)
     return [text] if kind == "array" else text

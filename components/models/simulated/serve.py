@@ -75,8 +75,7 @@ class Faults:
 
 @dataclass
 class Server:
-    """One endpoint. ``latency`` seconds are added to every good reply; ``seen`` counts what came and went. A prompt of
-    more than ``context_tokens`` is refused."""
+    """One endpoint. ``latency`` seconds are added to good replies; prompts above ``context_tokens`` are refused."""
 
     model: Simulated
     faults: Faults = field(default_factory=Faults)

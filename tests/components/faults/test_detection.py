@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from components.faults.detection import own_words, says_wrong
+from components.faults.detection import says_wrong
 
 TOOLS = ["Calculator", "TOOL3", "Plan"]
 
@@ -100,7 +100,3 @@ def test_a_reply_that_repeats_itself_is_read_in_linear_time(part):
     started = time.process_time()
     says_wrong([part * (100_000 // len(part))], TOOLS)
     assert time.process_time() - started < 2
-
-
-def test_own_words_are_what_is_left():
-    assert own_words("Think.\n```sql\nselect 1\n```\nThen.").split() == ["Think.", "Then."]

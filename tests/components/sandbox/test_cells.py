@@ -12,7 +12,7 @@ from components.ehr.columns import prepare
 from components.ehr.metadata import metadata
 from components.sandbox import Library, Sandbox
 from components.sandbox.api import Limits
-from components.sandbox.cells import Cells, Clean, Settings, describe, leaves_nothing, remember
+from components.sandbox.worker import Cells, Clean, Settings, describe, leaves_nothing, remember
 from tests.components.sandbox.processes import below
 from tests.slow import slow
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from components.sandbox import Library, Sandbox, detect, paths
+from components.sandbox import Library, Sandbox, flaw, paths
 
 LOOK = """
 import json, os
@@ -19,7 +19,7 @@ answer = json.dumps({
 
 
 async def test_the_root_holds_little_and_nothing_of_others():
-    if reason := detect.flaw("namespaces"):
+    if reason := flaw("namespaces"):
         pytest.skip(reason)
     made = Sandbox(backend="namespaces")
     opened = made.open(Library("components.sandbox.probe", {}))
