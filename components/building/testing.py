@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
 from components.building.specification import Specification, fault, is_finite, is_plain, kind
@@ -167,12 +168,14 @@ def trials(spec: Specification) -> Sequence[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = []
     for base in shown:
         for name, schema in spec.properties.items():
-            given = [{**base, name: value} for value in _edges(schema)]
-            if name in base and name not in spec.required:
-                given.append({key: value for key, value in base.items() if key != name})
-            for one in given:
-                if len(found) < MOST and one not in (*shown, *found) and not fault(spec.parameters, one):
+            changed: Iterator[Inputs] = ({**base, name: value} for value in _edges(schema))
+            optional = name in base and name not in spec.required
+            shorter = [{key: value for key, value in base.items() if key != name}] if optional else []
+            for one in chain(changed, shorter):
+                if one not in (*shown, *found) and not fault(spec.parameters, one):
                     found.append(one)
+                if len(found) == MOST:
+                    return found
     return found
 
 

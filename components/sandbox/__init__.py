@@ -190,9 +190,7 @@ class Session:
 def running_slots(n: int | None) -> asyncio.Semaphore:
     """At most ``n`` cells at once (None: one per CPU) on the running event loop, first come first served."""
     slots = _slots.setdefault(asyncio.get_running_loop(), {})
-    if n not in slots:
-        slots[n] = asyncio.Semaphore(n or len(os.sched_getaffinity(0)))
-    return slots[n]
+    return slots.setdefault(n, asyncio.Semaphore(n or len(os.sched_getaffinity(0))))
 
 
 @cache

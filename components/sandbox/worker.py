@@ -246,8 +246,7 @@ def serve(
     other. ``rehearse``: make the first cell quicker, where there is time."""
     reader, run = Reader(_CELL_BYTES), Cells(names, settings).run
     packed: Callable[[Ran, str], bytes] = pack_ran
-    wait = os.read
-    write, clock, leave, close = os.write, time.perf_counter, os._exit, os.close
+    wait, write, clock, leave, close = os.read, os.write, time.perf_counter, os._exit, os.close
     stays = True
 
     def last() -> None:
