@@ -213,9 +213,9 @@ def _supervise(tier: Tier, request: Mapping[str, Any], channel: socket.socket, r
     scratch: paths.Folder
     if tier == "namespaces":
         paths.build_root([*readable, *own], paths.HIDDEN)
-        scratch = memory = paths.Memory(limits.scratch_bytes, paths.SCRATCH)
-        memory.mount()
-        os.chdir(memory.path)
+        scratch = mounted = paths.Memory(limits.scratch_bytes, paths.SCRATCH)
+        mounted.mount()
+        os.chdir(mounted.path)
     else:
         kernel.prctl(kernel.NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         if tier != "rlimits":
