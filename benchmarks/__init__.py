@@ -1,1 +1,1 @@
-"""What the house costs, measured in one run beside bare loops: ``python -m benchmarks`` (see README.md)."""
+"""What the runner costs, measured in one run next to bare loops: ``python -m benchmarks`` (see README.md)."""

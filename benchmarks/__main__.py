@@ -34,7 +34,7 @@ def _first_line(row: Row) -> str:
 def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="What the house costs, beside bare loops.",
+        description="What the runner costs, next to bare loops.",
         epilog="\n".join(f"{name:12} {_first_line(row)}" for name, row in ROWS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -58,8 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         started = time.perf_counter()
         found = ROWS[name](Settings(given.scale, given.repeat))
         figures += found
-        told = "" if found else ": not there yet"
-        print(f"{name}: {time.perf_counter() - started:.0f} s{told}", file=sys.stderr, flush=True)
+        note = "" if found else ": not there yet"
+        print(f"{name}: {time.perf_counter() - started:.0f} s{note}", file=sys.stderr, flush=True)
     print(shown(figures))
     if given.write:
         write(figures)

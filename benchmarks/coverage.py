@@ -174,10 +174,10 @@ def row(settings: Settings) -> Sequence[Figure]:
             }
             mean = sum(found.values()) / len(found)
             single = ", ".join(f"{label} {value:.1f}" for label, value in found.items()) if len(found) > 1 else ""
-            beside = f"{mean:.1f} %" + (f": {single}" if single else "")
+            detail = f"{mean:.1f} %" + (f": {single}" if single else "")
             figures.append(
                 Figure(
-                    "coverage", f"{what}, {n} samples", abs(mean - NOMINAL), "points off 95 %", TARGET, False, beside
+                    "coverage", f"{what}, {n} samples", abs(mean - NOMINAL), "points off 95 %", TARGET, False, detail
                 )
             )
     return figures

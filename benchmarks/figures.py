@@ -15,12 +15,12 @@ from benchmarks.processes import run_job
 
 README = Path(__file__).parent / "README.md"
 _START, _END = "<!-- table: written by python -m benchmarks --write -->", "<!-- end of table -->"
-_HEAD = "| row | what | measured | target | met | beside it | day |"
+_HEAD = "| row | what | measured | target | met | details | day |"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured number. ``target`` None: told, not judged; ``at_least``: larger is better."""
+    """One measured number. ``target`` None: reported, not judged; ``at_least``: larger is better."""
 
     row: str
     what: str
@@ -28,7 +28,7 @@ class Figure:
     unit: str
     target: float | None = None
     at_least: bool = False
-    beside: str = ""
+    detail: str = ""
 
     @property
     def met(self) -> bool | None:
@@ -43,7 +43,7 @@ class Figure:
         target = "" if self.target is None else f"{sign} {number(self.target)} {self.unit}".rstrip()
         met = {True: "yes", False: "NO", None: ""}[self.met]
         value = f"{number(self.value)} {self.unit}".rstrip()
-        return f"| {self.row} | {self.what} | {value} | {target} | {met} | {self.beside} | {day} |"
+        return f"| {self.row} | {self.what} | {value} | {target} | {met} | {self.detail} | {day} |"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A sweep as one process plays it: its jobs at once beside one after the other, through the same server."""
+"""A sweep in one process: its jobs at once or one after the other, through the same server."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _HOW = {"at once": "null", "one after the other": "1"}
 
 
 def row(settings: Settings) -> Sequence[Figure]:
-    """A sweep of 3 agents x 8 conditions x 40 samples over HTTP: all jobs at once beside one after the other."""
+    """A sweep of 3 agents x 8 conditions x 40 samples over HTTP: all jobs at once or one after the other."""
     walls: dict[str, list[float]] = {how: [] for how in _HOW}
     sent = distinct = 0
     with server(LATENCY, CALLS) as url:
         for _ in range(settings.repeat):
             for how, jobs in _HOW.items():
-                told = _swept(url, jobs, settings.count(SAMPLES))
-                walls[how].append(told["wall"])
+                result = _swept(url, jobs, settings.count(SAMPLES))
+                walls[how].append(result["wall"])
                 if jobs == "null":
-                    sent, distinct = int(told["sent"]), int(told["distinct"])
+                    sent, distinct = int(result["sent"]), int(result["distinct"])
     ratio = [fused / alone for fused, alone in zip(*walls.values(), strict=True)]
-    beside = "; ".join(f"{how} {middle(found):.1f} s" for how, found in walls.items())
+    detail = "; ".join(f"{how} {middle(found):.1f} s" for how, found in walls.items())
     return [
         Figure("fused", "wall of the sweep, jobs at once / one after the other", middle(ratio), "", 0.6,
-               beside=f"{beside}; {span(ratio)}"),
+               detail=f"{detail}; {span(ratio)}"),
         Figure("fused", "calls that the server got / distinct requests", sent / distinct, "", 1,
-               beside=f"{sent:,} calls, {distinct:,} entries in the journal"),
+               detail=f"{sent:,} calls, {distinct:,} entries in the journal"),
     ]  # fmt: skip
 
 

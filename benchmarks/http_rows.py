@@ -1,4 +1,4 @@
-"""Rows over HTTP: our stack beside bare loops on the same server, in turn within one run."""
+"""Rows over HTTP: the runner next to bare loops on the same server, in turn within one run."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def _each(settings: Settings, url: str, jobs: Jobs, repeat: int) -> Runs:
     for _ in range(repeat):
         for name, (job, arguments) in jobs.items():
             before = server_stats(url)
-            told = settings.run(job, url=url, **arguments)
+            result = settings.run(job, url=url, **arguments)
             after = server_stats(url)
             calls = after["calls"] - before["calls"]
-            runs[name].append(told | {"calls": calls, "server": (after["cpu"] - before["cpu"]) / told["wall"]})
+            runs[name].append(result | {"calls": calls, "server": (after["cpu"] - before["cpu"]) / result["wall"]})
     return runs
 
 
@@ -42,7 +42,7 @@ def _per_call(runs: Runs, name: str, calls: int = CALLS) -> list[float]:
     return [run["cpu"] / (run["samples"] * calls) * 1e3 for run in runs[name]]
 
 
-def _beside(found: Mapping[str, list[float]]) -> str:
+def _loops(found: Mapping[str, list[float]]) -> str:
     """The medians of the bare loops, then the span of ours."""
     loops = [f"{name} {middle(values):.3f}" for name, values in found.items() if name != "ours"]
     return f"{', '.join(loops)}; ours {span(found['ours'])}"
@@ -92,12 +92,12 @@ def throughput(settings: Settings) -> Sequence[Figure]:
     memory = [run["beyond_mb"] for run in runs["ours"]]
     return [
         Figure("throughput", "wall / ideal, 100 connections", middle(wall["ours"]), "x", 1.10,
-               beside=f"{_beside(wall)}; server busy {_busy(runs):.0%}"),
+               detail=f"{_loops(wall)}; server busy {_busy(runs):.0%}"),
         Figure("throughput", "CPU per model call", middle(cpu["ours"]), "ms", 0.3,
-               beside=_beside(cpu)),
+               detail=_loops(cpu)),
         Figure("throughput", "the same / bare loop", middle(_ratio(runs, "ours", "uvloop", "cpu")), "x",
-               beside=f"targets: 0.3 / 0.13 = 2.3; {span(_ratio(runs, 'ours', 'uvloop', 'cpu'))}"),
-        Figure("throughput", "peak memory beyond imports", middle(memory), "MB", 200, beside=span(memory, " MB")),
+               detail=f"targets: 0.3 / 0.13 = 2.3; {span(_ratio(runs, 'ours', 'uvloop', 'cpu'))}"),
+        Figure("throughput", "peak memory beyond imports", middle(memory), "MB", 200, detail=span(memory, " MB")),
     ]  # fmt: skip
 
 
@@ -112,9 +112,9 @@ def connections(settings: Settings) -> Sequence[Figure]:
     memory = middle(run["beyond_mb"] for run in runs["ours"])
     return [
         Figure("connections", "wall / bare loop, 1,000 connections", middle(ratio), "x", 1.2,
-               beside=f"{seconds}; {span(ratio)}"),
+               detail=f"{seconds}; {span(ratio)}"),
         Figure("connections", "CPU / bare loop", middle(cpu), "x",
-               beside=f"{span(cpu)}; peak {memory:.0f} MB beyond imports"),
+               detail=f"{span(cpu)}; peak {memory:.0f} MB beyond imports"),
     ]  # fmt: skip
 
 
@@ -130,12 +130,12 @@ def litellm(settings: Settings) -> Sequence[Figure]:
     beyond = [one - other for one, other in zip(mine, bare, strict=True)]
     return [
         Figure("litellm", "CPU per call beyond bare litellm", middle(beyond), "ms", 0.5,
-               beside=f"bare {middle(bare):.2f} ms; {span(beyond)}"),
+               detail=f"bare {middle(bare):.2f} ms; {span(beyond)}"),
     ]  # fmt: skip
 
 
 def panel(settings: Settings) -> Sequence[Figure]:
-    """100 questions before a panel, 100 connections: wall beside what latency, connections and waves allow."""
+    """100 questions before a panel, 100 connections: wall time against what latency, connections and waves allow."""
     samples, connections = settings.count(100, 2), 100
     latency = LATENCY if settings.scale == 1 else LATENCY * min(1, settings.scale * 10)
     cases = [("all agree", AGREED, samples), ("no consensus", DISPUTED, samples), ("one question", DISPUTED, 1)]
@@ -162,7 +162,7 @@ def _panel(settings: Settings, url: str, what: str, jobs: Jobs, latency: float) 
     cpu = {name: _per_call(runs, name, calls) for name in runs}
     return [
         Figure("panel", f"{what}: wall / ideal", middle(wall["ours"]), "x", 1.15,
-               beside=f"{_beside(wall)}; ideal {ideal:.2f} s, server busy {_busy(runs):.0%}"),
+               detail=f"{_loops(wall)}; ideal {ideal:.2f} s, server busy {_busy(runs):.0%}"),
         Figure("panel", f"{what}: CPU per model call", middle(cpu["ours"]), "ms",
-               beside=f"{_beside(cpu)}; a question: {calls} calls in {len(made)} waves"),
+               detail=f"{_loops(cpu)}; a question: {calls} calls in {len(made)} waves"),
     ]  # fmt: skip

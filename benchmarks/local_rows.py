@@ -27,16 +27,16 @@ def simulated(settings: Settings) -> Sequence[Figure]:
         settings.run("radiology.records", path=data, n=settings.count(200))
         for turn in range(settings.repeat):
             for kept in (False, True):
-                told = settings.run(
+                result = settings.run(
                     "radiology.play", data=data, folder=f"{folder}/{kept}{turn}", condition="baseline", journal=kept
                 )
-                assert not told["errors"], "samples errored: nothing was measured"
-                found[kept].append(told["played"] / told["play_cpu"])
-                walls[kept].append(told["played"] / told["play_wall"])
+                assert not result["errors"], "samples errored: nothing was measured"
+                found[kept].append(result["played"] / result["play_cpu"])
+                walls[kept].append(result["played"] / result["play_wall"])
     return [
         Figure("simulated", "baseline, episodes per CPU second, journal " + ("on" if kept else "off"),
                middle(found[kept]), "/s", 1000, at_least=True,
-               beside=f"{span(found[kept])}; per second of wall {number(middle(walls[kept]))}")
+               detail=f"{span(found[kept])}; per second of wall {number(middle(walls[kept]))}")
         for kept in (True, False)
     ]  # fmt: skip
 
@@ -58,16 +58,16 @@ def large(settings: Settings) -> Sequence[Figure]:
     name = f"{n:,} samples"
     return [
         Figure("large", f"peak memory beyond the libraries, {name}", first["beyond_mb"], "MB", 400,
-               beside=f"{first['play_mb']:.0f} before metrics; in the run's second half {first['grown_mb']:+.0f} MB"),
+               detail=f"{first['play_mb']:.0f} before metrics; in the run's second half {first['grown_mb']:+.0f} MB"),
         Figure("large", "records and journal on disk", disk, "MB", limit,
-               beside=f"records {first['records_mb']:.0f}, journal {first['journal_mb']:.0f} MB"),
+               detail=f"records {first['records_mb']:.0f}, journal {first['journal_mb']:.0f} MB"),
         Figure("large", "resume of the finished run", again["wall"], "s", 10,
-               beside=f"CPU {again['cpu']:.1f} s, of it metrics {again['metrics_cpu']:.1f} s"),
+               detail=f"CPU {again['cpu']:.1f} s, of it metrics {again['metrics_cpu']:.1f} s"),
         Figure("large", "model calls of the resumed run", again["calls"] + again["replayed"], "", 0),
         Figure("large", "rebuilt from the journal alone", rebuilt["play_cpu"], "s CPU",
-               beside=f"{rebuilt['calls']} model calls, {rebuilt['replayed']:,} from the journal"),
+               detail=f"{rebuilt['calls']} model calls, {rebuilt['replayed']:,} from the journal"),
         Figure("large", "redundant_high, episodes per CPU second", speed, "/s",
-               beside="169 tool cards in every prompt"),
+               detail="169 tool cards in every prompt"),
     ]  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def _seconds(command: Sequence[str], code: int, folder: str) -> float:
 
 
 def startup(settings: Settings) -> Sequence[Figure]:
-    """Commands that play nothing, as ratios to importing hydra."""
+    """Commands that run no model, as ratios to importing hydra."""
     if find_spec("runner.__main__") is None:
         return []
     commands = {
@@ -102,7 +102,7 @@ def startup(settings: Settings) -> Sequence[Figure]:
     ratios = {name: [mine / base for mine, base in zip(found, bare, strict=True)] for name, found in taken.items()}
     return [
         Figure("startup", f"{name} / import hydra", middle(ratios[name]), "x", target,
-               beside=f"{middle(taken[name]):.2f} s to {middle(bare):.2f} s; {span(ratios[name])}")
+               detail=f"{middle(taken[name]):.2f} s to {middle(bare):.2f} s; {span(ratios[name])}")
         for name, (_, _, target) in commands.items()
     ]  # fmt: skip
 
@@ -123,7 +123,7 @@ def sweep(settings: Settings) -> Sequence[Figure]:
         bare = [_seconds(["-c", "import hydra"], 0, folder) for _ in range(settings.repeat)]
     return [
         Figure("sweep", f"checking {8 * n} jobs, start-up included", middle(taken), "s", 10,
-               beside=f"{middle(taken) / middle(bare):.0f} x import hydra; {span(taken)}"),
+               detail=f"{middle(taken) / middle(bare):.0f} x import hydra; {span(taken)}"),
     ]  # fmt: skip
 
 
@@ -148,8 +148,8 @@ def journal(settings: Settings) -> Sequence[Figure]:
         Figure("journal", f"opening {entries:,} calls", middle(one["open_ms"] for one in opened) / 1e3, "s", 0.1),
         Figure("journal", "memory of it, lookups included", middle(one["all_mb"] for one in opened), "MB", 50),
         Figure("journal", f"a miss, {segments} segments, merged behind", missed["miss_us"], "us", 20,
-               beside=f"right after opening {number(missed['miss_us_at_once'])}; one process' journal {number(miss)}"),
-        Figure("journal", "a write", put, "us", beside=f"{put / bare:.1f} x a bare append of {number(bare)} us"),
+               detail=f"right after opening {number(missed['miss_us_at_once'])}; one process' journal {number(miss)}"),
+        Figure("journal", "a write", put, "us", detail=f"{put / bare:.1f} x a bare append of {number(bare)} us"),
     ]  # fmt: skip
 
 

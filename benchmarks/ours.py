@@ -100,9 +100,9 @@ def panel(url: str, samples: int, connections: int, uvloop: bool, name: str) -> 
     """Let a panel decide questions; also what its records tell: ``steps`` and ``waves`` of each, answers ``right``."""
     model = Gateway(name, "vllm", "direct", url, key_optional=True, max_connections=connections, temperature=1.0)
     with tempfile.TemporaryDirectory(prefix="wardround-bench-") as folder:
-        told = _run(model, panel_parts(), panel_tasks.samples(samples + 1), uvloop, Path(folder))
+        result = _run(model, panel_parts(), panel_tasks.samples(samples + 1), uvloop, Path(folder))
         played = list(records.read(Path(folder) / "run"))
-    return told | {
+    return result | {
         "steps": [len(record["steps"]) for record in played],
         "waves": [panel_tasks.waves_of(record["steps"]) for record in played],
         "right": sum(record["scores"]["score/strict"] == 1.0 for record in played),

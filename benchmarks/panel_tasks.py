@@ -12,7 +12,7 @@ from typing import Any
 from components.core.types import Problem, Sample
 
 AGREED, DISPUTED = "panel-agreed", "panel-disputed"
-_CLOCKS = 3e-4  # start and length of a stored step are rounded and told by two clocks
+_CLOCKS = 3e-4  # start and length of a stored step are rounded, and two clocks measure them
 _TAIL = 160  # the form that is asked for stands at the end of a prompt
 _NUMBER = b"00000000"
 _FIELDS = ("Cardiology", "Nephrology", "Haematology", "Emergency Medicine", "Clinical Pharmacology")
@@ -107,7 +107,7 @@ def said(model: str) -> Mapping[str, str]:
 
 
 def asked(body: bytes) -> str:
-    """The kind of reply that a request asks for, told from the end of its last message."""
+    """The kind of reply that a request asks for, read from the end of its last message."""
     end = body.rfind(b'"}]')
     tail = body[max(0, end - _TAIL) : end]
     return next((kind for mark, kind in _KINDS.items() if mark in tail), "analysis")

@@ -43,11 +43,11 @@ def records(path: str, n: int) -> dict[str, Any]:
     for number, (name, entry) in enumerate(islice(cycle(shipped.items()), n)):
         case, mark = entry["case"], f"study S{number:05d}"
         report = case["Report"] | {"Impression": f"{case['Report']['Impression']} This is {mark}."}
-        told = {
+        result = {
             chain: {"Q": f"{pair['Q']} ({mark})", "A": f"{pair['A']} The patient's file names {mark}."}
             for chain, pair in entry["QA"].items()
         }
-        made[f"{name}-{number}"] = {"case": case | {"Report": report}, "QA": told}
+        made[f"{name}-{number}"] = {"case": case | {"Report": report}, "QA": result}
     Path(path).write_bytes(orjson.dumps(made))
     return {"records": len(made)}
 

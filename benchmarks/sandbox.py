@@ -75,18 +75,18 @@ def held() -> list[str]:
     return [tier for tier in TIERS if not flaw(tier)]
 
 
-def steps(tier: str, n: int, keep: bool, cell: str, pause: float, beside: int = 0) -> dict[str, list[float]]:
+def steps(tier: str, n: int, keep: bool, cell: str, pause: float, others: int = 0) -> dict[str, list[float]]:
     """Milliseconds of the same cell, plain and as a step, in turns, while so many other episodes are open."""
-    return asyncio.run(_steps(tier, n, keep, cell, pause, beside))
+    return asyncio.run(_steps(tier, n, keep, cell, pause, others))
 
 
-async def _steps(tier: str, n: int, keep: bool, cell: str, pause: float, beside: int) -> dict[str, list[float]]:
+async def _steps(tier: str, n: int, keep: bool, cell: str, pause: float, others: int) -> dict[str, list[float]]:
     from components.ehr.cell import names
 
     taken: dict[str, list[float]] = {"plain": [], "step": []}
     with _sandbox(tier, keep) as (opened, arguments):
-        others, session, given = [opened() for _ in range(beside)], opened(), names(**arguments)
-        for other in others:
+        neighbours, session, given = [opened() for _ in range(others)], opened(), names(**arguments)
+        for other in neighbours:
             await other.run(cell)
         expected: dict[str, Any] = dict(given)
         exec(compile(cell, "<cell>", "exec"), expected)
@@ -180,19 +180,19 @@ def row(settings: Settings) -> Sequence[Figure]:
     for place, tier in enumerate(held()):
         n = settings.count(100 if place else 1000)  # the first is the one that is used
         figures += _loops(settings, tier, n)
-        told = settings.run("sandbox.episodes", tier=tier, n=n)
+        taken_ms = settings.run("sandbox.episodes", tier=tier, n=n)
         figures += [
-            Figure("sandbox", f"{tier}: a fresh episode and its first cell", middle(told["opened"]), "ms", 30,
-                   beside=f"{span(told['opened'])}; closing it {middle(told['closed']):.1f} ms"),
-            Figure("sandbox", f"{tier}: memory grown over {n:,} episodes", told["grown_mb"], "MB", 10,
-                   beside=f"{told['mb']:.0f} MB at the end, host included"),
+            Figure("sandbox", f"{tier}: a fresh episode and its first cell", middle(taken_ms["opened"]), "ms", 30,
+                   detail=f"{span(taken_ms['opened'])}; closing it {middle(taken_ms['closed']):.1f} ms"),
+            Figure("sandbox", f"{tier}: memory grown over {n:,} episodes", taken_ms["grown_mb"], "MB", 10,
+                   detail=f"{taken_ms['mb']:.0f} MB at the end, host included"),
         ]  # fmt: skip
         if not place:
             many = settings.count(30)
             taken = settings.run("sandbox.at_once", tier=tier, n=many)
             figures += [
                 Figure("sandbox", f"{tier}: {many} episodes at once, {how}", taken[mode], "MB", 300,
-                       beside="proportional, the zygote included")
+                       detail="proportional, the zygote included")
                 for mode, how in (("fresh", _HOW[False]), ("kept", _HOW[True]))
             ]  # fmt: skip
     return figures
@@ -204,11 +204,11 @@ def _loops(settings: Settings, tier: str, n: int) -> list[Figure]:
     return [*alone, *(_step(settings, tier, n, False, cell, next(iter(PAUSES)), _CROWD) for cell in CELLS)]
 
 
-def _step(settings: Settings, tier: str, n: int, keep: bool, cell: str, pace: str, beside: int = 0) -> Figure:
-    asked = {"tier": tier, "n": n, "keep": keep, "cell": CELLS[cell], "pause": PAUSES[pace], "beside": beside}
-    taken = settings.run("sandbox.steps", **asked)
+def _step(settings: Settings, tier: str, n: int, keep: bool, cell: str, pace: str, others: int = 0) -> Figure:
+    arguments = {"tier": tier, "n": n, "keep": keep, "cell": CELLS[cell], "pause": PAUSES[pace], "others": others}
+    taken = settings.run("sandbox.steps", **arguments)
     plain, step = middle(taken["plain"]), middle(taken["step"])
-    told = f"median of {n:,}: {step:.2f} beside {plain:.2f} ms; least {min(taken['step']) - min(taken['plain']):.2f}"
-    crowd = f", {beside} other episodes open" if beside else ""
+    taken_ms = f"median of {n:,}: {step:.2f} and {plain:.2f} ms; least {min(taken['step']) - min(taken['plain']):.2f}"
+    crowd = f", {others} other episodes open" if others else ""
     name = f"{tier}: a step beyond plain execution, {cell} {pace}, {_HOW[keep]}{crowd}"
-    return Figure("sandbox", name, max(0.0, step - plain), "ms", 1, beside=told)
+    return Figure("sandbox", name, max(0.0, step - plain), "ms", 1, detail=taken_ms)

@@ -24,7 +24,7 @@ from hydra.plugins.config_source import ConfigResult, ConfigSource
 from omegaconf import DictConfig
 
 from runner.config.catalogue import CONF
-from runner.config.hydra_patches import Kept
+from runner.config.hydra_patches import Kept, apply_patches
 from runner.experiment.experiment import study
 from runner.job.prepare import check
 from runner.sweep.plugins import register
@@ -49,6 +49,7 @@ def compose_once() -> None:
     It is for this process alone, and takes most of a composition's 60 ms.
     """
     omegaconf.base.parse = omegaconf._utils.parse = cache(omegaconf.base.parse)
+    apply_patches()
     Plugins.instance()  # it registers the sources
     source = SourcesRegistry.instance().resolve("file")
     source.load_config = _file_once(source.load_config)

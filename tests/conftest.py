@@ -31,8 +31,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker per core: more threads
 gc.set_threshold(200_000, 20, 100)  # eight thousand tests are a heap that by default is walked every 700 objects
 
 
-def pytest_collection_modifyitems(items):
-    """What takes seconds comes first, so that no worker is left alone with it at the end."""
+def pytest_collection_modifyitems(config, items):
+    """What takes seconds comes first, so that no worker is left alone with it at the end; ``slow`` is left out."""
+    if not os.environ.get("WARDROUND_TEST_SLOW"):
+        left_out = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
     items.sort(key=lambda item: not item.nodeid.startswith(("tests/acceptance/", "tests/runner/", "tests/benchmarks/")))
 
 

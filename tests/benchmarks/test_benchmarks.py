@@ -1,7 +1,6 @@
 """Every row runs at a tiny scale and yields numbers. How fast anything is, is no matter of a test."""
 
 import math
-import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from benchmarks.__main__ import ROWS, main
 from benchmarks.coverage import CASES, SIZES
 from benchmarks.figures import Figure, Settings, number, shown, write
 from benchmarks.processes import JobFailed, run_here, run_job
+from tests.slow import slow
 
 # Imports litellm twice; composes 16 jobs; opens every tier; opens a thousand connections; starts commands; plays much.
 SLOW = ("coverage_few", "litellm", "sweep", "fused", "sandbox", "connections", "startup", "large", "panel", "coverage")
@@ -23,7 +23,7 @@ def test_row_yields_numbers(name: str) -> None:
     assert all(math.isfinite(figure.value) and figure.value >= 0 for figure in figures if figure.unit != "MB")
 
 
-@pytest.mark.skipif(os.environ.get("WARDROUND_TEST_SLOW") != "1", reason="seconds of imports; WARDROUND_TEST_SLOW=1")
+@slow
 @pytest.mark.parametrize("name", SLOW)
 def test_slow_row_yields_numbers(name: str) -> None:
     figures = ROWS[name](Settings(scale=0.01, repeat=1))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -168,8 +169,9 @@ def meets(found: object, wanted: object) -> bool:
     return found in wanted if isinstance(wanted, list | tuple) else found == wanted
 
 
+@cache
 def load(folder: Path, name: str) -> Paper:
-    """Read a publication of the folder, or a custom YAML by its path.
+    """Read a publication of the folder, or a custom YAML by its path; once per process.
 
     Raises ConfigError for an unknown name, naming those there are, and for a bad file.
     """

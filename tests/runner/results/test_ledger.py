@@ -294,6 +294,7 @@ def test_bad_statements_of_a_setting_are_refused(tmp_path):
         "metric: score/x\ntables: {t: {sizes: {}}}\nrows: []\n"
     )
     assert load(tmp_path, "p").states is None
+    load.cache_clear()
     (tmp_path / "articles" / "p.yaml").write_text("published: 2024\ndata: d\ntemperature: warm\n")
     with pytest.raises(ConfigError, match="temperature"):
         load(tmp_path, "p")
