@@ -10,15 +10,14 @@ from components.sandbox import Limits, Sandbox, paths
 from components.sandbox.paths import Folder, remove, remove_inside
 from tests.components.sandbox.attacks.attack import THOROUGH
 from tests.components.sandbox.conftest import PROBE
+from tests.table import each_row
 
 
 def test_folders_below_others_are_left_out():
     assert paths.outermost(["/a/b", "/a", "/ab", "/a/b/c", "/c/d/"]) == ["/a", "/ab", "/c/d"]
 
 
-@pytest.mark.parametrize(
-    ("path", "folder", "inside"), [("/a/b", "/a", True), ("/a", "/a", True), ("/ab", "/a", False), ("/a", "/", True)]
-)
+@each_row("path, folder, inside", [("/a/b", "/a", True), ("/a", "/a", True), ("/ab", "/a", False), ("/a", "/", True)])
 def test_within_goes_by_whole_names(path, folder, inside):
     assert paths.within(path, folder) is inside
 

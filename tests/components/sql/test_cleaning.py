@@ -9,9 +9,10 @@ from components.sql.cleaning import (
     current_time,
     text_rows,
 )
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "raw",
     [
         "select 1",
@@ -27,7 +28,7 @@ def test_the_last_block_is_the_statement(raw):
     assert clean_sql(raw, "mimic_iv") == "select 1"
 
 
-@pytest.mark.parametrize("dataset", CURRENT_TIMES)
+@each_row("dataset", CURRENT_TIMES)
 def test_current_time_is_filled_in_everywhere(dataset):
     time = f"'{CURRENT_TIMES[dataset]}'"
     assert clean_sql("select current_time, current_time", dataset) == f"select {time}, {time}"
@@ -39,7 +40,7 @@ def test_a_database_without_a_fixed_time_says_so():
         current_time("ward")
 
 
-@pytest.mark.parametrize("vital", VITAL_BOUNDS)
+@each_row("vital", VITAL_BOUNDS)
 def test_bounds_of_vital_signs_are_filled_in_as_decimals(vital):
     name, (low, high) = vital.replace(" ", "_"), VITAL_BOUNDS[vital]
     assert clean_sql(f"select v between {name}_lower and {name}_upper", "eicu") == f"select v between {low} and {high}"
@@ -57,8 +58,8 @@ def test_other_names_stay(sql):
     assert clean_sql(sql, "eicu") == sql
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
+@each_row(
+    "value, text",
     [(5, "5.0"), ("12.50", "12.5"), (0.12345, "0.123"), (None, "None"), ("b12", "b12"), ("", ""), (b"x", "b'x'")],
 )
 def test_cells(value, text):

@@ -7,6 +7,7 @@ import pytest
 from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.models.simulated import Core, Simulated
 from components.models.simulated.serve import Faults, Server, Unreadable, read_request
+from tests.table import each_row
 
 HELLO = {"messages": [{"role": "user", "content": "hello"}]}
 
@@ -117,7 +118,7 @@ def test_a_request_is_read_with_what_it_may_leave_out():
     assert read_request(b'{"messages": [{"role": "user"}], "seed": 3, "model": "m"}').seed == 3
 
 
-@pytest.mark.parametrize("raw", [b"{", b"[]", b"3", b"{}", b'{"messages": []}', b'{"messages": [3]}', b'{"messages": [{"role": "user"}], "seed": "x"}', b'{"messages": [{"role": "user"}], "tools": [1]}'])  # fmt: skip
+@each_row("raw", [b"{", b"[]", b"3", b"{}", b'{"messages": []}', b'{"messages": [3]}', b'{"messages": [{"role": "user"}], "seed": "x"}', b'{"messages": [{"role": "user"}], "tools": [1]}'])  # fmt: skip
 def test_what_is_no_request_is_unreadable(raw):
     with pytest.raises(Unreadable):
         read_request(raw)
