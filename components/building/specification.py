@@ -77,14 +77,14 @@ def read(given: Mapping[str, Any]) -> Specification:
         raise _bad(f"name is {name!r}; it must be letters, digits and _ only, and start with a letter")
     if not isinstance(description, str) or not description.strip():
         raise _bad("description must say in words what the tool does")
-    asked, shown = _decoded(given.get("parameters")), _decoded(given.get("examples"))
-    if not is_plain([description, asked, shown]):
+    schema, listed = _decoded(given.get("parameters")), _decoded(given.get("examples"))
+    if not is_plain([description, schema, listed]):
         raise _bad("it holds what no JSON can: a number that is not finite or too long, or too many levels")
-    parameters = _parameters(asked)
-    if not isinstance(shown, list) or not LEAST <= len(shown) <= MOST:
+    parameters = _parameters(schema)
+    if not isinstance(listed, list) or not LEAST <= len(listed) <= MOST:
         raise _bad(f"examples must be a list of {LEAST} to {MOST} objects with input and output")
     examples = []
-    for number, one in enumerate(shown, 1):
+    for number, one in enumerate(listed, 1):
         if not isinstance(one, Mapping) or not isinstance(one.get("input"), Mapping) or one.get("output") is None:
             raise _bad(f"example {number} must be an object with input (an object) and output")
         if wrong := fault(parameters, one["input"]):

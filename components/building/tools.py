@@ -56,8 +56,8 @@ class Building:
         shown = spec.examples[: len(spec.examples) - hidden]
         cases = [(json.dumps(one.input), json.dumps(one.output)) for one in shown]
         schema = json.dumps(spec.parameters)
-        asked = prompts.user("build", name=spec.name, description=spec.description, parameters=schema, cases=cases)
-        messages = [prompts.system("builder"), asked]
+        request = prompts.user("build", name=spec.name, description=spec.description, parameters=schema, cases=cases)
+        messages = [prompts.system("builder"), request]
         for attempts in count(1):
             reply = await context.ask(messages, "build", role=ROLE)
             fenced = _FENCE.findall(reply.text)  # the last block counts
@@ -85,18 +85,18 @@ class BuiltTool:
     @property
     def spec(self) -> ToolSpec:
         """The model sees what it specified itself."""
-        asked = self.specification
-        return ToolSpec(asked.name, asked.description, asked.parameters, facts={"built": True})
+        wanted = self.specification
+        return ToolSpec(wanted.name, wanted.description, wanted.parameters, facts={"built": True})
 
     async def __call__(self, context: Context, **arguments: Any) -> Observation:
         """Call the function. Raises ToolError, ModelError (sandbox)."""
-        asked = self.specification
-        if wrong := fault(asked.parameters, arguments):
-            raise ToolError(f"{asked.name}: {wrong}.", "bad_arguments", {"built": True})
-        result = await called(self.code, asked.name, arguments, self.sandbox)
-        if "error" in result or not fits(result["output"], asked):
-            wrong = result.get("error", f"it gave what is no {asked.output}")
-            raise ToolError(f"{asked.name} failed: {wrong}", "built_tool_failed", {"built": True})
+        wanted = self.specification
+        if wrong := fault(wanted.parameters, arguments):
+            raise ToolError(f"{wanted.name}: {wrong}.", "bad_arguments", {"built": True})
+        result = await called(self.code, wanted.name, arguments, self.sandbox)
+        if "error" in result or not fits(result["output"], wanted):
+            wrong = result.get("error", f"it gave what is no {wanted.output}")
+            raise ToolError(f"{wanted.name} failed: {wrong}", "built_tool_failed", {"built": True})
         return Observation(json.dumps(result["output"]), {"built": True, "value": result["output"]})
 
 
@@ -124,17 +124,17 @@ class BuildTool:
         """Build a tool. Raises LimitReached, ModelError."""
         prompts = load(self.prompts)
         try:
-            asked = read(given)
-            if (name := asked.name.casefold()) in _ENDS or name in map(str.casefold, context.offered):
-                raise ToolError(f"there is a tool {asked.name} already; name it otherwise, or use that one", LABEL)
+            wanted = read(given)
+            if (name := wanted.name.casefold()) in _ENDS or name in map(str.casefold, context.offered):
+                raise ToolError(f"there is a tool {wanted.name} already; name it otherwise, or use that one", LABEL)
         except ToolError as refused:
             facts = Verdict(str(refused)).facts(str(given.get("name"))[:64], specified=False)
             return Observation(prompts.render("refused", name="", reason=str(refused)), {"build": facts})
-        verdict = await self.building.build(asked, context)
-        facts = verdict.facts(asked.name)
+        verdict = await self.building.build(wanted, context)
+        facts = verdict.facts(wanted.name)
         if not verdict.passed:
-            return Observation(prompts.render("refused", name=asked.name, reason=verdict.reason), {"build": facts})
-        tool = BuiltTool(asked, verdict.code, self.building.limited_sandbox)
+            return Observation(prompts.render("refused", name=wanted.name, reason=verdict.reason), {"build": facts})
+        tool = BuiltTool(wanted, verdict.code, self.building.limited_sandbox)
         context.add(tool)
         card = tool.spec.card_text
         return Observation(prompts.render("built", card=card), {"build": {**facts, "card": card}})

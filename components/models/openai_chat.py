@@ -29,7 +29,7 @@ _NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)
 
 @dataclass(eq=False)
 class OpenAIChat:
-    """Sends requests to one endpoint. It has no timeout of its own: see components.models.limits. ``seeded``: send the
+    """Sends requests to one endpoint. It sets no timeout: see components.models.limits. ``seeded``: send the
     request's seed. ``renames_max_tokens``: say ``max_completion_tokens``, which OpenAI's own endpoint requires and most
     others do not know. ``connections`` counts sockets opened."""
 

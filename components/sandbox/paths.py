@@ -1,6 +1,6 @@
 """What of the machine a cell may read, never the project's own packages, and the one folder that it may write.
 
-Also a process tree of its own: user, PID, mount, network, IPC, UTS and cgroup namespaces, with a root that holds the
+Also a separate process tree: user, PID, mount, network, IPC, UTS and cgroup namespaces, with a root that holds the
 readable paths and an empty scratch folder in memory. It works as root and as an ordinary user, leaves nothing behind,
 and is made here for each episode, or by bubblewrap, which the machine trusts with namespaces, for a whole zygote.
 """

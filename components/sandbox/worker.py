@@ -76,7 +76,7 @@ class Settings:
 
 
 class Cells:
-    """Reads cells and runs them: each in a namespace of its own, or all in one where variables are kept."""
+    """Reads cells and runs them: each in a fresh namespace, or all in one where variables are kept."""
 
     def __init__(self, names: Mapping[str, Any], settings: Settings) -> None:
         self._settings = settings
@@ -200,7 +200,7 @@ def set_limits(limits: Limits, keep: bool) -> None:
 
 
 def _start_threads() -> None:
-    """Let libraries that compute in threads of their own start them, one each: cells cannot."""
+    """Let libraries that compute in threads start them, one each: cells cannot."""
     if arrow := sys.modules.get("pyarrow"):
         arrow.set_cpu_count(1)
         arrow.set_io_thread_count(1)
@@ -209,7 +209,7 @@ def _start_threads() -> None:
 
 
 def warm() -> None:
-    """Do once what every process forked from this one would do again, in memory of its own."""
+    """Do once what every process forked from this one would do again, in its own memory."""
     _start_threads()
     kernel.digest()
     _rehearse({}, Settings(Limits(), False, "namespaces", os.getcwd(), "", Clean({})))

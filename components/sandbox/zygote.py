@@ -128,7 +128,7 @@ class Zygote:
         return True
 
     def _fork(self) -> Waiting:
-        """Fork a process for an episode, in a process group of its own."""
+        """Fork a process for an episode, in a separate process group."""
         orders, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         helper = os.fork()
         if not helper:

@@ -201,8 +201,8 @@ def database_of(path: Path) -> Database:
     """The one database at a path: a file, or a folder that holds it, itself or in a folder inside. The base name is the
     dataset id; ``tables.json`` is next to the file or in the folder. Raises SqlError."""
     if path.is_file():
-        beside = path.with_name(SCHEMA_FILE)
-        return Database(path.stem, path, beside if beside.is_file() else None)
+        listed = path.with_name(SCHEMA_FILE)
+        return Database(path.stem, path, listed if listed.is_file() else None)
     if not path.is_dir():
         raise SqlError(f"there is no database {path.name!r}")
     for files in (path.iterdir(), path.rglob("*")):

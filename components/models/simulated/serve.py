@@ -116,9 +116,9 @@ class Server:
         self.in_flight += 1
         self.seen["most_in_flight"] = max(self.seen["most_in_flight"], self.in_flight)
         try:
-            asked = read_request(await request.read())
+            chat = read_request(await request.read())
             bad = await self._fault(request)
-            return await self._answer(asked) if bad is None else bad
+            return await self._answer(chat) if bad is None else bad
         except Unreadable as error:
             self.seen["bad_requests"] += 1
             return _error(400, f"unreadable request: {error}", "invalid_request_error")
