@@ -70,9 +70,9 @@ def _sandbox(tier: str, keep: bool = False) -> Iterator[Any]:
 
 def held() -> list[str]:
     """The tiers that this machine has."""
-    from components.sandbox import detect
+    from components.sandbox import flaw
 
-    return [tier for tier in TIERS if not detect.flaw(tier)]
+    return [tier for tier in TIERS if not flaw(tier)]
 
 
 def steps(tier: str, n: int, keep: bool, cell: str, pause: float, others: int = 0) -> dict[str, list[float]]:

@@ -15,7 +15,7 @@ from components.core.tools import Context, Effect, Tool
 from components.core.types import Observation, Problem
 from components.files.attachments import SampleFiles
 from components.sql import SqlError
-from components.sql.schema import database_of
+from components.sql.reading import database_of
 
 OK = "OK"
 

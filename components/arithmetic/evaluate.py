@@ -26,7 +26,6 @@ _BINARY: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
 }
 _ORDER: Mapping[type[ast.cmpop], Callable[[float, float], bool]] = {
     ast.Lt: operator.lt,
@@ -38,10 +37,7 @@ _THOUSANDS = "; a comma separates values, so write 1000, not 1,000"
 
 
 def evaluate(text: str, functions: Mapping[str, Function], values: Mapping[str, Value] = CONSTANTS) -> Value:
-    """The value of an expression over named ``values``. Raises ToolError (invalid_expression), saying what is wrong.
-
-    A function named ``pow`` also computes the operator of powers.
-    """
+    """The value of an expression over named ``values``; a function ``pow`` computes powers. Raises ToolError."""
     tree = parse(text)
     value = _Walk({**functions, "pow": functions.get("pow", _power)}, values).value(tree.body, 0)
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -110,8 +106,11 @@ class _Walk:
         match node:
             case ast.Constant(value=bool() | int() | float() | str() as constant):
                 return _bounded(constant)
+            case ast.Name(id=name) if name in self.values:
+                return self.values[name]
             case ast.Name(id=name):
-                return self._constant(name)
+                other = f"there is no value {name!r}; put the number itself, and texts such as 'mg/dL' in quotes"
+                raise invalid(f"{name} is a function: call it as {name}(...)" if name in self.functions else other)
             case ast.UnaryOp(op=op, operand=operand):
                 return self._unary(op, self.value(operand, depth))
             case ast.BinOp():
@@ -130,13 +129,6 @@ class _Walk:
         kind = type(node).__name__
         raise invalid(f"{kind} is not allowed in an expression: only numbers, operators and the known functions are")
 
-    def _constant(self, name: str) -> Value:
-        if name in self.values:
-            return self.values[name]
-        if name in self.functions:
-            raise invalid(f"{name} is a function: call it as {name}(...)")
-        raise invalid(f"there is no value {name!r}; put the number itself, and texts such as 'mg/dL' in quotes")
-
     def _unary(self, op: ast.unaryop, value: Value) -> Value:
         operand = number(value, "a sign")
         if isinstance(op, ast.Not):
@@ -152,20 +144,19 @@ class _Walk:
             row.append(row[-1].left)
         value = self.value(row[-1].left, depth)
         for part in reversed(row):
-            value = self._binary(part.op, value, self.value(part.right, depth))
+            right, operation = self.value(part.right, depth), _BINARY.get(type(part.op))
+            try:
+                if isinstance(part.op, ast.Pow):
+                    value = self.functions["pow"](value, right)
+                elif operation is None:
+                    raise invalid("only the operators + - * / // % ** and ^ (power) are allowed")
+                else:
+                    value = _bounded(operation(number(value, "arithmetic"), number(right, "arithmetic")))
+            except ZeroDivisionError:
+                raise invalid("division by zero") from None
+            except OverflowError:
+                raise invalid(f"a result is larger than {LARGEST:g}") from None
         return value
-
-    def _binary(self, op: ast.operator, left: Value, right: Value) -> Value:
-        if type(op) not in _BINARY:
-            raise invalid("only the operators + - * / // % ** and ^ (power) are allowed")
-        if isinstance(op, ast.Pow):
-            return self.functions["pow"](left, right)
-        try:
-            return _bounded(_BINARY[type(op)](number(left, "arithmetic"), number(right, "arithmetic")))
-        except ZeroDivisionError:
-            raise invalid("division by zero") from None
-        except OverflowError:
-            raise invalid(f"a result is larger than {LARGEST:g}") from None
 
     def _compare(self, node: ast.Compare, depth: int) -> bool:
         values = [self.value(part, depth) for part in (node.left, *node.comparators)]

@@ -48,10 +48,6 @@ def _round(x: Value, digits: Value = 0) -> Value:
     return round(number(x, "round"), int(places)) if places else round(number(x, "round"))
 
 
-def _logarithm(x: Value, base: Value = math.e) -> Value:
-    return math.log(number(x, "log")) if base == math.e else math.log(number(x, "log"), number(base, "log"))
-
-
 def _factorial(n: Value) -> Value:
     whole = number(n, "factorial")
     if not float(whole).is_integer() or not 0 <= whole <= _FACTORIAL:
@@ -60,30 +56,19 @@ def _factorial(n: Value) -> Value:
 
 
 def _of_one(name: str, function: Callable[[float], float]) -> Function:
-    """A function of one number."""
-
-    def checked(x: Value) -> Value:
-        return function(number(x, name))
-
-    return checked
+    return lambda x: function(number(x, name))
 
 
+_OF_ONE = ("abs", "sqrt", "exp", "ln", "log10", "log2", "floor", "ceil", "int")
+_NOT_OF_MATH: Mapping[str, Callable[[float], float]] = {"abs": abs, "ln": math.log, "int": int}
 FUNCTIONS: Mapping[str, Function] = {
     "min": lambda *values: min(numbers("min", values)),
     "max": lambda *values: max(numbers("max", values)),
     "sum": _total,
     "round": _round,
-    "log": _logarithm,
+    "log": lambda x, base=math.e: math.log(number(x, "log"), *([] if base == math.e else [number(base, "log")])),
     "factorial": _factorial,
-    "abs": _of_one("abs", abs),
-    "sqrt": _of_one("sqrt", math.sqrt),
-    "exp": _of_one("exp", math.exp),
-    "ln": _of_one("ln", math.log),
-    "log10": _of_one("log10", math.log10),
-    "log2": _of_one("log2", math.log2),
-    "floor": _of_one("floor", math.floor),
-    "ceil": _of_one("ceil", math.ceil),
-    "int": _of_one("int", int),
+    **{name: _of_one(name, _NOT_OF_MATH.get(name) or getattr(math, name)) for name in _OF_ONE},
 }
 
 

@@ -79,10 +79,7 @@ def _atom(part: str, whole: str) -> tuple[float, str, int]:
 
 
 def convert(value: float, start: str, end: str, substance: str = "") -> float:
-    """The value in another unit.
-
-    ``substance`` is needed between mass, amount (mol), charge (Eq) and activity (IU). Raises ToolError.
-    """
+    """The value in another unit; between mass, mol, Eq and IU a substance is needed. Raises ToolError."""
     scales = _temperature(start), _temperature(end)
     if all(scales):
         celsius = {"c": value, "f": (value - 32) * 5 / 9, "k": value - 273.15}[scales[0]]
@@ -96,7 +93,10 @@ def convert(value: float, start: str, end: str, substance: str = "") -> float:
                 f"{start!r} and {end!r} measure different things; between mass, mol, Eq and IU name the substance, "
                 f"as in convert(5.5, 'mmol/L', 'mg/dL', 'glucose'); known: {', '.join(SUBSTANCES)}"
             )
-        known = _substance(substance)
+        name = substance.strip().lower().replace("_", " ")
+        known = SUBSTANCES.get(ALIASES.get(name, name))
+        if known is None:
+            raise invalid(f"the substance {substance!r:.40} is not known; there are {', '.join(SUBSTANCES)}")
         from_, to = _in_moles(from_, known), _in_moles(to, known)
     if from_.powers != to.powers:
         raise invalid(f"{substance}: {start!r} cannot be converted to {end!r}")
@@ -122,24 +122,11 @@ def _named(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def _substance(name: str) -> Substance:
-    """What is known of a substance. Raises ToolError, naming those there are."""
-    plain = name.strip().lower().replace("_", " ")
-    plain = ALIASES.get(plain, plain)
-    if plain not in SUBSTANCES:
-        raise invalid(f"the substance {name!r:.40} is not known; there are {', '.join(SUBSTANCES)}")
-    return SUBSTANCES[plain]
-
-
 def _in_moles(unit: Unit, substance: Substance) -> Unit:
     """The unit with mass, charge and activity expressed as amount, where the substance has them."""
     factor, powers = unit.factor, Counter(unit.powers)
-    each = {
-        "mass": 1 / substance.mass,
-        "charge": substance.valence and 1 / substance.valence,
-        "activity": substance.unit,
-    }
-    for kind, moles in each.items():
+    charge = substance.valence and 1 / substance.valence
+    for kind, moles in (("mass", 1 / substance.mass), ("charge", charge), ("activity", substance.unit)):
         if moles and powers[kind]:
             factor *= moles ** powers[kind]
             powers["amount"] += powers.pop(kind)
@@ -154,6 +141,6 @@ def _temperature(unit: str) -> str:
 
 FUNCTIONS: Mapping[str, Function] = {
     "convert": lambda value, start, end, substance="": convert(
-        number(value, "convert"), str(start), str(end), str(substance)
+        number(value, "convert"), *map(str, (start, end, substance))
     )
 }

@@ -4,8 +4,9 @@ Source: Zheng et al. 2024, arXiv 2412.09529, "automated tool building" (``simula
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from components.building.specification import read_reply
 from components.building.tools import FIELDS, NAME, Building, BuildTool, Mode
@@ -14,23 +15,18 @@ from components.core.messages import Message, continued
 from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import Requirements
-from components.core.types import Action, Observation
+from components.core.types import Action, Observed, Refusal, Trajectory
 from components.prompts import load
 
 _DECLINED = re.compile(r"\s*+(?:```\w*+)?\s*+\{\s*+\}\s*+(?:```)?\s*+")  # as the prompt defines: no function can do it
 CONTROL = "build"  # the builder on the toolset's side, which knows what is missing
 
-__all__ = ["Building", "BuildsTools", "beside_memory"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class BuildsTools:
-    """The base of agents that may have tools built.
-
-    ``build_tools`` simulated: after a refusal it requests the tool in words, and a builder that knows what was removed
-    provides it where the request is specific enough; otherwise the refusal is final. code: the tool ``BuildTool`` is
-    offered, and after a refusal the agent is asked for a specification, whose code is tested in the sandbox.
-    """
+    """The base of agents that may have tools built. ``build_tools`` simulated: after a refusal it requests the tool in
+    words; a builder that knows what was removed provides it where the request is specific enough. code: ``BuildTool``
+    is offered, and after a refusal the agent is asked for a specification, whose code is tested in the sandbox."""
 
     build_tools: Mode = "none"
     building: Building = field(default_factory=Building)
@@ -59,10 +55,7 @@ class BuildsTools:
             )
 
     async def resumed(self, episode: Episode, messages: Sequence[Message], action: Action) -> list[Message] | None:
-        """After a refusal, the messages to continue with a built tool; None where the refusal is final.
-
-        Raises LimitReached, ModelError.
-        """
+        """After a refusal, the messages to continue with a built tool; None where it is final. Raises LimitReached."""
         if self.build_tools == "none" or action.refusal is None:
             return None
         prompts, simulated = load(self.building.prompts), self.build_tools == "simulated"
@@ -72,21 +65,17 @@ class BuildsTools:
         reply = await episode.ask(dialogue, "build")
         if _DECLINED.fullmatch(reply.text):
             return None
-        seen = await _asked(episode, reply.text, simulated)
+        if simulated:
+            seen = await episode.control(CONTROL, request=reply.text)
+        else:
+            try:
+                fields = read_reply(reply.text)
+            except ToolError:  # an empty specification is refused with what it must hold
+                fields = {}
+            seen = await episode.control(NAME, **{name: fields[name] for name in fields if name in FIELDS})
         if not seen.data["build"]["passed"]:
             return None
         return [*dialogue, reply, prompts.user("built", card=seen.data["build"]["card"])]
-
-
-async def _asked(episode: Episode, text: str, simulated: bool) -> Observation:
-    """The result of a request; a text without a specification is passed on as an empty one, which is refused."""
-    if simulated:
-        return await episode.control(CONTROL, request=text)
-    try:
-        fields = read_reply(text)
-    except ToolError:
-        fields = {}
-    return await episode.control(NAME, **{name: value for name, value in fields.items() if name in FIELDS})
 
 
 def beside_memory(episode: Episode, seen: Sequence[Message]) -> list[Message]:
@@ -97,3 +86,32 @@ def beside_memory(episode: Episode, seen: Sequence[Message]) -> list[Message]:
         for message, one in zip(seen, episode.last.observed, strict=False)
         if message.role == "tool" or one.error is not None or {"build", "built"} & one.observation.data.keys()
     ]
+
+
+def may_build(trajectory: Trajectory) -> bool:
+    """Whether tools could be built in the episode."""
+    return "build_tools" in trajectory.facts
+
+
+def builds(trajectory: Trajectory) -> Sequence[Mapping[str, Any]]:
+    """The results of the requests, in order: the facts of a built tool, or why there is none."""
+    return [one.observation.data["build"] for one in _observed(trajectory) if "build" in one.observation.data]
+
+
+def used(trajectory: Trajectory) -> Sequence[Observed]:
+    """The calls of built tools."""
+    names = {spec.name for spec in trajectory.offered if spec.facts.get("built")}
+    return [one for one in _observed(trajectory) if one.call.name in names]
+
+
+def first_refusal(trajectory: Trajectory) -> Refusal | None:
+    """The refusal that ended the episode or, where it continued with a built tool, the first one."""
+    if may_build(trajectory):
+        for step in trajectory.steps:
+            if step.committed and step.action is not None and step.action.refusal is not None:
+                return step.action.refusal
+    return trajectory.refusal if trajectory.stop == "refused" else None
+
+
+def _observed(trajectory: Trajectory) -> Sequence[Observed]:
+    return [one for step in trajectory.steps if step.committed for one in step.observed]

@@ -7,7 +7,7 @@ import json
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from keyword import iskeyword
@@ -77,14 +77,22 @@ def read(given: Mapping[str, Any]) -> Specification:
         raise _bad(f"name is {name!r}; it must be letters, digits and _ only, and start with a letter")
     if not isinstance(description, str) or not description.strip():
         raise _bad("description must say in words what the tool does")
-    asked, shown = _decoded(given.get("parameters")), _decoded(given.get("examples"))
-    if not is_plain([description, asked, shown]):
+    schema, listed = _decoded(given.get("parameters")), _decoded(given.get("examples"))
+    if not is_plain([description, schema, listed]):
         raise _bad("it holds what no JSON can: a number that is not finite or too long, or too many levels")
-    parameters = _parameters(asked)
-    examples = tuple(_examples(shown, parameters))
+    parameters = _parameters(schema)
+    if not isinstance(listed, list) or not LEAST <= len(listed) <= MOST:
+        raise _bad(f"examples must be a list of {LEAST} to {MOST} objects with input and output")
+    examples = []
+    for number, one in enumerate(listed, 1):
+        if not isinstance(one, Mapping) or not isinstance(one.get("input"), Mapping) or one.get("output") is None:
+            raise _bad(f"example {number} must be an object with input (an object) and output")
+        if wrong := fault(parameters, one["input"]):
+            raise _bad(f"example {number} is not valid by the schema: {wrong}")
+        examples.append(Example(dict(one["input"]), one["output"]))
     if len(kinds := {kind(one.output) for one in examples}) > 1:
         raise _bad(f"the outputs of the examples must be of one kind, found {' and '.join(sorted(kinds))}")
-    return Specification(name, description.strip(), parameters, examples)
+    return Specification(name, description.strip(), parameters, tuple(examples))
 
 
 def read_reply(text: str) -> Mapping[str, Any]:
@@ -180,18 +188,6 @@ def _check(name: str, schema: Any, nested: bool = False) -> None:
         raise _bad(f"{name}: the default is {_shown(schema['default'])}, which {wrong}")
 
 
-def _examples(listed: Any, parameters: Mapping[str, Any]) -> Iterator[Example]:
-    """The examples. Raises ToolError."""
-    if not isinstance(listed, list) or not LEAST <= len(listed) <= MOST:
-        raise _bad(f"examples must be a list of {LEAST} to {MOST} objects with input and output")
-    for number, one in enumerate(listed, 1):
-        if not isinstance(one, Mapping) or not isinstance(one.get("input"), Mapping) or one.get("output") is None:
-            raise _bad(f"example {number} must be an object with input (an object) and output")
-        if wrong := fault(parameters, one["input"]):
-            raise _bad(f"example {number} is not valid by the schema: {wrong}")
-        yield Example(dict(one["input"]), one["output"])
-
-
 def _wrong(schema: Mapping[str, Any], value: Any) -> str:
     """What is wrong with one value; empty for nothing."""
     wanted, found = schema["type"], kind(value)
@@ -201,16 +197,11 @@ def _wrong(schema: Mapping[str, Any], value: Any) -> str:
         return f"is no {wanted}" if is_finite(value) else "is not finite"
     if "enum" in schema and value not in schema["enum"]:
         return f"is none of {_shown(schema['enum'])}"
-    if found == "number":
-        return _outside(schema, value)
+    for bound, (fits, broken) in _BOUNDS.items() if found == "number" else ():
+        if bound in schema and not fits(value, schema[bound]):
+            return f"{broken} {schema[bound]}"
     items = value if wanted == "array" else ()
     return next((f"has an item that {wrong}" for one in items if (wrong := _wrong(schema["items"], one))), "")
-
-
-def _outside(schema: Mapping[str, Any], value: float) -> str:
-    """Which bound a number breaks; empty for none."""
-    broken = (bound for bound, (fits, _) in _BOUNDS.items() if bound in schema and not fits(value, schema[bound]))
-    return next((f"{_BOUNDS[bound][1]} {schema[bound]}" for bound in broken), "")
 
 
 def _shown(value: Any) -> str:

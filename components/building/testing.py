@@ -8,11 +8,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
 from components.building.specification import Specification, fault, is_finite, is_plain, kind
 from components.core.errors import ModelError
-from components.sandbox import Library, Ran, Sandbox, SandboxError, Session
+from components.sandbox import Library, Sandbox, SandboxError, Session
 
 LIBRARY = Library("components.sandbox.probe", {})  # the namespace holds Python's own names only
 MOST = 40  # inputs besides the examples
@@ -32,8 +33,6 @@ def _called(function, inputs):  # no specification asks for a name like this one
 
 answer = _called({name}, {given!r})
 """
-
-
 Inputs = Mapping[str, Any]
 Result = Mapping[str, Any]  # an ``output`` or an ``error``
 
@@ -41,9 +40,7 @@ Result = Mapping[str, Any]  # an ``output`` or an ``error``
 @dataclass(frozen=True)
 class Verdict:
     """``reason``: the first error, for the builder; empty when the code passed. ``checked``: the number of inputs.
-
-    ``code`` is the one that was written last, after so many ``attempts``.
-    """
+    ``code`` is the one that was written last, after so many ``attempts``."""
 
     reason: str = ""
     checked: int = 0
@@ -65,15 +62,25 @@ class Broken(Exception):
 
 
 async def outputs(code: str, name: str, inputs: Sequence[Inputs], session: Session) -> Sequence[Result]:
-    """Call a function of the code on inputs, in one fresh process: an ``output`` or an ``error`` for each.
-
-    Raises Broken for what the code does wrong, ModelError (sandbox) where the machine gives no process.
-    """
+    """Results of a function of the code, all in one fresh process. Raises Broken, ModelError (sandbox)."""
     try:
         ran = await session.run(code + _CALLS.format(given=json.dumps(list(inputs)), name=name))
     except SandboxError as error:
         raise ModelError(f"no process for the code: {error}", "sandbox") from None
-    return _results_of(ran, len(inputs))
+    if ran.error is not None:
+        line = f" in the line: {ran.error.line.strip()}" if ran.error.line.strip() else ""
+        raise Broken(f"the code failed with {ran.error.type}: {ran.error.message[:300]}{line}")
+    if ran.status != "ok":
+        raise Broken("the code ended before its calls were made")
+    try:
+        results = [*json.loads(ran.answer)]
+    except (TypeError, ValueError, RecursionError):
+        results = []
+    found = [one for one in results if isinstance(one, dict) and len(one) == 1]
+    found = [one for one in found if "output" in one or isinstance(one.get("error"), str)]
+    if not len(found) == len(results) == len(inputs):
+        raise Broken("the code changed what its calls gave: it must define the function and do nothing else")
+    return found
 
 
 async def called(code: str, name: str, given: Inputs, sandbox: Sandbox) -> Result:
@@ -85,39 +92,10 @@ async def called(code: str, name: str, given: Inputs, sandbox: Sandbox) -> Resul
             return {"error": str(broken)}
 
 
-def _results_of(ran: Ran, wanted: int) -> Sequence[Result]:
-    """The results in the answer of a cell. Raises Broken."""
-    if ran.status != "ok":
-        raise Broken(_failure(ran))
-    try:
-        results = json.loads(ran.answer)
-    except (ValueError, RecursionError):
-        results = None
-    if not isinstance(results, list) or len(results) != wanted or not all(_is_result(one) for one in results):
-        raise Broken("the code changed what its calls gave: it must define the function and do nothing else")
-    return results
-
-
-def _is_result(one: Any) -> bool:
-    return isinstance(one, dict) and len(one) == 1 and ("output" in one or isinstance(one.get("error"), str))
-
-
-def _failure(ran: Ran) -> str:
-    """Why a cell ended without an answer."""
-    error = ran.error
-    if error is None:
-        return "the code ended before its calls were made"
-    line = f" in the line: {error.line.strip()}" if error.line.strip() else ""
-    return f"the code failed with {error.type}: {error.message[:300]}{line}"
-
-
 async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back: int = 0) -> Verdict:
     """Check code against the examples, of which the builder has not seen the last ``held_back``, and the schema: no
     exception on valid input, outputs of the examples' kind, the same with a default as without the parameter, the same
-    in another process and order.
-
-    Raises ModelError (sandbox) where the machine gives no process.
-    """
+    in another process and order. Raises ModelError (sandbox) where the machine gives no process."""
     inputs = [*(one.input for one in spec.examples), *trials(spec)]
     with closing(sandbox.open(LIBRARY)) as session:
         try:
@@ -125,8 +103,10 @@ async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back
             wrong = next(_errors(spec, list(zip(inputs, first, strict=True)), held_back), "")
             if not wrong:
                 again = await outputs(code, spec.name, inputs[::-1], session)
-                runs = zip(inputs, first, again[::-1], strict=True)
-                wrong = next((_varies(*run) for run in runs if run[1] != run[2]), "")
+                for given, was, now in zip(inputs, first, again[::-1], strict=True):
+                    if was != now and not wrong:
+                        found = f"for {_shown(given)} it gave {_shown(was)}, then {_shown(now)}"
+                        wrong = f"it is not deterministic: {found}"
         except Broken as broken:
             wrong = str(broken)
         except RecursionError:
@@ -143,10 +123,9 @@ def _errors(spec: Specification, runs: Sequence[tuple[Inputs, Result]], held_bac
             yield f"for the valid input {_shown(given)} it gave {_shown(found)}, which is no {spec.output}"
     for number, (example, (_, result)) in enumerate(zip(spec.examples, runs, strict=False)):
         if not is_close(found := result["output"], example.output):
-            shown = number < len(spec.examples) - held_back
-            expected = (
-                f"expected was {_shown(example.output)}" if shown else "which is wrong; this example was not shown"
-            )
+            expected = f"expected was {_shown(example.output)}"
+            if number >= len(spec.examples) - held_back:
+                expected = "which is wrong; this example was not shown"
             yield f"for the input {_shown(example.input)} it gave {_shown(found)}, {expected}"
     for name, schema in spec.properties.items():
         for given, was in runs if "default" in schema else ():
@@ -154,10 +133,6 @@ def _errors(spec: Specification, runs: Sequence[tuple[Inputs, Result]], held_bac
             other = next((one for inputs, one in runs if name not in given and inputs == full), was)
             if other != was:
                 yield f"for {_shown(given)} it gave {_shown(was)}, with the default of {name} {_shown(other)}"
-
-
-def _varies(given: Inputs, was: Result, now: Result) -> str:
-    return f"it is not deterministic: for {_shown(given)} it gave {_shown(was)}, then {_shown(now)}"
 
 
 def fits(found: Any, spec: Specification) -> bool:
@@ -188,29 +163,24 @@ def _shown(value: Any) -> str:
 
 def trials(spec: Specification) -> Sequence[Mapping[str, Any]]:
     """At most 40 valid inputs that no example shows: those of the examples with one parameter changed or left out.
-
-    Changed values are the ends of ranges, their middle, each allowed value and the default.
-    """
+    Changed values are the ends of ranges, their middle, each allowed value and the default."""
     shown = [one.input for one in spec.examples]
     found: list[Mapping[str, Any]] = []
-    for given in _variants(spec):
-        if given not in (*shown, *found) and not fault(spec.parameters, given):
-            found.append(given)
-        if len(found) == MOST:
-            break
+    for base in shown:
+        for name, schema in spec.properties.items():
+            changed: Iterator[Inputs] = ({**base, name: value} for value in _edges(schema))
+            optional = name in base and name not in spec.required
+            shorter = [{key: value for key, value in base.items() if key != name}] if optional else []
+            for one in chain(changed, shorter):
+                if one not in (*shown, *found) and not fault(spec.parameters, one):
+                    found.append(one)
+                if len(found) == MOST:
+                    return found
     return found
 
 
-def _variants(spec: Specification) -> Iterator[Mapping[str, Any]]:
-    for base in (one.input for one in spec.examples):
-        for name, schema in spec.properties.items():
-            for value in _edges(schema):
-                yield {**base, name: value}
-            if name in base and name not in spec.required:
-                yield {key: value for key, value in base.items() if key != name}
-
-
 def _edges(schema: Mapping[str, Any]) -> Iterator[Any]:
+    """The default, and the allowed values, or the ends of the range (just inside where excluded) and its middle."""
     if "default" in schema:
         yield schema["default"]
     if "enum" in schema:
@@ -218,18 +188,12 @@ def _edges(schema: Mapping[str, Any]) -> Iterator[Any]:
     elif schema["type"] == "boolean":
         yield from (False, True)
     elif schema["type"] in ("number", "integer"):
-        yield from _ends(schema)
-
-
-def _ends(schema: Mapping[str, Any]) -> Iterator[float]:
-    """The ends of a range, or just inside of them where they are excluded, and its middle."""
-    low = schema.get("minimum", schema.get("exclusiveMinimum"))
-    high = schema.get("maximum", schema.get("exclusiveMaximum"))
-    whole = schema["type"] == "integer"
-    inside = 1 if whole or low is None or high is None else (high - low) / 100
-    if low is not None:
-        yield low + inside if low == schema.get("exclusiveMinimum") else low
-    if high is not None:
-        yield high - inside if high == schema.get("exclusiveMaximum") else high
-    if low is not None and high is not None:
-        yield (low + high) // 2 if whole else (low + high) / 2
+        low, high = (schema.get(f"{end}imum", schema.get(f"exclusive{end.title()}imum")) for end in ("min", "max"))
+        whole, both = schema["type"] == "integer", low is not None and high is not None
+        inside = (high - low) / 100 if both and not whole else 1
+        if low is not None:
+            yield low + inside if low == schema.get("exclusiveMinimum") else low
+        if high is not None:
+            yield high - inside if high == schema.get("exclusiveMaximum") else high
+        if both:
+            yield (low + high) // 2 if whole else (low + high) / 2

@@ -32,11 +32,9 @@ _ENDS = ("finish", "refuse")  # what grammars call the actions that end an episo
 
 @dataclass(frozen=True)
 class Building:
-    """How tools are built: by the model of the role ``builder`` (``models.builder``, else the agent's own).
-
-    Code that fails is repaired up to ``repairs`` times, with the reason. The builder is not shown the last
-    ``held_back`` examples as long as two are left. A call of its code may take ``seconds``.
-    """
+    """How tools are built: by the model of the role ``builder`` (``models.builder``, else the agent's own). Code that
+    fails is repaired up to ``repairs`` times, with the reason. The builder is not shown the last ``held_back`` examples
+    as long as two are left. A call of its code may take ``seconds``."""
 
     sandbox: Sandbox = field(default_factory=Sandbox)
     prompts: PromptSetName = "building"
@@ -58,36 +56,26 @@ class Building:
         shown = spec.examples[: len(spec.examples) - hidden]
         cases = [(json.dumps(one.input), json.dumps(one.output)) for one in shown]
         schema = json.dumps(spec.parameters)
-        asked = prompts.user("build", name=spec.name, description=spec.description, parameters=schema, cases=cases)
-        messages = [prompts.system("builder"), asked]
+        request = prompts.user("build", name=spec.name, description=spec.description, parameters=schema, cases=cases)
+        messages = [prompts.system("builder"), request]
         for attempts in count(1):
             reply = await context.ask(messages, "build", role=ROLE)
-            code = code_in(reply.text)
-            verdict = (
-                await verdict_on(code, spec, self.limited_sandbox, hidden)
-                if code
-                else Verdict("the reply holds no code")
-            )
+            fenced = _FENCE.findall(reply.text)  # the last block counts
+            found: str = fenced[-1] if fenced else reply.text if "def " in reply.text else ""
+            code = found.encode("utf-8", "replace").decode().strip()
+            verdict = Verdict("the reply holds no code")
+            if code:
+                verdict = await verdict_on(code, spec, self.limited_sandbox, hidden)
             if verdict.passed or attempts > self.repairs:
                 break
             messages += [reply, prompts.user("repair", reason=verdict.reason)]
         return replace(verdict, code=code, attempts=attempts)
 
 
-def code_in(text: str) -> str:
-    """The code of a reply: its last fenced block, else all of it where it defines a function; empty without any."""
-    fenced = _FENCE.findall(text)
-    code = fenced[-1] if fenced else text if "def " in text else ""
-    return str(code).encode("utf-8", "replace").decode().strip()
-
-
 @dataclass(frozen=True)
 class BuiltTool:
-    """A tool that a builder wrote in this episode; every call runs its code in a process of its own.
-
-    Output: the function's value as JSON, ``data.value`` the same. Raises ToolError: bad_arguments for a call that the
-    schema does not allow, built_tool_failed for what the code does wrong. ``facts`` mark it as built.
-    """
+    """A tool that a builder wrote in this episode; every call runs its code in a separate process. Output: the
+    function's value as JSON, ``data.value`` the same. Raises ToolError (bad_arguments, built_tool_failed)."""
 
     specification: Specification
     code: str
@@ -97,28 +85,26 @@ class BuiltTool:
     @property
     def spec(self) -> ToolSpec:
         """The model sees what it specified itself."""
-        asked = self.specification
-        return ToolSpec(asked.name, asked.description, asked.parameters, facts={"built": True})
+        wanted = self.specification
+        return ToolSpec(wanted.name, wanted.description, wanted.parameters, facts={"built": True})
 
     async def __call__(self, context: Context, **arguments: Any) -> Observation:
         """Call the function. Raises ToolError, ModelError (sandbox)."""
-        asked = self.specification
-        if wrong := fault(asked.parameters, arguments):
-            raise ToolError(f"{asked.name}: {wrong}.", "bad_arguments", {"built": True})
-        result = await called(self.code, asked.name, arguments, self.sandbox)
-        if "error" in result or not fits(result["output"], asked):
-            wrong = result.get("error", f"it gave what is no {asked.output}")
-            raise ToolError(f"{asked.name} failed: {wrong}", "built_tool_failed", {"built": True})
+        wanted = self.specification
+        if wrong := fault(wanted.parameters, arguments):
+            raise ToolError(f"{wanted.name}: {wrong}.", "bad_arguments", {"built": True})
+        result = await called(self.code, wanted.name, arguments, self.sandbox)
+        if "error" in result or not fits(result["output"], wanted):
+            wrong = result.get("error", f"it gave what is no {wanted.output}")
+            raise ToolError(f"{wanted.name} failed: {wrong}", "built_tool_failed", {"built": True})
         return Observation(json.dumps(result["output"]), {"built": True, "value": result["output"]})
 
 
 @dataclass(frozen=True)
 class BuildTool:
-    """Takes a specification, has it built and tested, and offers the tool for the rest of the episode.
-
-    A specification or a tool that is not good enough is an observation with the reason, never a failed call.
-    ``data.build`` holds ``mode``, ``name``, ``specified``, ``passed``, ``reason``, ``attempts``, ``checked``, ``code``.
-    """
+    """Takes a specification, has it built and tested, and offers the tool for the rest of the episode. A specification
+    or a tool that is not good enough is an observation with the reason, never a failed call. ``data.build`` holds
+    ``mode``, ``name``, ``specified``, ``passed``, ``reason``, ``attempts``, ``checked``, ``code``."""
 
     building: Building
     effect: Effect = "episode"
@@ -138,17 +124,17 @@ class BuildTool:
         """Build a tool. Raises LimitReached, ModelError."""
         prompts = load(self.prompts)
         try:
-            asked = read(given)
-            if (name := asked.name.casefold()) in _ENDS or name in map(str.casefold, context.offered):
-                raise ToolError(f"there is a tool {asked.name} already; name it otherwise, or use that one", LABEL)
+            wanted = read(given)
+            if (name := wanted.name.casefold()) in _ENDS or name in map(str.casefold, context.offered):
+                raise ToolError(f"there is a tool {wanted.name} already; name it otherwise, or use that one", LABEL)
         except ToolError as refused:
             facts = Verdict(str(refused)).facts(str(given.get("name"))[:64], specified=False)
             return Observation(prompts.render("refused", name="", reason=str(refused)), {"build": facts})
-        verdict = await self.building.build(asked, context)
-        facts = verdict.facts(asked.name)
+        verdict = await self.building.build(wanted, context)
+        facts = verdict.facts(wanted.name)
         if not verdict.passed:
-            return Observation(prompts.render("refused", name=asked.name, reason=verdict.reason), {"build": facts})
-        tool = BuiltTool(asked, verdict.code, self.building.limited_sandbox)
+            return Observation(prompts.render("refused", name=wanted.name, reason=verdict.reason), {"build": facts})
+        tool = BuiltTool(wanted, verdict.code, self.building.limited_sandbox)
         context.add(tool)
         card = tool.spec.card_text
         return Observation(prompts.render("built", card=card), {"build": {**facts, "card": card}})

@@ -7,8 +7,7 @@ from typing import Annotated, Any, ClassVar
 from annotated_types import Gt, Le
 
 from components.core.types import Observation
-from components.faults.altering import ValueMemory, change_values, memory_behind, shifted
-from components.faults.marks import marked
+from components.faults.marks import ValueMemory, change_values, marked, memory_behind, shifted
 from components.faults.wrapping import Striking, Struck
 
 _EARLIER = (0.2, 0.4)  # share of itself by which an earlier value differs

@@ -18,8 +18,7 @@ from components.core.errors import ConfigError
 from components.ehr.metadata import Kind, Metadata
 from components.ehr.tables import ARROW_TYPES, SUFFIX
 from components.sql import SqlError
-from components.sql.reading import open_database, require_readable
-from components.sql.schema import Database
+from components.sql.reading import Database, open_database, require_readable
 
 _FORMAT = "2"  # goes up when what is written changes
 _DIGESTS = "digests.json"  # table -> SHA-256 of its file

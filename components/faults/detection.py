@@ -3,9 +3,8 @@
 A sentence says so where a word for failing or for doubt is said of a tool ("the call was denied", "no answer from
 Calculator"), or a word for doubt of what a tool gives ("a stale result", "the values contradict each other"): in one
 clause, at most three words before it or six after it, with no word between them that denies it. Heart failure, denied
-pain, an error of refraction, results inconsistent with pneumonia, and an option that is wrong are not trouble with a
-tool. Code, JSON, and the names and inputs of calls are not words of the agent. The rule reads English, and knows no
-irony: episodes without a fault show how often it is mistaken.
+pain or an option that is wrong are no trouble with a tool; code, JSON, and the names and inputs of calls no words of
+the agent. The rule reads English, and knows no irony: episodes without a fault show how often it is mistaken.
 """
 
 import re
@@ -41,12 +40,11 @@ def says_wrong(texts: Iterable[str], tools: Collection[str]) -> str:
     """The first sentence that says so; empty where none does. ``tools`` are the names of the offered tools."""
     signs = _signs(tuple(sorted(tools, key=len, reverse=True)))
     for text in texts:
-        for sentence in _SENTENCE.split(own_words(text)):
-            if not _TROUBLE.search(sentence):
-                continue
-            plain = _MEDICINE.sub(", ", sentence)
-            if any(not _is_denied(plain, one.start()) for sign in signs for one in sign.finditer(plain)):
-                return sentence.strip()
+        for sentence in _SENTENCE.split(_NO_WORDS.sub("\n", text)):
+            plain = _MEDICINE.sub(", ", sentence) if _TROUBLE.search(sentence) else ""
+            for place in (one.start() for sign in signs for one in sign.finditer(plain)):
+                if not _DENIED.search(plain, max(0, place - _NEAR), place):
+                    return sentence.strip()
     return ""
 
 
@@ -61,13 +59,3 @@ def _signs(tools: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         for noun, trouble, after in pairs
     )
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in said)
-
-
-def _is_denied(text: str, place: int) -> bool:
-    """Whether a word just before a place denies the words there."""
-    return _DENIED.search(text, max(0, place - _NEAR), place) is not None
-
-
-def own_words(text: str) -> str:
-    """A reply without code, JSON, tags, and the names and inputs of calls."""
-    return _NO_WORDS.sub("\n", text)

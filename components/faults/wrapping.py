@@ -1,8 +1,7 @@
 """Tools that fail: a tool in the place of another, with a fault that strikes some of its calls.
 
-Whether and how a call is struck depends on the run's seed, the sample, the fault, the branch, the tool and the number
-of the call, and on nothing else that runs. A call that is not struck reaches the tool through the door: same arguments,
-same key in the journal, same observation.
+Whether and how depends on the run's seed, the sample, the fault, the branch, the tool and the number of the call alone.
+A call that is not struck reaches the tool through the door: same arguments, same key in the journal, same observation.
 """
 
 from abc import ABC, abstractmethod
@@ -26,11 +25,9 @@ Share = Annotated[float, Ge(0), Le(1)]
 
 @runtime_checkable
 class CallContext(Context, Protocol):
-    """The context of a call that an agent made (``runner.episode.calls``), for a tool that wraps another one.
-
-    ``line`` is the branch that made the call, ``past`` the results of that branch's earlier calls of the same name, and
-    ``number`` their count, including those before it in its own step.
-    """
+    """The context of a call that an agent made (``runner.episode.calls``), for a tool that wraps another one. ``line``
+    is the branch that made the call, ``past`` the results of that branch's earlier calls of the same name, and
+    ``number`` their count, including those before it in its own step."""
 
     @property
     def call(self) -> ToolCall: ...
@@ -146,21 +143,17 @@ class Faulty(Wrapper):
 def fallible(fault: OnTools, offer: Offer) -> list[str]:
     """The names of the offered tools that a fault is on. Raises ConfigError."""
     tools = {name: tool for name, tool in offer.tools.items() if not _is_inner(tool)}
-    known = _known(offer, tools)
+    own = [own_name(tool) for tool in tools.values()]
+    if offer.categories:  # names that are the same for every sample, whichever tools this one is offered
+        renumbered = offer.facts.get("kind") not in (None, "intact", "baseline")
+        known = [*(() if renumbered else own), *offer.categories]
+    else:
+        gone = {*offer.tools, *offer.facts.get("withheld", ())}
+        known = [*dict.fromkeys([*own, *(name for name in offer.facts.get("toolset", ()) if name not in gone)])]
     if not known:
         raise ConfigError(f"condition {fault.kind}: the toolset has no tool that could fail: choose another toolset")
     wanted = resolve_names(fault.tools, known, f"condition {fault.kind}")
     return [name for name, tool in tools.items() if not wanted or names_of_tool(tool) & {*wanted}]
-
-
-def _known(offer: Offer, tools: Mapping[str, Tool]) -> list[str]:
-    """The names that a fault may use: the same for every sample, whichever tools this one is offered."""
-    if not offer.categories:
-        gone = {*offer.tools, *offer.facts.get("withheld", ())}
-        others = [name for name in offer.facts.get("toolset", ()) if name not in gone]
-        return [*dict.fromkeys([*map(own_name, tools.values()), *others])]
-    renumbered = offer.facts.get("kind") not in (None, "intact", "baseline")
-    return [*(() if renumbered else map(own_name, tools.values())), *offer.categories]
 
 
 def names_of_tool(tool: Tool) -> set[str | None]:

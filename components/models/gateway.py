@@ -13,10 +13,10 @@ from components.core.messages import Completion, Request, Sampling
 from components.core.redaction import without_key
 from components.core.traits import ModelTraits
 from components.core.types import Privacy
-from components.models.endpoints import NOT_EXTRA, OPENAI, Endpoint, Retired, key_in_environment
-from components.models.faults import Fault
+from components.models import endpoints
+from components.models.endpoints import Endpoint, PriceRow, Retired, configured_price
 from components.models.limits import Deadlines, Limiter, Minute, Retries, estimate
-from components.models.prices import PriceRow, configured_price, look_up
+from components.models.replies import Fault
 
 if TYPE_CHECKING:
     from components.models.litellm_chat import LitellmChat
@@ -39,22 +39,18 @@ _HINTS = {
 class Gateway:
     """A model behind an endpoint. Nothing is opened and nothing heavy imported before the first call.
 
-    What is sent is the request alone, sampling included: the caller merges ``sampling`` into it.
-    Raises: ConfigError at construction, ModelError from ``generate`` after ``retries`` retries.
+    What is sent is the request alone: the caller merges ``sampling`` into it. Raises ConfigError at construction.
 
     Args:
         name: the model as the provider calls it.
         provider: litellm's prefix; also ``vllm`` and ``ollama``. Empty: ``name`` is a whole litellm
             model string, or ``api_base`` an endpoint that speaks chat completions.
         transport: ``auto`` is direct wherever chat completions are spoken and litellm elsewhere.
-        api_key_env: the environment variable that holds the key.
         price: USD per million tokens, ``{input: ..., output: ...}``, in place of the price table.
         permits: data classes in addition to ``open`` that the endpoint may receive.
         deterministic: the same request at temperature 0 always gets the same reply.
         send_seed: send each request's seed, where the provider takes one; extra: further sampling parameters.
-        takes_images: None: as in the price table, and where it has no row, yes.
-        context: tokens of the window; None: as in the price table.
-        retired: the end of its service, from which the configuration is refused.
+        takes_images, context (tokens): None: as in the price table; images also where it has no row.
     """
 
     kind: ClassVar[Literal["simulated", "live"]] = "live"
@@ -84,33 +80,27 @@ class Gateway:
     retired: Retired | None = None
 
     def __post_init__(self) -> None:
-        if wrong := sorted(NOT_EXTRA & set(self.extra)):
+        if wrong := sorted(endpoints.NOT_EXTRA & set(self.extra)):
             raise ConfigError(f"model.extra holds further sampling parameters, found {wrong}, which are set elsewhere")
         if self.retired is not None:
             self.retired.refuse(self.name, date.today())
         self._endpoint = Endpoint(self.name, self.provider, self.transport, self.api_base)
-        self._endpoint.check()
-        self._key = key_in_environment(self.name, self.api_key_env, self.key_optional)
+        self._key = endpoints.key_in_environment(self.name, self.api_key_env, self.key_optional)
         if self.price is not None:
             configured_price(self.price, PriceRow(None, None, None, "model.price"))
         requests, tokens = (Minute(n) if n else None for n in (self.requests_per_minute, self.tokens_per_minute))
         self._limiter = Limiter(self.max_connections, requests, tokens)
-        self._retries = Retries(self.retries, f"{self.name} at {self.endpoint}")
+        self._retries = Retries(self.retries, f"{self.name} at {self._endpoint.address}")
         self._deadlines = Deadlines(self.timeout_seconds)
         self._transport: OpenAIChat | LitellmChat | None = None  # opened when the first call needs it
         self._calls = self._failed = 0
         self.sampling = Sampling(self.temperature, self.top_p, self.max_tokens, extra=dict(self.extra))
         self.identity = self.name if self.send_seed else f"{self.name} without seed"
 
-    @property
-    def endpoint(self) -> str:
-        """Where requests go, without path and credentials."""
-        return self._endpoint.address
-
     @cached_property
     def price_row(self) -> PriceRow:
         """The price used and where it is from, or why there is none."""
-        row = look_up(self.name, self._endpoint.price_provider)
+        row = endpoints.look_up(self.name, self.provider or ("own_endpoint" if self._endpoint.direct else ""))
         return row if self.price is None else configured_price(self.price, row)
 
     @property
@@ -126,12 +116,9 @@ class Gateway:
         )  # fmt: skip
 
     def counters(self) -> dict[str, Any]:
-        """What the model did so far.
-
-        ``failed`` are calls without a reply, ``retries`` kind -> number; ``limit`` is the number of calls allowed at
-        once now, ``lowest_limit`` the least it came down to by 429s (``throttles``); ``connections`` are sockets
-        opened, None where a library hides them; ``waited_seconds`` is the sum over calls.
-        """
+        """What the model did so far: ``failed`` are calls without a reply, ``retries`` kind -> number; ``lowest_limit``
+        is the least to which 429s (``throttles``) brought the ``limit`` of calls at once; ``connections`` are sockets
+        opened, None where a library hides them; ``waited_seconds`` is the sum over calls."""
         limiter, retries = self._limiter, self._retries
         return {
             "calls": self._calls,
@@ -153,7 +140,7 @@ class Gateway:
             return await self._retries.run(partial(self._attempt, request))
         except Fault as fault:
             self._failed += 1
-            text = f"{self.name} at {self.endpoint}: {fault.explain(request, (self._key,))}"
+            text = f"{self.name} at {self._endpoint.address}: {fault.explain(request, (self._key,))}"
             if fault.retryable and self.retries:
                 text += f"; gave up after {self.retries + 1} attempts"
             hint = _HINTS.get(fault.kind)
@@ -196,11 +183,11 @@ class Gateway:
             from components.models.openai_chat import OpenAIChat  # aiohttp takes 0.16 s to import
 
             base = endpoint.base or ""
-            self._transport = OpenAIChat(base, self.name, self._key, price, self.send_seed, base == OPENAI)
+            self._transport = OpenAIChat(base, self.name, self._key, price, self.send_seed, base == endpoints.OPENAI)
         else:
             from components.models.litellm_chat import LitellmChat
 
-            unlocked = self.key_optional and endpoint.speaks_chat_completions
+            unlocked = self.key_optional and endpoint.provider in endpoints.SERVERS
             key = self._key or ("not-needed" if unlocked else "")  # or litellm refuses to ask a server without a lock
             settings = (endpoint.litellm_model, endpoint.base, key, price, self.timeout_seconds, self.send_seed)
             self._transport = LitellmChat(*settings)

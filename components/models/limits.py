@@ -12,7 +12,7 @@ from math import inf
 from typing import TypeVar
 
 from components.core.messages import Image, Request
-from components.models.faults import Fault
+from components.models.replies import Fault
 
 T = TypeVar("T")
 _IMAGE_TOKENS = 1_000
@@ -51,15 +51,14 @@ class Minute:
         for spending in self._spent:
             missing -= spending.amount
             if missing <= 0:
-                return spending.time + self.seconds - now
-        return self._spent[-1].time + self.seconds - now
+                break
+        return spending.time + self.seconds - now
 
     def spend(self, amount: int, now: float) -> Spending:
         """Note an amount as spent now."""
-        spending = Spending(now, amount)
-        self._spent.append(spending)
+        self._spent.append(Spending(now, amount))
         self._total += amount
-        return spending
+        return self._spent[-1]
 
     def correct(self, spending: Spending, amount: int) -> None:
         """Put what was really spent in place of an estimate."""
@@ -79,13 +78,9 @@ class Ticket:
 
 @dataclass(eq=False)
 class Limiter:
-    """First come, first served. Starts at ``ceiling`` calls at once; the 429s of one window halve that once.
-
-    A window is the calls admitted under one limit: a 429 of a call that was admitted before the last
-    halving reports nothing new. It takes as many 429s as a fifth of the limit: fewer mean that the endpoint is
-    unreliable, not that there are too many calls at once. Each window of good replies adds a twentieth of the
-    ceiling again.
-    """
+    """First come, first served. Starts at ``ceiling`` calls at once; the 429s of one window, the calls admitted under
+    one limit, halve that once, if they are a fifth of it: fewer mean an unreliable endpoint. Each window of good
+    replies adds a twentieth of the ceiling."""
 
     ceiling: int
     requests: Minute | None = None
@@ -120,22 +115,20 @@ class Limiter:
             if waiting.cancelled():
                 self._wake(loop)
             else:  # what it was granted goes to the next
-                ticket = waiting.result()
-                if self.requests is not None and ticket.request is not None:
-                    self.requests.correct(ticket.request, 0)
-                self.release(ticket, 0)
+                self.release(waiting.result(), 0, requests=0)
             raise
         finally:
             self.waited_seconds += loop.time() - now
 
-    def release(self, ticket: Ticket, tokens: int | None = None) -> None:
-        """Give a ticket back; ``tokens`` is what the call really took, None keeps the estimate."""
-        loop = asyncio.get_running_loop()
+    def release(self, ticket: Ticket, tokens: int | None = None, requests: int | None = None) -> None:
+        """Give a ticket back; ``tokens`` and ``requests`` are what the call really took, None keeps the estimate."""
         self.in_flight -= 1
-        if self.tokens is not None and ticket.tokens is not None and tokens is not None:
-            self.tokens.correct(ticket.tokens, tokens)
+        taken = ((self.requests, ticket.request, requests), (self.tokens, ticket.tokens, tokens))
+        for minute, spending, amount in taken:
+            if minute is not None and spending is not None and amount is not None:
+                minute.correct(spending, amount)
         if self._queue:
-            self._wake(loop)
+            self._wake(asyncio.get_running_loop())
 
     def succeeded(self, ticket: Ticket) -> None:
         """Note a good reply: the limit recovers, and 429s of long ago no longer count."""
@@ -200,10 +193,7 @@ def estimate(request: Request) -> int:
 
 @dataclass(eq=False)
 class Deadlines:
-    """Calls under one common timeout: the oldest ends first, so one timer that looks at the oldest serves all.
-
-    A timer per call costs 7 % at 1,000 connections.
-    """
+    """Calls under one timeout: one timer, for the oldest, serves all. One per call costs 7 % at 1,000 connections."""
 
     seconds: float
     _until: dict[asyncio.Task[object], float] = field(default_factory=dict, repr=False)
@@ -243,13 +233,9 @@ class Deadlines:
 
 @dataclass(eq=False)
 class Retries:
-    """Tries a call at most ``limit`` times more. Counts what it retried by kind, and the seconds slept.
-
-    Source: M. Brooker, Exponential Backoff And Jitter, AWS Architecture Blog 2015.
-    ``who``: the endpoint, for the log line about a pause. ``first_seconds`` is the longest first wait; it doubles
-    up to ``longest_seconds``. A rate limit without Retry-After starts four times higher, since most are counted
-    per minute.
-    """
+    """Tries a call at most ``limit`` times more; ``who``: the endpoint, for the log. The longest first wait doubles up
+    to ``longest_seconds``; that of a rate limit is four times longer, since most are counted per minute. Source: M.
+    Brooker, Exponential Backoff And Jitter, AWS Architecture Blog 2015."""
 
     limit: int = 6
     who: str = "the model"

@@ -6,7 +6,6 @@ Source: litellm 1.106.2 (the flags below were measured on it; ``_skip_mcp_handle
 import logging
 import os
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
@@ -17,9 +16,8 @@ import orjson
 
 from components.core.errors import CUT_OFF
 from components.core.messages import Completion, Request
-from components.models.faults import Complaint, Fault, from_complaint
-from components.models.prices import Price
-from components.models.replies import read_reply
+from components.models.endpoints import Price
+from components.models.replies import Complaint, Fault, from_complaint, read_reply
 
 # A finish that litellm permits and does not use where it has a native one.
 _LENGTH: Literal["finish_reason_unspecified"] = "finish_reason_unspecified"
@@ -30,10 +28,8 @@ _OPEN: "WeakSet[LitellmChat]" = WeakSet()
 
 @dataclass(eq=False)
 class LitellmChat:
-    """Sends requests through ``litellm.acompletion``. ``model`` is litellm's model string with its prefix.
-
-    ``seeded``: send the request's seed to providers that take one.
-    """
+    """Sends requests through ``litellm.acompletion``. ``model`` is litellm's model string with its prefix. ``seeded``:
+    send the request's seed to providers that take one."""
 
     model: str
     api_base: str | None = None
@@ -61,7 +57,7 @@ class LitellmChat:
         arguments["messages"] = [orjson.loads(message.wire) for message in request.messages]
         if request.tools:
             arguments["tools"] = [orjson.loads(tool.wire) for tool in request.tools]
-        if self._takes_seed:
+        if self._seeds:
             arguments.setdefault("seed", request.seed)
         return arguments
 
@@ -91,7 +87,7 @@ class LitellmChat:
     @cached_property
     def _fixed(self) -> dict[str, Any]:
         """What is the same for every call; retries and the timeout of a whole call are ours."""
-        fixed: dict[str, Any] = {"model": self.model, "timeout": self.timeout_seconds, "_skip_mcp_handler": True}
+        fixed = {"model": self.model, "timeout": self.timeout_seconds, "_skip_mcp_handler": True}
         fixed |= {"max_retries": 0, "num_retries": 0}
         if self.api_base:
             fixed["api_base"] = self.api_base
@@ -104,10 +100,8 @@ class LitellmChat:
         return fixed
 
     @cached_property
-    def _takes_seed(self) -> bool:
-        if not self.seeded:
-            return False
-        supported = self._litellm.get_supported_openai_params(model=self.model)
+    def _seeds(self) -> bool:
+        supported = self._litellm.get_supported_openai_params(model=self.model) if self.seeded else ()
         return supported is None or "seed" in supported
 
 
@@ -115,16 +109,12 @@ def reply_of(response: Any) -> dict[str, Any]:
     """The response in the form the endpoint would have sent, with what litellm moved put back."""
     choices = []
     for choice in response.choices[:1]:
-        message = choice.message
-        kept = _kept(message)
-        body = {
-            "content": message.content,
-            "refusal": kept.get("refusal"),
-            "tool_calls": [_plain(call) for call in message.tool_calls or ()],
-        }
+        message, kept = choice.message, getattr(choice.message, "provider_specific_fields", None) or {}
+        calls = [_plain(call) for call in message.tool_calls or ()]
+        body = {"content": message.content, "refusal": kept.get("refusal"), "tool_calls": calls}
         if (reasoning := getattr(message, "reasoning_content", None)) is not None:
             body["reasoning_content"] = reasoning
-        native = _kept(choice).get("native_finish_reason")
+        native = (getattr(choice, "provider_specific_fields", None) or {}).get("native_finish_reason")
         # litellm calls every unknown reason "stop": the provider's own word is more precise.
         unknown = {"stop": native or "stop", _LENGTH: native or CUT_OFF}
         finish = unknown.get(choice.finish_reason, choice.finish_reason)
@@ -132,10 +122,6 @@ def reply_of(response: Any) -> dict[str, Any]:
         choices.append({"message": body, "finish_reason": finish, "logprobs": logprobs and _plain(logprobs)})
     usage = getattr(response, "usage", None)
     return {"choices": choices, "usage": usage and _plain(usage), "model": getattr(response, "model", None)}
-
-
-def _kept(part: Any) -> Mapping[str, Any]:
-    return getattr(part, "provider_specific_fields", None) or {}
 
 
 def _plain(part: Any) -> Any:
@@ -147,12 +133,11 @@ def fault_of(error: Any) -> Fault:
     found = str(getattr(error, "status_code", None))  # some classes put the body's own code there
     status = int(found) if found.isdecimal() else 500
     text = str(getattr(error, "message", "") or "")
-    name = type(error).__name__
+    name, code = type(error).__name__, getattr(error, "code", None)
     if status < 400:
         return Fault("unreadable", f"litellm {name}: the reply could not be read", text)
     if status == 408:
         return Fault("timeout", f"litellm {name}", text)
-    code = getattr(error, "code", None)
     if name == "ContextWindowExceededError":
         code = "context_length_exceeded"
     headers = getattr(error, "litellm_response_headers", None) or {}

@@ -18,9 +18,8 @@ import orjson
 from yarl import URL
 
 from components.core.messages import Completion, Request
-from components.models.faults import Fault, from_status
-from components.models.prices import Price
-from components.models.replies import read_reply
+from components.models.endpoints import Price
+from components.models.replies import Fault, from_status, read_reply
 
 _LARGE = 1_000_000
 _LONGEST_REPLY = 64 << 20
@@ -30,11 +29,9 @@ _NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)
 
 @dataclass(eq=False)
 class OpenAIChat:
-    """Sends requests to one endpoint. It has no timeout of its own: see components.models.limits.
-
-    ``seeded``: send the request's seed. ``renames_max_tokens``: say ``max_completion_tokens``, which
-    OpenAI's own endpoint requires and most others do not know. ``connections`` counts sockets opened.
-    """
+    """Sends requests to one endpoint. It sets no timeout: see components.models.limits. ``seeded``: send the
+    request's seed. ``renames_max_tokens``: say ``max_completion_tokens``, which OpenAI's own endpoint requires and most
+    others do not know. ``connections`` counts sockets opened."""
 
     api_base: str
     model: str
@@ -62,8 +59,12 @@ class OpenAIChat:
                 raw = await _read(response)
         except aiohttp.ClientPayloadError:
             raise Fault("unreadable", "the reply was cut off") from None
+        except aiohttp.ClientResponseError:
+            raise Fault("unreadable", "the reply is not HTTP") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise _not_connected(error) from None
+            number = f", errno {error.errno}" if isinstance(error, OSError) and error.errno else ""
+            what = "no connection" if isinstance(error, aiohttp.ClientConnectorError) else "the connection was lost"
+            raise Fault("connection", f"{what} ({type(error).__name__}{number})") from None
         if not 200 <= response.status < 300:
             raise from_status(response.status, raw, response.headers)
         return read_reply(decode(raw), self.price)
@@ -96,8 +97,15 @@ class OpenAIChat:
         parts = urlsplit(self.api_base)
         proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
         self._loop = asyncio.get_running_loop()
+
+        def opened(address: aiohttp.AddrInfoType) -> socket.socket:
+            made = socket.socket(address[0], address[1], address[2])
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # it notices a dead peer during a long wait
+            self.connections += 1
+            return made
+
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, socket_factory=self._socket),
+            connector=aiohttp.TCPConnector(limit=0, socket_factory=opened),
             timeout=_NO_TIMEOUT,
             headers=headers,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -107,27 +115,19 @@ class OpenAIChat:
         )
         return self._session
 
-    def _socket(self, address: aiohttp.AddrInfoType) -> socket.socket:
-        """A socket that notices a dead peer during a long wait."""
-        opened = socket.socket(address[0], address[1], address[2])
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self.connections += 1
-        return opened
-
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
     """The body, up to a size that no completion has. Raises Fault beyond it."""
     length = response.content_length
     if length is not None and length <= _LONGEST_REPLY and "Content-Encoding" not in response.headers:
         return await response.read()
-    chunks, size = [], 0
+    body = bytearray()
     async for chunk in response.content.iter_chunked(1 << 18):
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > _LONGEST_REPLY:
+        body += chunk
+        if len(body) > _LONGEST_REPLY:
             limit = f"the reply is larger than {_LONGEST_REPLY >> 20} MB"
             raise Fault("too_large", f"{limit}: see what answers at model.api_base")
-    return b"".join(chunks)
+    return bytes(body)
 
 
 def decode(raw: bytes) -> Any:
@@ -148,14 +148,6 @@ def whole(value: Any) -> Any:
     if isinstance(value, list):
         return [whole(part) for part in value]
     return {whole(key): whole(part) for key, part in value.items()} if isinstance(value, dict) else value
-
-
-def _not_connected(error: aiohttp.ClientError | OSError) -> Fault:
-    if isinstance(error, aiohttp.ClientResponseError):
-        return Fault("unreadable", "the reply is not HTTP")
-    number = f", errno {error.errno}" if isinstance(error, OSError) and error.errno else ""
-    what = "no connection" if isinstance(error, aiohttp.ClientConnectorError) else "the connection was lost"
-    return Fault("connection", f"{what} ({type(error).__name__}{number})")
 
 
 @lru_cache(maxsize=256)

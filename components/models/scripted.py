@@ -12,12 +12,9 @@ Line = str | Message | ModelError
 
 
 class Scripted:
-    """Replies from a script, in the order of the calls, or from a function of the request.
-
-    A text becomes an assistant message, a ModelError is raised. ``requests`` are those received, in
-    order. Tokens are counted as words, the cost is nothing. Where several calls are in flight at once,
-    take a function: their order is not the script's. Raises ModelError ``script_exhausted``.
-    """
+    """Replies from a script, in the order of the calls, or from a function of the request, which is needed where
+    several calls are in flight at once. A text becomes an assistant message, a ModelError is raised. ``requests`` are
+    those received, in order. Tokens are counted as words. Raises ModelError ``script_exhausted``."""
 
     kind: Literal["simulated", "live"] = "simulated"
     in_process = True
@@ -36,7 +33,6 @@ class Scripted:
         self.vision = True
         self.requests: list[Request] = []
         self._replies = replies
-        self._n = 0
 
     @property
     def traits(self) -> ModelTraits:
@@ -53,13 +49,13 @@ class Scripted:
     async def generate(self, request: Request) -> Completion:
         """The next reply."""
         self.requests.append(request)
+        n = len(self.requests)
         if callable(self._replies):
             line = self._replies(request)
-        elif self._n >= len(self._replies):
+        elif n > len(self._replies):
             raise ModelError(f"the script has {len(self._replies)} replies and no more", "script_exhausted")
         else:
-            line = self._replies[self._n]
-            self._n += 1
+            line = self._replies[n - 1]
         if isinstance(line, ModelError):
             raise line
         message = Message("assistant", line) if isinstance(line, str) else line

@@ -15,7 +15,7 @@ from components.core.errors import ConfigError
 from components.core.tools import Offer
 from components.core.traits import innermost
 from components.core.types import Observation, Sample
-from components.faults.altering import change_values
+from components.faults.marks import change_values
 from components.faults.wrapping import Share, Striking, Struck
 from components.radiology import sets
 from components.radiology.builder import builder

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from components.core.errors import ToolError
-from components.faults.altering import shifted
+from components.faults.marks import shifted
 from components.radiology.study import ENTITIES, NO_VOCABULARY, Vocabulary, placeholder, recorded
 from components.radiology.switches import Switches
 from components.radiology.tasks import PAIRS, VARIABLES, lookup, var

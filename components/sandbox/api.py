@@ -1,6 +1,7 @@
 """Requests and results of a run in the sandbox, and their frames between processes: a length and one JSON object.
 
-Shared by host and workers, so it imports little. Frames are checked as text that hostile code may have written.
+Shared by host and workers, so it imports little. Frames are checked as text that hostile code may have written; the
+host, the zygote and supervisors, which run no such code, send each other JSON in single messages.
 """
 
 import json
@@ -15,6 +16,7 @@ from annotated_types import Ge, Gt
 Status = Literal["ok", "no_answer", "error", "timeout", "killed", "too_large"]
 Tier = Literal["namespaces", "bwrap", "landlock", "rlimits"]
 _HEAD = struct.Struct(">I")
+MESSAGE_BYTES = 1 << 20  # more than a socket holds
 MESSAGE_CHARS = 4000  # of an exception's text, of the line and of the traceback
 _WORKER_STATUSES = ("ok", "no_answer", "error", "too_large")  # the others are found by the supervisor and the host
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -50,14 +52,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Library:
-    """What every cell's namespace holds in addition to the builtins.
-
-    ``module`` is imported before any episode and defines ``names(**arguments) -> dict``, which is called once per
-    episode in the confined process, before code. ``arguments`` are JSON values, ``readable`` the files and folders
-    that cells may read in addition to the interpreter and its libraries. ``rehearsal`` is a cell that does what
-    cells will do: every worker runs it before its cell comes, so that the cell finds its memory warm; what it makes
-    is thrown away.
-    """
+    """What every cell's namespace holds in addition to the builtins: ``module``, imported before any episode, defines
+    ``names(**arguments) -> dict``, called once per episode in the confined process. ``arguments`` are JSON values,
+    ``readable`` what cells may read in addition. ``rehearsal`` is a cell that warms a worker's memory before its
+    own."""
 
     module: str
     arguments: Mapping[str, Any]
@@ -149,27 +147,19 @@ class Reader:
             return None
         body = bytes(self.rest[_HEAD.size : _HEAD.size + size])
         del self.rest[: _HEAD.size + size]
-        return _parse(body)
+        try:  # int refuses the words for numbers that are none
+            value = json.loads(body.decode(), parse_constant=int, object_pairs_hook=_unique)
+        except (ValueError, RecursionError) as error:
+            raise FrameError(f"no JSON: {type(error).__name__}") from None
+        if not isinstance(value, dict):
+            raise FrameError("no JSON object")
+        return value
 
 
-def _constant(text: str) -> Any:
-    raise FrameError(f"{text} is not JSON")
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
         raise FrameError("a key is duplicated")
-    return value
-
-
-def _parse(body: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(body.decode(), parse_constant=_constant, object_pairs_hook=_pairs)
-    except (ValueError, RecursionError) as error:
-        raise FrameError(f"no JSON: {type(error).__name__}") from None
-    if not isinstance(value, dict):
-        raise FrameError("no JSON object")
     return value
 
 

@@ -1,6 +1,7 @@
 """An episode as the host sees it: one supervisor, and one worker after the other."""
 
 import asyncio
+import json
 import os
 import select
 import socket
@@ -9,10 +10,9 @@ import weakref
 from dataclasses import replace
 from typing import Any
 
-from components.sandbox.api import FrameError, Library, Limits, Ran, Reader, SandboxError, cap, failed, pack
-from components.sandbox.cells import Clean
-from components.sandbox.pipes import WorkerPipes
-from components.sandbox.process import Gone, ZygoteProcess
+from components.sandbox.api import MESSAGE_BYTES, FrameError, Library, Limits, Ran, SandboxError, failed
+from components.sandbox.process import Gone, WorkerPipes, ZygoteProcess
+from components.sandbox.worker import Clean
 
 _SETUP_SECONDS = 60.0  # imports of the library and the first episode, on a slow machine
 _GRACE_SECONDS = 2.0  # beyond the wall limit, which the supervisor keeps
@@ -31,8 +31,6 @@ class Episode:
         self._limits, self._keep = limits, keep
         self._channel, self._leash = zygote.open(library, limits, keep)
         self._channel.setblocking(False)
-        self._reader = Reader(cap(0))
-        self._received: list[int] = []  # descriptors that came with frames not yet read
         self._pipes: WorkerPipes | None = None
         self._promised = True  # the supervisor hands over a worker without being asked
         self._clean: Clean | None = None
@@ -52,37 +50,47 @@ class Episode:
         if not self._promised:
             self._send(want=True)
         while self._pipes is None:
-            frame = await self._next_frame()
-            if "ready" in frame:
-                self._clean = Clean(frame["ready"])
-            elif "worker" in frame:
-                self._pipes, self._received = WorkerPipes(self._received[:5], self._limits), self._received[5:]
-                self._seen = 0
+            message, descriptors = await self._next_message()
+            if "ready" in message:
+                self._clean = Clean(message["ready"])
+            elif "worker" in message:
+                self._pipes, self._seen = WorkerPipes(descriptors, self._limits), 0
 
     async def run(self, cell: str) -> Ran:
         """Run a cell, after ``begin``. Raises Gone, SandboxError, TimeoutError."""
-        assert self._pipes is not None, "begin was waited for"
-        loop = asyncio.get_running_loop()
+        pipes, loop = self._pipes, asyncio.get_running_loop()
+        assert pipes is not None, "begin was waited for"
         self._until = loop.time() + self._limits.wall_seconds + _GRACE_SECONDS
         self._finish()
         self._number += 1
         began = time.perf_counter()
         try:
-            ran = await self._result(self._pipes, cell)
+            ran = await self._result(pipes, cell)
         except FrameError as error:
             ran = failed("error", "Protocol", f"the worker's reply is not a result: {error}")
         if ran is None:  # the supervisor reports why the worker ended
             self._send(fate=self._number)
-            frame: dict[str, Any] = {}
-            while frame.get("verdict") != self._number:
-                frame = await self._next_frame()
-            ran = failed(*frame["why"])
-        ran = self._settle(self._pipes, ran, time.perf_counter() - began)
+            message: dict[str, Any] = {}
+            while message.get("verdict") != self._number:
+                message, _ = await self._next_message()
+            ran = failed(*message["why"])
+        seconds = time.perf_counter() - began
+        assert self._clean is not None, "it came before the worker"
+        printed = self._clean(pipes.end()).encode()[: self._limits.output_bytes]
+        wrong, eager = ran.error, len(_open) <= _EAGER
+        stays = pipes.stays and (self._keep or eager) and not ran.broken and not pipes.finished
+        self._over = None if stays else pipes, {"end": self._number, "keep": stays, "eager": eager}
+        if not stays:
+            self._pipes, self._promised = None, eager
+            if wrong is not None and self._seen:
+                wrong = replace(wrong, message=wrong.message + LOST)
+        elif self._keep:
+            self._seen += 1
         if self._watched:
             self._finish()
         else:  # the waiting task resumes first: what follows takes time, and no limit runs
             loop.call_soon(self._finish)
-        return ran
+        return Ran(ran.status, ran.answer, printed.decode("utf-8", "ignore"), wrong, seconds)
 
     async def _result(self, pipes: WorkerPipes, cell: str) -> Ran | None:
         """The result of the cell; None when the worker closed its pipe without one. Raises FrameError."""
@@ -100,61 +108,41 @@ class Episode:
                 flooded = True
                 self._send(flood=self._number)
 
-    def _settle(self, pipes: WorkerPipes, ran: Ran, seconds: float) -> Ran:
-        """The result with its output; the worker stays, or is given up."""
-        assert self._clean is not None, "it came before the worker"
-        printed = self._clean(pipes.end()).encode()[: self._limits.output_bytes]
-        error = ran.error
-        eager = len(_open) <= _EAGER
-        stays = pipes.stays and (self._keep or eager) and not ran.broken and not pipes.finished
-        self._over = None if stays else pipes, {"end": self._number, "keep": stays, "eager": eager}
-        if not stays:
-            self._pipes, self._promised = None, eager
-            if error is not None and self._seen:
-                error = replace(error, message=error.message + LOST)
-        elif self._keep:
-            self._seen += 1
-        return Ran(ran.status, ran.answer, printed.decode("utf-8", "ignore"), error, seconds)
-
     def _finish(self) -> None:
         """Report to the supervisor that the cell is over, and give up a worker that does not stay."""
         over, self._over = self._over, None
         if over is None:
             return
-        pipes, frame = over
+        pipes, message = over
         try:
-            self._send(**frame)
+            self._send(**message)
         except Gone:  # the next cell finds out
             self._promised = True
         if pipes is not None:
             pipes.close()
 
-    def _send(self, **frame: Any) -> None:
+    def _send(self, **message: Any) -> None:
         try:
-            self._channel.sendall(pack(frame))
+            self._channel.send(json.dumps(message).encode())
         except OSError as error:
             raise Gone(str(error)) from None
 
-    async def _next_frame(self) -> dict[str, Any]:
-        """The next frame of the supervisor. Raises Gone, SandboxError."""
-        try:
-            while (frame := self._reader.take()) is None:
-                try:
-                    data, descriptors, _, _ = socket.recv_fds(self._channel, 1 << 16, 5, socket.MSG_CMSG_CLOEXEC)
-                except BlockingIOError:
-                    await self._readable(self._channel.fileno(), None)
-                    continue
-                self._received += descriptors
-                if not data:
-                    raise Gone("the supervisor ended")
-                self._reader.feed(data)
-        except TimeoutError:
-            raise
-        except (FrameError, OSError) as error:
-            raise Gone(str(error)) from None
-        if "fatal" in frame:
-            raise SandboxError(f"a worker cannot be set up: {frame['fatal']}")
-        return frame
+    async def _next_message(self) -> tuple[dict[str, Any], list[int]]:
+        """The supervisor's next message, and the descriptors that came with it. Raises Gone, SandboxError."""
+        while True:
+            try:
+                data, descriptors, _, _ = socket.recv_fds(self._channel, MESSAGE_BYTES, 5, socket.MSG_CMSG_CLOEXEC)
+                break
+            except BlockingIOError:
+                await self._readable(self._channel.fileno(), None)
+            except OSError as error:
+                raise Gone(str(error)) from None
+        if not data:
+            raise Gone("the supervisor ended")
+        message: dict[str, Any] = json.loads(data)
+        if "fatal" in message:
+            raise SandboxError(f"a worker cannot be set up: {message['fatal']}")
+        return message, descriptors
 
     def close(self) -> None:
         """Kill all of its processes; returns when they are gone."""
@@ -171,8 +159,6 @@ class Episode:
             if pipes is not None:
                 pipes.close()
         self._over = None
-        for descriptor in self._received:
-            os.close(descriptor)
         self._leash.settimeout(_GONE_SECONDS)
         try:
             self._leash.shutdown(socket.SHUT_WR)

@@ -6,6 +6,7 @@ a limit, and reports why a worker ended. Between two cells it ends the worker, o
 """
 
 import contextlib
+import json
 import os
 import select
 import signal
@@ -16,11 +17,11 @@ from functools import partial
 from typing import Any, NoReturn
 
 from components.sandbox import worker
-from components.sandbox.api import Reader, Status, pack
-from components.sandbox.cells import Settings
+from components.sandbox.api import Status
 from components.sandbox.paths import Folder
+from components.sandbox.worker import Settings
 
-_FRAME_BYTES = 4096
+_MESSAGE_BYTES = 4096
 _SHORT = 0.05  # seconds: a cell that takes longer has the next worker forked in parallel
 _TICK, _WATCH = 0.25, 0.02  # between looks at the CPU time, and at the scratch folder where nothing limits it
 _REAP = 0.005  # between looks at workers that are ending; how long one that stays has to come to rest
@@ -32,12 +33,7 @@ class Child:
     """A forked worker that waits for a cell; only the host holds its pipes."""
 
     def __init__(self, work: Callable[[int, int, int], NoReturn], foreign: Iterable[int]) -> None:
-        """Fork.
-
-        Args:
-            work: what the worker does with its descriptors for cells, results and the pledge to stay.
-            foreign: descriptors that the worker must not have.
-        """
+        """Fork; ``work`` gets its descriptors for cells, results and the pledge to stay, and none that are foreign."""
         self._ended, self._cpu = False, 0.0
         self.signal = 0  # that ended it; 0 when it ended by itself or has not
         cells, cells_in = os.pipe()
@@ -64,7 +60,7 @@ class Child:
         """Pass the host its ends: only output and process stay here, to be watched."""
         cells_in, results_out, pledge_out = self._host
         ends = [cells_in, results_out, self.output, self.process, pledge_out]
-        socket.send_fds(channel, [pack({"worker": True})], ends)
+        socket.send_fds(channel, [b'{"worker": true}'], ends)
         for descriptor in self._host:
             os.close(descriptor)
         self.descriptors = (self.output, self.process)
@@ -107,7 +103,6 @@ class Supervisor:
         self._spare: Child | None = None
         self._current: Child | None = None  # the host has its ends
         self._dying: list[Child] = []
-        self._reader = Reader(_FRAME_BYTES)
         self._eager = True  # whether the host has memory for workers that wait
         self._many = False  # the first worker was forked: its cell was waited for already
         self._cell = self._reported = 0  # the cell that is watched; the last whose verdict was reported
@@ -119,66 +114,54 @@ class Supervisor:
         """Until the host is gone. Raises OSError."""
         self._give()
         while True:
-            events = self._events()
+            poll = select.poll()
+            poll.register(self._channel, select.POLLIN)
+            waits = [seconds for seconds in (_REAP if self._dying else 0.0, self._idle) if seconds]
+            if self._cell:
+                elapsed = time.monotonic() - self._begun
+                tick = _WATCH if self._scratch.watched else _SHORT if elapsed < _SHORT else _TICK
+                waits.append(min(tick, self._limits.wall_seconds - elapsed))
+                if self._current is not None:
+                    poll.register(self._current.process, select.POLLIN)
+                    if self._flooded:
+                        poll.register(self._current.output, select.POLLIN)
+            events = {descriptor for descriptor, _ in poll.poll(1000 * max(0.0, min(waits)) if waits else None)}
             if self._channel.fileno() in events:
                 self._receive()
             if self._current is not None:
                 self._look(self._current, events)
             self._tidy()
 
-    def _events(self) -> set[int]:
-        """Descriptors with something to read, at the latest when something has to be looked at."""
-        poll = select.poll()
-        poll.register(self._channel, select.POLLIN)
-        waits = [seconds for seconds in (_REAP if self._dying else 0.0, self._idle) if seconds]
-        if self._cell:
-            elapsed = time.monotonic() - self._begun
-            tick = _WATCH if self._scratch.watched else _SHORT if elapsed < _SHORT else _TICK
-            waits.append(min(tick, self._limits.wall_seconds - elapsed))
-            if self._current is not None:
-                poll.register(self._current.process, select.POLLIN)
-                if self._flooded:
-                    poll.register(self._current.output, select.POLLIN)
-        return {descriptor for descriptor, _ in poll.poll(1000 * max(0.0, min(waits)) if waits else None)}
-
     def _receive(self) -> None:
-        data = self._channel.recv(1 << 16)
+        data = self._channel.recv(_MESSAGE_BYTES)
         if not data:
             os._exit(0)  # the host is gone, and with it the episode
-        self._reader.feed(data)
-        while (frame := self._reader.take()) is not None:
-            match frame:
-                case {"want": _}:  # the host has a cell and no worker
-                    self._give()
-                case {"begin": cell}:  # the worker that the host holds has a cell for a moment already
-                    self._cell, self._begun = cell, time.monotonic()
-                    self._idle, self._flooded = 0.0, False
-                    if self._current is not None:
-                        self._current.send_signal(signal.SIGCONT)
-                case {"flood": _}:  # the host has all the output that it needs
-                    self._flooded = True
-                case {"end": _, "keep": keep, "eager": eager}:
-                    self._end(keep, eager)
-                case {"fate": cell}:  # the worker ended, or closed its pipes, without a result
-                    if self._reported != cell:
-                        self._report(cell, self._cause(self._current))
-
-    def _end(self, keep: bool, eager: bool) -> None:
-        """A cell is over; its worker stays, or there is to be another."""
-        self._cell, self._flooded, self._eager = 0, False, eager
-        if keep:
-            if self._current is not None:
-                self._idle, self._used = _REAP, self._current.cpu_seconds()
-            return
-        self._retire()
-        self._tidy()
-        if self._eager:
-            self._give()
+        match json.loads(data):
+            case {"want": _}:  # the host has a cell and no worker
+                self._give()
+            case {"begin": cell}:  # the worker that the host holds has a cell for a moment already
+                self._cell, self._begun = cell, time.monotonic()
+                self._idle, self._flooded = 0.0, False
+                if self._current is not None:
+                    self._current.send_signal(signal.SIGCONT)
+            case {"flood": _}:  # the host has all the output that it needs
+                self._flooded = True
+            case {"end": _, "keep": keep, "eager": eager}:
+                self._cell, self._flooded, self._eager = 0, False, eager
+                if not keep:  # the next cell has another worker
+                    self._retire()
+                    self._tidy()
+                    if eager:
+                        self._give()
+                elif self._current is not None:
+                    self._idle, self._used = _REAP, self._current.cpu_seconds()
+            case {"fate": cell} if self._reported != cell:  # the worker gave no result
+                self._report(cell, self._cause(self._current))
 
     def _report(self, cell: int, verdict: Verdict) -> None:
         self._reported, self._cell = cell, 0
         self._retire()
-        self._channel.sendall(pack({"verdict": cell, "why": verdict}))
+        self._channel.send(json.dumps({"verdict": cell, "why": verdict}).encode())
 
     def _fork(self) -> None:
         """Fork the worker for the next cell."""
@@ -192,9 +175,8 @@ class Supervisor:
     def _give(self) -> None:
         if self._current is None:
             self._fork()
-            self._current, self._spare = self._spare, None
+            self._current, self._spare, self._used = self._spare, None, 0.0
             assert self._current is not None, "it was forked just now"
-            self._used = 0.0
             self._current.hand_over(self._channel)
 
     def _retire(self) -> None:
@@ -215,36 +197,28 @@ class Supervisor:
             self._scratch.empty()
 
     def _look(self, child: Child, events: set[int]) -> None:
-        """Limits of the cell that runs."""
+        """See to the limits of the cell that runs, and to the rest of a worker between two cells."""
         if not self._cell:
-            if self._idle and not events:
-                self._rest(child)
+            if self._idle and not events:  # a worker that stays and does something is stopped until the next cell
+                used = child.cpu_seconds()
+                busy = self._idle == _TICK and used > self._used
+                self._used, self._idle = used, 0.0 if busy else _TICK
+                if busy:
+                    child.send_signal(signal.SIGSTOP)
             return
         if self._flooded and child.output in events:
             with contextlib.suppress(BlockingIOError):  # the host may have been quicker
                 os.read(child.output, 1 << 16)
+        elapsed, limits = time.monotonic() - self._begun, self._limits
         if child.process in events:
             self._report(self._cell, self._cause(child))
-        elif (verdict := self._exceeded(child)) is not None:
-            self._report(self._cell, verdict)
-        elif not (events or self._settings.keep) and self._eager and time.monotonic() - self._begun >= _SHORT:
+        elif elapsed >= limits.wall_seconds or child.cpu_seconds() - self._used > limits.cpu_seconds:
+            self._report(self._cell, ("timeout", "Timeout", limits.too_long))
+        elif self._scratch.watched and self._scratch.exceeded():
+            text = f"the scratch folder held more than {self._scratch.size} bytes"
+            self._report(self._cell, ("killed", "Killed", text))
+        elif not (events or self._settings.keep) and self._eager and elapsed >= _SHORT:
             self._fork()  # use the time in which the cell runs
-
-    def _rest(self, child: Child) -> None:
-        """A worker that stays and does something between two cells is stopped until the next."""
-        used = child.cpu_seconds()
-        busy = self._idle == _TICK and used > self._used
-        self._used, self._idle = used, 0.0 if busy else _TICK
-        if busy:
-            child.send_signal(signal.SIGSTOP)
-
-    def _exceeded(self, child: Child) -> Verdict | None:
-        late = time.monotonic() - self._begun >= self._limits.wall_seconds
-        if late or child.cpu_seconds() - self._used > self._limits.cpu_seconds:
-            return "timeout", "Timeout", self._limits.too_long
-        if self._scratch.watched and self._scratch.exceeded():
-            return "killed", "Killed", f"the scratch folder held more than {self._scratch.size} bytes"
-        return None
 
     def _cause(self, child: Child | None) -> Verdict:
         """Why a worker ended without a result."""

@@ -1,9 +1,8 @@
 """The warm process from which episodes are forked: a clean interpreter with the libraries imported, without secrets.
 
 It never runs code of cells. For every episode the host sends two descriptors: the channel, which goes to the episode's
-supervisor, and a leash. When the host closes its end of the leash the episode is killed; when the episode and all of
-its processes are gone this process closes its own end. One process waits for the next episode; it is forked while there
-is nothing else to do.
+supervisor, and a leash. When the host closes its end of the leash the episode is killed; when all of it is gone this
+process closes its own end. One process waits for the next episode; it is forked while there is nothing else to do.
 """
 
 import contextlib
@@ -24,19 +23,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from components.sandbox import kernel, namespaces, paths, worker
-from components.sandbox.api import Limits, Tier, pack
-from components.sandbox.cells import Clean, Settings
+from components.sandbox import kernel, paths, worker
+from components.sandbox.api import MESSAGE_BYTES, Limits, Tier
 from components.sandbox.supervisor import Supervisor
+from components.sandbox.worker import Clean, Settings
 
 _WARM = (
     "pandas", "numpy", "pyarrow.acero", "sqlite3", "datetime", "calendar", "math", "statistics", "decimal", "fractions",
     "re", "json", "collections", "itertools", "functools", "operator", "string", "textwrap", "bisect", "heapq", "copy",
     "time", "csv", "dateutil.parser", "encodings.idna", "zoneinfo", "typing", "unicodedata", "difflib",
 )  # fmt: skip
-_REQUEST_BYTES = 1 << 20  # more than a socket holds: a request is one message
 _LOOK_MS = 20.0  # between looks at episodes that are ending, and until there is nothing else to do
-_Request = Mapping[str, Any]  # what components.sandbox.process.ZygoteProcess.open sends, and the folder
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class Zygote:
         self._running: list[Running] = []
         self._next: Waiting | None = None
         self._readable = paths.interpreter()
-        self._slots = list(namespaces.BWRAP_SLOTS) if tier == "bwrap" else []
+        self._slots = list(paths.BWRAP_SLOTS) if tier == "bwrap" else []
         self._wake, self._waker = socket.socketpair()
         for end in (self._wake, self._waker):
             end.setblocking(False)
@@ -75,8 +72,24 @@ class Zygote:
 
     def serve(self) -> None:
         """Until the host is gone; then nothing is left."""
-        while self._step():
-            continue
+        while True:
+            poll = select.poll()
+            poll.register(self._control, select.POLLIN)
+            poll.register(self._wake, select.POLLIN)
+            alive = [one for one in self._running if not one.doomed]
+            for one in alive:
+                poll.register(one.leash, select.POLLIN)
+            idle = self._next is not None and alive == self._running
+            ready = {descriptor for descriptor, _ in poll.poll(None if idle else _LOOK_MS)}
+            if not ready and self._next is None:
+                self._next = self._fork()
+            for one in alive:
+                if one.leash.fileno() in ready:
+                    one.doomed = True
+                    _kill(one.pid)
+            self._reap()
+            if self._control.fileno() in ready and not self._open():
+                break
         for pid in [one.pid for one in self._running] + ([self._next.pid] if self._next else []):
             _kill(pid)
         while self._running:
@@ -84,24 +97,6 @@ class Zygote:
             self._reap()
         if self._base is not None:
             paths.remove(Path(self._base))
-
-    def _step(self) -> bool:
-        poll = select.poll()
-        poll.register(self._control, select.POLLIN)
-        poll.register(self._wake, select.POLLIN)
-        alive = [one for one in self._running if not one.doomed]
-        for one in alive:
-            poll.register(one.leash, select.POLLIN)
-        idle = self._next is not None and alive == self._running
-        ready = {descriptor for descriptor, _ in poll.poll(None if idle else _LOOK_MS)}
-        if not ready and self._next is None:
-            self._next = self._fork()
-        for one in alive:
-            if one.leash.fileno() in ready:
-                one.doomed = True
-                _kill(one.pid)
-        self._reap()
-        return self._control.fileno() not in ready or self._open()
 
     def _open(self) -> bool:
         """Give the requested episode to the process that waits. False when the host is gone."""
@@ -112,11 +107,11 @@ class Zygote:
             self._next = None
         waiting = self._next or self._fork()  # before there are descriptors that it must not have
         self._next = None
-        data, descriptors, _, _ = socket.recv_fds(self._control, _REQUEST_BYTES, 2)
+        data, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 2)
         channel, leash = (socket.socket(fileno=descriptor) for descriptor in descriptors)
         with channel:
             if self._tier == "bwrap" and not self._slots:
-                channel.sendall(pack({"fatal": f"more than {len(namespaces.BWRAP_SLOTS)} episodes at once"}))
+                channel.send(json.dumps({"fatal": f"more than {len(paths.BWRAP_SLOTS)} episodes at once"}).encode())
                 leash.close()
                 self._next = waiting
             else:
@@ -128,12 +123,12 @@ class Zygote:
                         raise OSError(waiting.failed)
                     socket.send_fds(waiting.orders, [json.dumps(request).encode()], [channel.fileno()])
                 except OSError as error:
-                    channel.sendall(pack({"fatal": f"{type(error).__name__}: {error}"}))
+                    channel.send(json.dumps({"fatal": f"{type(error).__name__}: {error}"}).encode())
                 waiting.orders.close()
         return True
 
     def _fork(self) -> Waiting:
-        """Fork a process for an episode, in a process group of its own."""
+        """Fork a process for an episode, in a separate process group."""
         orders, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         helper = os.fork()
         if not helper:
@@ -145,7 +140,7 @@ class Zygote:
             finally:
                 os._exit(1)
         inside.close()
-        report = orders.recv(_REQUEST_BYTES).decode()
+        report = orders.recv(MESSAGE_BYTES).decode()
         return Waiting(int(report), orders, "") if report.isdigit() else Waiting(helper, orders, report or "it ended")
 
     def _reap(self) -> None:
@@ -178,20 +173,27 @@ def _alive(pid: int) -> bool:
 
 
 def _wait_for_episode(tier: Tier, orders: socket.socket, readable: list[str]) -> None:
-    """Be a process that waits for an episode, not yet confined, and then its supervisor.
-
-    It sends its number through ``orders`` once it leads its process group, or why it cannot; then one request comes,
-    with the channel to the host. ``readable``: the folders of the interpreter.
-    """
+    """Be a process that waits for an episode, not yet confined, and then its supervisor. It sends its number, or why it
+    cannot, through ``orders`` once it leads its process group; then one request comes, with the channel to the host."""
     kernel.prctl(kernel.SET_NAME, "cells-waiting")
     try:
-        if not _lead_group(tier, orders):
-            return
+        if tier == "namespaces":
+            paths.enter()
+            maker = os.pidfd_open(os.getpid())
+            if inside := os.fork():
+                os.setpgid(inside, inside)
+                orders.send(str(inside).encode())
+                return
+            select.select([maker], [], [])  # the zygote is the parent from here on
+            os.close(maker)
+        else:
+            os.setpgid(0, 0)
+            orders.send(str(os.getpid()).encode())
     except OSError as error:
         orders.send(f"OSError: {error}".encode())
         return
     kernel.prctl(kernel.PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    data, descriptors, _, _ = socket.recv_fds(orders, _REQUEST_BYTES, 1)
+    data, descriptors, _, _ = socket.recv_fds(orders, MESSAGE_BYTES, 1)
     orders.close()
     if not data:
         return
@@ -202,46 +204,24 @@ def _wait_for_episode(tier: Tier, orders: socket.socket, readable: list[str]) ->
     except BaseException as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         text = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-        channel.sendall(pack({"fatal": text[:2000]}))
+        channel.send(json.dumps({"fatal": text[:2000]}).encode())
         raise
 
 
-def _lead_group(tier: Tier, orders: socket.socket) -> bool:
-    """Lead a process group, in namespaces of its own where the tier has them; False in the process that made them."""
-    if tier != "namespaces":
-        os.setpgid(0, 0)
-        orders.send(str(os.getpid()).encode())
-        return True
-    namespaces.enter()
-    maker = os.pidfd_open(os.getpid())
-    pid = os.fork()
-    if pid:
-        os.setpgid(pid, pid)
-        orders.send(str(pid).encode())
-        return False
-    select.select([maker], [], [])  # the zygote is the parent from here on
-    os.close(maker)
-    return True
-
-
-def _confine(tier: Tier, request: _Request, scratch_bytes: int, readable: list[str]) -> paths.Folder:
-    own, folder = request["readable"], request["folder"]
+def _supervise(tier: Tier, request: Mapping[str, Any], channel: socket.socket, readable: list[str]) -> NoReturn:
+    limits, own, folder = Limits(**request["limits"]), request["readable"], request["folder"]
+    scratch: paths.Folder
     if tier == "namespaces":
-        namespaces.build_root([*readable, *own], paths.HIDDEN)
-        memory = paths.Memory(scratch_bytes, paths.SCRATCH)
-        memory.mount()
-        os.chdir(memory.path)
-        return memory
-    kernel.prctl(kernel.NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    if tier != "rlimits":
-        allowed = paths.without([*readable, *map(os.path.realpath, own)], paths.HIDDEN)
-        kernel.restrict_paths(allowed, [folder, *paths.DEVICES])
-    return (paths.Mounted if tier == "bwrap" else paths.Folder)(scratch_bytes, folder)
-
-
-def _supervise(tier: Tier, request: _Request, channel: socket.socket, readable: list[str]) -> NoReturn:
-    limits = Limits(**request["limits"])
-    scratch = _confine(tier, request, limits.scratch_bytes, readable)
+        paths.build_root([*readable, *own], paths.HIDDEN)
+        scratch = mounted = paths.Memory(limits.scratch_bytes, paths.SCRATCH)
+        mounted.mount()
+        os.chdir(mounted.path)
+    else:
+        kernel.prctl(kernel.NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        if tier != "rlimits":
+            allowed = paths.without([*readable, *map(os.path.realpath, own)], paths.HIDDEN)
+            kernel.restrict_paths(allowed, [folder, *paths.DEVICES])
+        scratch = (paths.Mounted if tier == "bwrap" else paths.Folder)(limits.scratch_bytes, folder)
     null = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
@@ -250,11 +230,11 @@ def _supervise(tier: Tier, request: _Request, channel: socket.socket, readable: 
     random.seed(worker.SEED)
     names = importlib.import_module(request["module"]).names(**request["arguments"])
     table = {scratch.path: paths.SCRATCH, sys.prefix: "/python", sys.base_prefix: "/python"}
-    table |= {os.path.dirname(path): "/data" for path in request["readable"] if os.path.dirname(path) != "/"}
+    table |= {os.path.dirname(path): "/data" for path in own if os.path.dirname(path) != "/"}
     shown_as = {path: name for path, name in table.items() if path != name}
     settings = Settings(limits, request["keep"], tier, scratch.path, request["rehearsal"], Clean(shown_as))
     supervisor = Supervisor(channel, names, settings, scratch)
-    channel.sendall(pack({"ready": shown_as}))
+    channel.send(json.dumps({"ready": shown_as}).encode())
     supervisor.serve()
 
 

@@ -7,7 +7,7 @@ share of correct requests and the recovery rate are our own.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.building.reading import builds, may_build, used
+from components.building import builds, may_build, used
 from components.core.errors import ConfigError
 from components.core.protocols import Scorer
 from components.core.traits import ScorerTraits, declared

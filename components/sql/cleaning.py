@@ -1,9 +1,8 @@
 """From what a model wrote to one statement that SQLite can run, as ClinicalAgent Bench prescribes it.
 
-Source: Liao et al. 2024, arXiv 2410.17657 (rules of the reference implementation, BlueZeros/ReflecTool at
-e89ef65); times and bounds from Lee et al. 2022, EHRSQL, and Lee et al. 2024, arXiv 2405.06673. Departure:
-fences may also be marked ``sqlite`` or in capitals. Rows become the text that models read and scorers compare: numbers
-to 3 decimals, rows sorted, the first 100 compared.
+Source: Liao et al. 2024, arXiv 2410.17657 (rules of the reference implementation, BlueZeros/ReflecTool at e89ef65);
+times and bounds from Lee et al. 2022, EHRSQL, and Lee et al. 2024, arXiv 2405.06673. Departure: fences may also be
+marked ``sqlite`` or in capitals. Models read and scorers compare numbers to 3 decimals, rows sorted, the first 100.
 """
 
 import re
@@ -33,16 +32,19 @@ _LOWER, _UPPER = (re.compile(rf" (\w+)_{end}", re.ASCII) for end in ("lower", "u
 
 
 def clean_sql(text: str, dataset_id: str) -> str:
-    """The statement in a model's text, with the placeholders of the dataset filled in.
-
-    Raises SqlError when the statement asks for the current time of a dataset that has none.
-    """
+    """The statement in a model's text, with the dataset's current time, and ``<vital>_lower`` and ``<vital>_upper``
+    where the first of each name the same vital sign. Raises SqlError where the dataset has no current time."""
     blocks = next((found for fence in _FENCES if (found := fence.findall(text))), [text])
     sql = re.sub(" +", " ", re.sub(r"[\r\n]", " ", blocks[-1])).strip()
     sql = SPLIT_OPERATORS.sub(r"\1=", sql)
     if "current_time" in sql:
         sql = sql.replace("current_time", f"'{current_time(dataset_id)}'")
-    return _with_bounds(sql).replace("%y", "%Y").replace("%j", "%J")
+    lower, upper = _LOWER.search(sql), _UPPER.search(sql)
+    if lower is not None and upper is not None and (vital := lower[1]) == upper[1]:
+        bounds = VITAL_BOUNDS.get(vital.replace("_", " "))
+        if bounds is not None:
+            sql = sql.replace(f"{vital}_lower", str(bounds[0])).replace(f"{vital}_upper", str(bounds[1]))
+    return sql.replace("%y", "%Y").replace("%j", "%J")
 
 
 def current_time(dataset_id: str) -> str:
@@ -51,17 +53,6 @@ def current_time(dataset_id: str) -> str:
         known = ", ".join(CURRENT_TIMES)
         raise SqlError(f"the database {dataset_id!r} has no fixed current_time (known: {known}); write the time itself")
     return CURRENT_TIMES[dataset_id]
-
-
-def _with_bounds(sql: str) -> str:
-    """Fill in ``<vital>_lower`` and ``<vital>_upper`` when the first of each name the same vital sign."""
-    lower, upper = _LOWER.search(sql), _UPPER.search(sql)
-    if lower is None or upper is None or lower[1] != upper[1]:
-        return sql
-    bounds = VITAL_BOUNDS.get(lower[1].replace("_", " "))
-    if bounds is None:
-        return sql
-    return sql.replace(f"{lower[1]}_lower", str(bounds[0])).replace(f"{lower[1]}_upper", str(bounds[1]))
 
 
 def cell_text(value: Any) -> str:
@@ -75,8 +66,3 @@ def cell_text(value: Any) -> str:
 def text_rows(rows: Iterable[Sequence[Any]], limit: int = 100) -> list[list[str]]:
     """Rows of texts, sorted as lists of texts, the first ``limit`` of them."""
     return sorted([cell_text(value) for value in row] for row in rows)[:limit]
-
-
-def result_text(rows: Iterable[Sequence[Any]], limit: int = 100) -> str:
-    """Rows in Python's list notation; ``[]`` without rows."""
-    return str(text_rows(rows, limit))

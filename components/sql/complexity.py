@@ -1,8 +1,7 @@
 """How complex a question over health records is, by its gold SQL: tables, columns, slots, and the level.
 
-Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128, whose levels are numbers of tables; without ``joins`` tables are
-counted as in the published code, which takes what follows a lower-case ``from`` for tables: it misses joined tables and
-SQL in capitals, and finds words in texts.
+Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128, whose levels are numbers of tables. The published code takes what
+follows a lower-case ``from``: it misses joined tables and SQL in capitals, and finds words in texts.
 """
 
 import re
@@ -17,6 +16,10 @@ _TOKEN = re.compile(
     r"|(?P<other>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|.)",
     re.DOTALL,
 )
+# Names of common table expressions: ``name [(columns)] as [not materialized] (``, after WITH or a comma.
+_EXPRESSION = re.compile(
+    r"(?:with(?: recursive)?|\x00,) (\w+)(?: \x00\((?: \w+| \x00,)* \x00\))? as(?: not)?(?: materialized)? \x00\("
+)
 _DERIVED = re.compile(r"t\d+")
 _SUBQUERY = {"select", "with", "values"}
 _ENDS = {"where", "group", "order", "having", "limit", "union", "intersect", "except", "window", "select"}
@@ -24,15 +27,14 @@ _UNITS = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
 
 
 def tables_of(sql: str, joins: bool = True) -> tuple[str, ...]:
-    """Distinct tables that a statement reads, by first appearance.
-
-    With ``joins`` (the project's rule): base tables after FROM, JOIN and the commas between them, in any case, in lower
-    case; names of common table expressions, table functions and words inside texts are none. Else the published rule.
-    """
+    """Distinct tables that a statement reads, by first appearance. With ``joins`` (the project's rule): base tables
+    after FROM, JOIN and the commas between them, in any case, in lower case; names of common table expressions, table
+    functions and words inside texts are none. Else the published rule."""
     if not joins:
         return tuple(dict.fromkeys(_PUBLISHED_TABLE.findall(sql)))
     tokens = _tokens(sql)
-    own = set(_expressions(tokens))
+    text = " ".join(token.text if token.named else f"\x00{token.text}" for token in tokens)
+    own = set(_EXPRESSION.findall(text))
     return tuple(dict.fromkeys(name for name in _sources(tokens) if name not in own))
 
 
@@ -87,21 +89,8 @@ def _tokens(sql: str) -> list[_Token]:
     return found
 
 
-def _expressions(tokens: Sequence[_Token]) -> Iterator[str]:
-    """Names of common table expressions: ``name [(columns)] as [not materialized] (``, after WITH or a comma."""
-    text = " ".join(token.text if token.named else f"\x00{token.text}" for token in tokens)
-    name = (
-        r"(?:with(?: recursive)?|\x00,) (\w+)(?: \x00\((?: \w+| \x00,)* \x00\))? as(?: not)?(?: materialized)? \x00\("
-    )
-    for match in re.finditer(name, text):
-        yield match[1]
-
-
 def _sources(tokens: Sequence[_Token]) -> Iterator[str]:
-    """Every name that stands where a table can stand.
-
-    ``listings``: per parenthesis, whether a list of tables continues; ``expecting``: whether the next name is one.
-    """
+    """Every name where a table can be. ``listings``: per parenthesis, whether a list of tables continues."""
     listings, expecting, end = [False], False, _Token("")
     for before, token, after in zip([end, *tokens], tokens, [*tokens[1:], end], strict=False):
         if token.text == "(" and not token.named:  # a sub-query, tables where one is expected, or anything else

@@ -1,8 +1,10 @@
-"""Statements of models, run on a SQLite file that they can only read, within limits of time and size."""
+"""Databases in folders, their schemas (from a Spider-style ``tables.json`` or the database itself), and statements of
+models that can only read them, within limits of time and size.
+"""
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -11,11 +13,14 @@ from time import monotonic
 from typing import Annotated, Any
 from urllib.parse import quote
 
+import orjson
 from annotated_types import Ge, Gt
 
 from components.core.errors import ConfigError
 from components.sql import ForbiddenSql, SqlError, UnreadableDatabase
 
+SUFFIXES = (".sqlite", ".db", ".sqlite3")
+SCHEMA_FILE = "tables.json"
 Row = tuple[Any, ...]
 
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
@@ -47,12 +52,9 @@ _READ_ONLY = "only reading is allowed here: one SELECT, or WITH followed by SELE
 
 @dataclass(frozen=True)
 class ReadOnly:
-    """A SQLite file of which statements can only read.
-
-    Every statement has a separate connection, so calls from several threads do not meet. ``seconds`` limits one
-    statement, ``max_rows`` its result, as do 50 MB of text and blobs, ``max_value`` (bytes) one value: more is refused,
-    never cut.
-    """
+    """A SQLite file of which statements can only read. Every statement has a separate connection, so calls from several
+    threads do not meet. ``seconds`` limits one statement, ``max_rows`` its result, as do 50 MB of text and blobs,
+    ``max_value`` (bytes) one value: more is refused, never cut."""
 
     path: Path
     seconds: Annotated[float, Gt(0)] = 5.0
@@ -60,15 +62,13 @@ class ReadOnly:
     max_value: Annotated[int, Ge(1)] = _SQUARE
 
     def run(self, sql: str) -> list[Row]:
-        """The rows of one statement.
-
-        Raises SqlError with SQLite's message or the limit that was passed, ForbiddenSql for what does more than read,
-        UnreadableDatabase where it is the file.
-        """
+        """The rows of one statement. Raises SqlError with SQLite's message or the limit that was passed, ForbiddenSql
+        for what does more than read, UnreadableDatabase where it is the file."""
         if _CLOCK.search(sql):
             raise ForbiddenSql("the statement asks for the machine's clock; name the time that is meant")
         denied: list[str] = []
         deadline = monotonic() + self.seconds
+        late = f"the statement ran for more than {self.seconds:g} seconds and was stopped"
         try:
             with closing(open_database(self.path)) as connection, closing(sqlite3.connect(":memory:")) as plain:
                 _guard(connection, plain, denied, self.max_value)
@@ -76,39 +76,31 @@ class ReadOnly:
                 cursor = connection.execute(sql)
                 if cursor.description is None:
                     raise ForbiddenSql(f"the statement returns no rows; {_READ_ONLY}")
-                return self._collected(cursor, deadline)
+                found, size = [], 0
+                for row in cursor:
+                    found.append(row)
+                    size += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+                    if len(found) > self.max_rows:
+                        raise SqlError(f"the result has more than {self.max_rows} rows; narrow it, count, or add LIMIT")
+                    if size > _MAX_BYTES:
+                        raise SqlError(f"the result is larger than {_MAX_BYTES} bytes; narrow it or add LIMIT")
+                    if monotonic() > deadline:
+                        raise SqlError(late)
+                return found
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:  # ValueError: a null byte, a lone surrogate
             if denied:
                 raise ForbiddenSql(f"{error} ({denied[0]}): {_READ_ONLY}") from None
             if _SECOND in str(error):
                 raise ForbiddenSql(str(error)) from None
             if monotonic() > deadline:
-                raise SqlError(f"the statement ran for more than {self.seconds:g} seconds and was stopped") from None
+                raise SqlError(late) from None
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _LOST:  # the low byte: what kind of error it is
                 raise UnreadableDatabase(str(error)) from None
             raise SqlError(str(error)) from None
 
-    def _collected(self, rows: Iterable[Row], deadline: float) -> list[Row]:
-        """All rows. Raises SqlError when there are too many of them, or they are too big, or it takes too long."""
-        found: list[Row] = []
-        size = 0
-        for row in rows:
-            found.append(row)
-            size += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
-            if len(found) > self.max_rows:
-                raise SqlError(f"the result has more than {self.max_rows} rows; narrow it, count, or add LIMIT")
-            if size > _MAX_BYTES:
-                raise SqlError(f"the result is larger than {_MAX_BYTES} bytes; narrow it or add LIMIT")
-            if monotonic() > deadline:
-                raise SqlError(f"the statement ran for more than {self.seconds:g} seconds and was stopped")
-        return found
-
 
 def open_database(path: Path) -> sqlite3.Connection:
-    """Open a file for reading; as immutable when it may not be written to, so that its folder may be read-only too.
-
-    Raises UnreadableDatabase when there is none, sqlite3.Error.
-    """
+    """Open a file for reading; as immutable when it may not be written to. Raises UnreadableDatabase, sqlite3.Error."""
     if not path.is_file():
         raise UnreadableDatabase(f"there is no database file {path.name!r}")
     logs = (path.with_name(path.name + end) for end in ("-wal", "-journal"))
@@ -147,31 +139,123 @@ def _guard(connection: sqlite3.Connection, plain: sqlite3.Connection, denied: li
         denied.append(" ".join(name for name in (first, second) if name) or f"action {action}")
         return sqlite3.SQLITE_DENY
 
-    for name in ("printf", "format"):
-        connection.create_function(name, -1, _bounded(name, plain, denied, _too_wide), deterministic=True)
-    for name, n_arguments in _SEARCHING.items() if max_value > _SQUARE else ():
-        search = _bounded(name, plain, denied, partial(_too_long, name, _SQUARE**2 // max_value))
-        connection.create_function(name, n_arguments, search, deterministic=True)
-    connection.set_authorizer(authorize)
+    longest = _SQUARE**2 // max_value
 
-
-def _bounded(
-    name: str, plain: sqlite3.Connection, denied: list[str], refusal: Callable[[Sequence[Any]], str]
-) -> Callable[..., Any]:
-    """A function of SQLite, computed by ``plain`` unless it is refused: no limit of time holds within a call."""
-
-    def call(*values: Any) -> Any:
-        if why := refusal(values):
+    def call(name: str, *values: Any) -> Any:
+        """A function of SQLite, computed by ``plain`` unless it is refused: no limit of time holds within a call."""
+        why = ""
+        if name in _SEARCHING:
+            if len(str(values[1])) > longest:
+                why = f"{name} takes at most {longest} characters to look for"
+        elif values and _WIDE.search(str(values[0])):
+            why = "printf takes no '*' and no width above 999"
+        if why:
             denied.append(why)
             raise ValueError(why)
         return plain.execute(f"SELECT {name}({', '.join('?' * len(values))})", values).fetchone()[0]
 
-    return call
+    bounded = {"printf": -1, "format": -1, **(_SEARCHING if max_value > _SQUARE else {})}
+    for name, n_arguments in bounded.items():
+        connection.create_function(name, n_arguments, partial(call, name), deterministic=True)
+    connection.set_authorizer(authorize)
 
 
-def _too_wide(values: Sequence[Any]) -> str:
-    return "printf takes no '*' and no width above 999" if values and _WIDE.search(str(values[0])) else ""
+@dataclass(frozen=True)
+class Table:
+    """A table: column -> type (text, number, time, or as SQLite declares it), and the columns of its key."""
+
+    name: str
+    columns: Mapping[str, str]
+    primary_key: Sequence[str] = ()
 
 
-def _too_long(name: str, longest: int, values: Sequence[Any]) -> str:
-    return f"{name} takes at most {longest} characters to look for" if len(str(values[1])) > longest else ""
+@dataclass(frozen=True)
+class Schema:
+    """Tables and foreign keys, each as ``(table.column, table.column)``."""
+
+    tables: Sequence[Table]
+    foreign_keys: Sequence[tuple[str, str]] = ()
+
+    @property
+    def text(self) -> str:
+        """In lower case, one line per table with its columns, then the foreign keys."""
+        lines = [f"{table.name}({', '.join(table.columns)})" for table in self.tables]
+        lines += [f"{one} = {other}" for one, other in self.foreign_keys]
+        return "\n".join(lines).lower()
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database file; ``id`` is its dataset id, ``schema_file`` its tables.json where there is one."""
+
+    id: str
+    file: Path
+    schema_file: Path | None = None
+
+    def schema(self) -> Schema:
+        """Read the schema. Raises SqlError when it cannot be read."""
+        return _declared(self.schema_file, self.id) if self.schema_file is not None else _live(self.file, self.id)
+
+
+def database_of(path: Path) -> Database:
+    """The one database at a path: a file, or a folder that holds it, itself or in a folder inside. The base name is the
+    dataset id; ``tables.json`` is next to the file or in the folder. Raises SqlError."""
+    if path.is_file():
+        listed = path.with_name(SCHEMA_FILE)
+        return Database(path.stem, path, listed if listed.is_file() else None)
+    if not path.is_dir():
+        raise SqlError(f"there is no database {path.name!r}")
+    for files in (path.iterdir(), path.rglob("*")):
+        found = sorted(file for file in files if file.suffix in SUFFIXES and file.is_file())
+        if len(found) > 1:
+            names = ", ".join(file.relative_to(path).as_posix() for file in found)
+            raise SqlError(f"the folder {path.name!r} must hold one database, found {names}")
+        if found:
+            tables = (found[0].with_name(SCHEMA_FILE), path / SCHEMA_FILE)
+            return Database(path.name, found[0], next(filter(Path.is_file, tables), None))
+    raise SqlError(f"the folder {path.name!r} holds no database (a file {' or '.join('*' + end for end in SUFFIXES)})")
+
+
+def _declared(path: Path, id: str) -> Schema:
+    """Read a tables.json: the only entry, or the one whose ``db_id`` is the database's id."""
+    try:
+        entries = orjson.loads(path.read_bytes())
+        chosen = entries if len(entries) == 1 else [entry for entry in entries if entry["db_id"] == id]
+        if len(chosen) != 1:
+            raise SqlError(f"{SCHEMA_FILE} of {id!r} must have one entry for it, found {len(chosen)}")
+        (entry,) = chosen
+        columns = list(zip(entry["column_names_original"], entry["column_types"], strict=True))  # column 0 is the star
+        keys, names = set(entry["primary_keys"]), entry["table_names_original"]
+        if len({name.lower() for name in names}) < len(names):
+            raise ValueError("two tables have the same name")
+        tables = [
+            Table(
+                name,
+                {column: kind for (table, column), kind in columns if table == number},
+                [column for index, ((table, column), _) in enumerate(columns) if table == number and index in keys],
+            )
+            for number, name in enumerate(names)
+        ]
+        full = [f"{names[table]}.{column}" if table >= 0 else column for (table, column), _ in columns]
+        return Schema(tables, [(full[one], full[other]) for one, other in entry["foreign_keys"]])
+    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+        raise SqlError(f"{SCHEMA_FILE} of {id!r} cannot be read: {type(error).__name__} {error}") from None
+
+
+def _live(path: Path, id: str) -> Schema:
+    """A schema from the database itself."""
+    kept = "type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+    tables, keys = [], []
+    try:
+        with closing(open_database(path)) as connection:
+            for (name,) in connection.execute(f"SELECT name FROM sqlite_master WHERE {kept} ORDER BY rowid").fetchall():
+                rows = connection.execute("SELECT name, type, pk FROM pragma_table_info(?)", (name,)).fetchall()
+                primary = [column for column, _, place in sorted(rows, key=lambda row: row[2]) if place]
+                tables.append(Table(name, {column: kind.lower() for column, kind, _ in rows}, primary))
+                for own, table, other in connection.execute(
+                    'SELECT "from", "table", "to" FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq', (name,)
+                ):
+                    keys.append((f"{name}.{own}", f"{table}.{other}" if other else table))
+    except sqlite3.Error as error:
+        raise SqlError(f"the schema of {id!r} cannot be read: {error}") from None
+    return Schema(tables, keys)

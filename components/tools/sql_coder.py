@@ -25,9 +25,8 @@ from components.core.types import Observation
 from components.files.attachments import SampleFiles
 from components.prompts import load
 from components.sql import SqlError, UnreadableDatabase
-from components.sql.cleaning import CURRENT_TIMES, clean_sql, result_text
-from components.sql.reading import ReadOnly, Row
-from components.sql.schema import Database, Schema, Table, database_of
+from components.sql.cleaning import CURRENT_TIMES, clean_sql, text_rows
+from components.sql.reading import Database, ReadOnly, Row, Schema, Table, database_of
 from components.text.bm25 import Bm25
 from components.text.structured import read_yaml
 from components.tools.backends import DATA, spec_of
@@ -111,7 +110,7 @@ class SQLCoder:
         if tried.error:
             failed = f"The query could not be converted into SQL that runs, after {attempts} attempts"
             raise ToolError(f"{failed}; the last error: {tried.error}", "conversion_failed", data)
-        return Observation(result_text(tried.rows, _SHOWN_ROWS), data)
+        return Observation(str(text_rows(tried.rows, _SHOWN_ROWS)), data)
 
     async def _run(self, database: Database, text: str) -> _Tried:
         """Run the statement in a text. Raises ToolError: declined when the text gives none, unavailable."""

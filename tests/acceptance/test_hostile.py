@@ -3,13 +3,12 @@
 import json
 import os
 import re
-from collections.abc import Mapping
 
 import orjson
 import pytest
 from aiohttp import web
 
-from components.models.simulated.serve import Server, request_of
+from components.models.simulated.serve import ChatRequest, Server
 from tests.acceptance.command import Served, counted, endpoint, here, told
 from tests.acceptance.own import HOSTILE, IDS, Trickster
 
@@ -26,8 +25,8 @@ KINDS = {
 class Careless(Server):
     """Sends half surrogates, as some small servers do."""
 
-    async def _answer(self, body: Mapping[str, object]) -> web.Response:
-        said = self.model.core.reply(*_read(body))
+    async def _answer(self, asked: ChatRequest) -> web.Response:
+        said = self.model.core.reply(asked.messages, asked.tools, asked.seed)
         message = {"role": "assistant", "content": said.message.content}
         if said.message.tool_calls:
             message["tool_calls"] = [
@@ -37,11 +36,6 @@ class Careless(Server):
         self.seen["answered"] += 1
         reply = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}  # fmt: skip
         return web.Response(body=json.dumps(reply).encode(), content_type="application/json")
-
-
-def _read(body):
-    asked = request_of(body)
-    return asked.messages, asked.tools, asked.seed
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import orjson
 import pytest
 from aiohttp import web
 
-from components.models.simulated.serve import Server
+from components.models.simulated.serve import Server, read_request
 from runner.storage.journal import Journal
 from runner.storage.texts import _lines
 from tests.acceptance.command import Served, endpoint, here, run, told
@@ -42,7 +42,7 @@ class Echo(Server):
         self.seen[key] += 1
         echoes = self._echoes(key)
         n = self.seen["requests"] % (len(echoes) + 1)
-        return await self._answer(orjson.loads(await request.read())) if n == len(echoes) else echoes[n]
+        return await self._answer(read_request(await request.read())) if n == len(echoes) else echoes[n]
 
 
 def everything(folder):

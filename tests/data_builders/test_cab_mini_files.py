@@ -15,9 +15,8 @@ import pytest
 from PIL import Image
 
 from components.cab.tasks import TASKS as CAB_TASKS
-from components.sql.cleaning import clean_sql, result_text
-from components.sql.reading import ReadOnly
-from components.sql.schema import database_of
+from components.sql.cleaning import clean_sql, text_rows
+from components.sql.reading import ReadOnly, database_of
 from data_builders.cab_mini import __main__ as builder
 from data_builders.cab_mini import ehr_tasks, hospital
 from data_builders.cab_mini import make_documents as documents
@@ -230,7 +229,7 @@ def test_gold_sql_gives_the_gold_answer_by_the_rules_of_the_benchmark(task):
     for row in records(task):
         gold, folder = row["eval"]["answer"], SHIPPED / row["sql_database"]
         rows = ReadOnly(database_of(folder).file).run(clean_sql(row["eval"]["sql"], folder.name))
-        text = result_text(rows)
+        text = str(text_rows(rows))
         cells = [cells[0] for cells in ast.literal_eval(gold)] if task == "ehrsql" else gold
         assert cells and all(cell in text for cell in cells), (first_line(row), gold, text)
         assert gold == (ehr_tasks.rows_text(rows) if task == "ehrsql" else ehr_tasks.values(rows))

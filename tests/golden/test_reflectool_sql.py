@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from components.sql.cleaning import clean_sql, result_text
+from components.sql.cleaning import clean_sql, text_rows
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)
 
@@ -26,4 +26,4 @@ def test_cleaning(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", list(vectors("sql_result_text")))
 def test_result_text(case: dict[str, Any]) -> None:
-    assert result_text(case["rows"]) == case["expected"]
+    assert str(text_rows(case["rows"])) == case["expected"]

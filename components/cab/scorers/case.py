@@ -9,8 +9,7 @@ from typing import Any
 from components.cab.tasks import Form
 from components.sql import SqlError
 from components.sql.cleaning import clean_sql, text_rows
-from components.sql.reading import ReadOnly
-from components.sql.schema import Database, database_of
+from components.sql.reading import Database, ReadOnly, database_of
 
 
 class Unscored(Exception):

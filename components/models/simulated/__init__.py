@@ -1,18 +1,22 @@
 """The embedded default model: deterministic, without key or network (docs/explanation/simulated.md)."""
 
 import asyncio
+import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
+from hashlib import blake2b
+from itertools import takewhile
+from string import punctuation
+from typing import Annotated, Any, Literal
 
+import orjson
 from annotated_types import Ge, Interval, Lt
 
 from components.core.messages import Completion, Message, Request, Sampling, ToolSpec, Usage
 from components.core.traits import ModelTraits
-from components.core.types import Sample
-from components.models.simulated.key import AnswerKey
+from components.core.types import Problem, Sample
 from components.models.simulated.responders import Generic, PromptAlone
 from components.simulation.asked import Asked, Responder, Voice
 from components.simulation.draws import Draws, Rates
@@ -32,13 +36,73 @@ _SIGNS = tuple(
     )
 )  # fmt: skip
 _PLACES = (re.compile(r"^Thought: ", re.MULTILINE), re.compile("<Purpose>"))
+_REMEMBERED = 4_000
+_SORTED = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+_EXAMPLE = "\n[Example of an answer]\n"  # what follows is another patient's
+_LABEL = 24  # longest label before a question, such as "Question: "
 Rate = Annotated[float, Interval(ge=0, le=1)]
+
+
+class AnswerKey:
+    """Finds the sample that a conversation is about, by its question and, of several, by what else is shown of it."""
+
+    def __init__(self, samples: Iterable[Sample] = ()) -> None:
+        self._by_line: dict[str, list[Sample]] = {}
+        self._seen: dict[bytes, tuple[Sample, ...]] = {}
+        digests = []
+        for sample in samples:
+            problem = sample.problem  # without its images
+            texts = [problem.question, dict(problem.choices), problem.context, dict(problem.inputs)]
+            whole = [*texts, sample.target, dict(sample.metadata)]
+            try:
+                data = orjson.dumps(whole, _plain, _SORTED)
+            except TypeError:  # half surrogates
+                data = json.dumps(whole, sort_keys=True, default=_plain).encode()
+            digests.append(blake2b(data, digest_size=8).digest())
+            line = sample.problem.question.strip().split("\n", 1)[0].strip()
+            closed = (f"{line}?",) if line and line[-1] not in punctuation else ()  # as agents may close it
+            for key in (line, *closed):
+                self._by_line.setdefault(key, []).append(sample)
+        # Of all that the samples hold, in whatever order they come; empty without any.
+        self.digest = blake2b(b"".join(sorted(digests)), digest_size=8).hexdigest() if digests else ""
+
+    def find(self, messages: Sequence[Message]) -> Sample | None:
+        """The sample whose question is in the newest message that holds one; None when there is none."""
+        systems = (one.text.partition("\n[Query]\n")[2] for one in messages if one.role == "system")
+        queries = (Message("user", text.partition("\n[Plan]\n")[0]) for text in systems)  # that they pass on
+        for message in (*reversed(messages), *queries):
+            if message.role != "user":
+                continue
+            if (found := self._seen.get(message.digest)) is None:
+                if len(self._seen) > _REMEMBERED:
+                    self._seen.clear()
+                found = self._seen[message.digest] = self._search(message)
+            if found:
+                if len(found) == 1 or not found[0].problem.context:
+                    return found[0]
+                texts, question = [one.text for one in messages], found[0].problem.question
+                same = (one for one in found if one.problem.question == question and one.problem.context)
+                shown = (one for one in same if any(one.problem.context.partition("\n\n")[0] in text for text in texts))
+                return next(shown, found[0])  # the one whose context begins as a message does: of its database
+        return None
+
+    def _search(self, message: Message) -> tuple[Sample, ...]:
+        """Samples whose question is in the message: those of which it shows more first, and among equals the last of
+        the text, since solved examples come before the question."""
+        text, found = message.text.partition(_EXAMPLE)[0], list[tuple[int, Sample]]()
+        for number, line in enumerate(text.split("\n")):
+            known = self._by_line.get(line := line.strip())
+            if known is None and (start := line.find(": ", 0, _LABEL)) > 0:
+                known = self._by_line.get(line[start + 2 :])
+            found += [(number, s) for s in known or () if s.problem.question.strip() in text]
+        if len(found) > 1:
+            found.sort(key=lambda one: (-_overlap(one[1].problem, message), -one[0]))
+        return tuple(sample for _, sample in found)
 
 
 @dataclass
 class Simulated:
-    """The simulated core as a Model. ``responders`` answer for families, in their order; ``latency_seconds`` is the
-    mean of an exponential distribution."""
+    """The simulated core as a Model. ``latency_seconds`` is the mean of an exponential distribution."""
 
     competence: Rate = 0.85
     planning_slip_rate: Rate = 0.1
@@ -96,10 +160,8 @@ class Simulated:
 
 @dataclass
 class Core:
-    """A chain of responders: a function of the messages, the tools and the seed.
-
-    It is not a mock of an answer: what the prompt leaves out, it does not do. The answer key is its medical knowledge.
-    """
+    """A chain of responders: a function of the messages, the tools and the seed. It is not a mock of an answer: what
+    the prompt leaves out, it does not do. The answer key is its medical knowledge."""
 
     rates: Rates
     responders: Sequence[Responder] = ()
@@ -114,33 +176,25 @@ class Core:
 
     def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int) -> Completion:
         """The first reply of the chain; tokens are estimated as a quarter of the bytes."""
-        request = self._asked(messages, tools, seed)
+        sample = self.key.find(messages)
+        draws = Draws(seed, messages, None if sample is None else sample.problem.question)
+        known = (one.knowledge(sample) for one in self._chain) if sample is not None else iter(())
+        request = Asked(messages, tools, self.rates, draws, next((one for one in known if one is not None), None))
+        voices = (one.voice(request) for one in self._chain)
+        request = replace(request, voice=next((one for one in voices if one is not None), Voice()))
         message = next(reply for one in self._chain if (reply := one.reply(request)) is not None)
         message = add_doubt(message, messages, self.rates, request.draws)
         sent = sum(len(m.wire) for m in messages) + sum(len(t.wire) for t in tools)
         usage = Usage(sent // 4, max(1, len(message.wire) // 4), 0.0)
         return Completion(message, usage, "tool_calls" if message.tool_calls else "stop")
 
-    def _asked(self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int) -> Asked:
-        """The request with what is known of its sample, and the voice that it asks for."""
-        sample = self.key.find(messages)
-        draws = Draws(seed, messages, None if sample is None else sample.problem.question)
-        known = (one.knowledge(sample) for one in self._chain) if sample is not None else iter(())
-        request = Asked(messages, tools, self.rates, draws, next((one for one in known if one is not None), None))
-        voices = (one.voice(request) for one in self._chain)
-        return replace(request, voice=next((one for one in voices if one is not None), Voice()))
-
 
 def add_doubt(reply: Message, messages: Sequence[Message], rates: Rates, draws: Draws) -> Message:
     """The reply, with a sentence on what the newest messages show of a tool; ``competence`` is how often it is seen."""
-    newest: list[str] = []
-    for message in reversed(messages):
-        if message.role not in ("user", "tool"):
-            break
-        newest.append(message.text)
+    newest = takewhile(lambda message: message.role in ("user", "tool"), reversed(messages))
     signs = [
         sentence.format(*found.groups())
-        for text in newest
+        for text in (message.text for message in newest)
         for words, sign, sentence in _SIGNS
         if words in text and (found := sign.search(text))
     ]
@@ -154,3 +208,21 @@ def add_doubt(reply: Message, messages: Sequence[Message], rates: Rates, draws: 
     if reply.tool_calls:
         return replace(reply, content=f"{signs[0]} {reply.text}".strip())
     return reply
+
+
+def _plain(value: Any) -> Any:
+    """What JSON does not know, always in one order."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    return sorted(map(str, value)) if isinstance(value, set | frozenset) else str(value)
+
+
+def _overlap(problem: Problem, message: Message) -> int:
+    """How much of a problem a message shows, other than its question."""
+    text, parts = message.text, message.content if isinstance(message.content, tuple) else ()
+    return (
+        2 * bool(problem.context and problem.context in text)
+        + bool(problem.choices and all(option in text for option in problem.choices.values()))
+        + bool(problem.images and all(image in parts for image in problem.images))
+        + bool(problem.inputs and all(f'"{name}"' in text for name in problem.inputs.values()))
+    )

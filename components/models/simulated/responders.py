@@ -32,61 +32,55 @@ _CLOSING = ("Finish", "Refuse", "refuse")
 
 
 class PromptAlone(Responder):
-    """Prompts of the judge, of the stage that optimizes, of agents that reflect or reason first.
-
-    Grades are crude on purpose: on an ordered scale they follow how many of the reference's words the rest says; of
-    unordered categories the one whose sentence shares most words with what was done. No answer key is asked.
-    """
+    """Prompts of the judge, the optimizer, agents that reflect or reason first. Grades are crude, without a key."""
 
     def reply(self, asked: Asked) -> Message | None:
         """The reply to a prompt of one message."""
-        text = _replied(asked) if len(asked.messages) == 1 else None
-        return None if text is None else said(text)
+        if len(asked.messages) != 1:
+            return None
+        if asked.rendered_from("judged/grade"):
+            return said(_grades(asked.last))
+        if asked.rendered_from("optimize/reflect", "reflexion/reflect"):
+            used = [name for name, _ in _ACTION.findall(asked.last) if name not in _INNER]
+            if not used:
+                advice = "Ask the tool that fits the task, with all the words of the question, before answering."
+                return said(f"No tool was asked. {advice}")
+            advice = "look at what comes back before answering, and give the answer in the form that was asked for."
+            names = ", ".join(dict.fromkeys(used))
+            return said(f"{names} should get the whole question, not a few words of it; {advice}")
+        if asked.rendered_from("optimize/suggest"):
+            learnt: dict[str, list[str]] = {}
+            for name, parameters in _ACTION.findall(asked.last.rpartition("\nSecond attempt:\n")[2]):
+                known = ", ".join(_PARAMETER.findall(parameters)) or "the parameters"
+                learnt.setdefault(name, [f"Fill {known} with all that the task says, word for word."])
+            return said(orjson.dumps(learnt).decode())
+        if asked.rendered_from("optimize/merge"):
+            parts = asked.last.partition("\n\nNew:\n")
+            texts = parts[0].rpartition("Known so far:\n")[2], parts[2].partition("\n\n")[0]
+            once = dict.fromkeys(lesson for text in texts for lesson in lessons(array_in(text)) or ())
+            return said(orjson.dumps(list(once)).decode())
+        reasoning, asks, rest = asked.last.rpartition("\nTherefore, ")
+        named = _NAMED.findall(reasoning) if asks and rest.endswith("the answer is") else []
+        return said(f"The answer is {named[-1]}") if named else None
 
 
-def _replied(asked: Asked) -> str | None:
-    text = asked.last
-    if asked.rendered_from("judged/grade"):
-        return _graded(text)
-    if asked.rendered_from("optimize/reflect", "reflexion/reflect"):
-        return _reflected(text)
-    if asked.rendered_from("optimize/suggest"):
-        return _suggested(text)
-    if asked.rendered_from("optimize/merge"):
-        return _merged(text)
-    reasoning, asks, rest = text.rpartition("\nTherefore, ")
-    named = _NAMED.findall(reasoning) if asks and rest.endswith("the answer is") else []
-    return f"The answer is {named[-1]}" if named else None
-
-
-def _graded(text: str) -> str:
-    """A category for each field of the rubric."""
-    head, _, asked = text.rpartition("\nRubric: ")
+def _grades(text: str) -> str:
+    """A category for each field of the rubric: on a scale the one at the place that the share of the reference's words
+    has, else the one that shares most of its own words with what was done, of equals the first."""
+    head, _, rubric = text.rpartition("\nRubric: ")
     texts = dict(_TEXT.findall(head))
-    lines = []
-    for name, how, listed in _FIELD.findall(asked):
-        categories = dict(_CATEGORY.findall(listed))
-        picked = _on_a_scale(texts, categories) if "from the best" in how else _nearest(texts, categories)
-        lines.append(f"{name}: {picked}")
-    return "\n".join(["I go by the words that the texts share.", *lines])
-
-
-def _on_a_scale(texts: Mapping[str, str], categories: Mapping[str, str]) -> str:
-    """The category at the place that the share of the reference's words has on the scale."""
     wanted = _words(texts.get("Reference", ""))
-    others = " ".join(text for title, text in texts.items() if title != "Reference")
-    there = _words(texts.get("Answer", others))
-    share = len(wanted & there) / len(wanted) if wanted else 0.0
-    names = list(categories)
-    return names[round((1 - share) * (len(names) - 1))]
-
-
-def _nearest(texts: Mapping[str, str], categories: Mapping[str, str]) -> str:
-    """The category that shares most of its own words with what was done; of equals the first."""
-    sentences = {name: _words(f"{name.replace('_', ' ')} {sentence}") for name, sentence in categories.items()}
-    often = Counter(word for words in sentences.values() for word in words)
+    answer = texts.get("Answer", " ".join(text for title, text in texts.items() if title != "Reference"))
+    share = len(wanted & _words(answer)) / len(wanted) if wanted else 0.0
     done = _words(" ".join(text for title, text in texts.items() if title not in _GIVEN))
-    return max(sentences, key=lambda name: sum(1 / often[word] for word in sentences[name] & done))
+    lines = ["I go by the words that the texts share."]
+    for field, how, listed in _FIELD.findall(rubric):
+        sentences = {name: _words(f"{name.replace('_', ' ')} {words}") for name, words in _CATEGORY.findall(listed)}
+        names, often = list(sentences), Counter(word for words in sentences.values() for word in words)
+        weights = {name: sum(1 / often[word] for word in words & done) for name, words in sentences.items()}
+        place = round((1 - share) * (len(names) - 1))
+        lines.append(f"{field}: {names[place] if 'from the best' in how else max(names, key=weights.__getitem__)}")
+    return "\n".join(lines)
 
 
 def _words(text: str) -> set[str]:
@@ -95,39 +89,9 @@ def _words(text: str) -> set[str]:
     return words - _COMMON or words
 
 
-def _reflected(text: str) -> str:
-    """Advice on the actions of an attempt."""
-    used = [name for name, _ in _ACTION.findall(text) if name not in _INNER]
-    if not used:
-        advice = "Ask the tool that fits the task, with all the words of the question, before answering."
-        return f"No tool was asked. {advice}"
-    advice = "look at what comes back before answering, and give the answer in the form that was asked for."
-    return f"{', '.join(dict.fromkeys(used))} should get the whole question, not a few words of it; {advice}"
-
-
-def _suggested(text: str) -> str:
-    """A lesson on each action of the second attempt."""
-    second = text.rpartition("\nSecond attempt:\n")[2]
-    learnt: dict[str, list[str]] = {}
-    for name, parameters in _ACTION.findall(second):
-        known = ", ".join(_PARAMETER.findall(parameters)) or "the parameters"
-        learnt.setdefault(name, [f"Fill {known} with all that the task says, word for word."])
-    return orjson.dumps(learnt).decode()
-
-
-def _merged(text: str) -> str:
-    """Both lists, what is said twice once."""
-    old, _, new = text.partition("\n\nNew:\n")
-    lists = [lessons(array_in(part)) or [] for part in (old.rpartition("Known so far:\n")[2], new.partition("\n\n")[0])]
-    return orjson.dumps(list(dict.fromkeys([*lists[0], *lists[1]]))).decode()
-
-
 class Generic(Responder):
-    """Any prompt, any sample.
-
-    It calls offered tools with plausible arguments and then answers, takes part in votes, chooses among options, and
-    fills in the form that a prompt ends with.
-    """
+    """Any prompt, any sample. It calls offered tools with plausible arguments and then answers, takes part in votes,
+    chooses among options, and fills in the form that a prompt ends with."""
 
     def knowledge(self, sample: Sample) -> Knowledge:
         """Options, a decision, or an answer in words."""
@@ -159,21 +123,16 @@ class Generic(Responder):
         """A vote, a filled-in form, or the answer on the last line."""
         if _VOTE.search(asked.last.rstrip()):
             return "YES"
-        if asked.style is None and (form := _form(asked.last)):
-            return "\n".join(f"{label}: {_opinion(asked)}" for label in form)
+        head, _, form = asked.last.rstrip().rpartition(":\n")
+        labels = [_FORM.match(line) for line in form.split("\n")] if head and asked.style is None else []
+        if labels and all(labels):
+            return "\n".join(f"{label[1]}: {_opinion(asked)}" for label in labels if label)
         if asked.knowledge is None:
             return "Answer: not known"
         if asked.voice.opines or asked.knowledge.open_ended:
             return asked.voice.worded(_opinion(asked), asked.draws)
         reasons = any("step by step" in one.text for one in asked.messages if one.role != "assistant")
         return asked.knowledge.marked(asked.rates, reasons, asked.draws)
-
-
-def _form(text: str) -> list[str]:
-    """The labels of the lines in which a prompt shows the form of a reply, at its end."""
-    head, _, form = text.rstrip().rpartition(":\n")
-    found = [_FORM.match(line) for line in form.split("\n")] if head else []
-    return [one[1] for one in found if one is not None] if all(found) else []
 
 
 def _opinion(asked: Asked) -> str:
@@ -190,10 +149,8 @@ def _plausible(name: str, schema: Any, asked: Asked) -> Any:
         return schema["enum"][0]
     if kind in ("number", "integer"):
         return schema.get("minimum", 1)
-    if kind == "boolean":
-        return True
-    if kind == "object":
-        return {}
+    if kind in ("boolean", "object"):
+        return True if kind == "boolean" else {}
     problem = asked.sample.problem if asked.sample is not None else None
     text = asked.last if problem is None else problem.inputs.get(name, problem.question)
     return [text] if kind == "array" else text

@@ -33,22 +33,15 @@ class ChatRequest:
     model: str
 
 
-def body_of(raw: bytes) -> Mapping[str, Any]:
-    """The JSON object that was sent. Raises Unreadable."""
+def read_request(raw: bytes) -> ChatRequest:
+    """The request in a body, its parts with their digests. Raises Unreadable; later failures are the server's."""
     try:
         body = orjson.loads(raw)
-    except ValueError as error:
-        raise Unreadable(str(error)) from None
-    if not isinstance(body, dict):
-        raise Unreadable(f"found {type(body).__name__}, an object was expected")
-    return body
-
-
-def request_of(body: Mapping[str, Any]) -> ChatRequest:
-    """The request in a body. Raises Unreadable; whatever goes wrong later is the server's fault."""
-    try:
-        messages = tuple(message_of(one) for one in body["messages"])
-        tools = tuple(spec_of(one) for one in body.get("tools") or ())
+        messages = tuple(_message(one) for one in body["messages"])
+        functions = [one["function"] for one in body.get("tools") or ()]
+        tools = tuple(
+            ToolSpec(one["name"], one.get("description", ""), one.get("parameters") or {}) for one in functions
+        )
         if not messages:
             raise ValueError("there are no messages")
         return ChatRequest(messages, tools, int(body.get("seed") or 0), str(body.get("model") or ""))
@@ -56,8 +49,7 @@ def request_of(body: Mapping[str, Any]) -> ChatRequest:
         raise Unreadable(str(error)) from None
 
 
-def message_of(wire: Mapping[str, Any]) -> Message:
-    """A message from its wire form, with the same digest."""
+def _message(wire: Mapping[str, Any]) -> Message:
     content = wire.get("content") or ""
     if not isinstance(content, str):
         content = tuple(p["text"] if p["type"] == "text" else Image(p["image_url"]["url"]) for p in content)
@@ -65,12 +57,6 @@ def message_of(wire: Mapping[str, Any]) -> Message:
         ToolCall(c["id"], c["function"]["name"], c["function"]["arguments"]) for c in wire.get("tool_calls") or ()
     )
     return Message(wire["role"], content, calls, wire.get("tool_call_id"))
-
-
-def spec_of(wire: Mapping[str, Any]) -> ToolSpec:
-    """A tool from its wire form, with the same digest."""
-    function = wire["function"]
-    return ToolSpec(function["name"], function.get("description", ""), function.get("parameters") or {})
 
 
 @dataclass(frozen=True)
@@ -89,8 +75,7 @@ class Faults:
 
 @dataclass
 class Server:
-    """One endpoint. ``latency`` seconds are added to every good reply; ``seen`` counts what came and went. A prompt of
-    more than ``context_tokens`` is refused."""
+    """One endpoint. ``latency`` seconds are added to good replies; prompts above ``context_tokens`` are refused."""
 
     model: Simulated
     faults: Faults = field(default_factory=Faults)
@@ -105,14 +90,20 @@ class Server:
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Listen. Returns the base URL to give as ``model.api_base``; port 0 picks a free one."""
+
+        async def models(_: web.Request) -> web.Response:
+            return web.json_response({"object": "list", "data": [{"id": self.model.name, "object": "model"}]})
+
+        async def stats(_: web.Request) -> web.Response:
+            return web.json_response(dict(self.seen) | {"in_flight": self.in_flight})
+
         app = web.Application(client_max_size=64 << 20)
         app.router.add_post("/v1/chat/completions", self._complete)
-        app.router.add_get("/v1/models", self._models)
-        app.router.add_get("/stats", self._stats)
+        app.router.add_get("/v1/models", models)
+        app.router.add_get("/stats", stats)
         self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, host, port, backlog=4096)
-        await site.start()
+        await web.TCPSite(self._runner, host, port, backlog=4096).start()
         return f"http://{host}:{self._runner.addresses[0][1]}/v1"
 
     async def stop(self) -> None:
@@ -125,9 +116,9 @@ class Server:
         self.in_flight += 1
         self.seen["most_in_flight"] = max(self.seen["most_in_flight"], self.in_flight)
         try:
-            body = body_of(await request.read())
+            chat = read_request(await request.read())
             bad = await self._fault(request)
-            return bad if bad is not None else await self._answer(body)
+            return await self._answer(chat) if bad is None else bad
         except Unreadable as error:
             self.seen["bad_requests"] += 1
             return _error(400, f"unreadable request: {error}", "invalid_request_error")
@@ -138,11 +129,12 @@ class Server:
         """Maybe misbehave."""
         faults, kinds = self.faults, ("status_429", "status_500", "resets", "stalls", "malformed")
         shares = [vars(faults)[kind] for kind in kinds]
-        kind = self._random.choices([*kinds, None], [*shares, max(0.0, 1 - sum(shares))])[0]
-        if kind is None:
-            return None
-        self.seen[kind] += 1
+        kind = self._random.choices([*kinds, ""], [*shares, max(0.0, 1 - sum(shares))])[0]
+        if kind:
+            self.seen[kind] += 1
         match kind:
+            case "":
+                return None
             case "status_429":
                 reply = _error(429, "too many requests", "rate_limit_error")
                 reply.headers["Retry-After"] = f"{faults.retry_after:g}"
@@ -157,8 +149,8 @@ class Server:
             request.transport.abort()
         return web.Response(status=500)
 
-    async def _answer(self, body: Mapping[str, Any]) -> web.Response:
-        started, request = time.monotonic(), request_of(body)
+    async def _answer(self, request: ChatRequest) -> web.Response:
+        started = time.monotonic()
         completion = self.model.core.reply(request.messages, request.tools, request.seed ^ self.model.seed)
         message, usage = completion.message, completion.usage
         if self.context_tokens is not None and (usage.input_tokens or 0) > self.context_tokens:
@@ -181,12 +173,6 @@ class Server:
             "usage": {"prompt_tokens": sent, "completion_tokens": written, "total_tokens": sent + written},
         }
         return web.Response(body=orjson.dumps(reply), content_type="application/json")
-
-    async def _models(self, request: web.Request) -> web.Response:
-        return web.json_response({"object": "list", "data": [{"id": self.model.name, "object": "model"}]})
-
-    async def _stats(self, request: web.Request) -> web.Response:
-        return web.json_response(dict(self.seen) | {"in_flight": self.in_flight})
 
 
 def _error(status: int, text: str, kind: str) -> web.Response:

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from Levenshtein import distance
 
-from components.building.reading import may_build
+from components.building import may_build
 from components.core.traits import ScorerTraits
 from components.core.types import Trajectory
 from components.radiology.execution import (

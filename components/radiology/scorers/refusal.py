@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from components.building.reading import first_refusal
+from components.building import first_refusal
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import kind_of, task_of

@@ -6,12 +6,13 @@ import pytest
 from components.arithmetic import functions
 from components.arithmetic.evaluate import LENGTH, as_text, evaluate
 from components.core.errors import ToolError
+from tests.table import each_row
 
 FUNCTIONS = {**functions.FUNCTIONS, **functions.DATE_FUNCTIONS}
 
 
-@pytest.mark.parametrize(
-    "text,expected",
+@each_row(
+    "text, expected",
     [
         ("2 + 3 * 4", "14"),
         ("(2 + 3) * 4 - -1", "21"),
@@ -45,8 +46,8 @@ def test_expressions_have_a_value(text, expected):
     assert as_text(evaluate(text, FUNCTIONS)) == expected
 
 
-@pytest.mark.parametrize(
-    "text,said",
+@each_row(
+    "text, said",
     [
         ("", "is empty"),
         ("1 / 0", "division by zero"),
@@ -99,7 +100,7 @@ def test_what_is_wrong_is_named_at_once(text, said):
     assert time.perf_counter() - start < 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "__import__('os').system('true')",

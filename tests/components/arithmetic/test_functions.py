@@ -5,10 +5,11 @@ import pytest
 
 from components.arithmetic.functions import CONSTANTS, DATE_FUNCTIONS, FUNCTIONS, invalid, later, number, read_date
 from components.core.errors import ToolError
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    "name,given,expected",
+@each_row(
+    "name, given, expected",
     [
         ("min", (3, 1.5, 2), 1.5),
         ("max", ([3, 8, 2],), 8),
@@ -39,8 +40,8 @@ def test_whole_numbers_stay_whole():
     assert isinstance(FUNCTIONS["round"](2.7), int) and isinstance(FUNCTIONS["sum"](1, 2), int)
 
 
-@pytest.mark.parametrize(
-    "name,given,said",
+@each_row(
+    "name, given, said",
     [
         ("sqrt", ("9",), "sqrt needs numbers, found '9'"),
         ("min", (), "min needs at least one number"),
@@ -63,12 +64,12 @@ def test_a_yes_counts_as_one():
     assert str(invalid("no")) == "no"
 
 
-@pytest.mark.parametrize("text", ["02/29/2024", "2024-02-29", " 02/29/24 ", date(2024, 2, 29)])
+@each_row("text", ["02/29/2024", "2024-02-29", " 02/29/24 ", date(2024, 2, 29)])
 def test_dates_are_read_in_each_form(text):
     assert read_date(text) == date(2024, 2, 29) == DATE_FUNCTIONS["date"](text)
 
 
-@pytest.mark.parametrize("text", ["29.02.2024", "02/30/2024", "soon", 20240229])
+@each_row("text", ["29.02.2024", "02/30/2024", "soon", 20240229])
 def test_what_is_no_date_is_refused(text):
     with pytest.raises(ToolError, match="MM/DD/YYYY") as caught:
         read_date(text)

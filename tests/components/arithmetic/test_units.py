@@ -2,6 +2,7 @@ import pytest
 
 from components.arithmetic.units import ALIASES, FUNCTIONS, SUBSTANCES, as_call, convert, read_unit
 from components.core.errors import ToolError
+from tests.table import each_row
 
 
 def test_every_alias_means_a_substance():
@@ -19,8 +20,8 @@ def test_masses_give_the_conversion_factors_of_laboratories():
     assert round(SUBSTANCES["bilirubin"].mass / 10, 1) == 58.5  # 17.1 umol/L are 1 mg/dL
 
 
-@pytest.mark.parametrize(
-    "value,start,end,expected",
+@each_row(
+    "value, start, end, expected",
     [
         (1, "kg", "g", 1000),
         (10, "lbs", "kg", 4.5359237),
@@ -47,8 +48,8 @@ def test_plain_units_are_converted(value, start, end, expected):
     assert convert(value, start, end) == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    "value,start,end,substance,expected",
+@each_row(
+    "value, start, end, substance, expected",
     [
         (5.5, "mmol/L", "mg/dL", "glucose", 99.09),
         (88.4, "umol/L", "mg/dL", "Creatinine", 1.0),
@@ -65,8 +66,8 @@ def test_a_substance_relates_mass_amount_charge_and_activity(value, start, end, 
     assert convert(expected, end, start, substance) == pytest.approx(value, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    "start,end,substance,said",
+@each_row(
+    "start, end, substance, said",
     [
         ("mmol/L", "mg/dL", "", "name the substance"),
         ("mmol/L", "mg/dL", "unobtainium", "not known; there are albumin"),
@@ -91,8 +92,8 @@ def test_a_unit_is_a_factor_and_powers():
     assert read_unit("mg/kg").powers == {}
 
 
-@pytest.mark.parametrize(
-    "text,call",
+@each_row(
+    "text, call",
     [
         ("110 mg/dL glucose to mmol/L", "convert(110, 'mg/dL', 'mmol/L', 'glucose')"),
         ("5.6 mmol/L of total cholesterol in mg/dL", "convert(5.6, 'mmol/L', 'mg/dL', 'total cholesterol')"),

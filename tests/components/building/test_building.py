@@ -5,8 +5,7 @@ import pytest
 
 from components.agents.react import ReAct, Reflexion
 from components.agents.self_consistency import Wrapping
-from components.building import Building, BuildsTools, beside_memory
-from components.building.reading import builds
+from components.building import Building, BuildsTools, beside_memory, builds
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall
 from components.core.plain import NoTools

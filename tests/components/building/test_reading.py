@@ -1,4 +1,4 @@
-from components.building.reading import builds, first_refusal, may_build, used
+from components.building import builds, first_refusal, may_build, used
 from components.core.messages import Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Step, Trajectory
 

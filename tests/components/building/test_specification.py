@@ -5,6 +5,7 @@ import pytest
 from components.building.specification import fault, is_finite, kind, read, read_reply
 from components.core.errors import ToolError
 from tests.components.building.formulas import CLEARANCE
+from tests.table import each_row
 
 
 def changed(**fields):
@@ -68,7 +69,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("fields", "words"), WRONG.values(), ids=WRONG)
+@each_row("fields, words", WRONG.values())
 def test_what_could_not_be_tested_is_refused_with_what_is_wrong(fields, words):
     with pytest.raises(ToolError) as raised:
         read(changed(**fields))
@@ -90,7 +91,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("values", "words"), FAULTS.values(), ids=FAULTS)
+@each_row("values, words", FAULTS.values())
 def test_values_are_held_against_the_schema(values, words):
     told = fault(CLEARANCE["parameters"], values)
     assert words in told and bool(told) == bool(words)

@@ -6,6 +6,7 @@ from components.core.errors import ModelError
 from components.sandbox import SandboxError
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG
 from tests.slow import slow
+from tests.table import each_row
 
 SPEC = read(CLEARANCE)
 HEAD = 'def CockcroftGault(age, weight, creatinine, sex="male"):\n    '
@@ -128,7 +129,7 @@ CLOSE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("found", "expected", "close"), CLOSE)
+@each_row("found, expected, close", CLOSE)
 def test_an_output_is_the_expected_one_to_half_a_percent_or_to_the_digits_written(found, expected, close):
     assert is_close(found, expected) is close
 

@@ -1,7 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
 from components.building.specification import read
-from components.building.tools import code_in
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, Shop, fenced
 
 SPEC = read(CLEARANCE)
@@ -47,7 +48,6 @@ def test_a_call_has_less_time_than_a_question(building):
 
 
 CODE = {
-    "a block": ("so\n```python\ndef f(): pass\n```\nso", "def f(): pass"),
     "the last of two": ("```\ndef f(): pass\n```\n```py\ndef g(): pass\n```", "def g(): pass"),
     "plain": ("def f(): pass", "def f(): pass"),
     "none": ("I cannot.", ""),
@@ -56,5 +56,5 @@ CODE = {
 
 
 @pytest.mark.parametrize(("text", "code"), CODE.values(), ids=CODE)
-def test_code_is_found_in_a_reply(text, code):
-    assert code_in(text) == code
+async def test_code_is_found_in_a_reply(building, text, code):
+    assert (await replace(building, repairs=0).build(SPEC, Shop(text))).code == code

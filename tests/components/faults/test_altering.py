@@ -1,13 +1,12 @@
 from random import Random
 
-import pytest
-
 from components.core.tools import NoState
 from components.core.types import Observation
-from components.faults.altering import change_values, memory_behind, shifted
+from components.faults.marks import change_values, memory_behind, shifted
 from components.radiology.memory import open_memory
 from tests.failing import STUDY
 from tests.golden.vectors import PAPER
+from tests.table import each_row
 
 SEEN = Observation("", {"outputs": {"$Anatomy$": "Chest", "$OrganMask$": "PLACEHOLDER"}, "score": 0.5})
 
@@ -42,8 +41,8 @@ def test_only_tools_over_a_memory_have_values():
     assert memory_behind(SEEN, NoState()) is None and memory_behind(Observation(""), own) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "either"),
+@each_row(
+    "text, either",
     [
         ("14 mm", {"17 mm", "11 mm"}),
         ("0.50.", {"0.60.", "0.40."}),
@@ -60,7 +59,7 @@ def test_a_number_is_off_by_its_share_in_its_own_digits(text, either):
     assert found == either
 
 
-@pytest.mark.parametrize("text", ["2105-03-04 12:30:00", "TR5", "id_12", "v1.2.3", "3/4", "none"])
+@each_row("text", ["2105-03-04 12:30:00", "TR5", "id_12", "v1.2.3", "3/4", "none"])
 def test_dates_times_and_identifiers_stay(text):
     assert shifted(text, 0.2, Random(1)) == (text, 0)
 

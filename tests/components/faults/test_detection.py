@@ -2,12 +2,13 @@ import time
 
 import pytest
 
-from components.faults.detection import own_words, says_wrong
+from components.faults.detection import says_wrong
+from tests.table import each_row
 
 TOOLS = ["Calculator", "TOOL3", "Plan"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "The tool is unavailable.",
@@ -39,7 +40,7 @@ def test_it_says_that_something_is_wrong_with_a_tool(text):
     assert says_wrong([text], TOOLS)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "The answer is B.",
@@ -95,12 +96,8 @@ def test_what_is_said_below_brackets_is_heard(said):
     assert says_wrong(['{\n "error": [\n  "the tool failed"\n ]\n}'], TOOLS) == ""
 
 
-@pytest.mark.parametrize("part", ["\n", "<Tool>", "<Input>x", "no error of the tool ", "{\n", "[\n ", "Action\n"])
+@each_row("part", ["\n", "<Tool>", "<Input>x", "no error of the tool ", "{\n", "[\n ", "Action\n"])
 def test_a_reply_that_repeats_itself_is_read_in_linear_time(part):
     started = time.process_time()
     says_wrong([part * (100_000 // len(part))], TOOLS)
     assert time.process_time() - started < 2
-
-
-def test_own_words_are_what_is_left():
-    assert own_words("Think.\n```sql\nselect 1\n```\nThen.").split() == ["Think.", "Then."]

@@ -24,6 +24,7 @@ from runner.config.build import construct
 from runner.config.errors import ConfigErrors
 from tests.failing import INTACT, SAMPLE, STUDY, TEXT, Book, Says, Tools, episode, kinds, seen
 from tests.golden.vectors import PAPER
+from tests.table import each_row
 
 
 def offer(condition, toolset=None, sample=SAMPLE):
@@ -123,9 +124,7 @@ async def test_episodes_at_once_are_struck_as_one_after_the_other():
     assert [kinds(one) for one in at_once] == alone
 
 
-@pytest.mark.parametrize(
-    "condition", [Denied(0.0), Denied(1.0, ["other"]), Noisy(1.0), Renamed(1.0), Slow(1.0, seconds=0)]
-)
+@each_row("condition", [Denied(0.0), Denied(1.0, ["other"]), Noisy(1.0), Renamed(1.0), Slow(1.0, seconds=0)])
 async def test_the_journal_holds_what_the_tool_itself_said_under_its_own_key(condition):
     tools, books = Tools((Says(effect="external"), Says("other"))), []
     for one in (INTACT, condition):

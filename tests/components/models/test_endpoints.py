@@ -7,14 +7,15 @@ import pytest
 from components.core.errors import ConfigError
 from components.models.endpoints import Endpoint, Retired
 from components.models.gateway import Gateway
+from tests.table import each_row
 
 
 def endpoint(provider="", transport="auto", api_base=None, name="m"):
     return Endpoint(name, provider, transport, api_base)
 
 
-@pytest.mark.parametrize(
-    ("provider", "api_base", "direct"),
+@each_row(
+    "provider, api_base, direct",
     [
         ("openai", None, True),
         ("vllm", None, True),
@@ -32,8 +33,8 @@ def test_auto_is_direct_where_chat_completions_are_spoken(provider, api_base, di
     assert endpoint(provider, "litellm", api_base).direct is False
 
 
-@pytest.mark.parametrize(
-    ("provider", "name", "string"),
+@each_row(
+    "provider, name, string",
     [
         ("openai", "gpt-4o", "openai/gpt-4o"),
         ("vllm", "meta-llama/Llama-3.1-8B", "hosted_vllm/meta-llama/Llama-3.1-8B"),

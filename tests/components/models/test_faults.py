@@ -4,7 +4,7 @@ from email.utils import formatdate
 import pytest
 
 from components.core.messages import Message
-from components.models.faults import (
+from components.models.replies import (
     Complaint,
     Fault,
     complaint_in,
@@ -14,6 +14,7 @@ from components.models.faults import (
     kind_of,
     retry_after,
 )
+from tests.table import each_row
 
 
 def test_only_what_can_pass_is_retryable():
@@ -27,13 +28,13 @@ def test_a_used_up_quota_does_not_pass():
     assert kind_of(429, "insufficient_quota") == "quota"
 
 
-@pytest.mark.parametrize(("status", "kind"), [(401, "auth"), (403, "auth"), (402, "bad_request"), (404, "bad_request")])
+@each_row("status, kind", [(401, "auth"), (403, "auth"), (402, "bad_request"), (404, "bad_request")])
 def test_a_refused_account_is_no_overflow_whatever_it_says(status, kind):
     assert kind_of(status, "", "Too many tokens issued for this account; log in again") == kind
 
 
-@pytest.mark.parametrize(
-    ("raw", "kind"),
+@each_row(
+    "raw, kind",
     [
         (b"prompt is too long: 2000 tokens > 1000 maximum", "context_window"),
         (b'{"error": {"message": "This model\'s maximum context length is 100 tok', "context_window"),
@@ -60,8 +61,8 @@ def test_a_429_that_speaks_of_tokens_is_a_rate_limit():
     assert kind_of(429, "", "Too many tokens, please wait before trying again.") == "rate_limit"
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
+@each_row(
+    "headers, seconds",
     [
         ({}, None),
         ({"Retry-After": "7"}, 7.0),
@@ -84,8 +85,8 @@ def test_retry_after_as_a_date():
     assert retry_after({"Retry-After": formatdate(time.time() + 20, usegmt=True)}) == pytest.approx(20, abs=2)
 
 
-@pytest.mark.parametrize(
-    ("body", "code", "text"),
+@each_row(
+    "body, code, text",
     [
         ({"error": {"message": "m", "type": "t", "code": "c"}}, "c", "m"),
         ({"error": {"message": "m", "type": "t", "code": None}}, "t", "m"),
@@ -107,7 +108,7 @@ def test_a_page_instead_of_json_is_not_shown(ask):
     assert fault.explain(ask("Hi"), ()) == "HTTP 502"
 
 
-@pytest.mark.parametrize(("code", "kind"), [(401, "auth"), (429, "rate_limit"), (None, "server"), ("x", "server")])
+@each_row("code, kind", [(401, "auth"), (429, "rate_limit"), (None, "server"), ("x", "server")])
 def test_an_error_with_status_200_counts_by_its_code(code, kind):
     assert from_error_body({"message": "m", "code": code}).kind == kind
 

@@ -15,6 +15,7 @@ from components.core.protocols import Model
 from components.models.gateway import Gateway
 from runner.config.build import construct
 from tests.slow import slow
+from tests.table import each_row
 
 KEY = "sk-proj-abcDEF0123456789secret"
 ROOT = Path(__file__).parents[3]
@@ -225,8 +226,8 @@ def test_a_key_in_the_configuration_is_refused_and_not_repeated():
     assert "pa55word" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("settings", "told"),
+@each_row(
+    "settings, told",
     [
         ({"name": ""}, "model.name: found ''"),
         ({"transport": "fast"}, "model.transport: found 'fast', did you mean auto? valid: auto, direct, litellm"),

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from components.models.faults import Fault
 from components.models.limits import Deadlines, Limiter, Minute, Retries
+from components.models.replies import Fault
 
 
 async def started(limiter, n, tokens=0):

@@ -6,11 +6,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import orjson
-import pytest
 
 from components.core.messages import ToolSpec
 from components.models.litellm_chat import LitellmChat, fault_of, reply_of
 from components.models.replies import read_reply
+from tests.table import each_row
 
 
 def choice(finish="stop", native=None, **message):
@@ -32,8 +32,8 @@ def test_what_litellm_moved_is_put_back():
     assert (found.message.tool_calls[0].arguments, found.usage.input_tokens) == ('{"site": "liv', 3)
 
 
-@pytest.mark.parametrize(
-    ("finish", "native", "read_as"),
+@each_row(
+    "finish, native, read_as",
     [
         ("stop", None, "stop"),
         ("stop", "repetition", "repetition"),
@@ -54,8 +54,8 @@ class ContextWindowExceededError(Exception):
     message = "too long"
 
 
-@pytest.mark.parametrize(
-    ("fields", "kind", "retry_after"),
+@each_row(
+    "fields, kind, retry_after",
     [
         ({"status_code": 429, "litellm_response_headers": {"retry-after": "7"}}, "rate_limit", 7.0),
         ({"status_code": 408}, "timeout", None),

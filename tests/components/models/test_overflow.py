@@ -4,8 +4,8 @@ like that and is not."""
 import orjson
 import pytest
 
-from components.models.faults import Fault, from_status
-from components.models.replies import read_reply
+from components.models.replies import Fault, from_status, read_reply
+from tests.table import each_row
 
 VLLM = {"object": "error", "type": "BadRequestError", "param": None, "code": 400}
 MESSAGES = (
@@ -198,12 +198,12 @@ def kind(status, body):
     return caught.value.kind
 
 
-@pytest.mark.parametrize("name", TOO_LONG)
+@each_row("name", TOO_LONG)
 def test_a_request_that_is_too_long(name):
     assert kind(*TOO_LONG[name]) == "context_window"
 
 
-@pytest.mark.parametrize("name", NOT)
+@each_row("name", NOT)
 def test_what_is_not_one(name):
     status, body, found = NOT[name]
     assert kind(status, body) == found

@@ -1,7 +1,8 @@
 import pytest
 
 from components.core.errors import ConfigError
-from components.models.prices import Price, PriceRow, configured_price, look_up, row_in
+from components.models.endpoints import Price, PriceRow, configured_price, look_up, row_in
+from tests.table import each_row
 
 TABLE = {
     "sample_spec": {"input_cost_per_token": 0.0, "litellm_provider": "one of"},
@@ -34,8 +35,8 @@ def found(name, provider=""):
     return row_in(TABLE, name, provider, "test")
 
 
-@pytest.mark.parametrize(
-    ("name", "provider", "row"),
+@each_row(
+    "name, provider, row",
     [
         ("gpt-x", "openai", "gpt-x"),
         ("openai/gpt-x", "", "gpt-x"),
@@ -59,9 +60,7 @@ def test_price_is_in_dollars_per_million():
     assert (row.price, row.context_tokens, row.reason) == (Price(1.0, 2.0, 0.1), 1000, "")
 
 
-@pytest.mark.parametrize(
-    ("name", "provider"), [("gpt-future", "openai"), ("free", "ollama"), ("per-second", "openai"), ("own", "")]
-)
+@each_row("name, provider", [("gpt-future", "openai"), ("free", "ollama"), ("per-second", "openai"), ("own", "")])
 def test_unknown_is_none_and_said_so(name, provider):
     row = found(name, provider)
     assert row.price is None
@@ -88,7 +87,7 @@ def test_a_stated_price_has_its_two_parts(price):
         configured_price(price, PriceRow(None, None, None, ""))
 
 
-@pytest.mark.parametrize("value", [-1, "1", True, float("nan")])
+@each_row("value", [-1, "1", True, float("nan")])
 def test_a_stated_price_is_a_number(value):
     with pytest.raises(ConfigError, match=r"model\.price\.output must be a number of at least 0"):
         configured_price({"input": 1, "output": value}, PriceRow(None, None, None, ""))

@@ -1,9 +1,8 @@
 import pytest
 
 from components.core.messages import ToolCall, Usage
-from components.models.faults import Fault
-from components.models.prices import Price
-from components.models.replies import read_reply
+from components.models.endpoints import Price
+from components.models.replies import Fault, read_reply
 
 
 def test_tool_calls_keep_their_arguments_as_written(reply):

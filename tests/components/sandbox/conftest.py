@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.sandbox import Library, Sandbox, detect
+from components.sandbox import Library, Sandbox, flaw
 
 LIBRARY = Library("tests.components.sandbox.library", {"text": "given"})
 PROBE = Library("components.sandbox.probe", {})  # no names, and a zygote that starts at once
@@ -34,7 +34,7 @@ def bare(sandbox):
 @pytest.fixture(scope="session", params=["namespaces", "bwrap", "landlock"])
 def held(request):
     """A sandbox of each tier; skipped, with the reason, where the machine does not have it."""
-    if reason := detect.flaw(request.param):
+    if reason := flaw(request.param):
         pytest.skip(f"{request.param}: {reason}")
     made = Sandbox(backend=request.param)
     yield made

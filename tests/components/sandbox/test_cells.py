@@ -6,21 +6,20 @@ import sqlite3
 import sys
 from dataclasses import replace
 
-import pytest
-
 from components.ehr.columns import prepare
 from components.ehr.metadata import metadata
 from components.sandbox import Library, Sandbox
 from components.sandbox.api import Limits
-from components.sandbox.cells import Cells, Clean, Settings, describe, leaves_nothing, remember
+from components.sandbox.worker import Cells, Clean, Settings, describe, leaves_nothing, remember
 from tests.components.sandbox.processes import below
 from tests.slow import slow
+from tests.table import each_row
 
 SETTINGS = Settings(Limits(answer_bytes=100), keep=True, tier="namespaces", scratch="/", rehearsal="", clean=Clean({}))
 
 
-@pytest.mark.parametrize(
-    ("cell", "status"),
+@each_row(
+    "cell, status",
     [("answer = given", "ok"), ("x = 1", "no_answer"), ("answer = 'x' * 101", "too_large"), ("1 / 0", "error")],
 )
 def test_a_cell_ends_with_one_result(cell, status):
@@ -42,8 +41,8 @@ def test_builtins_that_a_cell_changed_come_back():
     assert cells.run("answer = str(2)", bool).answer == "2"
 
 
-@pytest.mark.parametrize(
-    ("cell", "stays"),
+@each_row(
+    "cell, stays",
     [("answer = given", True), ("import json", False), ("1 / 0", True), ("x = (", True), ("exec('1 / 0')", False)],
 )
 def test_it_is_told_before_a_cell_begins_that_no_other_may_follow(cell, stays):
@@ -89,7 +88,7 @@ def raised(cell, clean=None, name="<cell>"):
     raise AssertionError("nothing was raised")
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_row("name", CASES)
 def test_type_and_line_are_those_of_the_cell(name):
     cell, kind, number, line = CASES[name]
     found = raised(cell)
@@ -175,12 +174,12 @@ SOME = [
 ]
 
 
-@pytest.mark.parametrize("cell", NONE)
+@each_row("cell", NONE)
 def test_its_own_variables_are_no_trace(cell):
     assert leaves_nothing(ast.parse(cell))
 
 
-@pytest.mark.parametrize("cell", SOME)
+@each_row("cell", SOME)
 def test_what_reaches_further_is_one(cell):
     assert not leaves_nothing(ast.parse(cell))
 

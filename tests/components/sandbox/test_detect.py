@@ -3,21 +3,21 @@
 import pytest
 
 from components.core.errors import ConfigError
-from components.sandbox import Sandbox, detect
+from components.sandbox import ORDER, Sandbox, flaw
 
 
 def test_a_tier_that_holds_nothing_fails_its_self_test():
-    lead, _, attacks = detect.flaw("rlimits").rpartition(": ")
+    lead, _, attacks = flaw("rlimits").rpartition(": ")
     assert {"socket", "fork", "write outside", "read outside", "read the project", "signal"} <= set(attacks.split(", "))
     assert "got through" in lead
 
 
 def test_a_missing_program_and_a_wrong_machine_are_named(monkeypatch):
     monkeypatch.setenv("PATH", "/none")
-    detect.flaw.cache_clear()
+    flaw.cache_clear()
     with pytest.raises(ConfigError, match=r"bwrap: bwrap is not installed\): code can be run with"):
         Sandbox(backend="bwrap").report()
-    detect.flaw.cache_clear()
+    flaw.cache_clear()
     monkeypatch.setattr("sys.platform", "darwin")
     with pytest.raises(ConfigError, match="needs Linux, this is darwin"):
         Sandbox().report()
@@ -25,13 +25,13 @@ def test_a_missing_program_and_a_wrong_machine_are_named(monkeypatch):
 
 def test_the_first_that_holds_is_taken_and_the_others_reasons_are_told(sandbox):
     report = sandbox.report()
-    assert report["tier"] in detect.ORDER[:3]
-    assert list(report["refused"]) == list(detect.ORDER[: detect.ORDER.index(report["tier"])])
+    assert report["tier"] in ORDER[:3]
+    assert list(report["refused"]) == list(ORDER[: ORDER.index(report["tier"])])
 
 
 def test_nothing_weak_is_taken_instead_of_what_was_asked(monkeypatch):
     monkeypatch.setenv("PATH", "/none")
-    detect.flaw.cache_clear()
+    flaw.cache_clear()
     with pytest.raises(ConfigError, match="a strict sandbox needs"):
         Sandbox(backend="bwrap", strict=True).report()
-    detect.flaw.cache_clear()
+    flaw.cache_clear()

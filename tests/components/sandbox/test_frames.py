@@ -6,6 +6,7 @@ import struct
 import pytest
 
 from components.sandbox.api import CellError, FrameError, Ran, Reader, cap, pack, pack_ran, plain, read_ran
+from tests.table import each_row
 
 GOOD = {"status": "ok", "answer": "1", "output": "", "error": None, "seconds": 0.1, "token": "t"}
 ERROR = {"type": "E", "kind": "", "message": "m", "line_no": 1, "line": "x", "traceback": "t"}
@@ -32,10 +33,7 @@ def test_a_frame_comes_back_however_it_is_cut():
     assert [*found, *filter(None, [reader.take()])] == ["é\n" * 50, "b"] and not reader.rest
 
 
-@pytest.mark.parametrize(
-    "body",
-    ["", "{", "[]", "1", '{"a":NaN}', '{"a":Infinity}', '{"a":1,"a":2}', b"\xff\xfe", "[" * 5000, '{"a":' * 5000, '{"a":' + "9" * 5000 + "}"],
-)  # fmt: skip
+@each_row("body", ["", "{", "[]", "1", '{"a":NaN}', '{"a":Infinity}', '{"a":1,"a":2}', b"\xff\xfe", "[" * 5000, '{"a":' * 5000, '{"a":' + "9" * 5000 + "}"])  # fmt: skip
 def test_what_is_no_json_object_is_refused(body):
     with pytest.raises(FrameError):
         read(framed(body), 100_000)
@@ -48,17 +46,14 @@ def test_a_frame_that_claims_or_has_too_much_is_refused():
         read(framed("x" * 20_000))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+@each_row("change", [
         {"status": "fine"}, {"status": None}, {"answer": 1}, {"answer": None}, {"answer": "x" * 101}, {"answer": "\ud800"},
         {"output": "x"}, {"error": ERROR}, {"error": "E"}, {"seconds": -1}, {"seconds": "1"}, {"seconds": True},
         {"more": 1}, {"token": "other"}, {"token": None}, {"status": "error"}, {"status": "error", "error": {**ERROR, "line_no": "1"}},
         {"status": "error", "error": {**ERROR, "line_no": True}}, {"status": "error", "error": {**ERROR, "more": 1}},
         {"status": "error", "error": {**ERROR, "message": "x" * 10_000}}, {"seconds": 1e300},
         {"status": "error", "error": {**ERROR, "type": "\udfff"}},
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_frame_that_is_no_result_is_refused(change):
     with pytest.raises(FrameError):
         read_ran({**GOOD, **change}, "t", 100)

@@ -8,16 +8,16 @@ import pytest
 
 from components.sandbox import Limits, Sandbox, paths
 from components.sandbox.paths import Folder, remove, remove_inside
+from tests.components.sandbox.attacks.attack import THOROUGH
 from tests.components.sandbox.conftest import PROBE
+from tests.table import each_row
 
 
 def test_folders_below_others_are_left_out():
     assert paths.outermost(["/a/b", "/a", "/ab", "/a/b/c", "/c/d/"]) == ["/a", "/ab", "/c/d"]
 
 
-@pytest.mark.parametrize(
-    ("path", "folder", "inside"), [("/a/b", "/a", True), ("/a", "/a", True), ("/ab", "/a", False), ("/a", "/", True)]
-)
+@each_row("path, folder, inside", [("/a/b", "/a", True), ("/a", "/a", True), ("/ab", "/a", False), ("/a", "/", True)])
 def test_within_goes_by_whole_names(path, folder, inside):
     assert paths.within(path, folder) is inside
 
@@ -44,7 +44,7 @@ def test_everything_inside_is_removed_however_deep_and_however_barred(tmp_path):
     (scratch / "link").symlink_to(outside)
     (scratch / "folder").symlink_to(tmp_path)
     deep = os.open(scratch, os.O_RDONLY)
-    for _ in range(700):
+    for _ in range(200):
         os.mkdir("d", 0o300, dir_fd=deep)
         following = (
             os.open("d", os.O_RDONLY | os.O_DIRECTORY, dir_fd=deep)
@@ -99,7 +99,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_nothing_can_be_hidden_from_its_limit(held, name):
-    small = Sandbox(backend=held.report()["tier"], limits=Limits(scratch_bytes=1 << 20, wall_seconds=5))
+    tier = held.report()["tier"]
+    if tier == "bwrap" and name == "folders in folders" and not THOROUGH:
+        pytest.skip("Landlock looks at every folder above: it takes seconds; WARDROUND_TEST_SLOW=1")
+    small = Sandbox(backend=tier, limits=Limits(scratch_bytes=1 << 20, wall_seconds=60, cpu_seconds=60))
     opened = small.open(PROBE)
     ran = await opened.run(f"import os\n{HOSTILE[name]}")
     assert ran.status in ("error", "killed") and ran.error.type != "Protocol"

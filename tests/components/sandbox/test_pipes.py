@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from components.sandbox.api import FrameError, Limits, Ran, pack, pack_ran
-from components.sandbox.pipes import WorkerPipes
+from components.sandbox.process import WorkerPipes
 from components.sandbox.supervisor import Child
 
 TOKEN = "t"

@@ -18,6 +18,7 @@ from components.sandbox import Library, Limits, Sandbox, SandboxError
 from tests.components.sandbox.conftest import LIBRARY, PROBE
 from tests.components.sandbox.processes import below, end_of, open_files
 from tests.slow import slow
+from tests.table import each_row
 
 RESULTS = {
     "a number": ("answer = 6 * 7", "ok", "42"),
@@ -319,8 +320,8 @@ def test_a_sandbox_outlives_an_event_loop():
     made.close()
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
+@each_row(
+    "given, words",
     [
         ({"backend": "rlimits"}, "needs unsafe_local: true"),
         ({"backend": "rlimits", "strict": True, "unsafe_local": True}, "has no backend 'rlimits'"),

@@ -5,7 +5,8 @@ import struct
 
 import pytest
 
-from components.sandbox.seccomp import checks, digest, numbers, program
+from components.sandbox.kernel import checks, digest, numbers, program
+from tests.table import each_row
 
 ALLOW, KILL, PID = 0x7FFF0000, 0x80000000, 77
 CODES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -63,7 +64,7 @@ def test_calls_are_decided_by_their_arguments(machine, name):
     assert decided(program(PID, machine), numbers(machine)[call], arguments, machine) == expected
 
 
-@pytest.mark.parametrize("machine", CODES)
+@each_row("machine", CODES)
 def test_the_list_is_allowed_and_nothing_else(machine):
     rules = program(PID, machine)
     checked = {number for name, number in numbers(machine).items() if name in checks(PID)}
@@ -82,7 +83,7 @@ def test_numbers_of_dangerous_calls_are_not_in_the_list():
     assert not set(map(int, refused.split())) & set(numbers("x86_64").values())
 
 
-@pytest.mark.parametrize("machine", CODES)
+@each_row("machine", CODES)
 def test_no_number_is_duplicated(machine):
     found = numbers(machine).values()
     assert (

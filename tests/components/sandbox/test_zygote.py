@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from components.sandbox import Library, Limits, Sandbox, SandboxError, detect
+from components.sandbox import Library, Limits, Sandbox, SandboxError, flaw
 from components.sandbox.process import Gone, ZygoteProcess, close_all, shared
 from tests.components.sandbox.processes import below, end_of, everything_below, name
 from tests.slow import slow
@@ -96,7 +96,7 @@ async def test_sandboxes_of_one_process_share_a_zygote_that_outlives_them():
 
 @pytest.mark.parametrize(("tier", "alike"), [("rlimits", True), ("bwrap", False)])
 def test_only_a_tier_whose_folders_are_made_with_it_has_a_zygote_for_each_size(tier, alike):
-    if tier == "bwrap" and (reason := detect.flaw(tier)):
+    if tier == "bwrap" and (reason := flaw(tier)):
         pytest.skip(reason)
     small, large = (shared(tier, LIBRARY, Limits(scratch_bytes=size)) for size in (1 << 20, 2 << 20))
     assert (small is large) is alike and small is shared(tier, LIBRARY, Limits(scratch_bytes=1 << 20))

@@ -7,12 +7,12 @@ from components.sql.cleaning import (
     cell_text,
     clean_sql,
     current_time,
-    result_text,
     text_rows,
 )
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "raw",
     [
         "select 1",
@@ -28,7 +28,7 @@ def test_the_last_block_is_the_statement(raw):
     assert clean_sql(raw, "mimic_iv") == "select 1"
 
 
-@pytest.mark.parametrize("dataset", CURRENT_TIMES)
+@each_row("dataset", CURRENT_TIMES)
 def test_current_time_is_filled_in_everywhere(dataset):
     time = f"'{CURRENT_TIMES[dataset]}'"
     assert clean_sql("select current_time, current_time", dataset) == f"select {time}, {time}"
@@ -40,7 +40,7 @@ def test_a_database_without_a_fixed_time_says_so():
         current_time("ward")
 
 
-@pytest.mark.parametrize("vital", VITAL_BOUNDS)
+@each_row("vital", VITAL_BOUNDS)
 def test_bounds_of_vital_signs_are_filled_in_as_decimals(vital):
     name, (low, high) = vital.replace(" ", "_"), VITAL_BOUNDS[vital]
     assert clean_sql(f"select v between {name}_lower and {name}_upper", "eicu") == f"select v between {low} and {high}"
@@ -58,8 +58,8 @@ def test_other_names_stay(sql):
     assert clean_sql(sql, "eicu") == sql
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
+@each_row(
+    "value, text",
     [(5, "5.0"), ("12.50", "12.5"), (0.12345, "0.123"), (None, "None"), ("b12", "b12"), ("", ""), (b"x", "b'x'")],
 )
 def test_cells(value, text):
@@ -70,8 +70,8 @@ def test_rows_are_sorted_before_they_are_cut():
     rows = [(number,) for number in range(200, 0, -1)]
     assert text_rows(rows, 3) == [["1.0"], ["10.0"], ["100.0"]]
     assert len(text_rows(rows)) == 100
-    assert result_text(rows, 2) == "[['1.0'], ['10.0']]"
+    assert str(text_rows(rows, 2)) == "[['1.0'], ['10.0']]"
 
 
 def test_quotes_in_cells_are_written_as_python_writes_them():
-    assert result_text([("o'neil",)]) == '[["o\'neil"]]'
+    assert str(text_rows([("o'neil",)])) == '[["o\'neil"]]'

@@ -3,11 +3,10 @@
 import pytest
 
 from components.sql.complexity import level, n_columns, n_slots, tables_of
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("sql", "tables"),
-    [
+@each_row("sql, tables", [
         ("SELECT a FROM Lab, main.cost AS c, patients p WHERE x IN (1, 2)", ("lab", "cost", "patients")),
         ("select a from (patients join admissions using (a, b)) order by x, y", ("patients", "admissions")),
         ("select a from lab where b in (select c, d from cost) group by e, lab.f", ("lab", "cost")),
@@ -18,8 +17,7 @@ from components.sql.complexity import level, n_columns, n_slots, tables_of
         ("select a from ((select b from lab) as t1), cost /* join x */", ("lab", "cost")),
         ("select 1)) from lab", ("lab",)),
         ("select 1", ()),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_base_tables_after_from_and_join(sql, tables):
     assert tables_of(sql) == tables
 
@@ -29,8 +27,8 @@ def test_published_rule_reads_words_after_a_small_from():
     assert tables_of(sql, joins=False) == ("lab", "home")
 
 
-@pytest.mark.parametrize(
-    ("sql", "columns"),
+@each_row(
+    "sql, columns",
     [
         ("select lab.a, Lab.A, t1.b, lab.c from lab where lab.c > 0.5", 2),
         ('SELECT LAB."A", lab.`a` FROM LAB WHERE LAB.B = "x.y"', 2),

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from components.sql import SqlError
-from components.sql.schema import database_of
+from components.sql.reading import database_of
 
 SCRIPT = """
 CREATE TABLE Patients(id INT PRIMARY KEY, Sex TEXT);

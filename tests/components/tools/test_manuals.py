@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from components.sql.schema import Schema, Table, database_of
+from components.sql.reading import Schema, Table, database_of
 from components.tools.sql_coder import SHIPPED, Notes, described, fitting_tables, mentioned, notes_of
 
 DATA = os.environ.get("CLINICAL_DATA_DIR")

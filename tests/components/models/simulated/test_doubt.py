@@ -1,11 +1,10 @@
-import pytest
-
 from components.conditions.failing import Denied, Slow, Unavailable
 from components.conditions.wrong_results import Contradictory, Stale
 from components.core.messages import Message, ToolCall
 from components.models.simulated import add_doubt
 from components.simulation.draws import Draws, Rates
 from tests.failing import imaged, seen, texts
+from tests.table import each_row
 
 SAID = Message("assistant", "Thought: The task is done.\nAction: Finish[{}]")
 
@@ -15,8 +14,8 @@ def after(shown, said=SAID, competence=1.0):
     return add_doubt(said, messages, Rates(competence=competence), Draws(1, messages))
 
 
-@pytest.mark.parametrize(
-    ("condition", "says"),
+@each_row(
+    "condition, says",
     [
         (Unavailable(1.0), "The tool echo is unavailable."),
         (Denied(1.0), "The call of echo was denied."),

@@ -1,6 +1,6 @@
 from components.core.messages import Image, Message
 from components.core.types import Problem, Sample
-from components.models.simulated.key import AnswerKey
+from components.models.simulated import AnswerKey
 
 ONE = Sample(Problem("1", "What is shown?\nSay it briefly.", context="A man of 40."), "a")
 SAME = Sample(Problem("2", "What is shown?\nSay it briefly.", context="A woman of 70."), "b")

@@ -7,6 +7,7 @@ from components.prompts import load
 from components.rubrics.rubric import Field, Rubric
 from components.text.structured import array_in, lessons, object_in
 from tests.simulated import asked
+from tests.table import each_row
 
 
 def said(message):
@@ -23,8 +24,8 @@ def graded(texts, **fields):
     return said(load("judged").user("grade", rubric=rubric, texts=texts))
 
 
-@pytest.mark.parametrize(
-    ("answer", "grade"),
+@each_row(
+    "answer, grade",
     [("an adrenal mass", "same"), ("a mass of the liver", "part"), ("nothing to see", "other"), ("(nothing)", "other")],
 )
 def test_a_scale_follows_how_much_of_the_reference_is_said(answer, grade):

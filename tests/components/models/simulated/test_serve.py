@@ -6,7 +6,8 @@ import pytest
 
 from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.models.simulated import Core, Simulated
-from components.models.simulated.serve import Faults, Server, Unreadable, body_of, message_of, request_of, spec_of
+from components.models.simulated.serve import Faults, Server, Unreadable, read_request
+from tests.table import each_row
 
 HELLO = {"messages": [{"role": "user", "content": "hello"}]}
 
@@ -105,18 +106,19 @@ def test_what_came_over_the_wire_has_the_same_digest():
         Message("assistant", "", (ToolCall("1", "add", '{"n": 1}'),)),
         Message("tool", "2", tool_call_id="1"),
     ]
-    assert [message_of(orjson.loads(m.wire)).digest for m in messages] == [m.digest for m in messages]
     tool = ToolSpec("add", "Adds.", {"type": "object", "properties": {"n": {"type": "integer"}}})
-    assert spec_of(orjson.loads(tool.wire)).digest == tool.digest
+    body = {"messages": [orjson.loads(m.wire) for m in messages], "tools": [orjson.loads(tool.wire)]}
+    found = read_request(orjson.dumps(body))
+    assert [one.digest for one in (*found.messages, *found.tools)] == [one.digest for one in (*messages, tool)]
 
 
 def test_a_request_is_read_with_what_it_may_leave_out():
-    asked = request_of(body_of(b'{"messages": [{"role": "user", "content": "x"}]}'))
+    asked = read_request(b'{"messages": [{"role": "user", "content": "x"}]}')
     assert (asked.messages, asked.tools, asked.seed, asked.model) == ((Message("user", "x"),), (), 0, "")
-    assert request_of(body_of(b'{"messages": [{"role": "user"}], "seed": 3, "model": "m"}')).seed == 3
+    assert read_request(b'{"messages": [{"role": "user"}], "seed": 3, "model": "m"}').seed == 3
 
 
-@pytest.mark.parametrize("raw", [b"{", b"[]", b"3", b"{}", b'{"messages": []}', b'{"messages": [3]}', b'{"messages": [{"role": "user"}], "seed": "x"}', b'{"messages": [{"role": "user"}], "tools": [1]}'])  # fmt: skip
+@each_row("raw", [b"{", b"[]", b"3", b"{}", b'{"messages": []}', b'{"messages": [3]}', b'{"messages": [{"role": "user"}], "seed": "x"}', b'{"messages": [{"role": "user"}], "tools": [1]}'])  # fmt: skip
 def test_what_is_no_request_is_unreadable(raw):
     with pytest.raises(Unreadable):
-        request_of(body_of(raw))
+        read_request(raw)

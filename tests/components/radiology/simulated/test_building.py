@@ -6,8 +6,7 @@ import pytest
 
 import components.prompts
 from components.agents.react import ReAct
-from components.building import Building
-from components.building.reading import builds, used
+from components.building import Building, builds, used
 from components.cab.simulated.answers import SPECIFICATION, code
 from components.core.messages import Message
 from components.grammars.bracket_json import BracketJson

@@ -11,7 +11,7 @@ from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
-from components.models.simulated.serve import body_of, request_of
+from components.models.simulated.serve import read_request
 from components.radiology.agent import Radagent
 from components.radiology.conditions import InsufficientConfig1, InsufficientConfig2
 from components.radiology.plan import decision_chain
@@ -137,6 +137,6 @@ async def test_what_comes_over_the_wire_gets_the_same_reply(perform, samples, gr
     for request, completion in asked:
         body = {"messages": [orjson.loads(m.wire) for m in request.messages], "seed": request.seed}
         body |= {"tools": [orjson.loads(t.wire) for t in request.tools]} if request.tools else {}
-        got = request_of(body_of(orjson.dumps(body)))
+        got = read_request(orjson.dumps(body))
         assert core.reply(got.messages, got.tools, got.seed) == completion
     assert len(asked) > 40

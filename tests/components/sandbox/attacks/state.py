@@ -20,7 +20,7 @@ LEFT = {  # what the first cell leaves, what the second looks for
     "a module of scratch named like a standard one": ("open('json.py', 'w').write('leak = 1'); open('random.py', 'w').write('leak = 1')", "import json, random; answer = random.leak"),
     "a search path": ("import sys; sys.path.insert(0, 'leak')", "import sys; assert 'leak' in sys.path; answer = 1"),
     "a variable of the environment": ("import os; os.environ['LEAK'] = '1'", "import os; assert 'LEAK' in os.environ; answer = 1"),
-    "another folder": ("import os; os.mkdir('x'); os.chdir('x')", "import os; assert os.getcwd().endswith('x'); answer = 1"),
+    "another folder": ("import os; os.mkdir('leak'); os.chdir('leak')", "import os; assert os.getcwd().endswith('/leak'); answer = 1"),
     "an exit hook": ("import atexit; atexit.register(open, 'leak', 'w')", "answer = open('leak').read()"),
     "a hook of imports": ("import sys; sys.meta_path.insert(0, 1)", "import sys; assert 1 in sys.meta_path; answer = 1"),
     "a signal's handler": ("import signal; signal.signal(signal.SIGUSR1, print)", "import signal; assert signal.getsignal(signal.SIGUSR1) is print; answer = 1"),
