@@ -11,7 +11,7 @@ import orjson
 
 from components.core.errors import ConfigError
 
-csv.field_size_limit(4_000_000)  # characters; a discharge letter in one cell is longer than the library's own limit
+_CELL = 4_000_000  # characters; a discharge letter in one cell is longer than the library's own limit
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,7 @@ def json_mapping(path: Path) -> Row:
 
 
 def json_records(path: Path, key: str | None = None) -> Iterator[Row]:
-    """Read a file that is one JSON array of objects, or the array under ``key``; places count from 1. Raises
-    ConfigError."""
+    """Read a file that is one JSON array of objects, or the array under ``key``. Raises ConfigError."""
     return _records(read_json(path), str(path), key)
 
 
@@ -193,8 +192,16 @@ class _Lines:
 def _csv_rows(reader: Any, path: Path, columns: Sequence[str] | None, fill: bool) -> Iterator[Row]:
     """The rows after the header, if there is one."""
     line = 1
+
+    def read() -> list[str] | None:  # the limit is one for the whole process: raised for the reading of this row alone
+        before = csv.field_size_limit(_CELL)
+        try:
+            return next(reader, None)
+        finally:
+            csv.field_size_limit(before)
+
     try:
-        for cells in reader:
+        for cells in iter(read, None):
             place, line = f"{path}:{line}", reader.line_num + 1
             if columns is None:
                 columns = cells

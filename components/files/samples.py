@@ -44,8 +44,7 @@ def add_request(question: str, request: str) -> str:
 
 
 def row_options(row: Row, most: int, least: int = 2) -> dict[str, str]:
-    """Read the row's ``options``, an object letter -> text, A first and without a gap, none empty. Raises
-    ConfigError."""
+    """Read the row's ``options``: letter -> text, from A on without a gap, none empty. Raises ConfigError."""
     options = row.named_texts("options")
     if not least <= len(options) <= most:
         counts = f"{least}" if least == most else f"{least} to {most}"

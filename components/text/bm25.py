@@ -131,8 +131,7 @@ def words(text: str) -> list[str]:
 
 
 def terms(text: str) -> list[str]:
-    """The index terms of a text in their order: words in lower case without possessive 's, stemmed,
-    stop words left out."""
+    """The index terms of a text in order: words in lower case without possessive 's and stop words, stemmed."""
     return [term for term in map(_term, words(text)) if term]
 
 

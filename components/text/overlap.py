@@ -54,8 +54,7 @@ def bleu_unigram(reference: str, response: str) -> float:
 
 
 def bleu(reference: str, response: str, order: int = _MAX_ORDER) -> float:
-    """Sentence BLEU up to n-grams of this order as sacrebleu has it: 13a tokens, exponential smoothing, effective
-    order."""
+    """Sentence BLEU up to n-grams of this order, as sacrebleu: 13a tokens, exponential smoothing, effective order."""
     expected, found = _grams(reference), _grams(response)
     if reference == response:
         return float(expected[0] > 0)

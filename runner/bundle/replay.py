@@ -102,8 +102,7 @@ class _Run:
 
 
 def replay(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int]) -> int:
-    """Replay a bundle; ``run`` runs a coroutine. Returns 0 where all is the same, 1 where something differs. Raises
-    ConfigError."""
+    """Replay a bundle; ``run`` runs a coroutine. Returns SAME, or DIFFERS where something does. Raises ConfigError."""
     request = Request.parse(words)
     bundle = Archive.open(request.bundle)
     home = request.folder or unused(Path("outputs") / bundle.head.name / f"{datetime.now():%Y-%m-%d_%H-%M-%S}")

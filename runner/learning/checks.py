@@ -80,8 +80,7 @@ def check_prompts(experiment: Experiment) -> None:
 
 
 def check_memory(experiment: Experiment) -> str | None:
-    """Whether the memory can be had, before anything runs. Returns the privacy class of one that is named. Raises
-    ConfigError."""
+    """Refuse, before anything runs, a memory that cannot be had. Returns the privacy class of one that is named."""
     source, agent = experiment.source, experiment.parts.agent
     holds = () if source is None else declared(source, SourceTraits).holds  # None: whatever is wanted
     for one in agents_in(agent):

@@ -55,8 +55,7 @@ async def remember(experiment: Experiment, door: Door, folder: Path, before: obj
 
 
 async def with_memory(experiment: Experiment, door: Door) -> tuple[Experiment, list[str]]:
-    """The experiment with its memory, where it has one, and what to say of that. Raises ConfigError, ModelError,
-    RunLimitReached."""
+    """The experiment with its memory, if any, and notes on it. Raises ConfigError, ModelError, RunLimitReached."""
     if (source := experiment.source) is None:
         return experiment, []
     found, said = await learn(experiment, door) if source.needed else (None, [])

@@ -140,6 +140,11 @@ def test_array_inside_a_record_keeps_the_record_s_place():
     assert [row.place for row in Row("f:3", {"qas": [{}]}).rows("qas")] == ["f:3: qas: record 1"]
 
 
-def test_a_cell_may_be_longer_than_the_limit_of_the_csv_module(tmp_path):
-    (row,) = csv_records(written(tmp_path, f"text\n{'x' * 300_000}\n"))
-    assert len(row.values["text"]) == 300_000
+def test_files_that_are_read_in_turns_leave_the_limit_as_it_was(tmp_path):
+    limit = csv.field_size_limit()
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(f"text\n{'x' * 2 * limit}\nshort\n")
+    first, second = (csv_records(tmp_path / f"{name}.csv") for name in ("a", "b"))
+    assert len(next(first).values["text"]) == len(next(second).values["text"]) == 2 * limit
+    assert csv.field_size_limit() == limit
+    assert len([*first, *second]) == 2 and csv.field_size_limit() == limit
