@@ -8,7 +8,7 @@ import asyncio
 import ipaddress
 import os
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -225,3 +225,8 @@ class KeyedService(Service):
             return ""
         label = self.label.format(self)
         return f"{label} needs a key in the environment variable {self.key_variable}, which is not set"
+
+
+def objects(value: object) -> Sequence[Mapping[str, Any]]:
+    """The objects of a list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from components.cab.scorers.case import Case, Reading
 from components.text.answers import conclusion, marked, parse_decision, sentence
-from components.text.bm25 import STEP_2, STEP_3, final, measure, past, plural, removed, replaced, shape, short
+from components.text.stemmer import STEP_2, STEP_3, final, measure, past, plural, removed, replaced, shape, short
 
 _DATE = re.compile(r"\d{1,4}[-/]\d{1,2}[-/]\d{1,4}(?:[ T]\d\d?:\d\d(?::\d\d)?)?|\d\d?:\d\d(?::\d\d)?")
 # Not part of a word (kg/m2, CHA2DS2), an exponent (m^2), a unit (min/1.73 m2) or another number; a unit may follow

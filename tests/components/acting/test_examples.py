@@ -16,7 +16,8 @@ from components.acting.demonstrations import (
 from components.cab.datasets.knowledge import MmluMed
 from components.core.errors import ConfigError
 from components.core.types import Problem
-from components.datasets.multiple_choice import MedAgentsBench, MedMcqa, MedQA
+from components.datasets.medagentsbench import MedAgentsBench
+from components.datasets.multiple_choice import MedMcqa, MedQA
 from components.datasets.pubmedqa import PubMedQA
 
 DATA = os.environ.get("CLINICAL_DATA_DIR", "")

@@ -2,7 +2,7 @@ import orjson
 import pytest
 
 from components.core.errors import ConfigError
-from components.datasets.multiple_choice import MedAgentsBench
+from components.datasets.medagentsbench import MedAgentsBench
 from tests.components.cab_files import DATA, needs, refused, write
 
 ROW = {"realidx": 5, "question": "Which nerve?", "options": {"A": "Facial", "B": "Vagus"}, "answer_idx": "B", "answer": "Vagus"}  # fmt: skip

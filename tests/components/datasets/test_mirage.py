@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from components.core.errors import ConfigError
-from components.datasets.multiple_choice import Mirage
+from components.datasets.mirage import Mirage
 from tests.components.cab_files import DATA, needs, refused, write
 
 FOUR = {"question": "Which nerve?", "options": {"A": "Facial", "B": "Vagus", "C": "Optic", "D": "Ulnar"}, "answer": "B"}

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from components.text.bm25 import STOP_WORDS, Bm25, stem, terms, words
+from components.text.bm25 import STOP_WORDS, Bm25, terms, words
+from components.text.stemmer import stem
 from tests.slow import slow
 
 TEXTS = {"b": "renal failure", "a": "renal failure", "c": "heart failure and heart block", "d": "asthma"}

@@ -6,7 +6,7 @@ from components.core.errors import ConfigError, ToolError
 from components.tools.backends import Backend, digest, first_rows, lacking, located, plain
 from components.tools.drugbank import DrugBank, Drugs, DrugTable
 from components.tools.medrag import LocalCorpora, Passages
-from components.tools.services import OpenFda
+from components.tools.openfda import OpenFda
 from tests.components.tools.service import At
 
 

@@ -4,7 +4,7 @@ import pytest
 from components.core.errors import ToolError
 from components.core.tools import Tool
 from components.tools.drugbank import DrugBank, DrugTable
-from components.tools.services import OpenFda
+from components.tools.openfda import OpenFda
 from tests.components.tools.service import At
 
 

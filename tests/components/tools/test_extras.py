@@ -6,7 +6,8 @@ from importlib.machinery import PathFinder
 import pytest
 
 from components.tools.entity_recognizor import EntityRecognizor
-from components.tools.trust import PrivacyDetector, ToxicityDetector
+from components.tools.privacy_detector import PrivacyDetector
+from components.tools.toxicity_detector import ToxicityDetector
 
 HIDDEN = {"presidio_analyzer", "profanity_check", "spacy", "tldextract"}
 

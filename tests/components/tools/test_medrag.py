@@ -4,7 +4,7 @@ import pytest
 from components.core.errors import ToolError
 from components.core.tools import Tool
 from components.tools.medrag import LocalCorpora, Medrag
-from components.tools.services import PubMed
+from components.tools.pubmed import PubMed
 from tests.components.tools.service import At
 
 

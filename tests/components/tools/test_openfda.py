@@ -2,7 +2,7 @@ import pytest
 from aiohttp import web
 
 from components.core.errors import ConfigError, ToolError
-from components.tools.services import OpenFda
+from components.tools.openfda import OpenFda
 from components.tools.web import Web
 from tests.components.tools.service import serving
 

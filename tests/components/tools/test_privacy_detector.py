@@ -4,7 +4,7 @@ import pytest
 
 from components.core.errors import ConfigError, ToolError
 from components.core.tools import Tool
-from components.tools.trust import Finding, PrivacyDetector, joined, redacted
+from components.tools.privacy_detector import Finding, PrivacyDetector, joined, redacted
 from tests.slow import slow
 
 DETECTOR = PrivacyDetector()

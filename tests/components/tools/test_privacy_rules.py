@@ -1,6 +1,6 @@
 import pytest
 
-from components.tools.trust import Finding, find, joined, rules
+from components.tools.privacy_detector import Finding, find, joined, rules
 from tests.slow import slow
 
 ENGINES = ("rules", pytest.param("presidio", marks=slow))

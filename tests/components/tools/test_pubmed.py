@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.errors import ConfigError, ToolError
-from components.tools.services import PubMed
+from components.tools.pubmed import PubMed
 from components.tools.web import Web
 from tests.components.tools.service import serving
 

@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.errors import ConfigError, ToolError
-from components.tools.services import RxNav
+from components.tools.rxnav import RxNav
 from components.tools.web import Web
 from tests.components.tools.service import serving
 

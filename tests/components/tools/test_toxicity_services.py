@@ -3,8 +3,8 @@ import json
 import pytest
 
 from components.core.errors import ConfigError, ToolError
-from components.tools.services import Moderation, Perspective
-from components.tools.trust import ToxicityService
+from components.tools.toxicity_detector import ToxicityService
+from components.tools.toxicity_services import Moderation, Perspective
 from components.tools.web import Web
 from tests.components.tools.service import serving
 

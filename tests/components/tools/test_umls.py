@@ -3,8 +3,8 @@ import pytest
 
 from components.core.errors import ToolError
 from components.core.tools import Tool
-from components.tools.services import Uts
 from components.tools.umls import UMLS, Vocabulary
+from components.tools.uts import Uts
 from tests.components.tools.service import At
 
 

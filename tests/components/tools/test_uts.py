@@ -2,7 +2,7 @@ import pytest
 from aiohttp import web
 
 from components.core.errors import ConfigError, ToolError
-from components.tools.services import Uts
+from components.tools.uts import Uts
 from components.tools.web import Web
 from tests.components.tools.service import serving
 

@@ -5,7 +5,7 @@ from aiohttp import web
 from yarl import URL
 
 from components.core.errors import ConfigError, ToolError
-from components.tools.services import Uts
+from components.tools.uts import Uts
 from components.tools.web import Web, base, is_public
 from tests.components.tools.service import serving
 

@@ -1,19 +1,16 @@
-"""The tools on trust, which work without a network: what identifies a patient in a text, and how abusive a text is.
+"""What identifies a patient in a text, without a network.
 
-Source: items 16 and 17 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657. For privacy it calls a commercial
-service and puts made-up values in; here rules for clinical notes, or Presidio (Microsoft, MIT) with these rules, and
-the kind of what was removed takes its place. For toxicity it asks the Perspective service; here the project's lexicon,
-and on request a linear model over character and word counts (alt-profanity-check, trained on web comments); words of
-medicine and identity, which such models mistake for abuse (Dixon et al. 2018, doi 10.1145/3278721.3278729), are hidden
-from that model.
+Source: item 16 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657, which calls a commercial service and puts
+made-up values in; here rules for clinical notes, or Presidio (Microsoft, MIT) with these rules, and the kind of what
+was removed takes its place.
 """
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import orjson
 import regex  # type: ignore[import-untyped]  # it ships no types
@@ -24,7 +21,7 @@ from components.core.errors import ConfigError, missing_extra
 from components.core.messages import ToolSpec
 from components.core.types import Observation
 from components.text.structured import read_yaml
-from components.tools.backends import DATA, Backend, LookupTool, TextTool, spec_of
+from components.tools.backends import DATA, TextTool, spec_of
 
 _THRESHOLD = 0.4  # the least score of a finding
 
@@ -157,94 +154,3 @@ def _repeated(text: str, findings: Iterable[Finding]) -> list[Finding]:
         for part, score in names.items()
         for match in re.finditer(rf"(?<!\w){re.escape(part)}(?!\w)", text)
     ]
-
-
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-
-
-@runtime_checkable
-class ToxicityService(Backend, Protocol):
-    """A service that judges texts. Raises ToolError."""
-
-    async def score(self, text: str) -> Mapping[str, float]:
-        """Kind of abuse -> score in 0-1, at least one."""
-
-
-@dataclass(frozen=True)
-class Lexicon:
-    """``kinds``: kind -> the score that its terms give; terms by kind as one pattern; words hidden from the model."""
-
-    scores: Mapping[str, float]
-    terms: Mapping[str, re.Pattern[str]]
-    neutral: re.Pattern[str]
-
-
-@dataclass(frozen=True)
-class ToxicityDetector(LookupTool):
-    """How abusive a text is.
-
-    Output: JSON with ``score`` in 0-1 and ``matched`` terms with kind and offsets. The score is the greatest of the
-    matched terms' kinds (0 without a match) and, with ``classifier``, the linear model's (the extra ``text``); with a
-    ``backend``, which is a service, its greatest score, and ``kinds`` holds all of them.
-    Raises: ConfigError for ``classifier`` with a ``backend``.
-    """
-
-    backend: ToxicityService | None = None
-    classifier: bool = False
-    spec: ClassVar[ToolSpec] = spec_of("ToxicityDetector")
-
-    def __post_init__(self) -> None:
-        if self.classifier and self.backend is not None:
-            raise ConfigError("ToxicityDetector: backend and classifier are both set; set only one of them")
-
-    @property
-    def missing(self) -> str:
-        """What the service or the linear model needs first."""
-        what = f"{self.spec.name} with classifier: true"
-        return missing_extra(what, "profanity_check", "text") if self.classifier else super().missing
-
-    async def answer(self, text: str) -> Observation:
-        """Judge a text. Raises ToolError."""
-        matched = matches(text)
-        kinds = {} if self.backend is None else {"kinds": dict(await self.backend.score(text))}
-        scores = [0.0, *(lexicon().scores[one["kind"]] for one in matched)]
-        scores += [await asyncio.to_thread(_model_score, text)] if self.classifier else []
-        score = max(scores if self.backend is None else kinds["kinds"].values())
-        judged = {"score": round(score, 3), **kinds, "matched": matched}
-        return Observation(orjson.dumps(judged).decode(), judged)
-
-
-@lru_cache(maxsize=1)
-def lexicon() -> Lexicon:
-    """The shipped words."""
-    words = read_yaml(DATA / "toxicity.yaml")
-    kinds = words["kinds"]
-    return Lexicon(
-        {kind: float(entry["score"]) for kind, entry in kinds.items()},
-        {kind: _any_of(entry["terms"]) for kind, entry in kinds.items()},
-        _any_of(words["neutral"]),
-    )
-
-
-def matches(text: str) -> list[dict[str, Any]]:
-    """The lexicon's terms in a text, in its order: term, kind, start and end (exclusive)."""
-    plain = text.replace("’", "'")
-    terms = [
-        {"term": text[match.start() : match.end()], "kind": kind, "start": match.start(), "end": match.end()}
-        for kind, pattern in lexicon().terms.items()
-        for match in pattern.finditer(plain)
-    ]
-    return sorted(terms, key=lambda one: (one["start"], one["end"], one["kind"]))
-
-
-def _model_score(text: str) -> float:
-    """The linear model's probability of abuse of the text's worst sentence, without neutral words, in 0-1."""
-    with LOADING:
-        from profanity_check import predict_prob  # type: ignore[import-untyped]  # it ships no types
-    return float(max(predict_prob(_SENTENCE.split(lexicon().neutral.sub(" ", text)))))
-
-
-def _any_of(terms: list[str]) -> re.Pattern[str]:
-    """Any of the terms as whole words, the longest first, in any case and with any white space."""
-    ordered = sorted((r"\s+".join(map(re.escape, term.split())) for term in terms), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(ordered)})(?!\w)", re.IGNORECASE)
