@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from components.core.errors import ConfigError
-from runner.checkup import checks as checkup
+from runner.checkup import checks, machine
 from runner.checkup.checks import BAD, OK, Line
 from runner.terminal.command import Parser, exit_code_of, print_note
 
@@ -28,15 +28,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print_note(f"error: {error}")
         return 2
-    checks: list[tuple[str, Callable[[], list[Line]]]] = [
-        ("python", checkup.python),
-        ("machine", checkup.machine),
-        ("models", lambda: [*checkup.keys(), *checkup.endpoints(online)]),
-        ("data", checkup.data),
-        ("sandbox", checkup.sandbox),
-        ("tracking", checkup.store),
-        ("journal", checkup.journal),
-        ("engines and extras", checkup.extras),
+    tables: list[tuple[str, Callable[[], list[Line]]]] = [
+        ("python", machine.python),
+        ("machine", machine.machine),
+        ("models", lambda: [*checks.keys(), *checks.endpoints(online)]),
+        ("data", checks.data),
+        ("sandbox", machine.sandbox),
+        ("tracking", machine.store),
+        ("journal", machine.journal),
+        ("engines and extras", machine.extras),
     ]
     command = [sys.executable, "-m", "runner", "limit=1", "tracking=off", "run.journal=null"]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(_HOME), os.environ.get("PYTHONPATH")]))}
@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ) as process,
     ):
         try:
-            for title, check in checks:
+            for title, check in tables:
                 try:
                     sections.append((title, check()))
                 except ImportError as error:

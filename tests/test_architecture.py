@@ -169,6 +169,7 @@ NO_YAML = {  # modules that no YAML of conf/ targets, and nothing imports
     "components.ehr.cell": "imported by the sandbox, by its name",
     "components.sandbox.zygote": "a process of its own",
     "components.sandbox.probe": "imported by the sandbox, by its name",
+    "components.tools.rxnav": "another backend of DrugBank, for a custom YAML",
     "components.tools.medrag_index": "a command",
 }
 
@@ -240,7 +241,7 @@ BENCHMARKS = re.compile(
 )
 # Files of the runner that read attributes of libraries by names that are not known beforehand; never of parts.
 LOOK_AT_LIBRARIES = {
-    "runner/checkup/checks.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/explain.py",
+    "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/explain.py",
     "runner/config/targets.py", "runner/storage/resume.py", "runner/storage/stored.py",
     "runner/sweep/search_space.py",
 }  # fmt: skip

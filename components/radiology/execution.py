@@ -12,15 +12,14 @@ unbound or bound to the record's pair and unrestricted or listing what the recor
 better.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
-from typing import Any, ClassVar, NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.types import Sample, Score, Trajectory
+from components.core.types import Sample, Trajectory
 from components.faults.marks import brought_down
 from components.radiology.cards import Card
 from components.radiology.memory import RadiologyMemory, open_memory
@@ -202,78 +201,4 @@ def plan_of(chain: str) -> str:
     return plan_text(["'$IndicatorName$'"] if IE in task.categories else [], names)
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """A sample of this benchmark and an episode on it, read once for all scorers."""
-
-    sample: Sample
-    trajectory: Trajectory
-    task: Task
-    switches: Switches
-
-    @cached_property
-    def execution(self) -> Execution:
-        """What was executed."""
-        return read(self.trajectory, self.switches)
-
-    @cached_property
-    def suitable(self) -> Suitable:
-        """The offered tools that suit the patient."""
-        return Suitable(self.trajectory.offered, self.sample.metadata["record"])
-
-    @cached_property
-    def perfect(self) -> Execution:
-        """What a perfect agent executes with the offered tools."""
-        facts, record = self.trajectory.facts, self.sample.metadata["record"]
-        condition = "baseline" if facts.get("kind") == "baseline" else str(facts.get("condition", ""))
-        return execute(self.task.id, condition, self.suitable, record, self.switches)
-
-
 Published = Mapping[str, Sequence[str]]
-_newest: list[Attempt] = []  # at most one: scorers come one after the other
-
-
-def attempt(sample: Sample, trajectory: Trajectory, switches: Switches) -> Attempt | None:
-    """The attempt of a finished episode; None when the sample is not of this benchmark."""
-    if (task := task_of(sample)) is None:
-        return None
-    for one in tuple(_newest):
-        if one.sample is sample and one.trajectory is trajectory and one.switches == switches:
-            return one
-    _newest[:] = [Attempt(sample, trajectory, task, switches)]
-    return _newest[0]
-
-
-@dataclass(frozen=True)
-class Graded(ABC):
-    """A scorer of what was executed, with the scores of a perfect execution as ceilings. Scored wherever the task can
-    be solved; in the reference's profile where its scripts score it: ``published``, the names by the kind of condition.
-    A sample of another benchmark is unscored."""
-
-    switches: Switches
-    version: str = "1"
-    names: ClassVar[Sequence[str]]
-    published: ClassVar[Published] = {}
-
-    @abstractmethod
-    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-        """All metrics of the episode's or of the perfect execution, by name."""
-
-    def kind(self, trajectory: Trajectory) -> str:
-        """The kind of condition by which it is scored."""
-        return kind_of(trajectory)
-
-    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """One score per name."""
-        kind, scored = self.kind(trajectory), self.names
-        if self.switches.planning_scope == "success_only":
-            scored = self.published.get(kind, ())
-        elif kind == "insufficient":
-            scored = ()
-        one = attempt(sample, trajectory, self.switches) if scored else None
-        if one is None:
-            return [Score(name, None) for name in self.names]
-        mine, best = self.values(one, one.execution), self.values(one, one.perfect)
-        return [
-            Score(name, mine[name], ceiling=best[name]) if name in scored else Score(name, None) for name in self.names
-        ]

@@ -8,9 +8,8 @@ writes hints; here the manual comes from the live schema and notes, and hints ar
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -26,10 +25,8 @@ from components.files.attachments import SampleFiles
 from components.prompts import load
 from components.sql import SqlError, UnreadableDatabase
 from components.sql.cleaning import CURRENT_TIMES, clean_sql, text_rows
-from components.sql.reading import Database, ReadOnly, Row, Schema, Table, database_of
-from components.text.bm25 import Bm25
-from components.text.structured import read_yaml
-from components.tools.backends import DATA, spec_of
+from components.sql.reading import Database, ReadOnly, Row, Schema, database_of
+from components.tools.backends import spec_of
 
 
 def input_path(context: Context, name: str) -> Path:
@@ -125,98 +122,3 @@ class SQLCoder:
             raise ToolError(f"The database {database.id!r} cannot be read: {error}.", "unavailable") from None
         except SqlError as error:
             return _Tried(sql, error=str(error))
-
-
-_SENTENCE = re.compile(r"(?<=\.) ")
-SHIPPED = DATA / "manuals"
-
-
-@dataclass(frozen=True)
-class Notes:
-    """What is known of a database besides its schema: lines on all of it, table -> line, and worked examples
-    (``question``, ``hints``)."""
-
-    general: Sequence[str] = ()
-    tables: Mapping[str, str] = field(default_factory=dict)
-    examples: Sequence[Mapping[str, str]] = ()
-
-    def on(self, table: Table) -> str:
-        """The line on a table; empty without one."""
-        return self.tables.get(table.name.lower(), "")
-
-
-@lru_cache(maxsize=4)
-def notes_of(id: str) -> Notes:
-    """The shipped notes on a database; empty ones for any other database."""
-    path = SHIPPED / f"{id}.yaml"
-    return Notes(**read_yaml(path)) if path.is_file() else Notes()
-
-
-def fitting_tables(schema: Schema, notes: Notes, query: str, k: int) -> list[Table]:
-    """The at most ``k`` tables that fit a query best, best first, by their names, columns and notes."""
-    texts = []
-    for table in schema.tables:
-        names = " ".join((table.name, *table.columns))
-        texts.append((table.name, f"{names} {names.replace('_', ' ')} {notes.on(table)}"))
-    tables = {table.name: table for table in schema.tables}
-    return [tables[hit.id] for hit in Bm25.over(texts).search(query, k)]
-
-
-def described(table: Table, notes: Notes) -> str:
-    """One line on a table, its names in lower case: columns with their types, and its note."""
-    columns = ", ".join(
-        f"{name} {kind}{' key' if name in table.primary_key else ''}" for name, kind in table.columns.items()
-    )
-    return ": ".join(filter(None, (f"{table.name}({columns})".lower(), notes.on(table))))
-
-
-def mentioned(table: Table, notes: Notes) -> str:
-    """The table's name in lower case, and the first sentence of its note."""
-    return ": ".join(filter(None, (table.name.lower(), _SENTENCE.split(notes.on(table), maxsplit=1)[0])))
-
-
-_NEXT = re.compile(r"^\W*question\b\W*:", re.I | re.M)
-_LABEL = re.compile(r"\A\W*hints\b\W*:\s*", re.I)
-
-
-@dataclass(frozen=True)
-class DBManual:
-    """The part of a database's manual that fits a query: at most ``n_tables`` tables by BM25, and the general notes.
-
-    ``hints``: the model (role ``tool``) is given that part with worked examples and writes hints, which are returned in
-    its place. Any other database than mimic_iii, mimic_iv and eicu has a manual from its schema alone. Output: text;
-    data: ``database``, ``tables``. Raises ToolError: not_found, unavailable (a schema that cannot be read), empty (no
-    hints), bad_arguments.
-    """
-
-    prompts: PromptSetName = "db_manual"
-    n_tables: Annotated[int, Ge(1)] = 5
-    hints: bool = False
-    spec: ClassVar[ToolSpec] = spec_of("DBManual")
-    effect: ClassVar[Effect] = "pure"
-
-    async def __call__(self, context: Context, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
-        """Find what fits. Raises ToolError."""
-        question = text_argument(self.spec, "query", query)
-        database = opened(context, text_argument(self.spec, "sql_database", sql_database))
-        schema, notes = schema_of(database), notes_of(database.id)
-        chosen = fitting_tables(schema, notes, question, self.n_tables) or list(schema.tables)
-        names = [table.name.lower() for table in chosen]
-        keys = [(one.lower(), other.lower()) for one, other in schema.foreign_keys]
-        prompts = load(self.prompts)
-        text = prompts.render(
-            "manual",
-            database=database.id,
-            now=CURRENT_TIMES.get(database.id, ""),
-            general=list(notes.general),
-            tables=[described(table, notes) for table in chosen],
-            joins=[" = ".join(key) for key in keys if any(end.partition(".")[0] in names for end in key)],
-            others=[mentioned(table, notes) for table in schema.tables if table not in chosen],
-        )
-        if self.hints:
-            message = prompts.user("hints", manual=text, examples=list(notes.examples), question=question)
-            reply = (await context.ask([message], "tool")).text
-            text = _NEXT.split(_LABEL.sub("", reply))[0].strip()  # the next question is made up
-        if not text:
-            raise ToolError("The model wrote no hints for this query.", "empty")
-        return Observation(text, {"database": database.id, "tables": names})

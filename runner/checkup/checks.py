@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import importlib.util
 import os
 import re
-import shutil
 import socket
-import sqlite3
-import sys
-import time
-import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -25,19 +16,6 @@ if TYPE_CHECKING:
     from runner.config.catalogue import Catalogue, Choice
 
 OK, MISSING, BAD = "ok", "-", "BAD"
-_MIN_DISK = 1 << 30
-_JOURNAL_SECONDS = 2.0
-_EXTRAS = {
-    "joblib": ("hydra_plugins.hydra_joblib_launcher", "jobs of a sweep in several processes"),
-    "submitit": ("hydra_plugins.hydra_submitit_launcher", "jobs of a sweep on Slurm"),
-    "ray": ("ray", "jobs of a sweep on Ray"),
-    "optuna": ("optuna", "sweeps that search"),
-    "dicom": ("pydicom", "images in DICOM files"),
-    "ratescore": ("RaTEScore", "a scorer of free text with models of its own"),
-    "embedding": ("sentence_transformers", "pictures of records by sentence embeddings"),
-    "datasets": ("datasets", "data sets in Arrow files"),
-    "text": ("presidio_analyzer", "identifiers by Presidio, entities by spaCy, toxicity by a linear model"),
-}
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _TIMEOUT_SECONDS = 1.0
 _DATA = "CLINICAL_DATA_DIR"
@@ -67,101 +45,11 @@ def line(ok: object, name: str, found: str, hint: str = "", otherwise: str = MIS
     return Line(OK, name, found) if ok else Line(otherwise, name, found, hint)
 
 
-def _catalogue() -> Catalogue:
+def catalogue() -> Catalogue:
     """Imported where it is used: a library that it needs may be what is missing."""
     from runner.config.catalogue import Catalogue
 
     return Catalogue()
-
-
-def python() -> list[Line]:
-    """The interpreter and the libraries that can change a result."""
-    from runner.storage import manifest
-
-    versions = dict(manifest.versions())
-    lines = [line(sys.version_info >= (3, 11), "python", versions.pop("python"), "3.11 or newer is needed", BAD)]
-    for name in manifest.LIBRARIES:
-        lines.append(line(name in versions, name, versions.get(name, "not installed"), "make run installs it", BAD))
-    return lines
-
-
-def machine() -> list[Line]:
-    """Disk, memory, processors."""
-    free = shutil.disk_usage(".").free
-    memory = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if "SC_AVPHYS_PAGES" in os.sysconf_names else 0
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return [
-        line(free >= _MIN_DISK, "disk", f"{size(free)} free here", "runs and journal are written below outputs/"),
-        Line(OK, "memory", f"{size(memory)} free" if memory else "not known"),
-        Line(OK, "processors", str(processors)),
-    ]
-
-
-def sandbox() -> list[Line]:
-    """What isolates code that models write, by the self-tests."""
-    from components.sandbox import Sandbox
-
-    try:
-        report = Sandbox().report()
-    except ConfigError as error:
-        return [Line(MISSING, "tier", "none", str(error))]
-    refused = [Line(MISSING, str(name), "refused", str(reason)) for name, reason in report["refused"].items()]
-    return [Line(OK, "tier", f"{report['tier']}, as user {report['uid']}"), *refused]
-
-
-def extras() -> list[Line]:
-    """Optional packages, and how to get them."""
-    lines = []
-    for name, (module, what) in _EXTRAS.items():
-        try:
-            installed = importlib.util.find_spec(module) is not None
-        except ModuleNotFoundError:  # of the package above it
-            installed = False
-        found = "installed" if installed else "not installed"
-        lines.append(line(installed, name, found, f"for {what}: pip install 'wardround[{name}]'"))
-    return lines
-
-
-def store() -> list[Line]:
-    """MLflow's database of the default tracking, read only: whether it opens, its schema, its size."""
-    path = Path(str(_catalogue().find("tracking", "mlflow").own["uri"]).removeprefix("sqlite:///"))
-    if not path.exists():
-        return [Line(MISSING, str(path), "not there yet", "the first tracked run makes it")]
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=1.0)) as database:
-            (version,) = database.execute("select version_num from alembic_version").fetchone()
-            (runs,) = database.execute("select count(*) from runs").fetchone()
-    except (sqlite3.Error, TypeError) as error:
-        return [Line(MISSING, str(path), f"does not open: {error}", "move it away; then runner.report track FOLDER")]
-    return [Line(OK, str(path), f"schema {version}, {runs:,} runs, {size(path.stat().st_size)}", "make ui shows it")]
-
-
-def journal() -> list[Line]:
-    """The segments of the default journal, read only, and which are damaged, as far as two seconds go."""
-    from runner.storage.journal_files import has_writer
-
-    folder = Path(_catalogue().defaults["run"]["journal"])
-    paths = sorted(folder.glob("[0-9]*.segment"), reverse=True)
-    if not paths:
-        return [Line(MISSING, str(folder), "not there yet", "the first run makes it")]
-    end, n_read, n_live, damaged = time.monotonic() + _JOURNAL_SECONDS, 0, 0, list[str]()
-    for path in paths:
-        if time.monotonic() > end:
-            break
-        n_read += 1
-        if has_writer(path):
-            n_live += 1
-            continue
-        try:
-            with gzip.open(path) as file:
-                while file.read(1 << 20):
-                    continue
-        except (OSError, EOFError, zlib.error):  # its process was killed
-            damaged.append(path.name)
-    total = size(sum(path.stat().st_size for path in paths))
-    found = f"{len(paths)} segments, {total}, {n_read} checked, {n_live} being written, {len(damaged)} damaged"
-    hint = f"{', '.join(damaged[:3])}: whole entries count, the others are asked again"
-    return [line(not damaged, str(folder), found, hint)]
 
 
 def keys() -> list[Line]:
@@ -208,7 +96,7 @@ def _endpoint(name: str, url: str, online: bool) -> Line:
 
 def _providers() -> Iterator[Choice]:
     """The choices of model that dated models are based on, which have the same keys and addresses."""
-    return (choice for name, choice in _catalogue().choices("model").items() if "/" not in name)
+    return (choice for name, choice in catalogue().choices("model").items() if "/" not in name)
 
 
 def data() -> list[Line]:
@@ -217,7 +105,7 @@ def data() -> list[Line]:
     found = "is a folder" if (exists := os.path.isdir(root)) else "is not a folder" if root else "not set"
     hint = f"export {_DATA}=/path/to/your/data, for data that are not shipped"
     folder = line(exists, _DATA, found, hint)
-    return [folder, *(_dataset(choice, root if exists else "") for choice in _catalogue().choices("dataset").values())]
+    return [folder, *(_dataset(choice, root if exists else "") for choice in catalogue().choices("dataset").values())]
 
 
 def _dataset(choice: Choice, root: str) -> Line:

@@ -4,22 +4,12 @@ Memories are folders below ``run.memory``, each named by the digest of its files
 names the memory that came of it, and is the lock of the process that makes it.
 """
 
-import asyncio
-import fcntl
-import hashlib
-import json
 import logging
-import os
-import re
-import tempfile
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, Protocol, runtime_checkable
-
-import orjson
 
 from components.acting.solved import lessons_in
 from components.core.errors import ConfigError
@@ -31,14 +21,13 @@ from runner.episode.door import Door
 from runner.episode.ending import before_judging
 from runner.episode.progress import Progress
 from runner.experiment.experiment import Experiment, study
+from runner.learning.folders import digest_of, find_by_recipe, find_named, locked, save
 from runner.learning.lesson import Lesson, known_by, lesson_of
 from runner.learning.stage_context import Practice, origin_of
 from runner.storage import manifest, records
 from runner.storage.schema import Manifest
 
 log = logging.getLogger("runner")
-_NAME = re.compile(r"[0-9a-f]{16}")
-_MARKS = (manifest.FILE, "provenance.json", "long_term", "experience", "examples.json")
 
 
 async def remember(experiment: Experiment, door: Door, folder: Path, before: object, notes: Manifest) -> Experiment:
@@ -77,10 +66,10 @@ async def learn(experiment: Experiment, door: Door) -> tuple[Path | None, list[s
     lesson = lesson_of(experiment, source)
     if lesson is None:
         return None, ["the dataset has no split to learn from: nothing was learnt"]
-    folder = _find_by_recipe(root, lesson.recipe)  # a memory that is there may lie where nothing can be written
+    folder = find_by_recipe(root, lesson.recipe)  # a memory that is there may lie where nothing can be written
     if folder is None:
-        async with _locked(root, lesson.recipe):
-            folder = _find_by_recipe(root, lesson.recipe) or await _make(experiment, door, source, lesson, root)
+        async with locked(root, lesson.recipe):
+            folder = find_by_recipe(root, lesson.recipe) or await _make(experiment, door, source, lesson, root)
     said = []
     if skipped := manifest.read_learnt(folder).get("too_long"):
         said.append(f"the memory was learnt without {len(skipped)} training samples that are too long for the model")
@@ -108,101 +97,9 @@ async def _make(experiment: Experiment, door: Door, source: Source, lesson: Less
         "stage": experiment.cfg["memory"]["stage"],
         "calls": door.spent.calls + door.replayed,
     }
-    folder = _save(root, lesson.recipe, files, notes)
+    folder = save(root, lesson.recipe, files, notes)
     log.info("memory %s: %d files from %d training samples", folder.name, len(files), len(lesson.samples))
     return folder
-
-
-def find_named(root: Path, path: str) -> Path:
-    """The folder that ``memory.path`` names, here or below ``run.memory``. Raises ConfigError."""
-    folders = [folder for folder in (Path(path), root / path) if folder.is_dir()] if path else []
-    for folder in folders:
-        if any((folder / name).exists() for name in _MARKS):
-            return folder
-    if folders:
-        raise ConfigError(f"memory.path: {folders[0]} is not a memory: it has none of {', '.join(_MARKS)}")
-    raise ConfigError(f"memory.path: there is no memory {path!r}, here or in {root}")
-
-
-def check_writable(root: Path) -> None:
-    """Whether ``run.memory`` can hold memories. Raises ConfigError."""
-    there = next(folder for folder in (root, *root.resolve().parents) if folder.exists())
-    if not there.is_dir():
-        raise ConfigError(f"run.memory: {root} is not a folder: {there} is a file")
-    if not root.exists() and not os.access(there, os.W_OK):
-        raise ConfigError(f"run.memory: {root} cannot be made: {there} is read-only")
-
-
-def _find_by_recipe(root: Path, recipe: str) -> Path | None:
-    """The memory that came of a recipe, when it is there and whole; what the note says is not a path."""
-    note = root / "recipes" / recipe
-    try:
-        name = note.read_bytes().strip().decode("ascii") if note.is_file() else ""
-    except UnicodeDecodeError:
-        return None
-    folder = root / name
-    if not _NAME.fullmatch(name) or not folder.is_dir():
-        return None
-    if not (folder / manifest.FILE).is_file():
-        raise ConfigError(f"memory {folder} lost its {manifest.FILE}; delete the folder, and it is made again")
-    return folder
-
-
-@asynccontextmanager
-async def _locked(root: Path, recipe: str) -> AsyncIterator[None]:
-    """One process at a time makes the memory of a recipe; the others wait, and find it."""
-    note = root / "recipes" / recipe
-    note.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(note, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                await asyncio.sleep(0.2)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _save(root: Path, recipe: str, files: Mapping[str, Any], notes: Mapping[str, Any]) -> Path:
-    """Write a memory in one move, and which recipe it came of."""
-    texts = {name: orjson.dumps(value, option=orjson.OPT_INDENT_2) for name, value in files.items()}
-    digest = _digest(texts)
-    folder = root / digest
-    if not folder.is_dir():
-        with tempfile.TemporaryDirectory(dir=root, prefix=".making-") as made:
-            fresh = Path(made) / "memory"
-            for name, text in texts.items():
-                (fresh / name).parent.mkdir(parents=True, exist_ok=True)
-                (fresh / name).write_bytes(text)
-            whole = json.dumps({"digest": digest, "recipe": recipe, **notes}, indent=1, default=str)
-            (fresh / manifest.FILE).write_text(whole + "\n", encoding="utf-8")
-            try:
-                fresh.rename(folder)
-            except OSError:  # the same memory, of another recipe, came first
-                if not folder.is_dir():
-                    raise
-    (root / "recipes" / recipe).write_text(digest, encoding="utf-8")
-    return folder
-
-
-def digest_of(folder: Path) -> str:
-    """The digest of a memory's files. Raises ConfigError when they are not those that its manifest names."""
-    paths = sorted(path for path in folder.rglob("*.json") if path.name != manifest.FILE and path.is_file())
-    digest = _digest({path.relative_to(folder).as_posix(): path.read_bytes() for path in paths})
-    was = manifest.read_learnt(folder).get("digest", digest)
-    if was != digest:
-        raise ConfigError(
-            f"memory {folder} was changed: its manifest names {was}, its files are {digest}; delete the folder"
-        )
-    return digest
-
-
-def _digest(texts: Mapping[str, bytes]) -> str:
-    whole = hashlib.sha256(b"\0".join(name.encode() + b"\0" + text for name, text in sorted(texts.items())))
-    return whole.hexdigest()[:16]
 
 
 ONE_BY_ONE = (

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from runner.results import formulas
+from runner.results import significance
+from runner.results.formulas import NOTHING
 from runner.results.intervals import Metric
 from runner.results.kinds import Better, Scale, grouped, improved
 from runner.results.levels import levelled_mean, used_levels
@@ -115,13 +116,13 @@ class Difference:
     def detectable(self, reach: float = math.inf) -> float | None:
         """The smallest true difference that as many clusters find with a power of 80 %; None where nothing varies,
         too few clusters differ to find any, or it is beyond the ``reach`` of a difference."""
-        if not self.standard_error or self.clusters < formulas.FEWEST_SIGNS:
+        if not self.standard_error or self.clusters < significance.FEWEST_SIGNS:
             return None
         if self.test == MCNEMAR:
-            return formulas.least_difference(self.clusters, self.wins + self.losses)
-        if self.wins + self.losses < formulas.FEWEST_SIGNS:
+            return significance.least_difference(self.clusters, self.wins + self.losses)
+        if self.wins + self.losses < significance.FEWEST_SIGNS:
             return None
-        least = formulas.least_effect(self.clusters) * self.standard_error * math.sqrt(self.clusters)
+        least = significance.least_effect(self.clusters) * self.standard_error * math.sqrt(self.clusters)
         return least if least <= reach else None
 
     def more_samples(self) -> int | None:
@@ -132,9 +133,9 @@ class Difference:
         effect = abs(self.metric.value) / (self.standard_error * math.sqrt(self.clusters))
         if effect < _NO_EFFECT:
             return None
-        needed = formulas.clusters_for(effect)
+        needed = significance.clusters_for(effect)
         if self.test == MCNEMAR:
-            needed = formulas.pairs_for(self.wins / self.clusters, self.losses / self.clusters, needed)
+            needed = significance.pairs_for(self.wins / self.clusters, self.losses / self.clusters, needed)
         return max(0, math.ceil((needed - self.clusters) * self.metric.n / self.clusters - 1e-9))
 
 
@@ -143,17 +144,17 @@ def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
     levels = used_levels(pairs.records, levels)
     metric = replace(levelled_mean(pairs.records, pairs.metric, levels, pairs.scale).finished, unscored=0)
     values = [one["scores"][pairs.metric] or 0.0 for one in pairs.records]
-    nothing = formulas.NOTHING * max(map(abs, values), default=0.0)
+    nothing = NOTHING * max(map(abs, values), default=0.0)
     clusters = grouped(zip(map(cluster_of, pairs.records), values, strict=True), lambda pair: pair[0])
     means = [math.fsum(value for _, value in of) / len(of) for of in clusters.values()]
     means = [0.0 if abs(one) <= nothing else one for one in means]
-    tested = formulas.compare(means, [0.0] * len(means), lower_is_better=False)
+    tested = significance.compare(means, [0.0] * len(means), lower_is_better=False)
     independent = len(clusters) == len(values) and not levels
     binary = pairs.scale.kind == "proportion" and set(values) <= {-1.0, 0.0, 1.0}
     shares, k = shares_of(pairs.records, levels), len(clusters)
     p, se = None, None
     if k > 1 and metric.value is not None:
-        p = formulas.sign_flip_p([share for share, _ in shares.values()])
+        p = significance.sign_flip_p([share for share, _ in shares.values()])
         se = math.sqrt(math.fsum((of - metric.value * weight) ** 2 for of, weight in shares.values()) * k / (k - 1))
         se = 0.0 if se <= nothing else se
     test = MCNEMAR if independent and binary else "permutation"
@@ -163,7 +164,7 @@ def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
 def adjusted(differences: Iterable[Difference]) -> list[Difference]:
     """The same with their p adjusted for all of them that have one."""
     found = list(differences)
-    p_values = iter(formulas.holm([one.p for one in found if one.p is not None]))
+    p_values = iter(significance.holm([one.p for one in found if one.p is not None]))
     return [one if one.p is None else replace(one, p_holm=next(p_values)) for one in found]
 
 

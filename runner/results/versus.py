@@ -11,13 +11,13 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.text.words import meant
-from runner.results.formulas import sign_flip_p
 from runner.results.grid import MEAN, DatasetColumn, Grid, present_among
 from runner.results.intervals import Metric
 from runner.results.kinds import Better, improved
 from runner.results.levels import average, levelled_mean, used_levels
 from runner.results.pairs import OWN, Difference, Pairs, adjusted, difference_of, pairs_of, shares_of, value_of
 from runner.results.rows import Row, is_named, nearest
+from runner.results.significance import sign_flip_p
 
 MOST = 66  # pairs that are all compared by default: of 12 methods
 

@@ -14,11 +14,11 @@ from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import Catalogue
-from runner.config.composed import words_of
 from runner.config.errors import ConfigErrors, Finding, complain
 from runner.config.explain import explain, too_deep
+from runner.config.origins import words_of
+from runner.experiment.checks import PrivacyRefused
 from runner.experiment.experiment import facts_of, study
-from runner.experiment.parts import PrivacyRefused
 from runner.job.plan import Cell
 from runner.job.prepare import note_refusal, prepare
 from runner.storage import manifest

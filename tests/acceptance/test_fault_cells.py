@@ -17,7 +17,7 @@ from components.conditions.offered import Both
 from components.conditions.wrong_results import Contradictory, Noisy, Stale
 from components.faults.marks import changed_cards
 from components.faults.wrapping import Faulty
-from components.radiology.conditions import Imperfect
+from components.radiology.imperfect import Imperfect
 from runner.episode.episode import play
 from runner.experiment.experiment import Experiment
 from tests.composing import build, composing

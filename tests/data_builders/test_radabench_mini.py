@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from components.radiology.synthesis.checks import TABLES, question_flaws, record_flaws, words
+from components.radiology.synthesis.checks import TABLES, record_flaws, words
+from components.radiology.synthesis.question_checks import question_flaws
 from data_builders.radabench_mini import __main__ as builder
 
 FOLDER = builder.SHIPPED

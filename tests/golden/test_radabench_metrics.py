@@ -28,7 +28,7 @@ from components.radiology.sets import config1_facts, config2_facts, config3_fact
 from components.radiology.study import study_of
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS
-from runner.results.formulas import compare
+from runner.results.significance import compare
 from tests.golden.vectors import CODE, PAPER, Unit, all_vectors, golden_card, units
 
 SCORERS = (Chain, InputOutput, Orchestration, Completion, Response, Refusals)

@@ -21,16 +21,8 @@ from Levenshtein import distance
 from components.building import may_build
 from components.core.traits import ScorerTraits
 from components.core.types import Trajectory
-from components.radiology.execution import (
-    Attempt,
-    Execution,
-    Graded,
-    Published,
-    Suitable,
-    decided,
-    from_log,
-    ground_truth,
-)
+from components.radiology.attempt import Attempt, Graded
+from components.radiology.execution import Execution, Published, Suitable, decided, from_log, ground_truth
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, IE, OS, TASKS, Task
 

@@ -22,7 +22,8 @@ import orjson
 from components.core.errors import ConfigError
 from components.core.traits import ScorerTraits
 from components.core.types import CONTEXT_LENGTH, Sample, Score, Trajectory
-from components.radiology.execution import Attempt, Execution, Graded, Published, from_log, kind_of
+from components.radiology.attempt import Attempt, Graded
+from components.radiology.execution import Execution, Published, from_log, kind_of
 from components.text.overlap import bleu, bleu_unigram, rouge_l, rouge_l_summary, word_f1
 
 NAMES = ("response/f1", "response/bleu", "response/bleu1", "response/rouge_l", "response/rouge_l_recall")

@@ -18,7 +18,8 @@ from components.core.types import Answer
 from components.core.usage import Purposes, usage_of
 from components.files.samples import draw
 from components.prompts import load
-from components.radiology.synthesis.checks import needed_in_answer, nouns_of, question_flaws, record_flaws
+from components.radiology.synthesis.checks import nouns_of, record_flaws
+from components.radiology.synthesis.question_checks import needed_in_answer, question_flaws
 from components.radiology.tasks import PAIRS, RECORD_KEYS, TASKS
 from components.text.structured import object_in
 

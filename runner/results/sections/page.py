@@ -9,7 +9,18 @@ from components.core.errors import ConfigError
 from runner.results.publications import gains, ledger
 from runner.results.render.formats import comma, latex, markdown, page, sheets
 from runner.results.runs import Run, warnings_of
-from runner.results.sections import cards, comparisons, decisions, episodes, figures, means, papers, scores, tools
+from runner.results.sections import (
+    cards,
+    comparisons,
+    decisions,
+    episodes,
+    figures,
+    frontier,
+    means,
+    papers,
+    scores,
+    tools,
+)
 from runner.results.table import Section
 from runner.storage.records import FILE, read
 from runner.storage.texts import TextReader
@@ -26,7 +37,7 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "settings": scores.settings,
     "means": means.section,
     "strata": scores.strata,
-    "frontier": scores.frontier,
+    "frontier": frontier.frontier,
     "tools": tools.section,
     "verifier": decisions.verifier,
     "refusals": decisions.refusals,

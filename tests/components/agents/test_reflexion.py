@@ -1,6 +1,6 @@
 import pytest
 
-from components.agents.react import Reflexion
+from components.agents.reflexion import Reflexion
 from components.core.errors import OVERFLOW, ModelError
 from components.core.types import Answer, Failure
 from tests import record_desk

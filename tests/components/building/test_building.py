@@ -3,7 +3,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from components.agents.react import ReAct, Reflexion
+from components.agents.react import ReAct
+from components.agents.reflexion import Reflexion
 from components.agents.self_consistency import Wrapping
 from components.building import Building, BuildsTools, beside_memory, builds
 from components.core.errors import ConfigError

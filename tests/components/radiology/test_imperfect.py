@@ -6,7 +6,7 @@ import pytest
 from components.core.errors import ConfigError
 from components.core.protocols import Condition
 from components.core.tools import Offer
-from components.radiology.conditions import Imperfect, certainty
+from components.radiology.imperfect import Imperfect, certainty
 from components.radiology.memory import open_memory
 from components.radiology.tasks import AD
 from components.radiology.toolset import Radiology

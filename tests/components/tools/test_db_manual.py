@@ -2,7 +2,7 @@ import pytest
 
 from components.core.errors import ToolError
 from components.files.attachments import SampleFiles
-from components.tools.sql_coder import DBManual
+from components.tools.db_manual import DBManual
 from tests.components.tools.ward import Speaking, ward
 
 

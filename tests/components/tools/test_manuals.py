@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from components.sql.reading import Schema, Table, database_of
-from components.tools.sql_coder import SHIPPED, Notes, described, fitting_tables, mentioned, notes_of
+from components.tools.db_manual import SHIPPED, Notes, described, fitting_tables, mentioned, notes_of
 
 DATA = os.environ.get("CLINICAL_DATA_DIR")
 STAYS = Table("ICU_Stays", {"Stay_ID": "INT", "intime": "time"}, ["Stay_ID"])

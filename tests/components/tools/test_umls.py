@@ -3,8 +3,9 @@ import pytest
 
 from components.core.errors import ToolError
 from components.core.tools import Tool
-from components.tools.umls import UMLS, Vocabulary
+from components.tools.umls import UMLS
 from components.tools.uts import Uts
+from components.tools.vocabulary import Vocabulary
 from tests.components.tools.service import At
 
 

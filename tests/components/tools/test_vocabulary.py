@@ -2,7 +2,7 @@ import orjson
 import pytest
 
 from components.core.errors import ConfigError, ToolError
-from components.tools.umls import Vocabulary
+from components.tools.vocabulary import Vocabulary
 
 ROWS = [
     {

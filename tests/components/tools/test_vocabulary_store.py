@@ -1,6 +1,6 @@
 import pytest
 
-from components.tools.umls import VocabularyStore
+from components.tools.vocabulary import VocabularyStore
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.checkup import checks
+from runner.checkup import checks, machine
 from runner.checkup.checks import Line
 from runner.storage.journal import Journal
 
@@ -21,48 +21,48 @@ def line(lines, name):
 
 
 def test_libraries_machine_and_extras_are_listed():
-    assert line(checks.python(), "orjson").mark == "ok"
-    assert {one.name for one in checks.machine()} == {"disk", "memory", "processors"}
-    assert line(checks.extras(), "optuna").hint in ("", "for sweeps that search: pip install 'wardround[optuna]'")
-    assert checks.sandbox()[0].name == "tier"
+    assert line(machine.python(), "orjson").mark == "ok"
+    assert {one.name for one in machine.machine()} == {"disk", "memory", "processors"}
+    assert line(machine.extras(), "optuna").hint in ("", "for sweeps that search: pip install 'wardround[optuna]'")
+    assert machine.sandbox()[0].name == "tier"
 
 
 def test_every_extra_is_one_of_the_package():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert {one.name for one in checks.extras()} == extras.keys() - {"test", "dev", "docs"}
+    assert {one.name for one in machine.extras()} == extras.keys() - {"test", "dev", "docs"}
 
 
 def test_a_journal_is_listed_with_its_damage(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert checks.journal()[0].found == "not there yet"
+    assert machine.journal()[0].found == "not there yet"
     folder = Path("outputs/.journal")
     for n in range(2):
         with Journal(folder) as journal:
             journal.put(bytes([n]) * 32, b"{}" * 400)
-    assert checks.journal()[0].mark == "ok" and checks.journal()[0].found.startswith("2 segments")
+    assert machine.journal()[0].mark == "ok" and machine.journal()[0].found.startswith("2 segments")
     damaged = min(folder.glob("*.segment"))
     damaged.write_bytes(damaged.read_bytes()[:-9])
-    (found,) = checks.journal()
+    (found,) = machine.journal()
     assert found.mark == "-" and "1 damaged" in found.found and damaged.name in found.hint
     with Journal(folder) as journal:
         journal.put(bytes([9]) * 32, b"{}")
-        assert "1 being written" in checks.journal()[0].found
+        assert "1 being written" in machine.journal()[0].found
 
 
 def test_the_tracking_store_is_opened_read_only(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert checks.store()[0].found == "not there yet"
+    assert machine.store()[0].found == "not there yet"
     path = Path("outputs/.mlflow/mlflow.db")
     path.parent.mkdir(parents=True)
     path.write_bytes(b"no database")
-    assert checks.store()[0].found.startswith("does not open: ")
+    assert machine.store()[0].found.startswith("does not open: ")
     path.unlink()
     with sqlite3.connect(path) as database:
         database.executescript(
             "create table alembic_version (version_num); insert into alembic_version values ('abc'); create table runs (x)"
         )
     database.close()
-    assert checks.store()[0].found.startswith("schema abc, 0 runs, ")
+    assert machine.store()[0].found.startswith("schema abc, 0 runs, ")
 
 
 def test_an_endpoint_of_this_machine_is_tried_and_others_only_online(monkeypatch):

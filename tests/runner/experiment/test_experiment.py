@@ -5,7 +5,7 @@ import pytest
 from components.core.errors import ConfigError
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from runner.experiment.parts import PrivacyRefused
+from runner.experiment.checks import PrivacyRefused
 from runner.job.prepare import check
 from tests.composing import build
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from runner.results.formulas import paired_binary, sign_test_p, standard_error, student
+from runner.results.formulas import paired_binary, standard_error, student
 from runner.results.kinds import NUMBER, Scale
 from runner.results.levels import Nested
 from runner.results.pairs import difference_of, pairs_of, shares_of
+from runner.results.significance import sign_test_p
 from tests.runner.results.records import record, records
 from tests.runner.results.significance_data import SLEEP
 

@@ -5,7 +5,9 @@ from math import comb
 
 import pytest
 
-from runner.results.formulas import (
+from runner.results.kinds import Scale
+from runner.results.pairs import difference_of, pairs_of
+from runner.results.significance import (
     clusters_for,
     least_difference,
     least_effect,
@@ -13,8 +15,6 @@ from runner.results.formulas import (
     pairs_for,
     sign_test_p,
 )
-from runner.results.kinds import Scale
-from runner.results.pairs import difference_of, pairs_of
 from tests.runner.results.records import records
 from tests.slow import slow
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from runner.results.formulas import compare, holm, sign_flip_p, sign_test_p, t_test_p
+from runner.results.significance import compare, holm, sign_flip_p, sign_test_p, t_test_p
 from tests.runner.results.significance_data import SLEEP
 from tests.slow import slow
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from runner.job.plan import Cell
-from runner.sweep.search import conclude, metrics_of
+from runner.sweep.search_results import conclude, metrics_of
 from runner.sweep.search_space import Dimension, Search
 from runner.sweep.search_study import Study
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner.sweep.search import worse
+from runner.sweep.search_results import worse
 
 
 def ends(low, high):

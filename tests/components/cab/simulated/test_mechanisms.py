@@ -8,7 +8,8 @@ import orjson
 import pytest
 
 from components.agents.direct import Cot, Direct
-from components.agents.react import Critic, ReAct, ReflecTool, Reflexion
+from components.agents.react import Critic, ReAct, ReflecTool
+from components.agents.reflexion import Reflexion
 from components.cab.simulated.answers import ClinicalKnowledge, is_full
 from components.core.messages import Message
 from components.core.task_text import task_text

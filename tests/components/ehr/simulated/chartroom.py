@@ -8,7 +8,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from components.acting.solved import Entry, SolvedQuestions, own_seeds
-from components.agents.react import ReAct, Reflexion
+from components.agents.react import ReAct
+from components.agents.reflexion import Reflexion
 from components.core.messages import Message
 from components.core.plain import Accept, Intact
 from components.core.types import Sample, Trajectory

@@ -7,7 +7,8 @@ import pytest
 from components.core.messages import Message
 from components.prompts import load
 from components.radiology.simulated.stages import replied
-from components.radiology.synthesis.checks import needed_in_answer, question_flaws, record_flaws
+from components.radiology.synthesis.checks import record_flaws
+from components.radiology.synthesis.question_checks import needed_in_answer, question_flaws
 from components.radiology.tasks import PAIRS, TASKS
 from tests.components.radiology.synthesis.sound import case
 from tests.simulated import asked

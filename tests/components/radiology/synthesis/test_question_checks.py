@@ -2,7 +2,8 @@ import copy
 
 import pytest
 
-from components.radiology.synthesis.checks import guessed_chain, needed_in_answer, nouns_of, question_flaws
+from components.radiology.synthesis.checks import nouns_of
+from components.radiology.synthesis.question_checks import guessed_chain, needed_in_answer, question_flaws
 from components.radiology.tasks import TASKS
 from tests.components.radiology.synthesis.sound import case
 

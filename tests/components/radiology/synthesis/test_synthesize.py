@@ -7,7 +7,8 @@ import pytest
 
 from components.core.errors import ConfigError, RunLimitReached
 from components.radiology.dataset import RadABench
-from components.radiology.synthesis.checks import question_flaws, record_flaws
+from components.radiology.synthesis.checks import record_flaws
+from components.radiology.synthesis.question_checks import question_flaws
 from components.radiology.synthesis.record_author import cells_of
 from components.radiology.synthesis.synthesize import Synthesize
 from components.radiology.tasks import PAIRS

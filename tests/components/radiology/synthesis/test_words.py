@@ -1,12 +1,5 @@
-from components.radiology.synthesis.checks import (
-    TABLES,
-    numbers,
-    odd_piece,
-    plural_aware,
-    question_flaws,
-    sentences,
-    words,
-)
+from components.radiology.synthesis.checks import TABLES, numbers, odd_piece, plural_aware, sentences, words
+from components.radiology.synthesis.question_checks import question_flaws
 from tests.components.radiology.synthesis.sound import case
 
 

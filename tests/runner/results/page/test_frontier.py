@@ -3,8 +3,8 @@
 import pytest
 
 from runner.results.rows import read_metrics
-from runner.results.sections.scores import Point, cost_of, front
-from runner.results.sections.scores import frontier as section
+from runner.results.sections.frontier import Point, cost_of, front
+from runner.results.sections.frontier import frontier as section
 from runner.results.table import Sheet, Value
 from tests.runner.results.page.pages import cells, grid, made
 
