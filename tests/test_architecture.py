@@ -14,9 +14,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import pytest
-
 from components.text.structured import read_yaml
+from tests.table import each_row
 
 ROOT = Path(__file__).resolve().parent.parent
 CONF = ROOT / "conf"
@@ -138,7 +137,7 @@ LIBRARIES = {  # library -> the files that may import it
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@each_row("library", LIBRARIES)
 def test_a_library_is_imported_by_its_own_files_only(library):
     names = (library, "omegaconf") if library == "hydra" else (library,)
     users = [file_of(m) for m in MODULES if any(i == n or i.startswith(f"{n}.") for i in imports_of(m) for n in names)]

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import jinja2
 import jinja2.meta
-import pytest
 
 from components.core.messages import Image, Message
 from components.core.types import Action, Demonstration, Problem
@@ -13,6 +12,7 @@ from components.prompts import load
 from components.radiology.tasks import PLANNING_NAMES, REFUSAL_FIELDS
 from components.rubrics.rubric import Field, Rubric
 from components.verifiers.reflectool import Candidate
+from tests.table import each_row
 
 PROMPTS = Path(__file__).resolve().parent.parent / "components" / "prompts"
 SOLVED = {
@@ -66,9 +66,7 @@ def with_included(path: Path) -> Iterator[jinja2.nodes.Template]:
         yield from with_included(PROMPTS / name)
 
 
-@pytest.mark.parametrize(
-    "folder", sorted({path.parent for path in PROMPTS.rglob("*.jinja")}), ids=lambda folder: folder.name
-)
+@each_row("folder", sorted({path.parent for path in PROMPTS.rglob("*.jinja")}))
 def test_every_prompt_of_a_set_renders(folder):
     for path in sorted(folder.glob("*.jinja")):
         render(path)

@@ -6,6 +6,7 @@ from components.models.simulated.serve import Server
 from tests.acceptance.command import Served, counted, endpoint, go_on, here, told
 from tests.acceptance.own import Voice
 from tests.slow import slow
+from tests.table import each_row
 
 pytestmark = slow
 
@@ -63,7 +64,7 @@ def ids(records):
     return {record["sample_id"] for record in records}
 
 
-@pytest.mark.parametrize("budget", ["calls", "usd", "seconds"])
+@each_row("budget", ["calls", "usd", "seconds"])
 def test_a_spent_run_budget_is_exit_3_with_valid_partial_results(runs, stopped, whole, budget):
     _, done = runs[budget]
     assert done.code == 3, done.err
@@ -101,7 +102,7 @@ def test_the_printed_command_goes_on_where_the_budget_ended(runs, stopped, whole
     assert counted(done.folder)["sessions"][0]["sent"] == stopped["calls"][1]["calls"]["sent"]
 
 
-@pytest.mark.parametrize("what", ["calls", "usd", "seconds"])
+@each_row("what", ["calls", "usd", "seconds"])
 def test_a_spent_sample_budget_ends_the_sample_and_not_the_run(runs, what):
     _, done = runs[f"sample {what}"]
     assert done.code == 0, done.err

@@ -10,6 +10,7 @@ import pytest
 from runner.serve import from_arguments
 from tests.acceptance.command import Served, counted, endpoint, metric, run, together, told
 from tests.slow import slow
+from tests.table import each_row
 
 DATA = os.environ.get("CLINICAL_DATA_DIR", "")
 SLICES = ("medqa", "mmlu_med", "cab_pubmedqa", "bioasq", "medcalc_bench", "cab_ehrsql", "cab_ehragent_demo", "vqa_rad",
@@ -55,9 +56,7 @@ def runs(tmp_path_factory):
     )
 
 
-@pytest.mark.parametrize(
-    ("agent", "slice"), [*(("react", one) for one in SLICES), *(("reflectool", one) for one in LEARNING)]
-)
+@each_row("agent, slice", [*(("react", one) for one in SLICES), *(("reflectool", one) for one in LEARNING)])
 def test_a_slice_is_played_and_scored_without_an_error(runs, agent, slice):
     folder = runs[agent][slice]
     assert counted(folder)["status"] == "complete"
@@ -69,7 +68,7 @@ def test_a_slice_is_played_and_scored_without_an_error(runs, agent, slice):
     assert {record["scores"]["score/strict"] for record in records} <= {0.0, 0.5, 1.0}
 
 
-@pytest.mark.parametrize("slice", SLICES)
+@each_row("slice", SLICES)
 def test_no_record_names_a_place_on_this_machine(runs, slice):
     for folders in runs.values():
         if slice in folders:
@@ -78,8 +77,8 @@ def test_no_record_names_a_place_on_this_machine(runs, slice):
             assert str(Path.cwd()) not in text
 
 
-@pytest.mark.parametrize(
-    ("slice", "tool", "form"),
+@each_row(
+    "slice, tool, form",
     [("medcalc_bench", "Calculator", r"-?\d+(\.\d+)?"), ("cab_ehrsql", "SQLCoder", r"\[.*\]"), ("vqa_rad", "HuatuoGPT", ".+")],
 )  # fmt: skip
 def test_the_fitting_tool_gives_what_it_should(runs, slice, tool, form):

@@ -24,6 +24,7 @@ from tests.composing import build, composing
 from tests.failing import kinds
 from tests.parts import door
 from tests.slow import slow
+from tests.table import each_row
 
 pytestmark = slow
 
@@ -81,7 +82,7 @@ async def played(experiment: Experiment, fault: Any, model: Any) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("toolset", "fault"), CELLS)
+@each_row("toolset, fault", CELLS)
 async def test_the_same_seed_gives_the_same_faults_whatever_runs_beside(experiments, toolset, fault):
     experiment = experiments[toolset]
     condition = Imperfect() if fault == "imperfect" else FAULTS[fault](0.7)
@@ -92,7 +93,7 @@ async def test_the_same_seed_gives_the_same_faults_whatever_runs_beside(experime
     assert struck <= {fault} and (struck or any(cards for _, cards in alone)), "nothing was struck"
 
 
-@pytest.mark.parametrize("toolset", TOOLSETS)
+@each_row("toolset", TOOLSETS)
 def test_tools_that_no_fault_is_on_are_the_very_same(experiments, toolset):
     parts, sample = experiments[toolset].parts, experiments[toolset].samples[0]
     opened = parts.toolset.open(sample)

@@ -11,6 +11,7 @@ from runner.results.runs import Run
 from runner.serve import from_arguments
 from tests.acceptance.command import ROOT, Served, endpoint, here, told
 from tests.slow import slow
+from tests.table import each_row
 
 pytestmark = slow
 
@@ -50,7 +51,7 @@ def homes(served, tmp_path_factory):
     return home
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_row("case", CASES)
 def test_a_run_whose_samples_all_overflow_ends_with_its_metrics(homes, case):
     home, done = homes(case)
     assert done.code == 0, done.err

@@ -8,6 +8,7 @@ import pytest
 from components.models.simulated.serve import Server
 from tests.acceptance.command import Served, counted, endpoint, here, told
 from tests.acceptance.own import Voice
+from tests.table import each_row
 
 WORDS = ("tracking=off", "dataset=cohort", "dataset.privacy=credentialed", "agent=direct", "limit=4")
 
@@ -75,14 +76,14 @@ def test_the_ears_hear_whoever_connects(runs):
     assert connections > 0
 
 
-@pytest.mark.parametrize("kind", ["refused", "phi", "second"])
+@each_row("kind", ["refused", "phi", "second"])
 def test_refused_before_the_first_byte(runs, kind):
     _, done, connections = runs[kind]
     assert done.code == 2
     assert connections == 0
 
 
-@pytest.mark.parametrize(("kind", "key"), [("refused", "model"), ("phi", "model"), ("second", "models.judge")])
+@each_row("kind, key", [("refused", "model"), ("phi", "model"), ("second", "models.judge")])
 def test_the_refusal_is_one_line_that_says_what_would_permit_it(runs, kind, key):
     _, done, _ = runs[kind]
     assert len(done.err.splitlines()) == 1

@@ -27,6 +27,7 @@ from runner.episode.shared import Parts
 from tests.golden.vectors import PAPER
 from tests.simulated import simulated
 from tests.slow import slow
+from tests.table import each_row
 
 pytestmark = slow
 
@@ -150,7 +151,7 @@ SIZES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("profile,condition", SIZES)
+@each_row("profile,condition", SIZES)
 def test_sets_have_their_sizes_and_insufficient_ones_cannot_be_solved(profile, condition):
     given = one_per_pair(profile) if condition == "redundant_high" else samples(profile)
     house, sizes = parts(profile, condition), set()
@@ -169,7 +170,7 @@ def test_sets_have_their_sizes_and_insufficient_ones_cannot_be_solved(profile, c
     assert sizes == SIZES[profile, condition]
 
 
-@pytest.mark.parametrize("condition", REDUNDANT)
+@each_row("condition", REDUNDANT)
 async def test_a_perfect_core_reaches_the_ceilings_of_the_published_code(condition):
     found = await episodes(parts("code", condition), few("code"))
     assert means(found) == pytest.approx({
@@ -187,7 +188,7 @@ async def test_a_perfect_core_reaches_the_ceilings_where_the_published_code_diff
     assert means(found) == pytest.approx({"execution/mhr": 10 / 11, "execution/ots": 1.0, **texts}, abs=1e-6)
 
 
-@pytest.mark.parametrize("condition", [*SOLVABLE, *INSUFFICIENT])
+@each_row("condition", [*SOLVABLE, *INSUFFICIENT])
 async def test_under_the_article_no_core_is_better_than_the_ceilings(condition):
     found = await episodes(
         parts("paper", condition), few("paper"), competence=0.7, planning_slip_rate=0.3, wrong_tool_rate=0.1,
@@ -203,7 +204,7 @@ async def test_under_the_article_no_core_is_better_than_the_ceilings(condition):
     assert worse
 
 
-@pytest.mark.parametrize("condition", SOLVABLE)
+@each_row("condition", SOLVABLE)
 async def test_under_the_article_a_perfect_core_reaches_every_rate(condition):
     answers_alone = Radagent(PAPER, strategies=("refined_prompts",))  # base prompts ask for evidence as well
     house = replace(parts("paper", condition), agent=answers_alone)
@@ -231,7 +232,7 @@ async def test_the_base_prompts_cost_response_scores_under_the_article_alone(pro
     assert answers == pytest.approx(1.0) if profile == "code" else 0.5 < answers < 0.9
 
 
-@pytest.mark.parametrize("condition", INSUFFICIENT)
+@each_row("condition", INSUFFICIENT)
 async def test_under_the_article_a_perfect_core_refuses_and_nothing_else_is_scored(condition):
     found = await episodes(parts("paper", condition), few("paper"))
     assert means(found) == {"refusal/uar": 1.0, "refusal/ugr": 1.0}

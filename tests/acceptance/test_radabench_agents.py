@@ -15,6 +15,7 @@ from tests.acceptance.command import told
 from tests.acceptance.test_radabench import CONDITIONS, INSUFFICIENT, episodes, few, means, parts, samples
 from tests.simulated import simulated
 from tests.slow import slow
+from tests.table import each_row
 
 pytestmark = slow
 
@@ -24,9 +25,9 @@ AGENTS = ("radagent", "react")
 ABILITIES = dict(zip(INSUFFICIENT, ("CategoryMissing", "SpecificToolMissing", "InsufficientCapability"), strict=True))
 
 
-@pytest.mark.parametrize("grammar", GRAMMARS)
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize("condition", INSUFFICIENT)
+@each_row("grammar", GRAMMARS)
+@each_row("agent", AGENTS)
+@each_row("condition", INSUFFICIENT)
 async def test_a_refusal_counts_in_every_grammar_of_every_agent(condition, agent, grammar):
     house = parts("paper", condition, agent, grammar)
     found = await episodes(house, few("paper")[::2])
@@ -44,9 +45,9 @@ async def test_a_refusal_counts_in_every_grammar_of_every_agent(condition, agent
         assert (grounds["anatomy"], grounds["modality"]) == place
 
 
-@pytest.mark.parametrize("grammar", GRAMMARS)
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize("condition", INSUFFICIENT)
+@each_row("grammar", GRAMMARS)
+@each_row("agent", AGENTS)
+@each_row("condition", INSUFFICIENT)
 async def test_who_never_refuses_is_never_aware(condition, agent, grammar):
     found = await episodes(parts("paper", condition, agent, grammar), few("paper")[:11], ignored_refusal_rate=1.0)
     invalid = [s for one in found for s in one.trajectory.steps if "<INVALID>" in s.reply.text]
@@ -54,9 +55,9 @@ async def test_who_never_refuses_is_never_aware(condition, agent, grammar):
     assert means(found)["refusal/uar"] == (len(invalid) / len(found))
 
 
-@pytest.mark.parametrize("grammar", GRAMMARS)
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize("condition", ["baseline", "redundant_medium", "differentiated"])
+@each_row("grammar", GRAMMARS)
+@each_row("agent", AGENTS)
+@each_row("condition", ["baseline", "redundant_medium", "differentiated"])
 async def test_a_perfect_core_completes_every_task_in_every_grammar_of_every_agent(condition, agent, grammar):
     got = means(await episodes(parts("paper", condition, agent, grammar), few("paper")[::2]))
     # ReAct makes no plan, so that nothing is known of what it decided.
@@ -69,7 +70,7 @@ async def test_a_perfect_core_completes_every_task_in_every_grammar_of_every_age
     assert got["response/f1"] < 0.9 if agent == "radagent" else got["response/f1"] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("condition,uar,ugr", [
+@each_row("condition,uar,ugr", [
     ("insufficient_config1", 1.0, 10 / 11), ("insufficient_config2", 1.0, 1.0), ("insufficient_config3", 1.0, 9 / 11),
 ])  # fmt: skip
 async def test_under_the_published_code_a_perfect_core_notices_every_gap(condition, uar, ugr):
@@ -78,8 +79,8 @@ async def test_under_the_published_code_a_perfect_core_notices_every_gap(conditi
     assert got == pytest.approx({"refusal/uar": uar, "refusal/ugr": ugr})
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize("condition", INSUFFICIENT)
+@each_row("agent", AGENTS)
+@each_row("condition", INSUFFICIENT)
 async def test_the_share_of_unnoticed_gaps_is_the_rate(condition, agent):
     found = await episodes(parts("paper", condition, agent), samples("paper")[:121], ignored_refusal_rate=0.3)
     assert fmean(one.trajectory.stop == "refused" for one in found) == pytest.approx(0.7, abs=0.09)

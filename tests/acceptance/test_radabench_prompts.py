@@ -18,6 +18,7 @@ from components.verifiers.reflect import Reflect
 from tests.acceptance.test_radabench import episodes, few, parts
 from tests.golden.vectors import CODE, PAPER
 from tests.slow import slow
+from tests.table import each_row
 
 pytestmark = slow
 
@@ -89,14 +90,14 @@ def instructions(steps: Sequence[Step], names: Sequence[str]) -> str:
     return "\n\n".join(dict.fromkeys(kept))
 
 
-@pytest.mark.parametrize("rule", REFINED)
+@each_row("rule", REFINED)
 def test_each_rule_is_found_in_a_wording_of_it(rule):
     pattern, once = REFINED[rule]
     assert re.search(pattern, once, re.MULTILINE)
 
 
-@pytest.mark.parametrize("condition", CONDITIONS)
-@pytest.mark.parametrize("profile", PROFILES)
+@each_row("condition", CONDITIONS)
+@each_row("profile", PROFILES)
 async def test_no_refined_rule_is_in_a_message_of_the_base_prompts(profile, condition):
     for names in BASE:
         said = instructions(await calls(profile, condition, names), names)
@@ -116,8 +117,8 @@ async def test_every_refined_rule_is_in_the_messages_of_the_refined_prompts(prof
             assert [rule for rule, (pattern, _) in REFINED.items() if not re.search(pattern, said, re.MULTILINE)] == []
 
 
-@pytest.mark.parametrize("names", SUBSETS, ids=lambda names: "+".join(names) or "plain")
-@pytest.mark.parametrize("profile", PROFILES)
+@each_row("names", SUBSETS)
+@each_row("profile", PROFILES)
 async def test_base_conclusions_are_asked_for_evidence_and_plan_and_refined_ones_for_the_answer_alone(profile, names):
     steps = await calls(profile, "differentiated", names)
     concluding = next(step for step in steps if step.purpose == "conclude")

@@ -7,6 +7,7 @@ import pytest
 from runner.serve import from_arguments
 from tests.acceptance.command import Served, endpoint, here, told
 from tests.slow import slow
+from tests.table import each_row
 
 pytestmark = slow
 
@@ -34,7 +35,7 @@ def sweeps(served, tmp_path_factory):
     return inside / "sweep", outside / "sweep"
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@each_row("cell", CELLS)
 def test_records_in_process_and_over_http_are_the_same(sweeps, cell):
     inside, outside = (told(sweep / cell) for sweep in sweeps)
     assert len(inside) == 4

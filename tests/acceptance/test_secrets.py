@@ -10,6 +10,7 @@ from runner.storage.texts import _lines
 from tests.acceptance.command import Served, endpoint, here, run, told
 from tests.acceptance.own import Voice
 from tests.slow import slow
+from tests.table import each_row
 
 LOOKS_LIKE_ONE = "sk-proj-Abc123Def456Ghi789Jkl012Mno345"
 LOOKS_LIKE_NONE = "horse.battery~staple"
@@ -118,7 +119,7 @@ def mistakes(tmp_path_factory):
     return ended
 
 
-@pytest.mark.parametrize("kind", MISTAKES)
+@each_row("kind", MISTAKES)
 def test_a_key_put_on_the_command_line_is_refused_and_not_repeated(mistakes, kind):
     done = mistakes[kind]
     assert done.code == 2

@@ -10,13 +10,14 @@ from benchmarks.coverage import CASES, SIZES
 from benchmarks.figures import Figure, Settings, number, shown, write
 from benchmarks.processes import JobFailed, run_here, run_job
 from tests.slow import slow
+from tests.table import each_row
 
 # Imports litellm twice; composes 16 jobs; opens every tier; opens a thousand connections; starts commands; plays much.
 SLOW = ("coverage_few", "litellm", "sweep", "fused", "sandbox", "connections", "startup", "large", "panel", "coverage")
 TINY = Settings(scale=0.001, repeat=1, run=run_here)  # in this process: numbers, not measurements
 
 
-@pytest.mark.parametrize("name", [name for name in ROWS if name not in SLOW])
+@each_row("name", [name for name in ROWS if name not in SLOW])
 def test_row_yields_numbers(name: str) -> None:
     figures = ROWS[name](TINY)
     assert {figure.row for figure in figures} == {name}
@@ -24,7 +25,7 @@ def test_row_yields_numbers(name: str) -> None:
 
 
 @slow
-@pytest.mark.parametrize("name", SLOW)
+@each_row("name", SLOW)
 def test_slow_row_yields_numbers(name: str) -> None:
     figures = ROWS[name](Settings(scale=0.01, repeat=1))
     if name == "coverage":

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage import CASES, SHORT_CASES, Case, coverage
+from tests.table import each_row
 
 ALL = {f"{what}, {label}": case for what, cases in CASES.items() for label, case in cases.items()} | SHORT_CASES
 
 
-@pytest.mark.parametrize("name", ALL)
+@each_row("name", ALL)
 def test_the_truth_of_a_case_is_its_mean(name):
     case, rng = ALL[name], np.random.default_rng(1)
     k = 30_000

@@ -4,6 +4,7 @@ from benchmarks.medcalc.rows import Row, agrees, arguments, read_rows
 from components.core.errors import ConfigError
 from components.medcalc.calculators import CALCULATORS
 from tests.benchmarks.medcalc_folder import AGE, PRESSURE, row, write
+from tests.table import each_row
 
 
 def test_each_part_is_read(tmp_path):
@@ -28,7 +29,7 @@ def test_unreadable_rows_are_refused_with_their_place(tmp_path):
         list(read_rows(tmp_path, "worked"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name,entities,expected",
     [
         ("mean_arterial_pressure", PRESSURE, {"systolic": "120.0 mm hg", "diastolic": "90.0 mm hg"}),
@@ -63,7 +64,7 @@ def test_an_unknown_entity_is_refused():
         arguments(CALCULATORS["mdrd"], {"Mood": "low"})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "limits,value,shown,expected",
     [
         (("9.5", "10.5"), 9.5, "9.5", True),

@@ -1,11 +1,11 @@
 """The server's panel understands the prompts that it is sent; waves are counted from a record."""
 
 import orjson
-import pytest
 
 from benchmarks.panel_tasks import AGREED, DISPUTED, asked, numbered, said, waves, waves_of
 from components.prompts import load
 from tests.panels import calls_needed
+from tests.table import each_row
 
 ASKED = {
     "convene_question": "experts", "convene_option": "pair", "analyse_question": "analysis",
@@ -20,7 +20,7 @@ SHOWN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("template", "kind"), ASKED.items())
+@each_row("template, kind", ASKED.items())
 def test_every_prompt_gets_the_reply_that_it_asks_for(template: str, kind: str) -> None:
     text = load("medagents").render(template, wanted=2 if "option" in template else 5, **SHOWN)
     body = orjson.dumps({"messages": [{"role": "user", "content": text}], "max_tokens": 50})

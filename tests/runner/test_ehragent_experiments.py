@@ -8,6 +8,7 @@ from hydra import compose
 
 from runner.config.catalogue import CONF
 from tests.composing import composing
+from tests.table import each_row
 
 FOLDER = CONF / "experiment" / "ehragent"
 
@@ -31,7 +32,7 @@ def test_each_question_has_an_experiment():
     assert all(agents[-1] == "ehragent" or agents[0] == "ehragent" for agents in EXPERIMENTS.values())
 
 
-@pytest.mark.parametrize("agent", sorted({agent for found in EXPERIMENTS.values() for agent in found}))
+@each_row("agent", sorted({agent for found in EXPERIMENTS.values() for agent in found}))
 def test_each_of_their_agents_brings_data_tools_scores_and_the_memory_it_shows(agent, hydra):
     cfg = compose("config", [f"agent={agent}"], return_hydra_config=True)
     choices, grows = cfg.hydra.runtime.choices, agent.startswith("ehragent") and agent != "ehragent_no_memory"
@@ -41,7 +42,7 @@ def test_each_of_their_agents_brings_data_tools_scores_and_the_memory_it_shows(a
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@each_row("name", EXPERIMENTS)
 def test_an_experiment_runs_on_the_same_data_with_the_same_tools_and_names_its_baselines(name, hydra):
     cfg = compose("config", [f"experiment=ehragent/{name}"], return_hydra_config=True)
     choices = cfg.hydra.runtime.choices

@@ -23,6 +23,7 @@ from runner.storage.records import RecordWriter
 from tests.components.ehr.simulated.chartroom import questions, toolset
 from tests.composing import composing
 from tests.slow import slow
+from tests.table import each_row
 
 CODE = ("self_debugging", "autogen", "ehragent")
 SQL = ("llm2sql", "din_sql")
@@ -100,8 +101,8 @@ async def test_each_method_of_table_1_is_sent_the_same_four_demonstrations_in_it
         assert [one.id for one in shown(knowledge, database)] == [f"{database}-{n}" for n in (1, 2, 3, 4)]
 
 
-@pytest.mark.parametrize("profile", ["paper", "code"])
-@pytest.mark.parametrize("agent", ALL)
+@each_row("profile", ["paper", "code"])
+@each_row("agent", ALL)
 async def test_each_method_of_table_1_is_sent_the_same_metadata(agent, profile, parts_of):
     given = parts_of("experiment=ehragent/table1", f"agent={agent}", f"profile={profile}")
     sent = "\n".join(text for texts in (await asked(given, FIRST["eicu"])).values() for text in texts)
@@ -109,8 +110,8 @@ async def test_each_method_of_table_1_is_sent_the_same_metadata(agent, profile, 
     assert known.columns in sent and known.overview in sent and str(known.clock) in sent
 
 
-@pytest.mark.parametrize("shots", [1, 5, 8])
-@pytest.mark.parametrize("agent", CODE)
+@each_row("shots", [1, 5, 8])
+@each_row("agent", CODE)
 async def test_figure_5_sends_as_many_demonstrations_as_it_says(agent, shots, parts_of):
     given = parts_of("experiment=ehragent/demonstrations", f"agent={agent}", f"agent.shots={shots}")
     found = await asked(given, FIRST["eicu"])
@@ -154,7 +155,7 @@ def test_by_profile_the_memory_grows_by_the_run_or_by_gold_and_learns_nothing_be
     assert (trained["learn"], trained["samples"], trained["update"]) == (True, 40, "none")
 
 
-@pytest.mark.parametrize("agent", ["autogen", "ehragent", "llm2sql", "cot_plan_self_consistency"])
+@each_row("agent", ["autogen", "ehragent", "llm2sql", "cot_plan_self_consistency"])
 def test_more_demonstrations_than_there_are_are_refused_in_one_line(agent, parts_of):
     key = "agent.inner.shots" if agent == "cot_plan_self_consistency" else "agent.shots"
     cfg: Any = OmegaConf.to_container(compose("config", [f"agent={agent}", f"{key}=9"]), resolve=True)

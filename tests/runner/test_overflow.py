@@ -16,6 +16,7 @@ from runner.results.pairs import value_of
 from runner.storage.journal import Journal
 from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
+from tests.table import each_row
 
 SAMPLES = Rows().load("test")
 
@@ -50,7 +51,7 @@ async def test_other_errors_of_a_model_are_unscored_as_before():
     assert (trajectory.stop, trajectory.failure, scores) == ("error", None, [])
 
 
-@pytest.mark.parametrize("role", ["verifier", "tool", "builder"])
+@each_row("role", ["verifier", "tool", "builder"])
 async def test_whoever_of_the_method_asks_it_is_the_failure_of_the_episode(role):
     class Asks:
         async def solve(self, episode):

@@ -20,6 +20,7 @@ from tests.components.models.conftest import serving_chat
 from tests.composing import composing
 from tests.golden.vectors import CODE, PAPER
 from tests.simulated import simulated
+from tests.table import each_row
 
 FOLDER = CONF / "experiment" / "radabench"
 
@@ -42,7 +43,7 @@ def test_the_ablation_has_every_subset_once_and_plain_first():
     assert len(found) == 16 and set(found) == every and found[0] == frozenset()
 
 
-@pytest.mark.parametrize("name", ["strategies", "strategies_tools", "strategies_refusals"])
+@each_row("name", ["strategies", "strategies_tools", "strategies_refusals"])
 def test_strategies_are_held_against_plain_and_beside_what_is_in_print(name, hydra):
     cfg = compose("config", [f"experiment=radabench/{name}"])
     assert list(cfg.compare.baselines) == ["agent.strategies=[]"] and cfg.compare.gains == "radabench"
@@ -67,7 +68,7 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize("choice", EVERY)
+@each_row("choice", EVERY)
 async def test_under_the_published_code_no_request_has_a_temperature_but_the_users_own(hydra, choice):
     async with serving_chat() as server:
         for words, sent in (

@@ -13,6 +13,7 @@ from runner.storage.texts import TextReader
 from tests.acceptance.command import here
 from tests.composing import composing
 from tests.slow import slow
+from tests.table import each_row
 
 FOLDER = CONF / "experiment" / "reflectool"
 SMALL = ("dataset.tasks=[medqa,ehrsql]", "dataset.per_task=2", "tracking=off")
@@ -63,7 +64,7 @@ def test_tables_2_and_5_are_one_sweep_with_plain_refined_and_selected_rows():
 
 
 @slow
-@pytest.mark.parametrize("row", ROWS)
+@each_row("row", ROWS)
 def test_every_agent_of_table_2_is_shown_one_demonstration_and_the_model_alone_none(table, row):
     acts = [text for _, purpose, text in table[row] if purpose == "act"]
     assert bool(acts) is (row != "direct") and table[row]
@@ -76,7 +77,7 @@ def test_every_agent_of_table_2_is_shown_one_demonstration_and_the_model_alone_n
 
 
 @slow
-@pytest.mark.parametrize("row", ROWS[1:])
+@each_row("row", ROWS[1:])
 def test_agents_of_table_2_have_the_same_task_role_limit_and_form_of_the_answer(table, row):
     acts = [text for name, purpose, text in table[row] if purpose == "act" and name.startswith("medqa")]
     for part in (
@@ -90,7 +91,7 @@ def test_agents_of_table_2_have_the_same_task_role_limit_and_form_of_the_answer(
 
 
 @slow
-@pytest.mark.parametrize("row", ["direct", "cot_steps_one_shot", "critic_one_shot"])
+@each_row("row", ["direct", "cot_steps_one_shot", "critic_one_shot"])
 def test_an_answer_without_tools_to_a_question_on_a_database_may_be_sql(table, row):
     blind = "act" if row == "cot_steps_one_shot" else "answer"
     asked = [text for name, purpose, text in table[row] if purpose == blind and name.startswith("ehrsql")]
@@ -108,7 +109,7 @@ def test_what_reflectool_is_shown_was_solved_for_the_task_at_hand(table, row):
     assert not any("sql_database" in text for text in by_task["medqa"]) and by_task["medqa"]
 
 
-@pytest.mark.parametrize("row", ROWS[1:])
+@each_row("row", ROWS[1:])
 def test_agents_of_table_2_act_alike(row):
     with composing():
         cfg = compose("config", ["experiment=reflectool/table2", f"agent={row}"], return_hydra_config=True)

@@ -7,11 +7,12 @@ from components.core.errors import ActionError, ConfigError
 from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.types import Action
 from tests.attempts import Echo
+from tests.table import each_row
 
 TOOLS = {"echo": Echo()}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line,name,argument",
     [
         ("LoadDB[admissions]", "LoadDB", "admissions"),
@@ -33,7 +34,7 @@ def test_an_action_is_a_name_and_the_text_up_to_the_last_bracket_of_its_line(lin
     assert line[: found.end].endswith("]") or argument is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text", ["", "Thought: LoadDB[admissions] comes first", "Plan:", "Observation: [(1,)]", "so LoadDB[a]", "[1, 2]"]
 )
 def test_other_lines_hold_no_action(text):
@@ -62,9 +63,7 @@ def test_what_cannot_be_handed_over_is_told(argument, said):
         call_of("echo", argument, TOOLS)
 
 
-@pytest.mark.parametrize(
-    "properties", [{}, {"a": {"type": "string"}, "b": {"type": "string"}}, {"n": {"type": "number"}}, {"x": {}}]
-)
+@each_row("properties", [{}, {"a": {"type": "string"}, "b": {"type": "string"}}, {"n": {"type": "number"}}, {"x": {}}])
 def test_tools_with_other_parameters_are_refused(properties):
     with pytest.raises(ConfigError, match="one text parameter; odd has"):
         parameter_of(ToolSpec("odd", "", {"type": "object", "properties": properties}))
@@ -78,7 +77,7 @@ def calls(*arguments):
     return Action(Message("assistant", "as written"), tuple(ToolCall("call", "echo", one) for one in arguments))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "action,text",
     [
         (Action(Message("assistant", "Finish[5]"), answer="5"), "Finish[5]"),

@@ -3,12 +3,13 @@ import pytest
 from components.acting.arguments import LONGEST_ALONE, missing_model, only_text, text_argument, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
+from tests.table import each_row
 
 SPEC = text_spec("Reader", "Reads.", "sentence", "What to read.", "data")
 
 
-@pytest.mark.parametrize(
-    ("value", "says"),
+@each_row(
+    "value, says",
     [(7, "as a text, found int"), (None, "found NoneType"), (" ", "is empty"), ("x" * 20_001, "20,001")],
 )
 def test_arguments_are_texts(value, says):
@@ -22,7 +23,7 @@ def test_a_text_is_taken_as_it_is():
     assert only_text(SPEC, " a b ") == " a b "
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value,says",
     [
         (None, "found NoneType"),

@@ -12,6 +12,7 @@ from components.core.types import Answer, Failure, Problem
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from tests.attempts import ECHO, Attempt, Echo, acting_on
+from tests.table import each_row
 
 CALL, ANSWER = 'Action: count[{"n": 2}]', 'Action: Finish[{"response": "B"}]'
 
@@ -47,9 +48,7 @@ async def test_what_is_shown_stands_in_the_prompts():
     assert "C. gout" in model.requests[0].messages[1].text
 
 
-@pytest.mark.parametrize(
-    ("vision", "shows", "outcome"), [(False, True, "blind"), (True, True, "seen"), (False, False, "named")]
-)
+@each_row("vision, shows, outcome", [(False, True, "blind"), (True, True, "seen"), (False, False, "named")])
 async def test_images_go_to_a_model_that_takes_them_or_to_tools(vision, shows, outcome):
     problem = Problem("p", "Where?", images=(Image("data:image/png;base64,AA"),), inputs={"image": "scan.png"})
     tool = None if shows else Echo(spec=replace(ECHO, facts={"needs": "image"}))
@@ -102,7 +101,7 @@ async def test_a_control_that_is_needed_and_not_there_is_refused():
         await acting_on(ReAct("ehr_react", shots=1), [ANSWER])
 
 
-@pytest.mark.parametrize("prompts", ["react", "critic", "reflexion", "reflectool", "cot_steps"])
+@each_row("prompts", ["react", "critic", "reflexion", "reflectool", "cot_steps"])
 async def test_each_prompt_shows_as_many_demonstrations_as_are_asked_for(prompts):
     tasks = FixedTasks(tuple(solved_task(f"solved task {n}", (("count[{}]", f"saw {n}"),)) for n in range(3)))
     for shots in range(3):

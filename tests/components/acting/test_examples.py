@@ -19,6 +19,7 @@ from components.core.types import Problem
 from components.datasets.medagentsbench import MedAgentsBench
 from components.datasets.multiple_choice import MedMcqa, MedQA
 from components.datasets.pubmedqa import PubMedQA
+from tests.table import each_row
 
 DATA = os.environ.get("CLINICAL_DATA_DIR", "")
 LETTERS = {"A": "gout", "B": "scurvy", "C": "rickets", "D": "pellagra"}
@@ -67,7 +68,7 @@ def test_a_question_is_known_by_its_words_with_a_line_before_or_behind_it():
     assert rationale_of("Does it harm?", known) is None
 
 
-@pytest.mark.parametrize("row", [
+@each_row("row", [
     "text", {"id": "a", "question": "q"}, {"id": "a", "question": "q", "answer": "B", "choices": {"A": "x"}},
     {"id": "a", "question": "q", "answer": "B", "more": 1}, {"id": "a", "question": "q", "answer": 3},
 ])  # fmt: skip

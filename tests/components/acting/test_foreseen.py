@@ -1,14 +1,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
-
 from components.acting.arguments import ForeseesErrors, foresee_error, reflection_in
 from components.core.errors import ToolError
 from components.core.messages import Message, ToolCall
 from components.core.tools import Offer
 from components.core.types import Action
 from tests.attempts import Echo
+from tests.table import each_row
 
 
 @dataclass
@@ -26,7 +25,7 @@ def why(tool: Any, *calls: tuple[str, str]) -> str | None:
     return None if error is None else error.label
 
 
-@pytest.mark.parametrize(("name", "arguments", "label"), [
+@each_row("name, arguments, label", [
     ("echo", '{"query": "yes"}', None), ("echo", '{"query": "no"}', "refused"), ("ecko", "{}", "unknown_tool"),
     ("echo", "{", "bad_arguments"), ("echo", "{}", "bad_arguments"), ("echo", '{"query": "x", "n": 1}', "bad_arguments"),
 ])  # fmt: skip
@@ -46,7 +45,7 @@ def test_of_several_calls_the_first_alone_meets_the_state_as_it_is():
     assert why(Wary(), yes, ("ecko", "{}")) == "unknown_tool"
 
 
-@pytest.mark.parametrize(("text", "says"), [
+@each_row("text, says", [
     ("<Reflection>\n<Candidates>TOOL1</Candidates>\n<Reasoning>fits</Reasoning>\n</Reflection>\n<Call>", "TOOL1 fits"),
     ("Thought: <Reflection>plainly</Reflection>\nAction: TOOL1[{}]", "plainly"),
     ("<Reflection><Candidates></Candidates> <Reasoning> </Reasoning></Reflection>", ""),

@@ -5,6 +5,7 @@ import pytest
 from components.acting.solved import Entry, SolvedQuestions, learn, lessons_in, own_seeds, seeds_of, solved_like
 from components.core.errors import ConfigError
 from components.core.types import Answer, Problem
+from tests.table import each_row
 
 ENTRIES = (
     Entry("eicu-2", "eicu", "how many?", code="answer = 1", sql="select 1", seed=True),
@@ -42,8 +43,8 @@ def test_seeds_stand_in_their_own_order():
     assert ids(seeds_of(Desk(SolvedQuestions("m", ENTRIES)), "eicu", "code")) == ["eicu-2", "eicu-1"]
 
 
-@pytest.mark.parametrize(
-    ("update", "right", "learns"),
+@each_row(
+    "update, right, learns",
     [("none", True, False), ("executed", False, True), ("gold", True, True), ("gold", False, False)],
 )
 async def test_an_outcome_teaches_what_the_memory_takes_in(update, right, learns):

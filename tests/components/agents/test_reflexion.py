@@ -6,6 +6,7 @@ from components.core.types import Answer, Failure
 from tests import record_desk
 from tests.attempts import Attempt, Echo, solving
 from tests.parts import Right
+from tests.table import each_row
 
 A, B = 'Action: Finish[{"response": "A"}]', 'Action: Finish[{"response": "B"}]'
 
@@ -59,7 +60,7 @@ SOUND = [
 ]
 
 
-@pytest.mark.parametrize("replies,sound", SOUND)
+@each_row("replies,sound", SOUND)
 async def test_until_sound_a_trial_is_made_again_when_it_failed_by_what_can_be_seen(replies, sound):
     agent = Reflexion(until="sound", trials=2, max_steps=4, force_finish=True)
     outcome, model, _ = await solving(agent, [*replies, "look closer", A], Attempt(tool=Echo()))

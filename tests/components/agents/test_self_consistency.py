@@ -15,12 +15,13 @@ from runner.episode.budget import Budget
 from tests.attempts import Attempt, Echo, solving
 from tests.panels import SAYS
 from tests.parts import door
+from tests.table import each_row
 
 CHOICE, OPEN = Problem("p", "Which?", {"A": "gout", "B": "scurvy"}), Problem("p", "What?")
 
 
-@pytest.mark.parametrize(
-    ("problem", "outcome", "read"),
+@each_row(
+    "problem, outcome, read",
     [
         (CHOICE, Answer("B. scurvy"), "B"),
         (CHOICE, Answer("who knows"), None),
@@ -45,8 +46,8 @@ def test_what_a_draw_spent_is_that_of_its_branches_only():
     assert spent(trajectory, "calls") == 4 and spent(trajectory, "tokens") == 48
 
 
-@pytest.mark.parametrize(
-    ("replies", "answer"),
+@each_row(
+    "replies, answer",
     [(("A", "B", "B"), "B"), (("?", "B", "A", "A", "B"), "B"), (("?", "??"), "?")],
 )
 async def test_the_majority_wins_ties_go_to_the_first_and_unreadable_draws_do_not_vote(replies, answer):

@@ -38,7 +38,7 @@ ENDED = {
 }
 
 
-@pytest.mark.parametrize(("code", "words"), ENDED.values(), ids=ENDED)
+@each_row("code, words", ENDED.values())
 async def test_code_that_is_not_the_tool_fails_with_the_reason(sandbox, code, words):
     verdict = await verdict_on(code, SPEC, sandbox)
     assert not verdict.passed and words in verdict.reason
@@ -76,7 +76,7 @@ async def test_hostile_and_endless_code_changes_nothing_but_its_verdict(sandbox,
     assert (await verdict_on(RIGHT, SPEC, sandbox)).passed
 
 
-@pytest.mark.parametrize("name", ["answer", "json", "given", "error", "list"])
+@each_row("name", ["answer", "json", "given", "error", "list"])
 async def test_a_tool_may_have_any_name(sandbox, name):
     spec = read({**CLEARANCE, "name": name})
     assert (await verdict_on(RIGHT.replace("CockcroftGault", name), spec, sandbox)).reason == ""

@@ -4,6 +4,7 @@ from components.building.tools import BuildTool
 from components.core.errors import ToolError
 from components.core.tools import Tool
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, Shop, fenced
+from tests.table import each_row
 
 GIVEN = {"age": 60, "weight": 72, "creatinine": 1.0}
 
@@ -34,7 +35,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("given", "words"), REFUSED.values(), ids=REFUSED)
+@each_row("given, words", REFUSED.values())
 async def test_nobody_is_asked_for_what_cannot_be_built(building, given, words):
     shop = Shop(offered=["CockcroftGault"])
     seen = await BuildTool(building)(shop, **given)
@@ -62,7 +63,7 @@ async def test_a_built_tool_that_fails_later_is_heard_as_a_failed_call(building)
 LATER = {"a text": "'Finish[...]'", "not finite": "float('nan')", "too long for records": "2 ** 70"}
 
 
-@pytest.mark.parametrize("given", LATER.values(), ids=LATER)
+@each_row("given", LATER.values())
 async def test_a_built_tool_that_gives_something_else_later_is_a_failed_call(building, given):
     late = RIGHT.replace("clearance =", f"if weight == 77:\n        return {given}\n    clearance =", 1)
     shop = Shop(fenced(late))

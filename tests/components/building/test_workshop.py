@@ -1,9 +1,8 @@
 from dataclasses import replace
 
-import pytest
-
 from components.building.specification import read
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, Shop, fenced
+from tests.table import each_row
 
 SPEC = read(CLEARANCE)
 
@@ -55,6 +54,6 @@ CODE = {
 }
 
 
-@pytest.mark.parametrize(("text", "code"), CODE.values(), ids=CODE)
+@each_row("text, code", CODE.values())
 async def test_code_is_found_in_a_reply(building, text, code):
     assert (await replace(building, repairs=0).build(SPEC, Shop(text))).code == code

@@ -2,12 +2,11 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 
-import pytest
-
 from components.cab.scorers import Cab
 from components.cab.tasks import TASKS
 from components.core.protocols import Scorer
 from components.core.types import Problem, Refusal, Sample, Trajectory
+from tests.table import each_row
 
 CHOICES = {"A": "Aspirin", "B": "Question cannot be answered with provided documents"}
 KEYS = {
@@ -39,14 +38,14 @@ def test_is_a_scorer_that_leaves_the_loop():
     assert isinstance(Cab(), Scorer) and Cab().traits.blocking and Cab().version
 
 
-@pytest.mark.parametrize("task", TASKS)
+@each_row("task", TASKS)
 def test_every_task_is_scored_by_the_form_of_its_answer(task):
     target, right = KEYS[TASKS[task].form]
     assert values(sample(task, target), right) == [1, 1]
     assert values(sample(task, target), "something else") == [0, 0]
 
 
-@pytest.mark.parametrize("task", TASKS)
+@each_row("task", TASKS)
 def test_no_answer_is_wrong_and_an_error_is_unscored(task):
     one = sample(task, KEYS[TASKS[task].form][0])
     assert values(one) == [0, 0]
@@ -59,8 +58,8 @@ def test_images_that_the_model_cannot_take_are_unscored_never_wrong():
     assert values(one, stop="failed", failure="unsupported_input") == [None, None]
 
 
-@pytest.mark.parametrize(
-    ("task", "target", "repaired"),
+@each_row(
+    "task, target, repaired",
     [
         ("ehr_halt", {"answer": "No result"}, 1),
         ("longhalt", "B", 1),

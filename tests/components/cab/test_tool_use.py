@@ -4,6 +4,7 @@ from components.cab.scorers import ToolUse
 from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
 from components.core.protocols import Scorer
 from components.core.types import Action, Problem, Refusal, Sample, Step, Trajectory
+from tests.table import each_row
 
 OFFERED = (
     ToolSpec("Plan", "", facts={"dimension": "inner"}),
@@ -53,8 +54,8 @@ def test_without_any_action_shares_are_unscored():
     assert values(stop="limit") == {"actions": 0, "share": None, "malformed": None, "matching": None, "misuse": None}
 
 
-@pytest.mark.parametrize(
-    ("problem", "misuse"),
+@each_row(
+    "problem, misuse",
     [
         (Problem("1", "?"), 1),
         (Problem("1", "?", inputs={"sql_database": "db"}), 1 / 2),
@@ -67,9 +68,7 @@ def test_misuse_is_a_tool_whose_input_is_absent(problem, misuse):
     assert values(step("SQLCoder"), step("MiniCPM"), problem=problem)["misuse"] == misuse
 
 
-@pytest.mark.parametrize(
-    ("task", "matching"), [("medqa", 1 / 2), ("ehrsql", 1 / 2), ("emrqa", 0), ("longhalt", None), ("x", None)]
-)
+@each_row("task, matching", [("medqa", 1 / 2), ("ehrsql", 1 / 2), ("emrqa", 0), ("longhalt", None), ("x", None)])
 def test_matching_is_by_the_task_s_dimension_and_not_for_trust(task, matching):
     assert values(step("Medrag"), step("SQLCoder"), task=task)["matching"] == matching
 

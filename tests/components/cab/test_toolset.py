@@ -15,6 +15,7 @@ from components.core.types import Observation, Problem, Sample
 from components.files.attachments import SampleFiles
 from runner.config.build import construct
 from runner.config.errors import ConfigErrors
+from tests.table import each_row
 
 CONF = Path(__file__).parents[3] / "conf" / "toolset"
 YAML, SERVICES = (yaml.safe_load((CONF / f"{name}.yaml").read_text()) for name in ("clinical", "clinical_services"))
@@ -80,7 +81,7 @@ def test_auto_takes_only_the_tools_for_images_away_and_only_where_there_is_none(
     assert offered("auto", XRAY) == ["Plan", "Think", "Look", "Ask", "Query", "Read"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "use,names",
     [
         ("all", "Look Ask Query Read"),
@@ -93,7 +94,7 @@ def test_auto_takes_only_the_tools_for_images_away_and_only_where_there_is_none(
         ([], ""),
     ],
 )
-@pytest.mark.parametrize("sample", [TEXT, XRAY])
+@each_row("sample", [TEXT, XRAY])
 def test_other_sets_are_the_same_for_every_sample_in_the_configurations_order(use, names, sample):
     if use == []:
         with pytest.raises(ConfigError, match="leaves no tool"):
@@ -126,7 +127,7 @@ def test_notes_tell_what_the_chosen_tools_lack():
     assert Clinical(KIT, ["Read"]).traits.notes == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "tools,use,says",
     [
         (KIT, ["Look", "Lok"], "there is no tool 'Lok'; did you mean Look[?] there are Look, Ask, Query, Read"),

@@ -22,6 +22,7 @@ from components.radiology.conditions import (
 from components.radiology.toolset import Radiology
 from tests.failing import STUDY, Tools, episode, kinds, seen
 from tests.golden.vectors import PAPER, dev
+from tests.table import each_row
 
 SAMPLE = dev().sample("dev_chest_ct", "012")
 
@@ -73,8 +74,8 @@ def test_the_first_makes_the_tools_that_it_makes_alone():
     assert found.facts == {**alone.facts, "faults": [{"kind": "denied", "rate": 0.5}]}
 
 
-@pytest.mark.parametrize(
-    ("first", "name"),
+@each_row(
+    "first, name",
     [
         (Noisy(), "noisy"),
         (Renamed(), "renamed"),
@@ -82,7 +83,7 @@ def test_the_first_makes_the_tools_that_it_makes_alone():
         (InsufficientConfig1(PAPER), "insufficient_config1"),
     ],
 )
-@pytest.mark.parametrize("then", [RedundantHigh(PAPER), Baseline(PAPER), InsufficientConfig2(PAPER)])
+@each_row("then", [RedundantHigh(PAPER), Baseline(PAPER), InsufficientConfig2(PAPER)])
 def test_a_set_of_tools_that_would_undo_the_first_condition_is_refused(first, name, then):
     with pytest.raises(ConfigError, match=f"nothing is left of '{name}' before it: let it be condition.first"):
         Both(first, then).offer(Radiology(PAPER).open(STUDY), STUDY, Random(3))

@@ -1,10 +1,9 @@
-import pytest
-
 from components.core.task_text import gold_answer, gold_text
 from components.core.types import Problem, Sample
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(("target", "text", "answer"), [
+@each_row("target, text, answer", [
     ("B", "B. scurvy", "B"),
     ("free words", "free words", "free words"),
     ({"answer": "15.3", "Lower Limit": 14}, "15.3", "15.3"),

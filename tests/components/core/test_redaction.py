@@ -3,13 +3,12 @@ import subprocess
 import sys
 import time
 
-import pytest
-
 from components.core.messages import Completion, Message, ToolCall, Usage
 from components.core.redaction import redact, without_echo, without_key
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "key",
     [
         "sk-proj-abcDEF123456789",
@@ -33,7 +32,7 @@ def test_credentials_in_a_url_are_hidden():
     assert redact("http://user:pa55@host/v1") == "http://[hidden]host/v1"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "The model `meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8` does not exist.",
@@ -72,7 +71,7 @@ ASKED = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "echo",
     [
         "Mr Jon Doe (71 y), fever.\nCRP 140 mg/L",
@@ -102,10 +101,9 @@ def test_letters_that_grow_in_lower_case_hide_the_whole():
     assert without_echo("İstanbul said Mr Jon Doe (71 y), fever", ASKED) == "..."
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["sk-" + "A" * 40_000 + "/", "sk-*" + "a" * 40_000 + "/", "sk-*" * 10_000 + "/", "eyJ" + "aaaaaaaa." * 5_000 + "/"],
-    ids=["long", "masked", "many", "parts"],
 )
 def test_a_hostile_text_takes_no_time(text):
     begun = time.perf_counter()
@@ -121,7 +119,7 @@ def test_the_key_of_a_request_is_hidden_in_its_reply():
     assert (kept.message.reasoning, kept.finish) == ("[hidden]?", "[hidden]")
 
 
-@pytest.mark.parametrize("key", ["", "not-needed", "plain-key-9876543210"])
+@each_row("key", ["", "not-needed", "plain-key-9876543210"])
 def test_a_reply_without_the_key_stays(key):
     reply = Completion(Message("assistant", "not-needed"), Usage())
     assert without_key(reply, key) is reply

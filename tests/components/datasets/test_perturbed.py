@@ -14,6 +14,7 @@ from components.datasets import perturbed
 from components.datasets.perturbed import Perturbed, paraphrased, shortened
 from runner.config.build import construct
 from runner.config.errors import ConfigErrors
+from tests.table import each_row
 
 FOUR = {"A": "gout", "B": "lupus", "C": "scurvy", "D": "rickets"}
 STORY = "He is 40. He has pain. He drinks. Which of the following is most likely?"
@@ -59,7 +60,7 @@ def test_options_stand_in_another_order_and_the_target_goes_with_its_text():
     assert len(letters) == 4 and [s.problem.id for s in samples] == [f"q{n}" for n in range(40)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sample",
     [
         choice(1, {"A": "gout", "B": "lupus", "C": "none of the above"}),

@@ -8,6 +8,7 @@ from components.ehr.agent import EhrAgent
 from components.ehr.python_cell import PythonCell
 from components.grammars.bracket_json import BracketText
 from components.grammars.code_block import CodeBlock
+from tests.table import each_row
 from tests.wards import cell, memory, played, sample, toolset
 
 RIGHT = "answer = len(FilterDB(LoadDB('admissions'), 'SUBJECT_ID=11'))"
@@ -112,7 +113,7 @@ SWITCHES = {
 }
 
 
-@pytest.mark.parametrize(("agent", "purposes", "gone"), SWITCHES.values(), ids=SWITCHES)
+@each_row("agent, purposes, gone", SWITCHES.values())
 async def test_each_part_can_be_left_out(agent, purposes, gone):
     whole = await played(EhrAgent(), ["- a", cell(RIGHT, "TERMINATE")])
     done = await played(agent, [cell(RIGHT, "TERMINATE")])
@@ -206,7 +207,7 @@ LEARNS = {
 }
 
 
-@pytest.mark.parametrize(("update", "case"), LEARNS.items(), ids=LEARNS)
+@each_row("update, case", LEARNS.items())
 async def test_what_is_learnt_is_remarked(update, case):
     replies, learnt = case
     done = await played(BARE, replies, memory_=memory(update))

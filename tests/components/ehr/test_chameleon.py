@@ -6,6 +6,7 @@ from components.core.errors import ActionError
 from components.core.types import Answer, Failure, Refusal
 from components.ehr.planned import Chameleon, modules_of
 from tests.record_desk import Records, solving
+from tests.table import each_row
 
 PLAN = "LoadDB, FilterDB, GetValue, Finish"
 KNOWN = {"LoadDB", "FilterDB", "GetValue", "Finish"}
@@ -38,7 +39,7 @@ async def test_a_module_that_fails_ends_the_run_and_nothing_is_tried_again():
     assert outcome.label == "plan_failed" and "unknown_table" in outcome.detail and len(model.requests) == 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     "replies,outcome",
     [
         (["Calculate", "1 + 1"], Answer("2")),
@@ -58,7 +59,7 @@ async def test_it_may_refuse_where_that_is_open():
     assert "Refuse is the only module" in model.requests[0].messages[1].text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "LoadDB, FilterDB, GetValue, Finish",
@@ -83,6 +84,6 @@ def test_prose_is_no_plan():
         modules_of("I would load the table first, then filter.", KNOWN)
 
 
-@pytest.mark.parametrize("text", ["Next:\nCalculate[1 + 1] as asked", "`1 + 1`", "Calculate[1 + 1]\nFinish[x]"])
+@each_row("text", ["Next:\nCalculate[1 + 1] as asked", "`1 + 1`", "Calculate[1 + 1]\nFinish[x]"])
 async def test_an_argument_is_in_its_action_or_alone(text):
     assert (await solving(Chameleon(), ["Calculate", text]))[0] == Answer("2")

@@ -5,6 +5,7 @@ from components.core.errors import ConfigError
 from components.core.types import Answer, Failure, Refusal
 from components.ehr.planned import CotPlan
 from tests.record_desk import Records, solving
+from tests.table import each_row
 
 PLAN = """The last admission comes from admissions, its drugs from prescriptions [both have HADM_ID].
 Plan:
@@ -40,7 +41,7 @@ async def test_the_first_error_leaves_the_run_unfinished():
     assert len(model.requests) == 1 and trajectory.steps[0].observed[-1].error == "no_such_value"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "plan,outcome",
     [
         ("Calculate[1 + 1]", Answer("2")),

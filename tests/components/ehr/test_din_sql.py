@@ -3,6 +3,7 @@ import pytest
 from components.acting.solved import Entry, SolvedQuestions
 from components.ehr.actions import SQLInterpreter
 from components.ehr.code_writers import DinSql, kind_in, kind_of
+from tests.table import each_row
 from tests.wards import played, sample
 
 TOOLS = (SQLInterpreter(),)
@@ -31,7 +32,7 @@ async def test_each_step_is_shown_what_the_ones_before_it_found():
 MARKS = {"easy": "needs one table", "non-nested": "intermediate form", "nested": "Find the smaller questions"}
 
 
-@pytest.mark.parametrize(("kind", "mark"), MARKS.items(), ids=MARKS)
+@each_row("kind, mark", MARKS.items())
 async def test_the_statement_is_asked_for_in_the_way_of_its_class(kind, mark):
     done = await played(DinSql(), [LINKS, f"Class: {kind}", DRAFT, RIGHT], tools=TOOLS)
     assert [mark in done.asked(2) for mark in MARKS.values()] == [mark == one for one in MARKS.values()]
@@ -80,7 +81,7 @@ CLASSES = {
 }
 
 
-@pytest.mark.parametrize(("text", "kind"), CLASSES.items())
+@each_row("text, kind", CLASSES.items())
 def test_the_class_is_read_from_its_line_and_is_nested_in_doubt(text, kind):
     assert kind_in(text) == kind
 
@@ -93,6 +94,6 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize(("sql", "kind"), STATEMENTS.items())
+@each_row("sql, kind", STATEMENTS.items())
 def test_the_class_of_a_demonstration_is_that_of_its_statement(sql, kind):
     assert kind_of(sql) == kind

@@ -1,7 +1,6 @@
-import pytest
-
 from components.ehr.actions import SQLInterpreter
 from components.ehr.code_writers import Llm2Sql
+from tests.table import each_row
 from tests.wards import played, sample
 
 TOOLS = (SQLInterpreter(),)
@@ -32,7 +31,7 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize(("reply", "expected"), FAILURES.items(), ids=FAILURES)
+@each_row("reply, expected", FAILURES.items())
 async def test_an_error_leaves_the_question_unfinished(reply, expected):
     done = await played(Llm2Sql(), [reply], tools=TOOLS)
     assert (

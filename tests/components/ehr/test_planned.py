@@ -1,10 +1,9 @@
-import pytest
-
 from components.acting.action_lines import ActionLine, action_lines
 from components.core.messages import Message
 from components.core.types import Answer, Failure, Refusal
 from components.ehr.planned import PlanRun
 from tests.record_desk import Records, counting
+from tests.table import each_row
 
 
 async def carried(plan, **changes):
@@ -39,7 +38,7 @@ async def test_an_empty_result_is_handed_on_as_it_is():
     assert run.last_result() == Answer("") and "no value" in run.done[-1][1]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "plan,why",
     [
         ("LoadDB[patients]", "action 1, LoadDB: unknown_table: "),

@@ -6,6 +6,7 @@ import pytest
 from components.core.errors import ToolError
 from components.ehr.python_cell import PythonCell
 from components.sandbox import CellError, Ran
+from tests.table import each_row
 
 ERROR = CellError("KeyError", "", "'x'", 2, "answer = d['x']", "Traceback ...")
 LIMIT = CellError("Timeout", "", "the cell ran longer than 2 s")
@@ -49,7 +50,7 @@ FAILED = {
 }
 
 
-@pytest.mark.parametrize(("status", "case"), FAILED.items(), ids=FAILED)
+@each_row("status, case", FAILED.items())
 async def test_a_failure_is_told_in_a_sentence_with_its_status_as_the_label(status, case):
     error, words = case
     status = status.split()[0]
@@ -61,7 +62,7 @@ async def test_a_failure_is_told_in_a_sentence_with_its_status_as_the_label(stat
     )
 
 
-@pytest.mark.parametrize("arguments", [{"cell": ""}, {"cell": 3}, {"cell": " \n"}])
+@each_row("arguments", [{"cell": ""}, {"cell": 3}, {"cell": " \n"}])
 async def test_a_call_without_code_is_told_so(arguments):
     with pytest.raises(ToolError, match="the text of the code to run"):
         await called(Ran("ok"), **arguments)

@@ -3,6 +3,7 @@ import pytest
 from components.core.messages import Message, ToolCall
 from components.ehr.code_writers import SelfDebugging
 from components.grammars.code_block import CodeBlock
+from tests.table import each_row
 from tests.wards import cell, played, sample
 
 RIGHT = "rows = FilterDB(LoadDB('admissions'), 'SUBJECT_ID=11')\nanswer = len(rows)"
@@ -49,7 +50,7 @@ async def test_the_verdict_on_the_last_cell_counts():
     assert done.trajectory.answer == "2"
 
 
-@pytest.mark.parametrize("replies", [["TERMINATE"], [cell(WRONG), VERDICT], [cell("x = 1"), VERDICT]])
+@each_row("replies", [["TERMINATE"], [cell(WRONG), VERDICT], [cell("x = 1"), VERDICT]])
 async def test_a_verdict_without_a_value_is_no_answer(replies):
     done = await played(SelfDebugging(), replies)
     assert done.trajectory.failure == "no_answer" and done.scores["ehr/completed"] == 0.0

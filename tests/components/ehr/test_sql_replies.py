@@ -9,6 +9,7 @@ from components.core.types import Answer, Failure, Refusal
 from components.ehr.code_writers import Llm2Sql, answer_with_rows, database_facts, refused_in, statement_in
 from tests.attempts import Attempt
 from tests.record_desk import Records, counting
+from tests.table import each_row
 
 MAY_REFUSE = Offer({}, refusal_fields={"reason": ()})
 STATEMENTS = {
@@ -33,7 +34,7 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize(("text", "statement"), STATEMENTS.values(), ids=STATEMENTS)
+@each_row("text, statement", STATEMENTS.values())
 def test_the_statement_of_a_reply_is_its_last_one(text, statement):
     assert statement_in(text) == statement
 
@@ -41,7 +42,7 @@ def test_the_statement_of_a_reply_is_its_last_one(text, statement):
 HOSTILE = ("/**/" * 20_000, "with " + "as " * 20_000, "'" * 60_001, "(" * 60_000, "```" * 20_001, "a:\n\n" * 20_000)
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=[text[:4].strip() for text in HOSTILE])
+@each_row("text", HOSTILE)
 def test_no_reply_takes_long_to_read(text):
     started = monotonic()
     assert not refused_in(text, MAY_REFUSE) and statement_in(f"```sql\n{text}\n```") is not None
@@ -62,12 +63,12 @@ NO_REFUSALS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "reason"), REFUSALS.values(), ids=REFUSALS)
+@each_row("text, reason", REFUSALS.values())
 def test_null_in_place_of_a_statement_refuses_where_that_is_open(text, reason):
     assert refused_in(text, MAY_REFUSE) == Refusal({"reason": reason}) and refused_in(text, Offer({})) is None
 
 
-@pytest.mark.parametrize("text", NO_REFUSALS)
+@each_row("text", NO_REFUSALS)
 def test_null_within_a_statement_or_sentence_refuses_nothing(text):
     assert refused_in(text, MAY_REFUSE) is None
 
@@ -101,7 +102,7 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize(("sql", "label"), FAILURES.values(), ids=FAILURES)
+@each_row("sql, label", FAILURES.values())
 async def test_what_cannot_be_run_is_a_failure(sql, label):
     outcome, step = await run(sql)
     assert isinstance(outcome, Failure) and outcome.label == label

@@ -12,6 +12,7 @@ from components.files.samples import (
     row_options,
     task_sample,
 )
+from tests.table import each_row
 
 
 def test_sample_names_task_and_dimension():
@@ -32,8 +33,8 @@ def test_options_come_in_the_order_of_their_letters():
     assert list(row_options(row(options={"B": "two", "A": "one", "C": "three"}), most=3)) == ["A", "B", "C"]
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
+@each_row(
+    "options, told",
     [
         ({"A": "one"}, "options: must be 2 to 3 options, found 1"),
         (dict.fromkeys("ABCD", "x"), "options: must be 2 to 3 options, found 4"),

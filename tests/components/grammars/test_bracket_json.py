@@ -6,6 +6,7 @@ from components.core.tools import Offer
 from components.core.types import Observation
 from components.grammars.bracket_json import BracketJson, read_call
 from components.radiology.tasks import REFUSAL_FIELDS
+from tests.table import each_row
 
 REFUSAL = (
     '{"purpose": "No segmentor.", "category": "Organ Segmentor", "anatomy": "Chest", "modality": "CT", '
@@ -32,7 +33,7 @@ def test_thought_and_action_are_read_and_the_rest_is_ignored():
     assert action.answer is None and not action.last
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Thought: I know it. Calculator[{}]",
@@ -61,14 +62,12 @@ def test_python_literals_are_read_without_being_evaluated():
     assert read_call("X[{'a': __import__('os')}]").params == {"a": "__import__('os')"}
 
 
-@pytest.mark.parametrize(
-    ("value", "answer"), [('"B"', "B"), ("7", "7"), ("true", "true"), ('["a", "ß"]', '["a", "ß"]'), ("null", "null")]
-)
+@each_row("value, answer", [('"B"', "B"), ("7", "7"), ("true", "true"), ('["a", "ß"]', '["a", "ß"]'), ("null", "null")])
 def test_finish_gives_the_answer_as_text(value, answer):
     assert parse(f'Action: Finish[{{"response": {value}}}]').answer == answer
 
 
-@pytest.mark.parametrize("params", ["{}", '{"answer": "B"}', '{"response": "B", "sure": true}'])
+@each_row("params", ["{}", '{"answer": "B"}', '{"response": "B", "sure": true}'])
 def test_finish_with_wrong_parameters_is_told_and_is_no_answer(params):
     with pytest.raises(ActionError, match="response") as caught:
         parse(f"Finish[{params}]")

@@ -10,6 +10,7 @@ from components.grammars.bracket_json import BracketText
 from components.radiology.tasks import REFUSAL_FIELDS
 from tests.attempts import Echo
 from tests.parts import Count
+from tests.table import each_row
 
 OPEN = Offer({"echo": Echo()})
 REFUSABLE = replace(OPEN, refusal_fields={"reason": ()})
@@ -29,7 +30,7 @@ def test_finish_gives_the_text_between_its_brackets():
     assert parse("Thought: done\nFinish[a, b [c]]").answer == "a, b [c]"
 
 
-@pytest.mark.parametrize("text", ["", "The answer is 5.", "Thought: echo[a]", "Action: echo(a)"])
+@each_row("text", ["", "The answer is 5.", "Thought: echo[a]", "Action: echo(a)"])
 def test_a_reply_without_an_action_is_told_the_form(text):
     with pytest.raises(ActionError, match=r"Name\[argument\]") as caught:
         parse(text)

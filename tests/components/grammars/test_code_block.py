@@ -9,6 +9,7 @@ from components.core.types import Observation
 from components.ehr.python_cell import PythonCell
 from components.grammars.code_block import CodeBlock
 from tests.attempts import Echo
+from tests.table import each_row
 
 OFFER = Offer({"python": PythonCell(described=False)})
 REFUSABLE = Offer({"python": PythonCell()}, refusal_fields={"reason": ()})
@@ -35,7 +36,7 @@ FENCES = {
 }
 
 
-@pytest.mark.parametrize("text", FENCES.values(), ids=FENCES)
+@each_row("text", FENCES.values())
 def test_the_last_block_of_python_is_the_cell(text):
     action = parse(text)
     assert code(action) == [CELL] and action.calls[0].name == "python" and not action.last and action.answer is None
@@ -65,15 +66,13 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "cell"), BROKEN.values(), ids=BROKEN)
+@each_row("arguments, cell", BROKEN.values())
 def test_the_code_in_broken_arguments_is_read_once_more(arguments, cell):
     action = parse("", ToolCall("c1", "python", arguments))
     assert code(action) == [cell] and action.calls[0].id == "c1"
 
 
-@pytest.mark.parametrize(
-    "arguments", ["{cell: answer = 1}", '{"cell": "answer', "answer = 1", '{"cell": "\\ud800"', "[" * 9_999]
-)
+@each_row("arguments", ["{cell: answer = 1}", '{"cell": "answer', "answer = 1", '{"cell": "\\ud800"', "[" * 9_999])
 def test_arguments_without_code_are_an_error_that_answers_the_call(arguments):
     with pytest.raises(ActionError, match="not a JSON object with the one key 'cell'") as error:
         parse("", ToolCall("c1", "python", arguments))

@@ -6,6 +6,7 @@ from components.core.tools import Offer
 from components.core.types import Observation
 from components.grammars.native_tools import NativeTools
 from components.radiology.tasks import REFUSAL_FIELDS
+from tests.table import each_row
 
 
 class Measure:
@@ -51,7 +52,7 @@ def test_empty_message_is_told_and_is_no_answer():
     assert (caught.value.label, caught.value.call_id) == ("empty_reply", None)
 
 
-@pytest.mark.parametrize("arguments", ['{"site": ', '["arm"]', "arm", '"\ud800"'])
+@each_row("arguments", ['{"site": ', '["arm"]', "arm", '"\ud800"'])
 def test_malformed_arguments_are_told_with_the_id_of_the_call(arguments):
     with pytest.raises(ActionError, match=r"measure are not a JSON object.*none of the 2") as caught:
         NativeTools().parse(reply(("a", "measure", "{}"), ("b", "measure", arguments)), OPEN)

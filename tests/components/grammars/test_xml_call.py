@@ -7,6 +7,7 @@ from components.core.tools import Offer
 from components.core.types import Observation
 from components.grammars.xml_call import XmlCall
 from components.radiology.tasks import REFUSAL_FIELDS
+from tests.table import each_row
 
 
 class Tool:
@@ -51,8 +52,8 @@ def test_input_that_is_a_json_object_gives_named_arguments():
     assert broken == {"purpose": "do it", "input": '{"expression":'}
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@each_row(
+    "text, told",
     [
         ("I would call TOOL1.", "no complete <Call> or <EndCall>"),
         (element().replace("Call>", "call>"), "no complete"),

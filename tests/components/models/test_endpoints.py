@@ -47,8 +47,8 @@ def test_model_string_for_litellm(provider, name, string):
     assert endpoint(provider, name=name).litellm_model == string
 
 
-@pytest.mark.parametrize(
-    ("api_base", "base"),
+@each_row(
+    "api_base, base",
     [
         ("http://here/v1/", "http://here/v1"),
         ("http://here/v1/chat/completions", "http://here/v1"),

@@ -81,7 +81,7 @@ def test_a_stated_price_overrides_and_may_be_0():
     assert (row.price, row.price.cost(10, 10), row.source, row.reason) == (Price(0, 0), 0.0, "model.price", "")
 
 
-@pytest.mark.parametrize("price", [{}, {"input": 1}, {"input": 1, "output": 2, "x": 3}])
+@each_row("price", [{}, {"input": 1}, {"input": 1, "output": 2, "x": 3}])
 def test_a_stated_price_has_its_two_parts(price):
     with pytest.raises(ConfigError, match=r"model\.price must hold input and output"):
         configured_price(price, PriceRow(None, None, None, ""))

@@ -23,6 +23,7 @@ from tests.components.radiology.simulated.conftest import PERFECT, SAMPLES
 from tests.golden.vectors import PAPER
 from tests.simulated import simulated
 from tests.slow import slow
+from tests.table import each_row
 
 KNOWLEDGE = of("medqa", "mmlu", "bioasq", "pubmedqa")
 GRAMMARS = [BracketJson(), NativeTools(), XmlCall()]
@@ -87,16 +88,14 @@ def one_each(each: int = 1) -> list[Any]:
 
 
 @slow
-@pytest.mark.parametrize(
-    "agent", [panel(), panel(level="analysis"), panel(level="summary"), panel(readers="published")]
-)
+@each_row("agent", [panel(), panel(level="analysis"), panel(level="summary"), panel(readers="published")])
 async def test_a_panel_that_never_errs_is_right_on_every_form(agent):
     found = await Clinic(agent, rates=rates(1.0)).play(one_each())
     assert [value for _, value in found] == [1.0] * 18
 
 
 @slow
-@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda one: type(one).__name__)
+@each_row("grammar", GRAMMARS)
 async def test_experts_with_tools_are_right_on_every_form_and_better_than_by_heart(grammar):
     found = await Clinic(panel(expert_tools=True), grammar=grammar, rates=rates(1.0)).play(one_each())
     assert [value for _, value in found] == [1.0] * 18
@@ -145,8 +144,8 @@ async def test_without_a_form_for_the_fields_none_are_named(forgetful):
     assert len(trajectory.steps[0].remarks["fields"]) < 5
 
 
-@pytest.mark.parametrize("tools", [True, False])
-@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda one: type(one).__name__)
+@each_row("tools", [True, False])
+@each_row("grammar", GRAMMARS)
 async def test_radiology_is_answered_by_a_panel_too(tools, grammar):
     model = simulated(**PERFECT)
     model.study(SAMPLES)

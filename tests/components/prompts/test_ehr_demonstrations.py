@@ -18,6 +18,7 @@ from components.ehr.toolset import EhrState
 from components.prompts import load
 from components.text.values import cells, strict
 from tests.record_desk import Records, no_code, solving
+from tests.table import each_row
 
 MINI = Path(__file__).resolve().parents[3] / "components" / "ehr" / "datasets" / "ehr_mini"
 DATABASES = ("mimic_iii", "eicu", "treqs", "mimic_iv")
@@ -62,7 +63,7 @@ async def test_each_form_gives_the_right_answer(solved):
     assert seen == [*(found.observation.text for found in trajectory.steps[0].observed), ""]
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@each_row("database", DATABASES)
 def test_there_are_eight_of_eight_kinds(database):
     loop, check, statement, last, average, most, listed, difference = DEMONSTRATIONS[database]
     assert "for " in loop["code"] and "+=" in loop["code"]
@@ -81,13 +82,13 @@ FIRST = {
 }
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@each_row("database", DATABASES)
 def test_the_first_four_are_those_of_four_demonstrations_as_ever(database):
     first = DEMONSTRATIONS[database][:4]
     assert all(word in one["question"] for one, word in zip(first, FIRST[database], strict=True))
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@each_row("database", DATABASES)
 def test_each_has_two_to_five_bullets_and_at_most_ten_actions_of_which_the_last_is_finish(database):
     for one in DEMONSTRATIONS[database]:
         assert set(one) == {"question", "knowledge", "code", "actions", "sql"}
@@ -109,7 +110,7 @@ def overlap(databases, rows):
     return [one["question"] for one in mine if texts & {words(one["question"]), words(one["sql"])}]
 
 
-@pytest.mark.parametrize("split", ["test", "valid", "train"])
+@each_row("split", ["test", "valid", "train"])
 def test_none_is_a_question_that_ships(split):
     databases = [database for database in DATABASES if database != "mimic_iv"]
     rows = [row for database in databases for row in json.loads((MINI / database / f"{split}.json").read_text())]
@@ -125,7 +126,7 @@ PUBLIC = {
 }
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@each_row("name", PUBLIC)
 def test_none_is_a_question_of_the_public_files(name):
     root = os.environ.get("CLINICAL_DATA_DIR")
     if root is None:

@@ -4,6 +4,7 @@ import jinja2
 import pytest
 
 from components.prompts.plain import LONGEST, flaw_in, is_plain, rules_of, slots, visible
+from tests.table import each_row
 
 HOSTILE = [
     "{% for x in range(9) %}a{% endfor %}",
@@ -38,8 +39,8 @@ def test_a_name_that_is_not_given_is_refused(name):
     assert flaw == f"line 1: {{{{ {name} }}}} is not known here; known are question"
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
+@each_row(
+    "text, said",
     [
         ("{{ question }}\n\n{% if x %}\nyes", "line 3: '{% if x %}' is more than a name in braces"),
         ("{{ question }}\n{{ other }}", "line 2: {{ other }} is not known here"),
@@ -52,7 +53,7 @@ def test_a_flaw_is_told_with_its_line(text, said):
     assert flaw_in(text, ["question"]).startswith(said)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Answer {{ question }}.",
@@ -77,7 +78,7 @@ def test_what_the_prompt_needs_must_stay():
     assert slots("{{ a }} {{b}} { c }") == ["a", "b"]
 
 
-@pytest.mark.parametrize("told", [[], {"ask": []}, {"ask": {"names": ["a"]}}, {"ask": {"names": [1], "needs": []}}])
+@each_row("told", [[], {"ask": []}, {"ask": {"names": ["a"]}}, {"ask": {"names": [1], "needs": []}}])
 def test_rules_that_are_none_are_refused(told):
     with pytest.raises(ValueError):
         rules_of(told)

@@ -28,6 +28,7 @@ from runner.episode.episode import play
 from runner.episode.shared import Parts
 from tests.golden.vectors import CODE, PAPER, dev
 from tests.parts import Intact
+from tests.table import each_row
 
 PLAN = (
     "Known Info: []\nTool Chain: [*Disease Diagnosis Tool* -> *Anatomy Classification Tool*"
@@ -294,7 +295,7 @@ def test_switches_are_taken_in_any_order_each_once():
     )
 
 
-@pytest.mark.parametrize(("given", "text"), [
+@each_row("given, text", [
     ({"strategies": ["few_shot", "few_shot"]}, "'few_shot' is listed 2 times"),
     ({"strategies": ["self_reflection"]}, r"needs a reflector; give \+verifier@agent.reflector=reflect"),
     ({"strategies": ["refined_prompts"], "prompts": "mine"}, "set refined=mine"),

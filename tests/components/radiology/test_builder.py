@@ -9,6 +9,7 @@ from components.radiology.conditions import InsufficientConfig1, InsufficientCon
 from components.radiology.tasks import CATEGORIES, TASKS
 from components.radiology.toolset import Radiology, run
 from tests.golden.vectors import PAPER, dev
+from tests.table import each_row
 
 VECTORS = dev()
 CONDITIONS = (InsufficientConfig1, InsufficientConfig2, InsufficientConfig3)
@@ -48,8 +49,8 @@ async def asked(offer, text):
     return seen.data["build"], context.tools
 
 
-@pytest.mark.parametrize("condition", CONDITIONS)
-@pytest.mark.parametrize("chain", TASKS)
+@each_row("condition", CONDITIONS)
+@each_row("chain", TASKS)
 async def test_whoever_names_what_is_missing_gets_the_unbound_unrestricted_tool(condition, chain):
     offer, _ = offered(condition, chain)
     facts, tools = await asked(offer, wording(offer))
@@ -61,8 +62,8 @@ async def test_whoever_names_what_is_missing_gets_the_unbound_unrestricted_tool(
     assert tool.spec.facts["built"] and facts["card"] == tool.spec.card_text and tool.registered
 
 
-@pytest.mark.parametrize("condition", CONDITIONS)
-@pytest.mark.parametrize("chain", TASKS)
+@each_row("condition", CONDITIONS)
+@each_row("chain", TASKS)
 async def test_no_other_category_is_ever_built(condition, chain):
     offer, _ = offered(condition, chain)
     for category in set(CATEGORIES) - set(offer.controls["build"].missing):
@@ -136,7 +137,7 @@ READ = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "category", "anatomy", "modality"), READ.values(), ids=READ)
+@each_row("text, category, anatomy, modality", READ.values())
 def test_a_request_is_read_from_lines_or_from_the_text(text, category, anatomy, modality):
     found = read_request(text)
     assert (found.category, found.anatomy, found.modality) == (category, anatomy, modality)

@@ -5,6 +5,7 @@ import pytest
 from components.radiology.cards import BINDABLE, RESTRICTABLE, TOOLS, VARIANTS, bounds, card, spec
 from components.radiology.tasks import AC, AD, BQ, CATEGORIES, DD, DI, IE, OS, RG, TR, VARIABLES
 from tests.golden.vectors import CODE, PAPER
+from tests.table import each_row
 
 
 def test_the_table_holds_every_category_and_only_variables_of_memory_but_the_references_slip():
@@ -36,7 +37,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize("category,variant,pair,three,four,five", TABLE)
+@each_row("category,variant,pair,three,four,five", TABLE)
 def test_a_shorter_list_brings_a_tool_closer_to_its_best(category, variant, pair, three, four, five):
     for n, expected in ((3, three), (4, four), (5, five)):
         one = card(category, variant, pair, LISTED[:n], switches=PAPER)
@@ -66,7 +67,7 @@ def test_the_indicators_value_is_an_optional_input_where_the_switch_says_so():
         assert card(category, variant, switches=PAPER) == card(category, variant, switches=CODE)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "arguments",
     [(OS, "Basic"), (RG,), (BQ,), (AC, None, CHEST_CT), (DI, None, CHEST_CT), (RG, "Text", None, ["a"]), ("Other",)],
 )
@@ -85,7 +86,7 @@ def test_the_card_shows_the_eight_fields_and_nothing_else():
     assert shown["Property"] == "Organ Segmentor (Chest, CT)"
 
 
-@pytest.mark.parametrize("category", sorted(BINDABLE))
+@each_row("category", sorted(BINDABLE))
 def test_bound_tools_say_that_they_take_no_anatomy_or_modality(category):
     variant = "Basic" if category == RG else None
     text = spec(card(category, variant, CHEST_CT, switches=PAPER), "TOOL1").description
@@ -93,7 +94,7 @@ def test_bound_tools_say_that_they_take_no_anatomy_or_modality(category):
     assert "does not take" not in spec(card(category, variant, switches=PAPER), "TOOL1").description
 
 
-@pytest.mark.parametrize("category", CATEGORIES)
+@each_row("category", CATEGORIES)
 def test_a_native_description_holds_what_the_card_holds(category):
     variant = {RG: VARIANTS[-1], BQ: "Organ", IE: "Anomaly"}.get(category)
     listed = ["spleen", "liver"] if category in RESTRICTABLE else None

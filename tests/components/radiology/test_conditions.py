@@ -22,6 +22,7 @@ from components.radiology.study import Vocabulary, study_of
 from components.radiology.tasks import DI, REFUSAL_FIELDS, TASKS
 from components.radiology.toolset import Radiology, RadiologyTool
 from tests.golden.vectors import CODE, PAPER, dev
+from tests.table import each_row
 
 VECTORS = dev()
 SAMPLE = VECTORS.sample("dev_chest_ct", "012")
@@ -40,7 +41,7 @@ def test_the_place_of_a_tool_does_not_give_it_away():
     assert all(len(offer.tools) == 12 for offer in offers)
 
 
-@pytest.mark.parametrize("chain", TASKS)
+@each_row("chain", TASKS)
 def test_a_restricted_tool_lists_the_records_entity(chain):
     sample = VECTORS.sample("dev_abdo_us", chain)
     for switches in (CODE, PAPER):
@@ -65,8 +66,8 @@ def offer_of(made, sample, switches, seed=1):
     return made(switches).offer(Radiology(switches).open(sample), sample, Random(seed))
 
 
-@pytest.mark.parametrize("made,name,ability", INSUFFICIENT)
-@pytest.mark.parametrize("chain", TASKS)
+@each_row("made,name,ability", INSUFFICIENT)
+@each_row("chain", TASKS)
 def test_a_task_that_cannot_be_done_may_be_refused(made, name, ability, chain):
     sample = VECTORS.sample("dev_limb_xray", chain)
     for switches in (CODE, PAPER):
@@ -95,7 +96,7 @@ def test_a_set_that_is_sufficient_after_all_is_refused():
         offer_of(InsufficientConfig3, empty, PAPER)
 
 
-@pytest.mark.parametrize("made,name,ability", INSUFFICIENT)
+@each_row("made,name,ability", INSUFFICIENT)
 def test_draws_come_from_rng_alone(made, name, ability):
     sample = VECTORS.sample("dev_abdo_us", "0123568")
     first, again, other = (offer_of(made, sample, PAPER, seed) for seed in (4, 4, 5))
@@ -111,7 +112,7 @@ REDUNDANT = [
 ]
 
 
-@pytest.mark.parametrize("made,name,code,paper", REDUNDANT)
+@each_row("made,name,code,paper", REDUNDANT)
 def test_more_tools_than_needed_are_offered(made, name, code, paper):
     for switches, sizes in ((CODE, code), (PAPER, paper)):
         condition = made(switches)
@@ -123,7 +124,7 @@ def test_more_tools_than_needed_are_offered(made, name, code, paper):
         assert [t.spec for t in again.tools.values()] == [t.spec for t in found[3].tools.values()]
 
 
-@pytest.mark.parametrize("made", [Baseline, Differentiated, *(row[0] for row in (*REDUNDANT, *INSUFFICIENT))])
+@each_row("made", [Baseline, Differentiated, *(row[0] for row in (*REDUNDANT, *INSUFFICIENT))])
 def test_another_toolset_is_refused(made):
     with pytest.raises(ConfigError, match=f"condition '{made.row.name}' needs toolset=radiology"):
         made().offer(Offer({}), SAMPLE, Random(1))

@@ -12,6 +12,7 @@ from components.radiology.dataset import RadABench, entries_of
 from components.radiology.tasks import PAIRS, TASKS
 from components.radiology.toolset import Radiology
 from tests.golden.vectors import CODE, PAPER, dev
+from tests.table import each_row
 
 DATA = dev().data
 FILE = {name: {"case": DATA["records"][name], "QA": DATA["qa"][name]} for name in DATA["records"]}
@@ -78,7 +79,7 @@ def test_the_shipped_set_needs_no_path():
     assert all(len(terms) >= 30 for terms in test[0].metadata["vocabulary"].terms.values())
 
 
-@pytest.mark.parametrize("made", [InsufficientConfig1, InsufficientConfig2, InsufficientConfig3])
+@each_row("made", [InsufficientConfig1, InsufficientConfig2, InsufficientConfig3])
 def test_no_insufficient_set_over_the_shipped_samples_is_solvable(made):
     toolset, condition = Radiology(PAPER), made(PAPER)
     for sample in [*RadABench(shipped="radabench_mini").load("test")][::7]:  # all tasks, of different records

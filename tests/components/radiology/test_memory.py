@@ -6,6 +6,7 @@ from components.core.errors import ToolError
 from components.radiology.memory import open_memory, read_inputs, start_memory
 from components.radiology.tasks import VARIABLES
 from tests.golden.vectors import CODE, PAPER, dev
+from tests.table import each_row
 
 RECORD = dev().data["records"]["dev_chest_ct"]
 
@@ -17,7 +18,7 @@ def test_masks_cannot_be_known_from_the_start():
     assert caught.value.data == {"error_class": "OSError"}
 
 
-@pytest.mark.parametrize("chain,given", [("012", False), ("01235678", True), ("012356789", True), ("0123568", False)])
+@each_row("chain,given", [("012", False), ("01235678", True), ("012356789", True), ("0123568", False)])
 def test_the_indicators_name_is_known_from_the_start_of_tasks_that_need_it(chain, given):
     assert ("$IndicatorName$" in open_memory(RECORD, chain, PAPER).fixed) == given
     assert "$IndicatorName$" not in open_memory(RECORD, chain, CODE).values
@@ -87,7 +88,7 @@ def test_the_last_look_shows_the_patients_information():
     assert memory.values["$Information$"] == "PLACEHOLDER_INFORMATION"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text,names",
     [
         ("[]", []),

@@ -16,6 +16,7 @@ from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, DD, DI, IE, OS, TASKS
 from tests.components.radiology.scripted import CODE, PAIR, PAPER, RECORD, episode, sample, tools
 from tests.golden.vectors import dev
+from tests.table import each_row
 
 SCORERS = (Chain, InputOutput, Orchestration, Completion, Response)
 # What the specification says an exact agent gets under the reference's rules, in any redundant condition (6.11).
@@ -55,7 +56,7 @@ def test_ceilings_of_the_reference_with_a_choice_of_tools() -> None:
     assert found["response/rouge_l"] == pytest.approx(0.999999995, abs=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["baseline", "redundant_medium", "differentiated", "intact"])
+@each_row("kind", ["baseline", "redundant_medium", "differentiated", "intact"])
 def test_every_rate_of_the_article_can_be_reached(kind: str) -> None:
     found = ceilings(PAPER, kind, *BOUND)
     for name, value in found.items():
@@ -84,7 +85,7 @@ def test_indicators_can_be_claimed_in_the_baseline_of_the_reference_only() -> No
     assert failed.calls[-1].category == IE and not failed.calls[-1].ok
 
 
-@pytest.mark.parametrize("chain", TASKS)
+@each_row("chain", TASKS)
 def test_the_plan_names_the_chain(chain: str) -> None:
     assert tuple(decision_chain(plan_of(chain), "tolerant")) == TASKS[chain].categories
 
@@ -99,8 +100,8 @@ def test_tools_bound_to_another_pair_are_not_suitable() -> None:
     assert best is not None and best.name == "TOOL13"
 
 
-@pytest.mark.parametrize(
-    ("category", "variant", "own"),
+@each_row(
+    "category, variant, own",
     [
         (OS, None, " lung"),
         (DD, None, "LUNG CANCER"),
@@ -135,7 +136,7 @@ VECTORS = dev()
 STUDIES = [study_of(VECTORS.sample(record, chain)) for record in VECTORS.data["records"] for chain in TASKS]
 
 
-@pytest.mark.parametrize("build", [config1, config2, config3])
+@each_row("build", [config1, config2, config3])
 def test_no_insufficient_set_is_solvable(build):
     for study in STUDIES:
         for seed in range(2):

@@ -10,6 +10,7 @@ from components.radiology.plan import (
 )
 from components.radiology.tasks import AC, BQ, DD, IE, MC, OS
 from tests.golden.vectors import CODE, PAPER
+from tests.table import each_row
 
 PLAN = "Known Info: ['$Modality$', $Report$]\nTool Chain: [*Organ Segmentation Tool* -> *Anatomy Classification Tool*]"
 
@@ -30,7 +31,7 @@ def test_the_echoed_plan_is_in_canonical_order():
     assert decision_chain(PLAN, "tolerant") == [OS, AC]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text,chain",
     [
         ("Tool Chain: *Anatomy Classification Tool*, Modality Classification Tool\nReport Generation Tool", [AC, MC]),
@@ -46,7 +47,7 @@ def test_a_tolerant_reader_finds_the_chain(text, chain):
     assert decision_chain(text, "tolerant") == chain
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text,chain",
     [
         ("Tool Chain: [*Organ Biomarker Quantification Tool*]", ["Organ Biomarker Quantifier"]),
@@ -81,7 +82,7 @@ LINES = "Self-Reflection: $Disease$ is asked.\nKnown Info: [$Modality$]\nTool Ch
 JSON = '{"Tool Chain": ["Organ Segmentation Tool", "Biomarker Quantification Tool"], "Known Info": []}'
 
 
-@pytest.mark.parametrize(("reply", "known", "chain"), [
+@each_row("reply, known, chain", [
     (PRINTED, ("$Anatomy$",), [AC, MC, DD]), (LINES, ("$Modality$",), [OS]), (JSON, (), [OS, BQ]),
     ("**Tool Chain**: Organ Segmentation Tool", (), []), ("I would look.", (), None), ("", (), None),
     ("Tool Chain: []", (), None),
@@ -120,6 +121,6 @@ def test_names_of_a_chain_stand_in_its_order_and_nowhere_else():
     assert chain_names(PRINTED)[-1] == "Disease Diagnosis Tool" and len(chain_names(PRINTED)) == 3
 
 
-@pytest.mark.parametrize("end", ["\n", " \n a", ", ", "Tool Chain "])
+@each_row("end", ["\n", " \n a", ", ", "Tool Chain "])
 def test_a_reply_that_repeats_itself_is_read_in_linear_time(end):
     assert read_plan("Tool Chain: [*Disease Diagnosis Tool*]" + end * 30_000).chain == ("Disease Diagnosis Tool",)

@@ -1,13 +1,12 @@
 from random import Random
 
-import pytest
-
 from components.radiology.memory import open_memory
 from components.radiology.study import recorded, study_of
 from components.radiology.tasks import ANATOMIES, MODALITIES, PAIRS, VARIABLES, var
 from components.text.words import stands_in
 from tests.failing import STUDY
 from tests.golden.vectors import PAPER
+from tests.table import each_row
 
 OWN = study_of(STUDY)
 
@@ -20,7 +19,7 @@ def plausible(name, wrong, rng):
 WRITTEN = [var(name) for name in VARIABLES if name not in ("Image", "Information")]
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@each_row("name", WRITTEN)
 def test_a_wrong_value_is_a_text_of_its_kind_and_not_the_right_one(name):
     right = recorded(OWN.record, name)
     for seed in range(20):

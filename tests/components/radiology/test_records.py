@@ -7,6 +7,7 @@ from components.core.errors import ConfigError
 from components.radiology.study import parse_records
 from components.radiology.tasks import TASKS
 from tests.golden.vectors import dev
+from tests.table import each_row
 
 DATA = dev().data
 RECORD, QA = DATA["records"]["dev_chest_ct"], DATA["qa"]["dev_chest_ct"]
@@ -40,7 +41,7 @@ def test_records_and_questions_are_read_in_file_order():
     assert len(found.vocabulary.lists["disease_list"]) == len(names)
 
 
-@pytest.mark.parametrize("content", [{"r": {**RECORD, "QA": QA}}, {**RECORD, "QA": QA}, {"case": RECORD, "QA": QA}])
+@each_row("content", [{"r": {**RECORD, "QA": QA}}, {**RECORD, "QA": QA}, {"case": RECORD, "QA": QA}])
 def test_bare_records_and_files_of_one_record_are_read(content):
     (entry,) = parse(content).entries
     assert entry.record == RECORD and len(entry.questions) == 11
@@ -74,7 +75,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("content,text", WRONG)
+@each_row("content,text", WRONG)
 def test_what_is_wrong_is_named(content, text):
     with pytest.raises(ConfigError, match=text):
         parse(content)

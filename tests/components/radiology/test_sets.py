@@ -20,6 +20,7 @@ from components.radiology.study import Study, Vocabulary, study_of
 from components.radiology.switches import Switches
 from components.radiology.tasks import AC, AD, BQ, DD, DI, IE, OS, PAIRS, RG, TASKS, TR
 from tests.golden.vectors import CODE, PAPER, dev
+from tests.table import each_row
 
 VECTORS = dev()
 
@@ -32,7 +33,7 @@ def facts(expect, chain):
     return expect(study_of(VECTORS.sample("dev_chest_ct", chain)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "chain,accepted", [("012", [AC]), ("014", [DD, DI]), ("0126", [BQ]), ("0123568", [DD, DI]), ("012356789", [TR])]
 )
 def test_a_missing_category_is_universal(chain, accepted):
@@ -41,14 +42,14 @@ def test_a_missing_category_is_universal(chain, accepted):
     assert (found["anatomy"], found["modality"], found["ability"]) == ("Universal", "Universal", "CategoryMissing")
 
 
-@pytest.mark.parametrize("chain,accepted", [("0126", OS), ("0136", AD), ("014", DD), ("01235678", RG)])
+@each_row("chain,accepted", [("0126", OS), ("0136", AD), ("014", DD), ("01235678", RG)])
 def test_a_missing_tool_is_named_with_its_pair(chain, accepted):
     found = facts(config2_facts, chain)
     assert found["accepted"] == [accepted]
     assert (found["anatomy"], found["modality"], found["ability"]) == ("Chest", "CT", "SpecificToolMissing")
 
 
-@pytest.mark.parametrize("chain,accepted", [("01235", [DD, DI]), ("0136", [BQ]), ("01348", [AD]), ("012356789", [IE])])
+@each_row("chain,accepted", [("01235", [DD, DI]), ("0136", [BQ]), ("01348", [AD]), ("012356789", [IE])])
 def test_a_lacking_capability_is_of_the_restricted_tools(chain, accepted):
     found = facts(config3_facts, chain)
     assert found["accepted"] == accepted and found["ability"] == "InsufficientCapability"
@@ -62,7 +63,7 @@ def test_the_references_categories_are_those_of_its_scorer():
             assert facts(expect, data["chain"])["ground_truth_code"] == expected
 
 
-@pytest.mark.parametrize("expect", [config1_facts, config2_facts, config3_facts])
+@each_row("expect", [config1_facts, config2_facts, config3_facts])
 def test_every_task_has_an_expected_refusal(expect):
     for chain in TASKS:
         assert set(facts(expect, chain)) == {
@@ -101,7 +102,7 @@ def test_fixed_sets(switches):
     assert places(cards, OS) == places(cards, DD) == [None, *PAIRS]
 
 
-@pytest.mark.parametrize("pair", PAIRS)
+@each_row("pair", PAIRS)
 def test_regular_adds_at_most_one_foreign_tool_per_category(pair):
     assert list(regular(at(pair), Random(1), CODE)) == list(baseline(CODE))
     assert len(regular(at(pair), Random(1), Switches(regular_variant="code_basic_15"))) == 15
@@ -116,7 +117,7 @@ def test_regular_adds_at_most_one_foreign_tool_per_category(pair):
     assert sizes == {12, 13, 14, 15}
 
 
-@pytest.mark.parametrize("pair", PAIRS)
+@each_row("pair", PAIRS)
 def test_medium_has_bound_tools_only(pair):
     code, paper = medium(at(pair), Random(3), CODE), medium(at(pair), Random(3), PAPER)
     assert len(code) == SMALL.get(pair, 34)
@@ -133,8 +134,8 @@ def test_medium_has_bound_tools_only(pair):
     assert len(set(places(paper, RG)) - {pair}) in (6, 7)
 
 
-@pytest.mark.parametrize("chain", TASKS)
-@pytest.mark.parametrize("pair", PAIRS)
+@each_row("chain", TASKS)
+@each_row("pair", PAIRS)
 def test_insufficient_and_differentiated_sizes(pair, chain):
     one = study(pair, chain)
     for seed in range(3):
@@ -163,7 +164,7 @@ ENTITIES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("chain,restricted", ENTITIES)
+@each_row("chain,restricted", ENTITIES)
 def test_config3_restricts_one_entity_to_one_list_without_the_records_own(chain, restricted):
     lengths = set()
     for seed in range(20):
@@ -183,7 +184,7 @@ def test_config3_restricts_one_entity_to_one_list_without_the_records_own(chain,
 BEST = [("012", {OS: 1}), ("014", {DD: 1, DI: 1}), ("0136", {BQ: 1}), ("01235678", {IE: 2})]
 
 
-@pytest.mark.parametrize("chain,restricted", BEST)
+@each_row("chain,restricted", BEST)
 def test_differentiated_restricts_tools_that_fit_and_are_best(chain, restricted):
     for seed in range(10):
         cards = differentiated(study(chain=chain), Random(seed), PAPER)

@@ -16,6 +16,7 @@ from components.radiology.dataset import RadABench
 from components.radiology.plan import chain_names
 from components.radiology.shots import Shots, reply, shots_of
 from components.radiology.tasks import ABILITIES, REFUSAL_FIELDS
+from tests.table import each_row
 
 OWN = "radagent_examples"
 
@@ -62,8 +63,8 @@ def test_where_a_task_may_be_refused_the_three_kinds_of_refusal_are_shown_and_el
     assert "NoCall" not in told and (told.count("<Call>"), told.count("<EndCall>")) == (3, 1)
 
 
-@pytest.mark.parametrize("reflects", [False, True])
-@pytest.mark.parametrize("grammar", [XmlCall(), BracketJson()])
+@each_row("reflects", [False, True])
+@each_row("grammar", [XmlCall(), BracketJson()])
 def test_the_grammar_in_use_reads_every_reply_that_is_shown(grammar, reflects):
     shots, desk = shots_of(OWN), Desk(grammar)
     for one in (*shots.calls, *shots.refusals):

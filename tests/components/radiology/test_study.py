@@ -6,6 +6,7 @@ from components.radiology.dataset import RadABench
 from components.radiology.study import ENOUGH, LISTS, Vocabulary, build_vocabulary, study_of
 from components.radiology.tasks import TASKS
 from tests.golden.vectors import dev
+from tests.table import each_row
 
 
 def test_a_study_is_record_task_and_vocabulary():
@@ -48,7 +49,7 @@ def test_a_short_list_is_topped_up_to_twenty_and_a_long_one_is_not():
 LIST = ["Size", "size", "kidney size", "Volume", "volume ", "i", "Depth"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "own,exact,expected",
     [
         ("size", True, ["Size", "kidney size", "Volume", "volume ", "i", "Depth"]),

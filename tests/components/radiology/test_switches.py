@@ -7,6 +7,7 @@ from components.core.errors import ConfigError
 from components.radiology.switches import Switches
 from runner.config.build import check, construct
 from tests.golden.vectors import CODE, PAPER
+from tests.table import each_row
 
 CONF = Path(__file__).parents[3] / "conf" / "profile"
 
@@ -17,7 +18,7 @@ def test_the_profiles_are_the_two_sets(name, switches):
     assert check(Switches, given) == switches
 
 
-@pytest.mark.parametrize(
+@each_row(
     "given,text",
     [
         ({"gt_ordre": "fixed"}, "gt_ordre"),

@@ -12,6 +12,7 @@ from components.radiology.memory import open_memory, start_memory
 from components.radiology.tasks import AC, AD, BQ, CATEGORIES, DD, DI, IE, MC, OS, RG, TR
 from components.radiology.toolset import ERROR_CLASSES, RadiologyTool, run
 from tests.golden.vectors import CODE, PAPER, dev
+from tests.table import each_row
 
 RECORD = dev().data["records"]["dev_chest_ct"]
 CHEST_CT = ("Chest", "CT")
@@ -97,7 +98,7 @@ ENTITIES = [
 ]
 
 
-@pytest.mark.parametrize("category,variant,entity", ENTITIES)
+@each_row("category,variant,entity", ENTITIES)
 def test_restriction_is_enforced_where_the_switch_says_so(category, variant, entity):
     def memory():
         found = start_memory(RECORD)
@@ -129,13 +130,13 @@ async def test_a_call_reports_outputs_values_and_score():
     assert set(found.data["outputs"]) == {"$OrganMask$", "$OrganObject$", "$OrganDim$"}
 
 
-@pytest.mark.parametrize("inputs", ["$Image$", ["$Image$"], ["Image"], {"Image": "x"}])
+@each_row("inputs", ["$Image$", ["$Image$"], ["Image"], {"Image": "x"}])
 async def test_inputs_may_be_text_or_a_list(inputs):
     found = await tool(AC)(At(start_memory(RECORD)), input=inputs)
     assert json.loads(found.text) == {"$Anatomy$": "Chest", "score": 0.95}
 
 
-@pytest.mark.parametrize("inputs", ["", [], None, 7])
+@each_row("inputs", ["", [], None, 7])
 async def test_a_call_without_inputs_lacks_them(inputs):
     with pytest.raises(ToolError) as caught:
         await tool(AC)(At(start_memory(RECORD)), input=inputs)

@@ -16,6 +16,7 @@ from components.radiology.switches import Switches
 from components.radiology.tasks import CATEGORIES, DI, OS
 from components.radiology.toolset import Radiology, RadiologyTool, controls, numbered_tools, rebuild, study_behind
 from tests.golden.vectors import CODE, PAPER, dev
+from tests.table import each_row
 
 VECTORS = dev()
 SAMPLE = VECTORS.sample("dev_chest_ct", "01235678")
@@ -81,7 +82,7 @@ async def test_the_references_baseline_leaks_and_echoes_nothing():
     assert other.data == {"known": ["$Modality$"], "plan": ["Disease Diagnosis Tool"]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "switches,condition,shown",
     [(PAPER, "baseline", True), (CODE, "baseline", False), (CODE, "insufficient_config3", True)],
 )

@@ -7,6 +7,7 @@ from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
 from components.rubrics.rubric import LONGEST, Draw, Field, Rubric, as_text, shortened, texts_of
+from tests.table import each_row
 
 CATEGORIES = {"facts": "A fact is wrong.", "logic": "A step is wrong."}
 ONE, SEVERAL = Field("Why?", CATEGORIES), Field("Why?", CATEGORIES, "several")
@@ -17,8 +18,8 @@ def rubric(**values):
     return Rubric(**(told | values))
 
 
-@pytest.mark.parametrize(
-    ("field", "text", "picked"),
+@each_row(
+    "field, text, picked",
     [
         (ONE, "facts", ("facts",)),
         (ONE, "  Logic. ", ("logic",)),
@@ -32,8 +33,8 @@ def test_a_value_is_read(field, text, picked):
     assert field.read(text) == picked
 
 
-@pytest.mark.parametrize(
-    ("field", "text", "wrong"),
+@each_row(
+    "field, text, wrong",
     [
         (ONE, " ", "has no value; valid: facts, logic"),
         (ONE, "fact", "has 'fact', which is not allowed; valid: facts, logic"),
@@ -47,8 +48,8 @@ def test_a_value_that_is_not_allowed_is_refused_with_those_that_are(field, text,
         field.read(text)
 
 
-@pytest.mark.parametrize(
-    ("reply", "picked"),
+@each_row(
+    "reply, picked",
     [
         ("The dose is wrong.\ncause: facts", ("facts",)),
         ("cause: facts, I thought.\n- **Cause:** logic", ("logic",)),
@@ -61,8 +62,8 @@ def test_the_last_line_with_the_fields_name_counts_and_an_unreadable_one_is_none
     assert rubric().said(reply) == {"cause": picked}
 
 
-@pytest.mark.parametrize(
-    ("draw", "stop", "scores", "taken"),
+@each_row(
+    "draw, stop, scores, taken",
     [
         (Draw(), "answered", {}, True),
         (Draw(), "error", {}, False),
@@ -89,7 +90,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("make", "wrong"), WRONG.values(), ids=WRONG)
+@each_row("make, wrong", WRONG.values())
 def test_a_rubric_that_cannot_be_right_is_refused(make, wrong):
     with pytest.raises(ConfigError, match=wrong):
         make()
@@ -133,8 +134,8 @@ def test_metadata_are_written_out_by_name():
     assert as_text({"answer": ["x"]}) == "answer:\n  - x"
 
 
-@pytest.mark.parametrize(
-    ("target", "shown"),
+@each_row(
+    "target, shown",
     [({"answer": ["x", 1]}, "- x\n- 1"), ({"chain": "01", "answer": "x"}, "chain: 01\nanswer: x"), (None, "(nothing)")],
 )
 def test_a_reference_is_shown_as_the_data_have_it(target, shown):

@@ -12,6 +12,7 @@ import pytest
 from components.sandbox.api import FrameError, Limits, Ran, pack, pack_ran
 from components.sandbox.process import WorkerPipes
 from components.sandbox.supervisor import Child
+from tests.table import each_row
 
 TOKEN = "t"
 RESULT = pack_ran(Ran("ok", "1"), TOKEN)
@@ -90,8 +91,8 @@ def test_a_worker_that_does_not_live_on_is_believed_when_it_has_closed_its_pipe(
             received(held)
 
 
-@pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize("name", LIES)
+@each_row("last", [False, True])
+@each_row("name", LIES)
 def test_what_is_not_one_result_of_this_cell_is_refused(name, last):
     with ends(writer(LIES[name], last)) as (held, _):
         held.begin("x", TOKEN)

@@ -41,7 +41,7 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@each_row("name", RESULTS)
 async def test_a_cell_ends_with_its_status_and_the_text_of_its_answer(bare, name):
     cell, status, answer = RESULTS[name]
     ran = await bare.run(cell)
@@ -56,8 +56,8 @@ async def test_output_is_data_and_cut(bare):
     assert ran.output == "é" * 32768
 
 
-@pytest.mark.parametrize(
-    ("limits", "cell", "status", "words"),
+@each_row(
+    "limits, cell, status, words",
     [
         (
             {"wall_seconds": 0.3},

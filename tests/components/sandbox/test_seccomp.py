@@ -3,8 +3,6 @@
 import errno
 import struct
 
-import pytest
-
 from components.sandbox.kernel import checks, digest, numbers, program
 from tests.table import each_row
 
@@ -57,8 +55,8 @@ def decided(rules, number, arguments=(), machine="x86_64"):
             at += yes if (value == k if kind == 0x15 else value >= k) else no
 
 
-@pytest.mark.parametrize("machine", CODES)
-@pytest.mark.parametrize("name", DECIDED)
+@each_row("machine", CODES)
+@each_row("name", DECIDED)
 def test_calls_are_decided_by_their_arguments(machine, name):
     call, arguments, expected = DECIDED[name]
     assert decided(program(PID, machine), numbers(machine)[call], arguments, machine) == expected
@@ -126,13 +124,13 @@ WORKS = {
 IMPORTS = "import os, resource, socket, sqlite3, threading\n"
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each_row("name", REFUSED)
 async def test_the_kernel_refuses(bare, name):
     ran = await bare.run(IMPORTS + REFUSED[name])
     assert ran.status == "error" and ran.error.line_no > 1
 
 
-@pytest.mark.parametrize("name", WORKS)
+@each_row("name", WORKS)
 async def test_what_cells_need_works(session, name):
     ran = await session.run(IMPORTS + WORKS[name])
     assert ran.answer == "ok", ran.error

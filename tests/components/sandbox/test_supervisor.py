@@ -13,6 +13,7 @@ from components.sandbox import Limits, Sandbox
 from components.sandbox.supervisor import Child
 from tests.components.sandbox.conftest import PROBE
 from tests.components.sandbox.processes import below, state
+from tests.table import each_row
 
 
 def close(child):
@@ -95,8 +96,8 @@ LIES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "keep"),
+@each_row(
+    "name, keep",
     [*((name, False) for name in LIES), ("a forged frame before the real one", True), ("closed pipes", True)],
 )
 async def test_a_lie_is_a_result_and_the_next_cell_is_right(brief, name, keep):

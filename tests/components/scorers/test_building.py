@@ -10,6 +10,7 @@ from components.core.types import Observation, Observed, Score, Step, Trajectory
 from components.scorers.building import NAMES, Building
 from runner.results.rows import headline
 from tests.parts import Right, Rows
+from tests.table import each_row
 
 SAMPLE = Rows().load("test")[0]
 PASSED = {"specified": True, "passed": True, "reason": ""}
@@ -48,7 +49,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("trajectory", "expected"), CASES.values(), ids=CASES)
+@each_row("trajectory, expected", CASES.values())
 def test_requests_tools_and_recovery(trajectory, expected):
     assert values(trajectory) == expected
 

@@ -1,7 +1,6 @@
-import pytest
-
 from components.core.types import Problem, Refusal, Sample, Trajectory
 from components.scorers.choice import Choice
+from tests.table import each_row
 
 LETTERS = Sample(Problem("1", "Which?", {"A": "Aspirin", "B": "Biopsy"}), "B")
 DECISION = Sample(Problem("2", "Does it?"), "maybe", {"decisions": ("yes", "no", "maybe")})
@@ -17,8 +16,8 @@ def all_of(strict, official, unreadable):
     return {"score/strict": strict, "score/official": official, "score/unreadable": unreadable}
 
 
-@pytest.mark.parametrize(
-    ("sample", "answer", "expected"),
+@each_row(
+    "sample, answer, expected",
     [
         (LETTERS, "Answer: B", all_of(1, 1, 0)),
         (LETTERS, "biopsy", all_of(1, 0, 0)),
@@ -39,7 +38,7 @@ def test_answer_is_scored(sample, answer, expected):
     assert scores(sample, answer) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     "fields", [{"stop": "limit"}, {"stop": "failed", "failure": "x"}, {"stop": "refused", "refusal": Refusal({})}]
 )
 def test_no_answer_is_wrong_but_not_unreadable(fields):

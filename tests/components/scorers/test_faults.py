@@ -1,5 +1,3 @@
-import pytest
-
 from components.conditions.cards import Renamed
 from components.conditions.failing import Denied
 from components.conditions.wrong_results import Noisy, Stale
@@ -14,6 +12,7 @@ from tests.failing import INTACT, STUDY, Tools, episode, imaged
 from tests.failing import SAMPLE as ASKED
 from tests.golden.vectors import PAPER
 from tests.parts import Right, Speaker, door, parts
+from tests.table import each_row
 
 SAMPLE = Sample(Problem("1", "?"), "A")
 ECHO = 'call echo {"text": "5"}'
@@ -101,9 +100,7 @@ async def test_a_changed_card_strikes_from_the_start():
     assert first_struck(await episode(Renamed(0.0), ["done"])) is None
 
 
-@pytest.mark.parametrize(
-    ("says", "recovered"), [("It is {shown}.", 0), ("It is {right}.", 1), ("Not {shown}: {right}.", 1)]
-)
+@each_row("says, recovered", [("It is {shown}.", 0), ("It is {right}.", 1), ("Not {shown}: {right}.", 1)])
 async def test_an_answer_that_repeats_a_wrong_value_is_wrong_whatever_the_calls(says, recovered):
     trajectory = await imaged(Stale(1.0), "TOOL2")
     right, shown = trajectory.steps[0].observed[0].observation.data["faults"][0]["changes"]["$Modality$"]

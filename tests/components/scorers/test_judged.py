@@ -7,6 +7,7 @@ from components.core.messages import Image, Message, Usage
 from components.core.types import Problem, Sample, Step, Trajectory
 from components.rubrics.rubric import Draw, Field, Rubric
 from components.scorers.judged import Judged
+from tests.table import each_row
 
 CAUSE = Field("Why?", {"facts": "A fact is wrong.", "logic": "A step is wrong."})
 RUBRIC = Rubric("mine", "us", "Why?", ["question", "answer", "reference"], {"cause": CAUSE, "also": CAUSE})
@@ -52,7 +53,7 @@ def test_an_unreadable_field_is_unscored_and_never_zero():
     assert found[2].explanation == "unreadable: cause: logic\nalso: who knows"
 
 
-@pytest.mark.parametrize("steps", [(), (said("cause: facts\nalso: facts", "judge/other"),), (said("", "main"),)])
+@each_row("steps", [(), (said("cause: facts\nalso: facts", "judge/other"),), (said("", "main"),)])
 def test_what_was_not_asked_is_unscored(steps):
     assert set(scores(*steps).values()) == {None}
 
@@ -77,7 +78,7 @@ async def test_a_judge_without_eyes_gets_no_images():
     assert isinstance(judge.asked[0][0][0].content, str)
 
 
-@pytest.mark.parametrize(("value", "asked"), [(0.0, 1), (1.0, 0), (None, 0)])
+@each_row("value, asked", [(0.0, 1), (1.0, 0), (None, 0)])
 async def test_only_what_the_rubric_draws_is_asked(value, asked):
     judge = Judge()
     await Judged(FAILURES).consult(SAMPLE, Trajectory(stop="answered"), {"right": value}, judge)

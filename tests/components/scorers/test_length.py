@@ -1,8 +1,7 @@
-import pytest
-
 from components.core.messages import Message, Usage
 from components.core.types import Problem, Sample, Step, Trajectory
 from components.scorers.length import Length
+from tests.table import each_row
 
 SAMPLE = Sample(Problem("p", "?"), None)
 
@@ -14,7 +13,7 @@ def values(
     return [one.value for one in Length().score(SAMPLE, Trajectory(steps, stop=stop, failure=failure))]
 
 
-@pytest.mark.parametrize(("used", "found"), [
+@each_row("used, found", [
     ([(900, 50), (1500, 20), (300, 100)], [1520.0, 3.0]), ([(900, 50), (None, None)], [None, 2.0]), ([], [None, None]),
 ])  # fmt: skip
 def test_the_longest_call_counts_and_what_is_not_told_is_not_guessed(used, found):

@@ -4,6 +4,7 @@ import pytest
 
 from components.core.messages import Message
 from components.simulation.draws import Draws
+from tests.table import each_row
 
 CHATS = [[Message("system", "s"), Message("user", f"question {n}")] for n in range(2000)]
 
@@ -36,7 +37,7 @@ def test_draws_of_a_turn_hang_on_seed_question_and_turn_and_on_no_prompt():
     assert Draws(3, CHATS[0]).in_turn(1).share("a") == Draws(3, CHATS[0]).share("a")
 
 
-@pytest.mark.parametrize("seed", [2**64, -(2**63) - 1, 2**200])
+@each_row("seed", [2**64, -(2**63) - 1, 2**200])
 def test_any_number_is_a_seed(seed):
     assert 0 <= Draws(seed, CHATS[0]).share("a") < 1
 

@@ -23,6 +23,7 @@ from components.simulation.history import (
     repeated,
     review,
 )
+from tests.table import each_row
 
 GRAMMARS = {"bracket": BracketJson(), "xml": XmlCall(), "native": NativeTools()}
 OFFER = Offer({}, refusal_fields={"purpose": (), "ability": ()})
@@ -33,7 +34,7 @@ def read(message, style):
     return action_text(GRAMMARS[style].parse(message, OFFER))
 
 
-@pytest.mark.parametrize("style", GRAMMARS)
+@each_row("style", GRAMMARS)
 def test_an_action_is_written_again_as_the_same_action(style):
     assert read(repeated(CALL, style), style) == CALL
     refusal = 'Refuse[{"purpose":"no tool","ability":"CategoryMissing"}]'
@@ -45,7 +46,7 @@ def test_an_answer_is_written_repeated(style):
     assert read(repeated('Finish[{"response":"B. gout"}]', style), style) == 'Finish[{"response":"B. gout"}]'
 
 
-@pytest.mark.parametrize("style", GRAMMARS)
+@each_row("style", GRAMMARS)
 def test_several_calls_or_none_that_can_be_read_are_no_trouble(style):
     assert read(repeated(f"{CALL}; {CALL}", style), style) == CALL
     assert repeated("", style).text == "Action: " and repeated("Medrag[", style).role == "assistant"
@@ -85,7 +86,7 @@ def share(history, holds):
     return fmean(map(holds, made))
 
 
-@pytest.mark.parametrize("lessons,expected", [(frozenset(), SEES), (frozenset({"UMLS"}), SEES), (GUIDED, SEES_GUIDED)])
+@each_row("lessons,expected", [(frozenset(), SEES), (frozenset({"UMLS"}), SEES), (GUIDED, SEES_GUIDED)])
 def test_the_better_candidate_is_seen_more_often_with_lessons_on_it(lessons, expected):
     history = History(candidates=(BAD, GOOD), guided=lessons)
     assert share(history, GOOD.__eq__) == pytest.approx(expected, abs=0.05)
@@ -96,7 +97,7 @@ def test_who_sees_nothing_takes_the_first():
     assert share(History(candidates=(GOOD, BAD)), GOOD.__eq__) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text,earlier,lessons,expected",
     [
         (BAD, 0, frozenset(), MENDS),

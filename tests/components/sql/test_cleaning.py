@@ -46,7 +46,7 @@ def test_bounds_of_vital_signs_are_filled_in_as_decimals(vital):
     assert clean_sql(f"select v between {name}_lower and {name}_upper", "eicu") == f"select v between {low} and {high}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sql",
     [
         "select sao2_lower, temperature_upper",  # two vital signs

@@ -12,6 +12,7 @@ from components.stages.optimize import Optimize
 from runner.learning.stage_context import Practice
 from tests.attempts import Attempt, Echo
 from tests.parts import Right
+from tests.table import each_row
 
 A, B = 'Action: Finish[{"response": "A"}]', 'Action: Finish[{"response": "B"}]'
 LESSONS = '{"Finish": ["name the letter"], "echo": ["be brief"], "Unknown": ["x"], "Plan": "no list"}'
@@ -79,7 +80,7 @@ async def test_what_fails_again_is_not():
     assert room.asked.count("reflect") == 2 and "suggest" not in room.asked
 
 
-@pytest.mark.parametrize(("every", "steps"), [(1, [1, 2, 3, 4, 5]), (2, [2, 4, 5]), (10, [5])])
+@each_row("every, steps", [(1, [1, 2, 3, 4, 5]), (2, [2, 4, 5]), (10, [5])])
 async def test_lessons_are_merged_in_batches_and_the_last_is_not_lost(every, steps):
     files = await Optimize(merge_every=every).run(Class().practice(), samples(5))
     assert [int(name[16:-5]) for name in files if name.startswith("experience/step-")] == steps

@@ -7,6 +7,7 @@ from components.stages.prompt_critic import Critic, failure_text, rewritten
 from components.stages.prompt_folder import Rules
 from runner.episode.budget import Budget
 from tests.stage_bench import CAREFUL, Class, base_set, bench
+from tests.table import each_row
 
 
 async def test_the_critic_sees_templates_and_failures_and_its_words_reach_who_rewrites(tmp_path):
@@ -57,8 +58,8 @@ async def test_a_critique_is_cut_and_holds_nothing_that_is_not_seen(tmp_path):
     assert wanted.critique.startswith("- In ask:?[2J\nmore") and len(wanted.critique) <= 20_000
 
 
-@pytest.mark.parametrize(
-    ("reply", "text"),
+@each_row(
+    "reply, text",
     [
         ("Here:\n<rewritten>\nA\n</rewritten> and more </rewritten>", "\nA"),
         ("<rewritten>A\r\nB</rewritten>", "A\nB"),

@@ -17,12 +17,13 @@ from components.text.answers import (
     sentence,
     split_options,
 )
+from tests.table import each_row
 
 OPTIONS = {"A": "Furosemide", "B": "Cross-linking of DNA", "C": "Aspirin", "D": "Observation", "E": "Biopsy"}
 
 
-@pytest.mark.parametrize(
-    ("raw", "letter"),
+@each_row(
+    "raw, letter",
     [
         ("First I thought option A. The answer is option B, not choice 3.", "B"),
         ("**Answer:** B", "B"),
@@ -40,7 +41,7 @@ def test_letter_is_read(raw, letter):
     assert parse_letter(raw, OPTIONS) == letter
 
 
-@pytest.mark.parametrize(
+@each_row(
     "raw",
     [
         "ERROR",
@@ -60,8 +61,8 @@ def test_unreadable_reply_gives_no_letter(raw):
     assert parse_letter(raw, OPTIONS) is None
 
 
-@pytest.mark.parametrize(
-    ("raw", "decision"),
+@each_row(
+    "raw, decision",
     [
         ("Answer: yes", "yes"),
         ("No difference was found.\n**Answer:** Maybe", "maybe"),
@@ -76,9 +77,7 @@ def test_decision_is_read(raw, decision):
     assert parse_decision(raw) == decision
 
 
-@pytest.mark.parametrize(
-    "raw", ["", "ERROR.", "yes and no", "No difference was found", "unknown", "Yesterday", "no-one"]
-)
+@each_row("raw", ["", "ERROR.", "yes and no", "No difference was found", "unknown", "Yesterday", "no-one"])
 def test_unreadable_reply_gives_no_decision(raw):
     assert parse_decision(raw) is None
 
@@ -104,8 +103,8 @@ def test_endless_white_space_costs_no_time():
 TEN = {letter: f"option {letter.lower()}" for letter in "ABCDEFGHIJ"}
 
 
-@pytest.mark.parametrize(
-    ("said", "letter"),
+@each_row(
+    "said, letter",
     [
         ("I cannot tell.", None), ("I would use the next tool that fits, and then see what it returns.", None),
         ("My answer: I believe it is C.", "C"), ("I think it is D.", "D"), ("I", "I"), ("Option: I", "I"),
@@ -119,8 +118,8 @@ def test_the_speaker_is_no_option(said, letter):
 TWO = {"A": "gout", "B": "scurvy"}
 
 
-@pytest.mark.parametrize(
-    ("reply", "kept"),
+@each_row(
+    "reply, kept",
     [
         ("Option: A", "A"), ("I reason.\nAnswer: **B**", "B"), ("Option: B. scurvy\nThat is it.", "B. scurvy"),
         ("Option: A\n\nOn reflection the right option is B.", None), ("Option: B\nNote: A is ruled out.", None),
@@ -134,8 +133,8 @@ def test_a_reply_is_cut_to_what_it_marks_where_no_reader_reads_another_letter(re
     assert published_letter(short) == published_letter(reply)
 
 
-@pytest.mark.parametrize(
-    ("reply", "answer"),
+@each_row(
+    "reply, answer",
     [
         ("The answer is heparin", "heparin"), ("It thins blood, so the answer is: heparin", "heparin"),
         ("The answer is warfarin? No. The answer is heparin", "heparin"), ("Answer: heparin", "heparin"),
@@ -149,8 +148,8 @@ def test_what_completes_the_words_the_answer_is(reply, answer):
 CHOICES = {"A": "Vitamin C", "B": "Vitamin D.", "C": "vitamin d", "D": " None "}
 
 
-@pytest.mark.parametrize(
-    ("text", "letter"),
+@each_row(
+    "text, letter",
     [("Vitamin C", "A"), ("vitamin  c.", "A"), ("Vitamin D.", "B"), ("vitamin d", "C"), ("VITAMIN D", None),
      ("None", "D"), ("zinc", None)],
 )  # fmt: skip
@@ -162,8 +161,8 @@ def test_texts_get_letters_in_order():
     assert lettered(["yes", "no"]) == {"A": "yes", "B": "no"}
 
 
-@pytest.mark.parametrize(
-    ("text", "question", "choices"),
+@each_row(
+    "text, question, choices",
     [
         ("Which?\nA. one\nB. two", "Which?", {"A": "one", "B": "two"}),
         ("Which?\n\nA.one\n\n B. two \n", "Which?", {"A": "one", "B": "two"}),
@@ -175,7 +174,7 @@ def test_options_at_the_end_are_taken_off(text, question, choices):
     assert split_options(text) == (question, choices)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["Which?", "Which?\nA. one", "Which?\nA. one\nC. two", "Which?\nB. one\nC. two", "Which?\nA. one\nB. two\nSay why.",
      "Which?\nA. one\nA. two\nB. three", "Which?\nA. one\nB.", "Which?\n(A) one\n(B) two", ""],
@@ -185,8 +184,8 @@ def test_what_does_not_end_in_options_stays_whole(text):
     assert (question, choices) == (text, {}) or text.startswith("Which?\nA. one\nA.")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
+    "text, expected",
     [
         ("So the answer is B. Warfarin. It is safe.", "B"),
         ("THE ANSWER IS yes", "yes"),
@@ -211,8 +210,8 @@ def test_reference_lets_full_stops_pass_where_the_answer_goes_to_the_end(text, e
     assert marked(text, to_end=True) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
+    "text, expected",
     [
         ("First the answer is A. No, the answer is B.", "B."),
         ("**Answer:** **C**", "C"),

@@ -7,6 +7,7 @@ import pytest
 from components.text.bm25 import STOP_WORDS, Bm25, terms, words
 from components.text.stemmer import stem
 from tests.slow import slow
+from tests.table import each_row
 
 TEXTS = {"b": "renal failure", "a": "renal failure", "c": "heart failure and heart block", "d": "asthma"}
 
@@ -55,8 +56,8 @@ def test_two_documents_of_one_id_are_refused():
         Bm25.over([("a", "x"), ("b", "x"), ("a", "y")])
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
+    "text, expected",
     [
         ("5 mg/dL, twice", ["5", "mg", "dL", "twice"]),
         ("the patient's and the patient’s", ["the", "patient's", "and", "the", "patient’s"]),
@@ -102,7 +103,7 @@ STEMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("word", STEMS)
+@each_row("word", STEMS)
 def test_stems_are_those_of_the_paper(word):
     assert stem(word) == STEMS[word]
 

@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from components.text.structured import NotLiteral, array_in, lessons, literal, object_in, parsed, read_yaml
+from tests.table import each_row
 
 
 def test_json_is_found_in_free_text():
@@ -14,7 +15,7 @@ def test_json_is_found_in_free_text():
     assert object_in('["a"]') is None and array_in('{"a": 1}') is None
 
 
-@pytest.mark.parametrize("value", ["a plain text", None, {"a": 1}, ["a", 1], ["a", " "]])
+@each_row("value", ["a plain text", None, {"a": 1}, ["a", 1], ["a", " "]])
 def test_only_lists_of_texts_are_lessons(value):
     assert lessons(value) is None
 
@@ -23,8 +24,8 @@ def test_lessons_are_stripped():
     assert lessons([" a ", "b"]) == ["a", "b"] and lessons([]) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@each_row(
+    "text, value",
     [
         ("['a', \"b\"]", ["a", "b"]),
         (r"['a\d', 'b\n']", ["a\\d", "b\n"]),
@@ -37,9 +38,7 @@ def test_value_is_python_s_and_unknown_escapes_do_not_warn(text, value):
     assert literal(text) == value
 
 
-@pytest.mark.parametrize(
-    "text", ["", "asthma", "[a, b]", "['a'", "open('x')", "{[]: 1}", "[" * 5000, "-" * 100_000 + "1"]
-)
+@each_row("text", ["", "asthma", "[a, b]", "['a'", "open('x')", "{[]: 1}", "[" * 5000, "-" * 100_000 + "1"])
 def test_anything_else_is_no_literal(text):
     with pytest.raises(NotLiteral):
         literal(text)
@@ -75,7 +74,7 @@ def test_a_table_makes_no_objects(tmp_path):
         read_yaml(path)
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "- " * 100_000, "{a: " * 100_000, "? " * 100_000, "a: " + "[" * 300])
+@each_row("text", ["[" * 100_000, "- " * 100_000, "{a: " * 100_000, "? " * 100_000, "a: " + "[" * 300])
 def test_what_nests_too_deep_for_libyaml_is_refused(text):
     with pytest.raises(yaml.YAMLError):
         parsed(text)

@@ -1,8 +1,7 @@
 """Words and sentences as NLTK finds them."""
 
-import pytest
-
 from components.text.tokens import ends_before, sentences, words
+from tests.table import each_row
 
 
 def test_words_are_in_lower_case_whatever_the_text() -> None:
@@ -32,7 +31,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), CASES)
+@each_row("text, expected", CASES)
 def test_words(text: str, expected: str) -> None:
     assert list(words(text)) == expected.split()
 

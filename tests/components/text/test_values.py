@@ -2,13 +2,12 @@
 
 import time
 
-import pytest
-
 from components.text.values import cells, lenient, most_frequent, normal, strict
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("prediction", "gold"),
+@each_row(
+    "prediction, gold",
     [
         ("{'a': 'heparin', 'b': ['aspirin']}", ["aspirin", "heparin"]),
         ("{3}", ["3"]),
@@ -48,8 +47,8 @@ def test_right(prediction, gold):
     assert strict(prediction, gold)
 
 
-@pytest.mark.parametrize(
-    ("prediction", "gold"),
+@each_row(
+    "prediction, gold",
     [
         ("10026354.0", ["10026355"]),  # whole numbers, however written: a difference within the tolerance
         ("12", ["12.3"]),
@@ -91,8 +90,8 @@ def test_thousands_of_values_are_compared_in_time():
     assert time.perf_counter() - started < 3
 
 
-@pytest.mark.parametrize(
-    ("prediction", "gold", "yes_no", "right"),
+@each_row(
+    "prediction, gold, yes_no, right",
     [
         ("3 patients", ["3"], True, True),
         ("False, True", ["0"], True, False),  # only True becomes 1 where there is one
@@ -123,8 +122,6 @@ def test_the_published_judge_knows_no_notation():
     assert not lenient("1e3", ["1000"])
 
 
-@pytest.mark.parametrize(
-    ("readings", "found"), [(["C", None, "A", "A", "C"], "C"), (["B", "A", "A"], "A"), ([None], None)]
-)
+@each_row("readings, found", [(["C", None, "A", "A", "C"], "C"), (["B", "A", "A"], "A"), ([None], None)])
 def test_the_most_frequent_reading_is_found_and_of_equals_the_first(readings, found):
     assert most_frequent(readings) == found

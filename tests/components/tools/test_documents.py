@@ -2,10 +2,11 @@ import pytest
 
 from components.core.errors import ToolError
 from components.tools.long_doc_rag import Document, index_documents, read_documents, windows
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("n_words", "size", "overlap", "expected"),
+@each_row(
+    "n_words, size, overlap, expected",
     [
         (0, 10, 3, []),
         (10, 10, 3, [(1, 10)]),

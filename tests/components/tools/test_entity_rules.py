@@ -1,13 +1,12 @@
-import pytest
-
 from components.tools.entity_rules import abbreviations, phrases, rules, split
+from tests.table import each_row
 
 
 def found(text):
     return [text[span.start : span.end] for span in phrases(split(text), rules())]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text,tokens",
     [
         ("He doesn't, it's 13.5 mg.", ["He", "does", "n't", ",", "it", "'s", "13.5", "mg", "."]),
@@ -25,7 +24,7 @@ def test_a_text_is_split_into_words_numbers_and_signs(text, tokens):
     assert all(word.spaced == (text[word.end : word.end + 1].isspace()) for word in words)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text,mentions",
     [
         ("He has a chronic kidney disease and takes lisinopril.", ["chronic kidney disease", "lisinopril"]),
@@ -42,7 +41,7 @@ def test_phrases_are_runs_of_words_with_a_medical_one(text, mentions):
     assert found(text) == mentions
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text,long_forms",
     [
         ("chronic obstructive pulmonary disease (COPD)", {"COPD": "chronic obstructive pulmonary disease"}),

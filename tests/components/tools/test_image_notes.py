@@ -6,6 +6,7 @@ import pytest
 from components.core.errors import ToolError
 from components.tools.vision import image_note
 from tests.components.tools.pictures import deep_picture, picture
+from tests.table import each_row
 
 
 def test_a_coloured_picture():
@@ -23,7 +24,7 @@ def test_a_coloured_picture():
     }
 
 
-@pytest.mark.parametrize(("kind", "mode", "colour"), [("PNG", "L", 7), ("JPEG", "RGB", (7, 7, 7)), ("GIF", "P", 0)])
+@each_row("kind, mode, colour", [("PNG", "L", 7), ("JPEG", "RGB", (7, 7, 7)), ("GIF", "P", 0)])
 def test_a_grey_picture(kind, mode, colour):
     note = image_note(picture(kind, colour, mode, size=(1000, 800)))
     assert (note["format"], note["width in pixels"], note["colours"]) == (kind, 1000, "grey")
@@ -34,7 +35,7 @@ def test_grey_values_are_told_in_the_pictures_own_range():
     assert (note["lowest of the grey values"], note["highest of the grey values"]) == (0.0, 60000.0)
 
 
-@pytest.mark.parametrize("raw", [b"", b"no image", picture()[:60]])
+@each_row("raw", [b"", b"no image", picture()[:60]])
 def test_what_cannot_be_read_is_unavailable(raw):
     with pytest.raises(ToolError, match="cannot be read") as caught:
         image_note(raw)
@@ -53,7 +54,7 @@ def test_too_many_pixels_are_unavailable(size):
     assert caught.value.label == "unavailable"
 
 
-@pytest.mark.parametrize("rest", [b"", b"\xff" * 40, b"\2\0\0\0UL\4\0\0\0\0\0"])
+@each_row("rest", [b"", b"\xff" * 40, b"\2\0\0\0UL\4\0\0\0\0\0"])
 @pytest.mark.filterwarnings("ignore::UserWarning:pydicom")
 def test_dicom_that_cannot_be_read_is_unavailable(rest):
     pytest.importorskip("pydicom", reason="the extra dicom")

@@ -5,6 +5,7 @@ import pytest
 
 from components.sql.reading import Schema, Table, database_of
 from components.tools.db_manual import SHIPPED, Notes, described, fitting_tables, mentioned, notes_of
+from tests.table import each_row
 
 DATA = os.environ.get("CLINICAL_DATA_DIR")
 STAYS = Table("ICU_Stays", {"Stay_ID": "INT", "intime": "time"}, ["Stay_ID"])
@@ -12,7 +13,7 @@ SCHEMA = Schema([STAYS, Table("drugs", {"drug": "text", "route": "text"}), Table
 NOTES = Notes(["x"], {"icu_stays": "One per visit. Length of stay.", "costs": "Charges."})
 
 
-@pytest.mark.parametrize("id", ["mimic_iii", "mimic_iv", "eicu"])
+@each_row("id", ["mimic_iii", "mimic_iv", "eicu"])
 def test_shipped_notes_are_whole(id):
     notes = notes_of(id)
     assert len(notes.general) >= 5 and len(notes.tables) >= 10 and len(notes.examples) == 3
@@ -20,8 +21,8 @@ def test_shipped_notes_are_whole(id):
 
 
 @pytest.mark.skipif(not DATA, reason="needs CLINICAL_DATA_DIR")
-@pytest.mark.parametrize(
-    ("id", "folder"),
+@each_row(
+    "id, folder",
     [
         ("mimic_iv", "ehrsql2024/data/mimic_iv"),
         ("mimic_iii", "ehragent_demo/mimic_iii"),
@@ -37,8 +38,8 @@ def test_a_database_without_a_file_has_no_notes():
     assert notes_of("ward") == Notes()
 
 
-@pytest.mark.parametrize(
-    ("query", "names"),
+@each_row(
+    "query, names",
     [
         ("What was the length of the visit?", ["ICU_Stays"]),
         ("which routes?", ["drugs"]),

@@ -5,6 +5,7 @@ from components.core.errors import ConfigError, ToolError
 from components.tools.openfda import OpenFda
 from components.tools.web import Web
 from tests.components.tools.service import serving
+from tests.table import each_row
 
 LABEL = {
     "meta": {"results": {"skip": 0, "limit": 1, "total": 2}},
@@ -51,8 +52,8 @@ def answer(status, body):
     return {PATH: lambda request: web.json_response(body, status=status)}
 
 
-@pytest.mark.parametrize(
-    ("answers", "label"),
+@each_row(
+    "answers, label",
     [
         (answer(404, {"error": {"code": "NOT_FOUND", "message": "No matches found!"}}), "not_found"),
         (answer(404, {"oops": 1}), "unavailable"),

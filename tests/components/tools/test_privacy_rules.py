@@ -2,6 +2,7 @@ import pytest
 
 from components.tools.privacy_detector import Finding, find, joined, rules
 from tests.slow import slow
+from tests.table import each_row
 
 ENGINES = ("rules", pytest.param("presidio", marks=slow))
 
@@ -58,7 +59,7 @@ FURTHER = [
 ]
 
 
-@pytest.mark.parametrize("text,kinds", FURTHER)
+@each_row("text,kinds", FURTHER)
 def test_general_identifiers_are_found_without_presidio(text, kinds):
     assert found("rules", text) == kinds
 

@@ -4,6 +4,7 @@ from components.core.errors import ConfigError, ToolError
 from components.tools.pubmed import PubMed
 from components.tools.web import Web
 from tests.components.tools.service import serving
+from tests.table import each_row
 
 SEARCH, FETCH = "/eutils/esearch.fcgi", "/eutils/efetch.fcgi"
 FOUND = {"header": {"type": "esearch"}, "esearchresult": {"count": "3", "idlist": ["12", "7", "9"]}}
@@ -45,8 +46,8 @@ async def test_without_a_hit_nothing_is_fetched():
     assert service.paths == [SEARCH] and "api_key" not in service.asked[0][1]
 
 
-@pytest.mark.parametrize(
-    ("answers", "said"),
+@each_row(
+    "answers, said",
     [
         ({SEARCH: {"esearchresult": {"ERROR": "Search Backend failed"}}}, "Search Backend failed"),
         ({SEARCH: ["odd"]}, "no list of ids"),

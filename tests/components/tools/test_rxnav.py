@@ -4,6 +4,7 @@ from components.core.errors import ConfigError, ToolError
 from components.tools.rxnav import RxNav
 from components.tools.web import Web
 from tests.components.tools.service import serving
+from tests.table import each_row
 
 
 def concepts(*names):
@@ -71,7 +72,7 @@ async def test_no_name_is_like_it():
             await rxnav(service).find("zz")
 
 
-@pytest.mark.parametrize("answers", [{}, {"/REST/rxcui.json": {}}, {"/REST/rxcui.json": "<xml/>"}])
+@each_row("answers", [{}, {"/REST/rxcui.json": {}}, {"/REST/rxcui.json": "<xml/>"}])
 async def test_a_failing_service_is_unavailable(answers):
     async with serving(answers) as service:
         with pytest.raises(ToolError) as caught:

@@ -5,6 +5,7 @@ from components.core.errors import ConfigError, ToolError
 from components.tools.search_api import SearchApi
 from components.tools.web import Web
 from tests.components.tools.service import serving
+from tests.table import each_row
 
 SEARCH = "/res/v1/web/search"
 QUICK = Web(timeout_seconds=2, retries=0)
@@ -70,8 +71,8 @@ async def test_only_allowed_domains_are_read():
     assert found.url.endswith("/ok")
 
 
-@pytest.mark.parametrize(
-    ("address", "allowed"),
+@each_row(
+    "address, allowed",
     [
         ("https://a.example.org/x", True),
         ("http://127.0.0.1/x", False),
@@ -108,13 +109,13 @@ async def test_redirects_are_followed_within_the_domains_only():
     assert "nothing may be read" in far.error and "too often" in ring.error
 
 
-@pytest.mark.parametrize("answer", [{"type": "search"}, {"web": {"results": []}}, {"web": None}])
+@each_row("answer", [{"type": "search"}, {"web": {"results": []}}, {"web": None}])
 async def test_nothing_is_found(answer):
     async with serving({SEARCH: answer}) as service:
         assert await api(service).search("x", 2) == []
 
 
-@pytest.mark.parametrize("answer", [["odd"], "<html>", lambda request: web.Response(status=401)])
+@each_row("answer", [["odd"], "<html>", lambda request: web.Response(status=401)])
 async def test_a_failing_service_is_unavailable_and_the_key_stays_hidden(answer):
     async with serving({SEARCH: answer}) as service:
         with pytest.raises(ToolError) as caught:

@@ -7,6 +7,7 @@ from components.tools.toxicity_detector import ToxicityService
 from components.tools.toxicity_services import Moderation, Perspective
 from components.tools.web import Web
 from tests.components.tools.service import serving
+from tests.table import each_row
 
 QUICK = Web(timeout_seconds=2, retries=0)
 
@@ -42,7 +43,7 @@ async def test_a_moderation_endpoint_gives_its_categories():
     assert service.headers[0]["Authorization"] == "Bearer k2" and "Authorization" not in service.headers[1]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         "no JSON",

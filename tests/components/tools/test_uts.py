@@ -5,6 +5,7 @@ from components.core.errors import ConfigError, ToolError
 from components.tools.uts import Uts
 from components.tools.web import Web
 from tests.components.tools.service import serving
+from tests.table import each_row
 
 SEARCH, CONTENT = "/rest/search/current", "/rest/content/current/CUI/C0004096"
 
@@ -66,7 +67,7 @@ async def test_a_concept_may_have_neither():
     assert concept.definitions == {} and concept.relations == ()
 
 
-@pytest.mark.parametrize("answer", [found(), found({"ui": "NONE", "name": "NO RESULTS"}), nothing])
+@each_row("answer", [found(), found({"ui": "NONE", "name": "NO RESULTS"}), nothing])
 async def test_no_concept_is_empty(answer):
     async with serving({SEARCH: answer}) as service:
         with pytest.raises(ToolError) as caught:
@@ -74,7 +75,7 @@ async def test_no_concept_is_empty(answer):
     assert caught.value.label == "empty"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answers",
     [{}, {SEARCH: {"oops": 1}}, {SEARCH: "<html>"}, {SEARCH: HIT}, {SEARCH: lambda r: web.Response(status=401)}],
 )

@@ -8,6 +8,7 @@ from components.files.attachments import SampleFiles
 from components.tools.vision import VisionTool
 from tests.components.tools.pictures import picture, shown
 from tests.components.tools.ward import Speaking
+from tests.table import each_row
 
 IMAGES = (shown(picture()), shown(picture(colour=(9, 9, 9))))
 PROBLEM = Problem("p", "q", images=IMAGES, inputs={"image": "a.png", "sql_database": "db", "image_2": "b.png"})
@@ -63,7 +64,7 @@ async def test_an_image_that_no_model_can_be_shown_is_unavailable():
         assert caught.value.label == "unavailable"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 async def test_the_inspector_tells_metadata_and_says_so(name):
     context = speaking()
     found = await VisionTool(name, "inspector")(context, query="What?", image="b.png")
@@ -83,7 +84,7 @@ async def test_the_inspector_prefers_the_file(tmp_path):
     assert caught.value.label == "unavailable"
 
 
-@pytest.mark.parametrize("url", ["https://host/a.png", "data:image/png,abc", "data:image/png;base64,?"])
+@each_row("url", ["https://host/a.png", "data:image/png,abc", "data:image/png;base64,?"])
 async def test_the_inspector_fetches_nothing(url):
     problem = Problem("p", "q", images=(Image(url),), inputs={"image": "a.png"})
     with pytest.raises(ToolError) as caught:
@@ -91,7 +92,7 @@ async def test_the_inspector_fetches_nothing(url):
     assert caught.value.label == "unavailable"
 
 
-@pytest.mark.parametrize("arguments", [{"image": 3}, {"image": ""}, {"query": None}])
+@each_row("arguments", [{"image": 3}, {"image": ""}, {"query": None}])
 async def test_arguments_are_checked(arguments):
     with pytest.raises(ToolError) as caught:
         await VisionTool("HuatuoGPT")(speaking(), **({"query": "What?", "image": "a.png"} | arguments))

@@ -8,6 +8,7 @@ from components.core.errors import ConfigError, ToolError
 from components.tools.uts import Uts
 from components.tools.web import Web, base, is_public
 from tests.components.tools.service import serving
+from tests.table import each_row
 
 QUICK = Web(timeout_seconds=2, retries=2, first_wait_seconds=0.01)
 
@@ -35,7 +36,7 @@ async def test_posts_json():
     assert reply.text == "ok" and service.bodies == [b'{"text":"x"}']
 
 
-@pytest.mark.parametrize("status", [429, 500, 503])
+@each_row("status", [429, 500, 503])
 async def test_what_can_pass_is_tried_again(status):
     async with serving({"/a": failing(2, status)}) as service:
         assert (await QUICK.get(base(service.url) / "a")).text == "fine"
@@ -49,7 +50,7 @@ async def test_retries_are_bounded():
     assert len(service.asked) == 3 and caught.value.label == "unavailable"
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 302])
+@each_row("status", [400, 401, 403, 404, 302])
 async def test_what_cannot_pass_is_told_at_once_without_the_address(status):
     async with serving({"/a": failing(9, status, Location="/b")}) as service:
         with pytest.raises(ToolError, match=f"status {status}") as caught:
@@ -106,9 +107,7 @@ async def test_what_is_not_json_is_told():
     assert caught.value.label == "unavailable"
 
 
-@pytest.mark.parametrize(
-    "url", ["", "example.org", "http://[", "ftp://example.org", "https://u:p@example.org", "https://a?key=1"]
-)
+@each_row("url", ["", "example.org", "http://[", "ftp://example.org", "https://u:p@example.org", "https://a?key=1"])
 def test_a_base_url_is_checked(url):
     with pytest.raises(ConfigError, match="base_url"):
         base(url)
@@ -121,9 +120,7 @@ def test_keys_come_from_the_environment(monkeypatch):
     assert Uts().key == "k" and Uts().missing == ""
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "10.0.0.1", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "169.254.169.254"]
-)
+@each_row("host", ["127.0.0.1", "10.0.0.1", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "169.254.169.254"])
 def test_addresses_that_are_not_public(host):
     assert not is_public(host) and is_public("8.8.8.8") and is_public("2606:4700::1")
 

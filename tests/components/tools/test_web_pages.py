@@ -1,10 +1,9 @@
-import pytest
-
 from components.tools.google_search import read_page
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("html", "expected"),
+@each_row(
+    "html, expected",
     [
         ("<p>One <b>two</b>&nbsp;&amp; three</p><p>Four\n five</p>", ("One two & three", "Four five")),
         ("<p>One<p>Two<div>Not this</div><p>Three", ("One", "Two", "Three")),

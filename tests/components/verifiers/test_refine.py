@@ -6,6 +6,7 @@ from components.core.types import Verdict
 from components.grammars.native_tools import NativeTools
 from components.verifiers.reflectool import Refine
 from tests.attempts import Attempt, Echo, Lessons
+from tests.table import each_row
 
 ASK = [Message("user", "Which?")]
 
@@ -83,7 +84,7 @@ async def test_native_calls_are_refined_as_calls():
     assert (await episode.observe(action))[0].text == "echo of b"
 
 
-@pytest.mark.parametrize(("reply", "text"), [
+@each_row("reply, text", [
     ('echo[{"query":"a"}]', 'echo[{"query":"a"}]'), ('Refined action: echo[{"query": "b"}]', 'echo[{"query":"b"}]'),
     ("The action is good as it is.", 'echo[{"query":"a"}]'), ('Finish[{"response": "B"}]', 'Finish[{"response":"B"}]'),
 ])  # fmt: skip

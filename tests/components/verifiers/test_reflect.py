@@ -1,13 +1,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
-
 from components.core.errors import ToolError
 from components.core.messages import Message, ToolCall
 from components.grammars.native_tools import NativeTools
 from components.verifiers.reflect import Reflect
 from tests.attempts import Attempt, Echo
+from tests.table import each_row
 
 ASK = [Message("user", "Which?")]
 BLOCK = "<Reflection>it fits</Reflection>"
@@ -46,7 +45,7 @@ FOUND = {
 }
 
 
-@pytest.mark.parametrize("label", FOUND)
+@each_row("label", FOUND)
 async def test_what_is_found_is_told_before_the_tool_runs_and_may_be_repaired_once(label):
     reply, finding = FOUND[label]
     action, model, trajectory, episode, tool = await chosen(Reflect(), [reply, said("yes")])
@@ -59,7 +58,7 @@ async def test_what_is_found_is_told_before_the_tool_runs_and_may_be_repaired_on
     assert tool.runs == ["yes"] and trajectory.steps[1].observed[0].error is None
 
 
-@pytest.mark.parametrize("repairs", [0, 1, 3])
+@each_row("repairs", [0, 1, 3])
 async def test_the_last_version_is_taken_and_the_verdict_says_what_is_wrong_with_it(repairs):
     action, model, trajectory, _, _ = await chosen(Reflect(repairs=repairs), [said("no")] * 9)
     assert len(model.requests) == repairs + 1 and action.calls[0].parsed == {"query": "no"}

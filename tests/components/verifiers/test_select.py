@@ -6,6 +6,7 @@ from components.core.task_text import action_text
 from components.core.types import Verdict
 from components.verifiers.reflectool import Select
 from tests.attempts import Attempt, Echo, Lessons
+from tests.table import each_row
 
 ASK = [Message("user", "Which?")]
 
@@ -20,9 +21,7 @@ async def selected(verifier, replies, tool=None, memory=None):
     return await episode.act(ASK), model, trajectory, tool
 
 
-@pytest.mark.parametrize(
-    "reply", ['echo[{"query":"b"}]', 'I take echo[{"query":"b"}].', 'Action: echo[ {"query": "b"} ]', "2", "#2."]
-)
+@each_row("reply", ['echo[{"query":"b"}]', 'I take echo[{"query":"b"}].', 'Action: echo[ {"query": "b"} ]', "2", "#2."])
 async def test_the_picked_candidate_is_taken_however_it_is_named(reply):
     action, model, trajectory, tool = await selected(Select(n=3), [echo("a"), echo("b"), echo("c"), reply])
     assert action_text(action) == 'echo[{"query":"b"}]' and len(model.requests) == 4
@@ -32,7 +31,7 @@ async def test_the_picked_candidate_is_taken_however_it_is_named(reply):
     assert {request.occurrence for request in model.requests[:3]} == {0, 1, 2}
 
 
-@pytest.mark.parametrize("reply", ["none of them", "9", "", 'echo[{"query":"z"}]'])
+@each_row("reply", ["none of them", "9", "", 'echo[{"query":"z"}]'])
 async def test_a_choice_that_cannot_be_read_falls_back_on_the_first_that_worked(reply):
     action, _, trajectory, _ = await selected(Select(n=2), ["prose", echo("b"), reply])
     assert action_text(action) == 'echo[{"query":"b"}]' and "could not be read" in trajectory.steps[1].verdict.why
@@ -90,7 +89,7 @@ async def test_candidates_that_are_on_their_way_come_to_their_end_when_one_fails
     assert len(model.requests) == 3 and [step.reply.text for step in trajectory.steps] == [echo("a"), echo("c")]
 
 
-@pytest.mark.parametrize("reply", ["2. Action: echo[{\"query\": \"b\"}]", "Candidate 2", "Selected action: echo[{\"query\":\"b\"}]",
+@each_row("reply", ["2. Action: echo[{\"query\": \"b\"}]", "Candidate 2", "Selected action: echo[{\"query\":\"b\"}]",
                                    "The first, echo[{\"query\":\"a\"}], is too wide.\nAction: echo[{\"query\": \"b\"}]"])  # fmt: skip
 async def test_ways_of_naming_a_candidate(reply):
     action, _, _, _ = await selected(Select(n=2), [echo("a"), echo("b"), reply])

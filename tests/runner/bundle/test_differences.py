@@ -2,9 +2,8 @@
 
 from copy import deepcopy
 
-import pytest
-
 from runner.bundle.differences import first_difference, metrics_difference
+from tests.table import each_row
 
 STEP = {
     "branch": "main", "n": 1, "purpose": "act", "started": 0.1, "seconds": 0.2, "kept": 0,
@@ -23,8 +22,8 @@ def test_times_and_the_order_of_finishing_are_no_difference():
     assert first_difference([RECORD, second], [second, other]) == ""
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "said"),
+@each_row(
+    "path, value, said",
     [
         (("steps", 0, "reply", "text"), "B", CALL + "the reply differs: reply text was 'A', is 'B'"),
         (("steps", 0, "asked", 0, "text"), "Who?", CALL + "what was asked differs: asked 0 text was 'What?', is 'Who?'"),
@@ -51,8 +50,8 @@ def test_a_prompt_of_ones_own_may_be_called_otherwise():
     assert first_difference([RECORD], [other], {"/tmp/own": "mine"}) == ""
 
 
-@pytest.mark.parametrize(
-    ("now", "said"),
+@each_row(
+    "now, said",
     [
         ({"metrics": {"a": 1, "time/p50": 3}, "strata": {}}, ""),
         ({"metrics": {"a": 2, "time/p50": 2}, "strata": {}}, "metric a was 1, is 2"),

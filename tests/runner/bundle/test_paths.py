@@ -4,6 +4,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.bundle.settings import portable, resolved
+from tests.table import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -14,8 +15,8 @@ def _here(tmp_path, monkeypatch):
     monkeypatch.setenv("CLINICAL_DATA_DIR", str(tmp_path / "data"))
 
 
-@pytest.mark.parametrize(
-    ("key", "text", "packed"),
+@each_row(
+    "key, text, packed",
     [
         ("path", "data/set", "{CLINICAL_DATA_DIR}/set"),
         ("path", "mine.json", "{named}/mine.json"),

@@ -12,13 +12,14 @@ from runner.bundle.replay import Request
 from runner.bundle.settings import refuse_foreign_code
 from runner.config.catalogue import Catalogue
 from tests.runner.bundle.packing import forged
+from tests.table import each_row
 
 AGAIN = ["x"]
 RUN = {"run": {"allow_targets": []}}
 
 
-@pytest.mark.parametrize(
-    ("cfg", "said"),
+@each_row(
+    "cfg, said",
     [
         ({"run": {"allow_targets": ["mine"]}}, "parts of the packages mine"),
         (
@@ -64,7 +65,7 @@ def test_what_is_ours_is_let_pass(cfg):
     refuse_foreign_code({**RUN, **cfg}, own_prompts=False)
 
 
-@pytest.mark.parametrize("group", ["toolset", "scorer", "agent", "condition"])
+@each_row("group", ["toolset", "scorer", "agent", "condition"])
 def test_every_choice_of_ours_is_let_pass(group):
     for one in Catalogue().choices(group).values():
         refuse_foreign_code({**RUN, group: one.node}, own_prompts=False)
@@ -148,8 +149,8 @@ def test_what_may_be_given_is_read():
     assert given.paths == {"dataset.path": "/d"} and Request.parse(["run.replay=a.zip"]).tracking["uri"] is None
 
 
-@pytest.mark.parametrize(
-    ("word", "said"),
+@each_row(
+    "word, said",
     [
         ("-m", "replayed as it is"),
         ("~memory", "replayed as it is"),

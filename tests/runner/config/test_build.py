@@ -14,6 +14,7 @@ from components.core.plain import Accept
 from components.core.protocols import Agent, Verifier
 from runner.config.build import check, construct, part
 from runner.config.errors import ConfigErrors, nearest
+from tests.table import each_row
 
 HERE = __name__
 ALLOW = ("tests",)
@@ -85,8 +86,8 @@ def test_a_part_that_takes_everything_gets_everything():
     }
 
 
-@pytest.mark.parametrize(
-    ("wrong", "key", "words"),
+@each_row(
+    "wrong, key, words",
     [
         ({"count": "a"}, "part.count", ["found 'a'", "whole number"]),
         ({"count": True}, "part.count", ["found True", "whole number"]),
@@ -124,8 +125,8 @@ def test_a_key_in_a_value_is_not_shown():
     assert "sk-abcdef" not in findings(node(mode="sk-abcdef0123456789"))["part.mode"]
 
 
-@pytest.mark.parametrize(
-    ("target", "words"),
+@each_row(
+    "target, words",
     [
         ("os.system", ["run.allow_targets=[os]"]),
         ("componentsx.agents.X", ["run.allow_targets=[componentsx]"]),
@@ -158,7 +159,7 @@ def test_a_library_that_is_missing_is_named(tmp_path, monkeypatch):
     assert "needy" not in sys.modules
 
 
-@pytest.mark.parametrize("value", [None, 3, "x", [], {}, {"count": 1}])
+@each_row("value", [None, 3, "x", [], {}, {"count": 1}])
 def test_what_is_no_node_is_refused(value):
     assert "expected a mapping with a _target_" in findings(value)["part"]
 

@@ -22,6 +22,7 @@ from runner.config.hydra_patches import (
     apply_patches,
 )
 from tests.slow import slow
+from tests.table import each_row
 
 WORDS = [["tracking=off"], ["agent=react", "profile=code", "limit=3"], ["experiment=hello", "scorer=choice"],
          ["experiment=ehragent/table1", "agent=self_consistency", "agent@agent.inner=cot"]]  # fmt: skip
@@ -66,8 +67,8 @@ def test_no_shipped_experiment_makes_all_of_them_be_composed_twice():
     assert told == []
 
 
-@pytest.mark.parametrize(
-    ("original", "does"),
+@each_row(
+    "original, does",
     [
         (_COMPOSED_MODE, "compose_config("),  # _mode: the whole config is composed to read one value
         (_YAML_LOADER, "yaml.SafeLoader"),  # _yaml_loader: YAML is read in Python

@@ -20,6 +20,7 @@ from runner.config.catalogue import CONF, Catalogue
 from runner.results.publications.paper import load
 from tests.composing import composing
 from tests.slow import slow
+from tests.table import each_row
 
 KNOWN = list(Catalogue().choices("model"))
 PRESETS = {name: read_yaml(CONF / "model" / f"{name}.yaml") for name in KNOWN if "/" in name}
@@ -113,7 +114,7 @@ def test_what_was_retired_is_refused_today_and_what_is_announced_until_then():
     assert gone - refused == {"openai/gpt-4o-2024-08-06", "openai/gpt-4o-mini-2024-07-18"}
 
 
-@pytest.mark.parametrize("paper", BACKBONES)
+@each_row("paper", BACKBONES)
 def test_a_published_backbone_is_found_by_the_name_of_its_choice(paper):
     published = load(CONF / "papers", paper)
     for backbone, choice in BACKBONES[paper].items():
@@ -122,7 +123,7 @@ def test_a_published_backbone_is_found_by_the_name_of_its_choice(paper):
     assert published.backbones.keys() <= BACKBONES[paper].keys()
 
 
-@pytest.mark.parametrize("experiment", SWEEPS)
+@each_row("experiment", SWEEPS)
 def test_experiments_over_models_list_choices_and_compose_with_them(experiment):
     names = listed(experiment)
     assert len(names) > 1 and set(names) <= set(KNOWN)

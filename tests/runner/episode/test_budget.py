@@ -4,14 +4,15 @@ import pytest
 
 from components.core.messages import Usage
 from runner.episode.budget import Budget, BudgetPool, Spent
+from tests.table import each_row
 
 
 def spent(calls=0, usd=0.0, tokens=0):
     return Spent(usd=usd, input_tokens=tokens, calls=calls)
 
 
-@pytest.mark.parametrize(
-    ("budget", "so_far", "limit"),
+@each_row(
+    "budget, so_far, limit",
     [
         (Budget(calls=3), spent(calls=2), None),
         (Budget(calls=3), spent(calls=3), "calls=3"),
@@ -67,8 +68,8 @@ def test_what_was_spent_before_the_jobs_is_no_jobs_part():
     assert budget_pool.limit(spent(calls=2)) == "calls=2 (this job's part of the sweep's budget)"
 
 
-@pytest.mark.parametrize(
-    ("budget", "so_far", "blind"),
+@each_row(
+    "budget, so_far, blind",
     [
         (Budget(usd=1.0), Spent(pending=1), True),
         (Budget(tokens=10), Spent(pending=1), True),

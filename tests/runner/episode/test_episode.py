@@ -13,6 +13,7 @@ from components.core.types import Answer, Failure, Observation
 from runner.episode.budget import Budget
 from runner.episode.episode import play
 from tests.parts import Kit, Rows, Speaker, door, parts
+from tests.table import each_row
 
 SAMPLE = Rows().load("test")[0]
 
@@ -45,8 +46,8 @@ async def test_a_tool_error_is_heard_by_the_model_and_labelled():
     assert trajectory.steps[1].asked[-1].text == "saw 13 brings bad luck"
 
 
-@pytest.mark.parametrize(
-    ("reply", "label", "words"),
+@each_row(
+    "reply, label, words",
     [
         ("call nothing {}", "unknown_tool", "There is no tool 'nothing'; the tools are count."),
         ("call count [1]", "bad_arguments", "must be a JSON object"),
@@ -73,8 +74,8 @@ async def test_a_refusal_is_an_outcome_of_its_own():
     assert trajectory.stop == "refused" and trajectory.refusal.grounds == {"reason": "tool for this"}
 
 
-@pytest.mark.parametrize(
-    ("budget", "steps", "text"),
+@each_row(
+    "budget, steps, text",
     [
         (Budget(steps=2), 2, "budget.sample.steps=2"),
         (Budget(calls=3), 3, "budget.sample.calls=3"),
@@ -484,7 +485,7 @@ async def test_questions_on_several_branches_are_answered_in_their_order_and_rem
     assert {step.purpose for step in trajectory.steps[:4]} == {"vote"}
 
 
-@pytest.mark.parametrize(("calls", "steps"), [(3, 0), (4, 4), (5, 5)])
+@each_row("calls, steps", [(3, 0), (4, 4), (5, 5)])
 async def test_several_questions_fit_the_budget_or_none_is_asked(calls, steps):
     trajectory, _ = await run(Speaker(echo), Several(), budget=Budget(calls=calls))
     assert len(trajectory.steps) == steps and (trajectory.stop == "limit") == (calls < 5)

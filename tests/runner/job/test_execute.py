@@ -13,6 +13,7 @@ from runner.job.execute import Execution, Outcome
 from runner.storage.journal import Journal
 from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
+from tests.table import each_row
 
 TIMES = ("seconds", "started")
 
@@ -123,7 +124,7 @@ def test_shards_are_disjoint_and_together_the_whole():
     assert sorted(id for shard in shards for id in shard) == sorted(whole) and sum(map(len, shards)) == 9
 
 
-@pytest.mark.parametrize("shard", ["0/4", "5/4", "1", "a/b", "1/0", "-1/2"])
+@each_row("shard", ["0/4", "5/4", "1", "a/b", "1/0", "-1/2"])
 def test_a_shard_that_is_none_is_refused(shard):
     with pytest.raises(ConfigError, match="expected i/n"):
         read_shard(shard)

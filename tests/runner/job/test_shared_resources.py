@@ -2,13 +2,12 @@
 
 import asyncio
 
-import pytest
-
 from components.core.errors import ModelError
 from runner.job.execute import Execution, Outcome
 from runner.job.shared_resources import ErrorStreak, Lease, Slots, StopRule
 from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
+from tests.table import each_row
 
 
 async def test_the_job_that_began_first_goes_first():
@@ -139,7 +138,7 @@ def test_samples_that_are_too_long_stop_nothing():
     assert not any(stop_rule.reason_after(errored("context_window"), n + 1) for n in range(100))
 
 
-@pytest.mark.parametrize(("kind", "stops"), [("connection", True), ("bug", False), ("bad_request", False)])
+@each_row("kind, stops", [("connection", True), ("bug", False), ("bad_request", False)])
 def test_only_errors_of_the_endpoint_tell_the_other_jobs_of_its_model(kind, stops):
     shared = ErrorStreak(4)
     first, second = StopRule(0, shared), StopRule(0, shared)

@@ -4,11 +4,12 @@ from components.core.errors import ConfigError
 from runner.config.catalogue import CONF
 from runner.rating.sheets import load
 from tests.runner.rating.cases import RUBRIC
+from tests.table import each_row
 
 NAMES = [path.stem for path in (CONF / "rubrics").glob("*.yaml")]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_every_shipped_rubric_is_one_by_the_name_of_its_file_and_names_a_source(name):
     found = load(CONF / "rubrics", name)
     assert found.name == name and len(found.source) > 10

@@ -5,6 +5,7 @@ import pytest
 from components.core.errors import ConfigError
 from runner.rating.sheets import Key, without_formula, write_table
 from tests.runner.rating.cases import key, table
+from tests.table import each_row
 
 WORDS = ("--n", 6)
 
@@ -62,12 +63,12 @@ def test_no_cell_is_a_formula(sheets):
     assert all(question.startswith("'=cmd|") for question in questions)
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n-", "  =1", "＝1", "|x", "%x"])
+@each_row("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n-", "  =1", "＝1", "|x", "%x"])
 def test_what_could_begin_a_formula_gets_an_apostrophe(text):
     assert without_formula(text) == f"'{text}"
 
 
-@pytest.mark.parametrize("text", ["", "1=1", "a-b", "'=1", "(3,)"])
+@each_row("text", ["", "1=1", "a-b", "'=1", "(3,)"])
 def test_other_cells_stay_as_they_are(text):
     assert without_formula(text) == text
 

@@ -1,7 +1,5 @@
 """In which direction metrics improve and what they count: what scorers say, what the runner knows, who follows it."""
 
-import pytest
-
 from components.cab.scorers import ToolUse
 from components.ehr.scorer import Ehr
 from components.panel.scorer import Panel
@@ -9,10 +7,11 @@ from components.radiology.scorers.execution import Chain
 from components.scorers.choice import Choice
 from runner.experiment.experiment import declared_scores
 from runner.results.kinds import better, improved, unit, units_of
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("metric", "direction"),
+@each_row(
+    "metric, direction",
     [
         ("planning/levenshtein", "lower"), ("planning/fdr", "lower"), ("planning/tma", "higher"),
         ("total/planning/levenshtein", "lower"), ("task/x/planning/levenshtein", "lower"),
@@ -25,8 +24,8 @@ def test_directions(metric, direction):
     assert better(metric, [{"lower": Chain.traits.lower}]) == direction
 
 
-@pytest.mark.parametrize(
-    ("scorer", "low", "high"),
+@each_row(
+    "scorer, low, high",
     [
         (Choice, "score/unreadable", "score/strict"), (Ehr(), "ehr/failed_executions", "ehr/completed"),
         (ToolUse, "tools/misuse", "tools/matching"), (Panel, "draws/unreadable", "panel/consensus"),
@@ -39,8 +38,8 @@ def test_scorers_name_what_is_better_low(scorer, low, high):
     assert better(low, [{}, found]) == "lower"
 
 
-@pytest.mark.parametrize(
-    ("scorer", "score", "what"),
+@each_row(
+    "scorer, score, what",
     [
         (ToolUse, "tools/actions", "actions"), (ToolUse, "tools/share", ""), (Panel, "panel/rounds", "rounds"),
         (Panel, "panel/dissent", ""), (Panel, "draws/n", "draws"), (Panel, "draws/agreement", ""),

@@ -7,6 +7,7 @@ from runner.results.formulas import clustered_wilson, standard_error, student, w
 from runner.results.intervals import resample_intervals, unfinished_mean
 from runner.results.kinds import NUMBER, Scale
 from tests.slow import slow
+from tests.table import each_row
 
 PATIENTS = np.repeat(np.arange(12), 3)
 VALUES = np.array([n % 5 for n in range(36)], dtype=float) ** 2
@@ -17,15 +18,15 @@ def mean(*given, **options):
     return unfinished_mean(*given, **options).finished
 
 
-@pytest.mark.parametrize(
-    ("successes", "n", "low", "high"),
+@each_row(
+    "successes, n, low, high",
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
 def test_wilson_is_as_published(successes, n, low, high):  # Newcombe 1998, Statistics in Medicine 17:857, table I
     assert wilson(successes, n) == pytest.approx((low, high), abs=5e-5)
 
 
-@pytest.mark.parametrize(("df", "quantile"), [(1, 12.706), (9, 2.262), (29, 2.045), (10**6, 1.960)])
+@each_row("df, quantile", [(1, 12.706), (9, 2.262), (29, 2.045), (10**6, 1.960)])
 def test_students_quantiles_are_those_of_tables(df, quantile):
     assert student(df) == pytest.approx(quantile, abs=5e-4)
 
@@ -83,9 +84,9 @@ def test_the_same_values_have_exactly_the_same_interval_whatever_is_settled_with
     assert means[0].metric == means[1].metric == means[2].metric
 
 
-@pytest.mark.parametrize("kind", ["proportion", "share", "count", "number"])
-@pytest.mark.parametrize("value", [0.0, 1.0])
-@pytest.mark.parametrize("difference", [False, True])
+@each_row("kind", ["proportion", "share", "count", "number"])
+@each_row("value", [0.0, 1.0])
+@each_row("difference", [False, True])
 def test_no_interval_of_values_that_are_all_alike_has_no_width(kind, value, difference):
     for n in (2, 5, 40):
         found = mean([value] * n, list(range(n)), Scale(kind, difference))
@@ -132,7 +133,7 @@ def test_a_score_beyond_what_its_scorer_declares_widens_its_bounds():
     assert mean([3.0, 3.0], [0, 1], Scale("proportion")).ci_high >= 3.0, "a wrong declaration ends no run"
 
 
-@pytest.mark.parametrize("kind", ["share", "count", "number"])
+@each_row("kind", ["share", "count", "number"])
 def test_a_spread_whose_squares_are_nothing_is_none(kind):
     found = mean([5.7e-193, 0.0], [0, 1], Scale(kind))
     assert found.no_interval == "does not vary" if kind == "number" else found.ci_low < found.ci_high

@@ -4,6 +4,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.results.kinds import kinds_of
+from tests.table import each_row
 
 
 def test_declared_kinds_are_taken_and_missing_ones_inferred():
@@ -11,7 +12,7 @@ def test_declared_kinds_are_taken_and_missing_ones_inferred():
     assert kinds_of({}, [{"scores": {"a": 1.0, "b": 0.5}}]) == {"a": "proportion", "b": "share"}
 
 
-@pytest.mark.parametrize("kinds", [None, [1], "share", {"a": "banana"}, {"a": 5}, {"a": ["share"]}])
+@each_row("kinds", [None, [1], "share", {"a": "banana"}, {"a": 5}, {"a": ["share"]}])
 def test_kinds_that_are_none_are_refused(kinds):
     with pytest.raises(ConfigError, match=r"manifest\.json is damaged: kinds must name one of proportion, share"):
         kinds_of({"kinds": kinds}, [])

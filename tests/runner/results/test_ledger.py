@@ -17,6 +17,7 @@ from runner.results.runs import Run
 from tests.runner.results.folders import CFG, CHOICES, write
 from tests.runner.results.page.pages import HOSTILE, made, parsed
 from tests.slow import slow
+from tests.table import each_row
 
 PAPERS = CONF / "papers"
 MEDAGENTS = load(PAPERS, "medagents")
@@ -54,8 +55,8 @@ def the_cell(runs):
     return found
 
 
-@pytest.mark.parametrize(
-    ("published", "relation", "ours", "bars", "word", "why"),
+@each_row(
+    "published, relation, ours, bars, word, why",
     [
         (50.0, "=", Metric(52.0, 45.0, 60.0, 90), [], "within", ""),
         (45.0, "=", Metric(52.0, 45.0, 60.0, 90), [], "within", ""),

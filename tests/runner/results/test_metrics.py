@@ -6,6 +6,7 @@ from runner.results.formulas import wilson
 from runner.results.intervals import unfinished_mean
 from runner.results.kinds import Scale
 from runner.results.metrics import metrics, summarise
+from tests.table import each_row
 
 PROPORTION, SHARE, KINDS = Scale("proportion"), Scale("share"), {"score/x": "proportion"}
 
@@ -91,7 +92,7 @@ def test_of_a_score_that_is_not_defined_no_part_is_told():
     assert told["score/x"]["value"] is None and not [name for name in told if name.startswith("level/")]
 
 
-@pytest.mark.parametrize("lost", [{1}, {0, 1}, {0, 1, 2, 3}])
+@each_row("lost", [{1}, {0, 1}, {0, 1, 2, 3}])
 def test_a_stratum_in_which_every_sample_errors_has_no_value_and_counts_them(lost):
     rows = [record(n, 1.0, level="I" if n < 2 else "II") for n in range(4)]
     for n in lost:

@@ -27,6 +27,7 @@ from runner.results.sections.scores import strata
 from runner.results.table import Column, Sheet, Value, show_section
 from tests.runner.results.page.pages import cells
 from tests.runner.results.test_any_records import KINDS, USAGE, folder
+from tests.table import each_row
 
 PAPER = CONF / "papers"
 
@@ -145,8 +146,8 @@ def test_scorers_declare_what_their_values_can_be():
     assert KINDS["own/x"] == "number"
 
 
-@pytest.mark.parametrize(
-    ("scorer", "names"),
+@each_row(
+    "scorer, names",
     [
         (execution.Chain, execution.PLAN_METRICS),
         *((scorer, module.NAMES) for module, scorer in (

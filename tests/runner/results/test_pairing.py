@@ -1,10 +1,9 @@
 """Which episodes make a pair, and what becomes of the others."""
 
-import pytest
-
 from runner.results.kinds import NUMBER
 from runner.results.pairs import OWN, pairs_of, value_of
 from tests.runner.results.records import record, records
+from tests.table import each_row
 
 
 def test_pairs_are_the_same_sample_and_epoch_scored_on_both_sides():
@@ -39,8 +38,8 @@ def test_less_of_what_is_better_low_is_a_gain():
         assert [one["scores"]["score/x"] for one in found.records] == differences
 
 
-@pytest.mark.parametrize(
-    ("metric", "value"),
+@each_row(
+    "metric, value",
     [("score/x", 1.0), ("score/none", None), ("stop/answered", 1.0), ("stop/refused", 0.0), ("calls/per_sample", 3.0),
      ("tokens/input", 20.0), ("cost/usd", None), ("time/seconds", 0.5)],
 )  # fmt: skip

@@ -12,6 +12,7 @@ from runner.results.runs import Run
 from runner.results.sections.papers import paper_section
 from tests.runner.results.folders import CHOICES, write
 from tests.runner.results.page.pages import cells
+from tests.table import each_row
 
 PAPERS = {name: load(CONF / "papers", name) for name in ("ehragent", "ehragent_levels", "ehragent_completion")}
 RATES = PAPERS["ehragent"]
@@ -43,8 +44,8 @@ def test_every_method_and_part_is_in_print():
         assert {path: whole[path] for path in parts["ehragent"].values} == parts["ehragent"].values
 
 
-@pytest.mark.parametrize(
-    ("method", "digits", "average"),
+@each_row(
+    "method, digits, average",
     [
         ("questions", 1, 718.7), ("tables", 1, 10.7), ("thousand_rows_per_table", 1, 243.7),
         ("tables_per_question", 2, 1.91),
@@ -56,8 +57,8 @@ def test_averages_of_the_data_recompute(method, digits, average):
     assert round(published.total().value, digits) == average
 
 
-@pytest.mark.parametrize(
-    ("database", "gain", "best"),
+@each_row(
+    "database, gain, best",
     [("mimic_iii", 19.92, "self_debugging"), ("eicu", 12.41, "autogen"), ("treqs", 29.60, "self_debugging")],
 )
 def test_gains_over_the_best_baseline_recompute(database, gain, best):
@@ -87,7 +88,7 @@ def test_each_agent_is_compared_with_its_own_row(tmp_path):
         assert line.table.startswith("table2" if agent in PARTS else "table1")
 
 
-@pytest.mark.parametrize(("model", "known"), [("gpt-4-0613", True), ("gpt-4o", False), ("gpt-4-turbo", False)])
+@each_row("model, known", [("gpt-4-0613", True), ("gpt-4o", False), ("gpt-4-turbo", False)])
 def test_the_backbone_in_print(model, known):
     assert RATES.is_backbone("GPT-4", model) is known
 

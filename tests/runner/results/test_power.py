@@ -17,16 +17,17 @@ from runner.results.significance import (
 )
 from tests.runner.results.records import records
 from tests.slow import slow
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(("effect", "pairs"), [(0.2, 199), (0.5, 34), (0.8, 15)])
+@each_row("effect, pairs", [(0.2, 199), (0.5, 34), (0.8, 15)])
 def test_sample_sizes_of_the_paired_t_test_are_those_in_print(effect, pairs):
     # G*Power (Faul et al. 2007) and Lakens 2022, ch. 8: d_z of 0.2, 0.5, 0.8 at 80 % and 5 %, two-sided
     assert clusters_for(effect) == pairs and least_effect(pairs) <= effect < least_effect(pairs - 1)
 
 
 @slow
-@pytest.mark.parametrize("clusters", [3, 4, 5, 10, 34, 199, 2200])
+@each_row("clusters", [3, 4, 5, 10, 34, 199, 2200])
 def test_the_power_is_that_of_statsmodels(clusters):
     from statsmodels.stats.power import TTestPower
 
@@ -35,7 +36,7 @@ def test_the_power_is_that_of_statsmodels(clusters):
 
 
 @slow
-@pytest.mark.parametrize("effect", [0.05, 0.1, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0, 3.2])
+@each_row("effect", [0.05, 0.1, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0, 3.2])
 def test_the_number_of_clusters_is_that_of_statsmodels(effect):
     from statsmodels.stats.power import TTestPower
 
@@ -70,7 +71,7 @@ def test_patients_bring_as_many_samples_as_those_at_hand():
     assert gain.clusters == 4 and gain.more_samples() == 2 * (clusters_for(effect) - 4)
 
 
-@pytest.mark.parametrize("differences", [[0.5] * 5, [0.0] * 5, [1.0, 2.0], []])
+@each_row("differences", [[0.5] * 5, [0.0] * 5, [1.0, 2.0], []])
 def test_nothing_is_told_where_nothing_varies(differences):
     assert found(differences).detectable() is None and found(differences).more_samples() is None
 
@@ -99,9 +100,7 @@ def summed(pairs, won, lost):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("pairs", "won", "lost"), [(5, 1.0, 0.0), (6, 0.8, 0.1), (15, 0.5, 0.0), (40, 0.3, 0.1), (100, 0.2, 0.1)]
-)
+@each_row("pairs, won, lost", [(5, 1.0, 0.0), (6, 0.8, 0.1), (15, 0.5, 0.0), (40, 0.3, 0.1), (100, 0.2, 0.1)])
 def test_the_power_of_mcnemars_test_is_that_of_all_its_outcomes(pairs, won, lost):
     assert mcnemar_power(pairs, won, lost) == pytest.approx(summed(pairs, won, lost), abs=1e-9)
 
@@ -118,7 +117,7 @@ def test_what_mcnemars_test_can_find_takes_six_pairs_that_differ():
     assert mcnemar_power(40, least, 0.0) >= 0.8 > mcnemar_power(40, least - 0.001, 0.0)
 
 
-@pytest.mark.parametrize(("won", "lost"), [(0.5, 0.0), (0.1, 0.02), (0.3, 0.25)])
+@each_row("won, lost", [(0.5, 0.0), (0.1, 0.02), (0.3, 0.25)])
 def test_as_many_pairs_as_are_asked_for_have_the_power(won, lost):
     about = clusters_for((won - lost) / math.sqrt(won + lost))
     wanted = pairs_for(won, lost, about)

@@ -8,10 +8,11 @@ import pytest
 from runner.results.significance import compare, holm, sign_flip_p, sign_test_p, t_test_p
 from tests.runner.results.significance_data import SLEEP
 from tests.slow import slow
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("t", "df", "p"),
+@each_row(
+    "t, df, p",
     [
         (0.0, 5, 1.0),
         (1.0, 1, 0.5),
@@ -80,7 +81,7 @@ def test_few_parts_have_all_their_signs_tried():
 
 
 @slow
-@pytest.mark.parametrize(("wins", "losses"), [(0, 1), (8, 2), (86, 150), (5, 5), (17, 1)])
+@each_row("wins, losses", [(0, 1), (8, 2), (86, 150), (5, 5), (17, 1)])
 def test_the_sign_test_is_mcnemars_exact_test_of_statsmodels(wins, losses):
     from statsmodels.stats.contingency_tables import mcnemar
 

@@ -8,10 +8,11 @@ from runner.results.runs import Run
 from runner.results.sections.decisions import read_old, verifier
 from tests.runner.results.folders import step, write
 from tests.runner.results.page.pages import cells
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "chosen", "why", "picks"),
+@each_row(
+    "text, chosen, why, picks",
     [
         ("select: candidate 2 of 3, picked; curve 1=1, 2=1, 3=2", 2, "picked", {1: 1, 2: 1, 3: 2}),
         ("select: candidate 2 of 2, the choice could not be read", 2, "the choice could not be read", {1: 1}),

@@ -15,6 +15,7 @@ from runner.storage.records import FILE, RecordWriter, read, record_of
 from runner.storage.stored import Unpacker
 from runner.storage.texts import TextReader, TextWriter, paragraphs
 from tests.parts import Rows
+from tests.table import each_row
 
 SAMPLE = Rows().load("test")[0]
 LONG = "a long line about a finding that is worth being stored once and once only, " * 3
@@ -63,7 +64,7 @@ def test_texts_that_repeat_are_stored_once(tmp_path):
     assert sum(p.stat().st_size for p in tmp_path.glob("texts-*")) < size + 100
 
 
-@pytest.mark.parametrize("text", ["", "\n", "a\n\nb", LONG, f"{LONG}\n{LONG}", f"\n{LONG}\n", "ü\u2028x\r\ny"])
+@each_row("text", ["", "\n", "a\n\nb", LONG, f"{LONG}\n{LONG}", f"\n{LONG}\n", "ü\u2028x\r\ny"])
 def test_paragraphs_join_to_the_text_they_came_from(text):
     assert "\n".join(paragraphs(text)) == text
 

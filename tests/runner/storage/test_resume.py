@@ -21,6 +21,7 @@ from runner.storage.resume import (
     unused,
     written,
 )
+from tests.table import each_row
 
 CFG = {
     "name": "x", "seed": 0, "limit": None,
@@ -49,7 +50,7 @@ def begun(folder, cfg=CFG):
     return folder
 
 
-@pytest.mark.parametrize(
+@each_row(
     "values",
     [
         {"run__shard": "1/2"}, {"tracking__uri": "x"}, {"budget__run__usd": 3}, {"model__max_connections": 1},
@@ -64,8 +65,8 @@ def test_what_tables_compare_may_change():
     assert differences(CFG, CFG | {"compare": {"baselines": ["direct"]}}) == []
 
 
-@pytest.mark.parametrize(
-    ("values", "told"),
+@each_row(
+    "values, told",
     [
         ({"seed": 1}, "seed was 0, now is 1"),
         ({"model__name": "n"}, 'model.name was "m", now is "n"'),

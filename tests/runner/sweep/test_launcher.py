@@ -10,6 +10,7 @@ from components.core.errors import ConfigError
 from runner.job.plan import cells
 from runner.storage.records import RecordWriter
 from runner.sweep.launcher import Sweeper
+from tests.table import each_row
 
 
 def plan(*given, params=(), skip=()):
@@ -63,8 +64,8 @@ def test_combinations_that_a_file_names_are_left_out():
         plan("verifier=accept", "memory={k:false}", params=swept, skip=skip)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
+@each_row(
+    "words, said",
     [
         (["seed=1,2", "seed=3"], "seed is given twice in one sweep"),
         (["+seed=1", "seed=2,3"], "seed is given twice in one sweep"),
@@ -322,7 +323,7 @@ def test_launchers_of_hydra_run_the_same_plan(home):
     assert [home.manifest(home.path / "sweep" / job)["swept"] for job in jobs(home)] == [["seed"]] * 2
 
 
-@pytest.mark.parametrize("skip", [5, None, [5], [{"agent": "react"}], [["agent=react"]], "agent=react"])
+@each_row("skip", [5, None, [5], [{"agent": "react"}], [["agent=react"]], "agent=react"])
 def test_jobs_to_leave_out_are_a_list_of_words(skip):
     with pytest.raises(ConfigError, match=r"hydra\.sweeper\.skip: found .* should be a list of jobs, each as words"):
         Sweeper(None, skip=skip)

@@ -5,6 +5,7 @@ import pytest
 from components.core.errors import ConfigError
 from runner.sweep.engines import Ray
 from tests.runner.sweep.deadly import furnish, survives_a_death, sweep
+from tests.table import each_row
 
 
 def test_jobs_reach_ray_from_the_sweeper_that_checks_them():
@@ -12,8 +13,8 @@ def test_jobs_reach_ray_from_the_sweeper_that_checks_them():
         Ray().launch([], 0)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
+@each_row(
+    "words, said",
     [
         ({"cpus": 0}, "hydra.launcher.cpus: found 0, should be greater than 0"),
         ({"memory_gb": "much"}, "hydra.launcher.memory_gb: found 'much', should be a number"),

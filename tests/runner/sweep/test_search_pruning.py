@@ -1,16 +1,15 @@
 """When a trial cannot be the best any more."""
 
-import pytest
-
 from runner.sweep.search_results import worse
+from tests.table import each_row
 
 
 def ends(low, high):
     return {"ci_low": low, "ci_high": high}
 
 
-@pytest.mark.parametrize(
-    ("one", "best", "high", "found"),
+@each_row(
+    "one, best, high, found",
     [
         (ends(0.1, 0.4), ends(0.5, 0.9), True, True),
         (ends(0.1, 0.5), ends(0.5, 0.9), True, False),

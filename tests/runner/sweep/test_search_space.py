@@ -6,6 +6,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from components.core.errors import ConfigError
 from runner.config.build import check
 from runner.sweep.search_space import Dimension, Search, corners, grid_of, space_of, words_at
+from tests.table import each_row
 
 PRESENT = {"agent.n": 1, "agent.t": 0.5, "agent.on": True}
 
@@ -15,8 +16,8 @@ def space(*words, **written):
     return space_of(search.space or {}, OverridesParser.create().parse_overrides(list(words)), PRESENT.get)
 
 
-@pytest.mark.parametrize(
-    ("word", "found"),
+@each_row(
+    "word, found",
     [
         ("agent.n=interval(1,8)", Dimension(1, 8, None, False, True)),
         ("agent.t=interval(1,8)", Dimension(1, 8, None, False, False)),
@@ -85,8 +86,8 @@ def test_a_grid_without_end_is_refused(words, said):
         grid_of(space(*words))
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
+@each_row(
+    "words, said",
     [
         ([], "search.space: is empty: there is nothing to search"),
         (["agent.n=3"], "search.space: is empty"),
@@ -106,8 +107,8 @@ def test_what_is_no_space_is_refused(words, said):
 GOOD = {"objectives": {"score": "maximise"}}
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
+@each_row(
+    "given, said",
     [
         ({"objectives": None}, "objectives is empty"),
         ({"objectives": {"score": "up"}}, "search.objectives.score: found 'up', valid: maximise"),

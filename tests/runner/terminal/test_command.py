@@ -5,10 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from components.core.errors import ConfigError
 from runner.terminal.command import by_group, exit_code_of, flags_first, print_note
+from tests.table import each_row
 
 GROUPS = ["condition", "agent", "verifier", "memory", "experiment", "scorer"]
 
@@ -50,8 +49,8 @@ def test_flags_stand_first_with_what_belongs_to_them():
     assert flags_first(["limit=9", "-m", "seed=0,1", "-cd", "mine"]) == ["-m", "-cd", "mine", "limit=9", "seed=0,1"]
 
 
-@pytest.mark.parametrize(
-    ("words", "read"),
+@each_row(
+    "words, read",
     [
         ("condition=withhold withhold.tools=[a]", "condition=withhold condition.tools=[a]"),
         ("+noisy.rate=0.5 condition=noisy", "+condition.rate=0.5 condition=noisy"),

@@ -4,6 +4,7 @@ from components.cab.datasets.cab import paths_of, record_sample
 from components.core.errors import ConfigError
 from components.files.rows import Row
 from tests.components.cab_files import database, png, without, write
+from tests.table import each_row
 
 CHOICE = {
     "id": 7, "inputs": None, "instruction": "A man of 40.\nWhich vitamin?\nA. B12\nB. C\nC. D",
@@ -48,8 +49,8 @@ def test_accepted_refusals_are_a_list():
     assert sample.target == {"accepted": ["I do not know", "fiction"]} and len(sample.problem.choices) == 3
 
 
-@pytest.mark.parametrize(
-    ("task", "gold"),
+@each_row(
+    "task, gold",
     [
         ("vqarad", {"answer": "left"}),
         ("medcalc", MEDCALC),

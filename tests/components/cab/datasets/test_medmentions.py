@@ -6,6 +6,7 @@ import pytest
 from components.cab.datasets.medmentions import MedMentions, documents
 from components.core.errors import ConfigError
 from tests.components.cab_files import DATA, needs, refused, write
+from tests.table import each_row
 
 TEXT = (
     "1|t|Gene X in mice\n1|a|It matters.\n1\t0\t6\tGene X\tT116\tC01\n\n2|t|Other\n2|a|Text\n2\t0\t5\tOther\tT1\tC2\n"
@@ -82,8 +83,8 @@ def test_documents_are_parted_by_empty_lines():
     assert (second.pmid, second.abstract, second.mentions) == ("2", "", [])
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@each_row(
+    "text, told",
     [
         ("1|a|x\n", "f:1: must be 'PMID|t|text'"),
         ("1|t|x\n", "f:1: a document must have a title and an abstract of the same PMID"),

@@ -7,6 +7,7 @@ import pytest
 
 from components.cab.scorers.calculations import official, read_date, read_number, strict
 from components.cab.scorers.case import Case, Unscored
+from tests.table import each_row
 
 DECIMAL = {"answer": "25.3", "Output Type": "decimal", "Low Limit": "24.035", "Upper Limit": "26.565"}
 NEGATIVE = {"answer": "-2.41", "Output Type": "decimal", "Low Limit": "-2.2895", "Upper Limit": "-2.5305"}
@@ -16,8 +17,8 @@ AGE = {"answer": "('33 weeks', '4 days')", "Output Type": "integer", "Low Limit"
 DAY = {"answer": "08/31/2023", "Output Type": "date", "Low Limit": None, "Upper Limit": None}
 
 
-@pytest.mark.parametrize(
-    ("key", "answer", "by_reference", "repaired"),
+@each_row(
+    "key, answer, by_reference, repaired",
     [
         (DECIMAL, "24.035", 1, 1),
         (DECIMAL, "a BMI of 25.3 kg/m2", 1, 1),
@@ -52,7 +53,7 @@ def test_value(key, answer, by_reference, repaired):
     assert (official(case).value, strict(case).value) == (by_reference, repaired)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "2023-08-31",
@@ -69,7 +70,7 @@ def test_dates_are_read_however_written(text):
     assert read_date(f"It is on {text}, I think") == date(2023, 8, 31)
 
 
-@pytest.mark.parametrize("text", ["", "31", "13/32/2023", "Room 12, 2023", "version 1.2.3"])
+@each_row("text", ["", "31", "13/32/2023", "Room 12, 2023", "version 1.2.3"])
 def test_what_is_no_date(text):
     assert read_date(text) is None
 
@@ -78,8 +79,8 @@ def test_without_announcement_the_last_number_counts():
     assert read_number("x = 5, so 7 units") == 7
 
 
-@pytest.mark.parametrize(
-    ("key", "says"),
+@each_row(
+    "key, says",
     [
         ({**SCORE, "Output Type": "text"}, "decimal, integer or date"),
         ({**DECIMAL, "Low Limit": None}, "limits must be numbers"),

@@ -2,14 +2,15 @@ import pytest
 
 from components.cab.scorers.case import Case, Unscored
 from components.cab.scorers.choices import official, read_letter, strict, wants_refusal
+from tests.table import each_row
 
 DRUGS = {"A": "Aspirin", "B": "Biotin", "C": "Vitamin D", "D": "None of the above"}
 YES_NO = {"A": "yes", "B": "no", "C": "maybe"}
 NESTED = {"A": "Dementia", "B": "Dementia with Lewy bodies", "C": "Delirium"}
 
 
-@pytest.mark.parametrize(
-    ("choices", "text", "letter"),
+@each_row(
+    "choices, text, letter",
     [
         (DRUGS, "B", "B"),
         (DRUGS, "(b) biotin", "B"),
@@ -50,8 +51,8 @@ def tolerant(text, target, choices=None):
 ACCEPTED = {"accepted": ["I do not know", "Wrong"]}
 
 
-@pytest.mark.parametrize(
-    ("text", "by_reference", "repaired"),
+@each_row(
+    "text, by_reference, repaired",
     [
         ("I do not know.", 1, 1),
         ("The answer is i DO not know", 1, 1),

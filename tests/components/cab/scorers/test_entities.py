@@ -2,14 +2,15 @@ import pytest
 
 from components.cab.scorers.case import Case, Unscored
 from components.cab.scorers.entities import official, strict
+from tests.table import each_row
 
 
 def key(*names):
     return {"answer": [{"entity_name": name} for name in names]}
 
 
-@pytest.mark.parametrize(
-    ("answer", "gold", "by_reference", "repaired"),
+@each_row(
+    "answer, gold, by_reference, repaired",
     [
         ('["Asthma", "fever"]', ("asthma", "Fever"), 1, 1),
         ('["Asthma", "asthma", "ASTHMA"]', ("asthma",), 1.5, 1),
@@ -43,7 +44,7 @@ def test_what_is_read_has_an_order_of_its_own_in_every_process():
         assert official(Case(answer, key("fever"))).read == names
 
 
-@pytest.mark.parametrize("gold", ["asthma", ["asthma"], [{"name": "asthma"}]])
+@each_row("gold", ["asthma", ["asthma"], [{"name": "asthma"}]])
 def test_broken_key_cannot_be_scored(gold):
     with pytest.raises(Unscored, match="entity_name"):
         strict(Case("asthma", {"answer": gold}))

@@ -1,10 +1,9 @@
-import pytest
-
 from components.cab.scorers.texts import number, numbers
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
+    "text, expected",
     [
         ("25.3 kg/m2", [25.3]),
         ("It is 25.3.", [25.3]),
@@ -25,8 +24,6 @@ def test_numbers_in_a_text(text, expected):
     assert numbers(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [(" 2.0 ", 2), ("-1,000", -1000), ("2 mg", None), ("", None), ("nan", None)]
-)
+@each_row("text, expected", [(" 2.0 ", 2), ("-1,000", -1000), ("2 mg", None), ("", None), ("nan", None)])
 def test_whole_text_as_a_number(text, expected):
     assert number(text) == expected

@@ -5,6 +5,7 @@ import pytest
 
 from components.cab.scorers.texts import stem
 from tests.slow import slow
+from tests.table import each_row
 
 STEMS = {
     "skies": "sky", "dying": "die", "news": "news", "dies": "die", "flies": "fli", "died": "die", "spied": "spi",
@@ -14,7 +15,7 @@ STEMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("word", STEMS)
+@each_row("word", STEMS)
 def test_stems(word):
     assert stem(word) == STEMS[word]
 

@@ -9,6 +9,7 @@ import pytest
 
 from components.cab.scorers.case import Case, Unscored
 from components.cab.scorers.tables import is_query, official, strict
+from tests.table import each_row
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +31,8 @@ def both(form, answer, gold, database=None, dialect="mimic_iii"):
 TWO = "[['heparin', '5.0'], ['aspirin', '1.457']]"
 
 
-@pytest.mark.parametrize(
-    ("answer", "gold", "by_reference", "repaired"),
+@each_row(
+    "answer, gold, by_reference, repaired",
     [
         ("aspirin 1.457 and heparin 5", TWO, 1, 1),
         ("aspirin and heparin", TWO, 1, 0),
@@ -61,8 +62,8 @@ def test_rows(ward, answer, gold, by_reference, repaired):
     assert both("rows", answer, gold, ward) == (by_reference, repaired)
 
 
-@pytest.mark.parametrize(
-    ("answer", "gold", "by_reference", "repaired"),
+@each_row(
+    "answer, gold, by_reference, repaired",
     [
         ("heparin, aspirin", ["heparin", "aspirin"], 1, 1),
         ("heparin", ["heparin", "aspirin"], 0, 0),
@@ -80,8 +81,8 @@ def test_values(ward, answer, gold, by_reference, repaired):
     assert both("values", answer, gold, ward) == (by_reference, repaired)
 
 
-@pytest.mark.parametrize(
-    ("answer", "by_reference", "repaired"),
+@each_row(
+    "answer, by_reference, repaired",
     [
         ("No result", 1, 1),
         ("There are no results to show", 0, 1),
@@ -97,8 +98,8 @@ def test_no_result(ward, answer, by_reference, repaired):
     assert both("no_result", answer, None, ward) == (by_reference, repaired)
 
 
-@pytest.mark.parametrize(
-    ("answer", "is_one"),
+@each_row(
+    "answer, is_one",
     [
         ("select 1", True),
         ("```sql\nSELECT 1\n```", True),

@@ -3,10 +3,11 @@ import pytest
 from components.cab.scorers.case import Case
 from components.cab.scorers.texts import official, rouge1_recall, strict
 from tests.slow import slow
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("answer", "gold", "by_reference", "repaired"),
+@each_row(
+    "answer, gold, by_reference, repaired",
     [
         ("The answer is right lower lobe.", "Right lower lobe", 1, 1),
         ("Abnormal", "normal", 1, 0),
@@ -46,7 +47,7 @@ PAIRS = [
 
 
 @slow
-@pytest.mark.parametrize(("reference", "response"), PAIRS)
+@each_row("reference, response", PAIRS)
 def test_recall_is_that_of_rouge_score(reference, response):
     scorer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer(["rouge1"], use_stemmer=True)
     assert rouge1_recall(reference, response) == pytest.approx(scorer.score(reference, response)["rouge1"].recall)

@@ -1,5 +1,3 @@
-import pytest
-
 from components.cab.scorers import Cab
 from components.cab.simulated import Clinical
 from components.cab.simulated.answers import ClinicalKnowledge
@@ -8,6 +6,7 @@ from components.core.messages import Message
 from components.core.types import Problem, Sample, Trajectory
 from components.simulation.draws import Draws
 from tests.components.cab.simulated.clinic import ALL
+from tests.table import each_row
 
 
 def said(sample, right):
@@ -19,7 +18,7 @@ def score(sample, answer):
     return next(one.value for one in Cab().score(sample, trajectory) if one.name == "score/strict")
 
 
-@pytest.mark.parametrize("sample", ALL[::8], ids=lambda one: one.problem.id)
+@each_row("sample", ALL[::8])
 def test_right_answers_are_right_by_the_scorer_and_wrong_ones_wrong(sample):
     (right,) = said(sample, True)
     assert score(sample, right) == 1.0 and ClinicalKnowledge(sample).is_right(right)
@@ -37,7 +36,7 @@ def odd(target, task="medqa", choices=(), **metadata):
     return Sample(Problem("o", "Which?", dict(choices)), target, {"task": task, **metadata})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sample",
     [
         odd("A"),
@@ -54,7 +53,6 @@ def odd(target, task="medqa", choices=(), **metadata):
         odd({"answer": "nan"}, "medcalc"),
         odd("no", "pubmedqa", decisions=["no"]),
     ],
-    ids=lambda one: f"{one.metadata['task']}-{one.target}",
 )
 def test_odd_keys_get_some_answer(sample):
     for right in (True, False):

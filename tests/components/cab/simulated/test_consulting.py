@@ -22,6 +22,7 @@ from components.core.messages import Message
 from components.simulation.draws import Draws, Rates
 from components.simulation.history import Done, History
 from tests.components.cab.simulated.clinic import of
+from tests.table import each_row
 
 OFFERED = {
     "Plan": ("response",), "Think": ("response",), "Medrag": ("query",), "HuatuoGPT": ("query", "image"),
@@ -47,13 +48,13 @@ def steps(known, history, rates=KNOWING, function=next_step, n=600):
     return [function(known, history, rates, draws(seed)) for seed in range(n)]
 
 
-@pytest.mark.parametrize("task", FITS)
+@each_row("task", FITS)
 def test_the_fitting_tool_is_that_of_the_inputs_or_of_the_answers_form(task):
     assert fitting(one(task), History(OFFERED)) == FITS[task]
     assert fitting(one(task), History({"ToxicityDetector": ("sentence",)})) is None
 
 
-@pytest.mark.parametrize("task", [task for task, tool in FITS.items() if tool])
+@each_row("task", [task for task, tool in FITS.items() if tool])
 def test_a_call_that_says_all_is_full_and_a_shorter_one_is_not(task):
     known, history = one(task), History(OFFERED)
     made = {extent: call(known, history, FITS[task], extent) for extent in ("few", "half", "all")}
@@ -69,7 +70,7 @@ def test_a_full_call_of_a_tool_that_does_not_serve_finds_nothing():
     assert not is_full(known, Done("Finish", {"response": known.sample.problem.question}))
 
 
-@pytest.mark.parametrize("nth,formula", [(0, "30.7 * 1"), (12, "5 * 1"), (14, "add_days('11/16/2023', 0)")])
+@each_row("nth,formula", [(0, "30.7 * 1"), (12, "5 * 1"), (14, "add_days('11/16/2023', 0)")])
 def test_formulas_are_numbers_or_dates(nth, formula):
     assert call(one("medcalc", nth), History(OFFERED), "Calculator", "all").arguments == {"expression": formula}
 
@@ -115,14 +116,14 @@ def test_an_answer_by_heart_takes_several_facts():
     assert share(made, lambda step: step == right) == one("medqa").by_heart(rates)
 
 
-@pytest.mark.parametrize("saw,answer", [("[['147']]", "[['147']]"), ("[]", "No result"), ("null", "No result")])
+@each_row("saw,answer", [("[['147']]", "[['147']]"), ("[]", "No result"), ("null", "No result")])
 def test_what_a_database_says_is_the_answer(saw, answer):
     known = one("ehrsql")
     done = Done("SQLCoder", {"query": known.sample.problem.question}, saw)
     assert finish(known, History(OFFERED, (done,)), Rates(competence=0.0), draws()).arguments["response"] == answer
 
 
-@pytest.mark.parametrize("saw", ["The query could not be converted into SQL that runs.", "", None])
+@each_row("saw", ["The query could not be converted into SQL that runs.", "", None])
 def test_an_error_is_no_answer(saw):
     known = one("ehrsql")
     done = Done("SQLCoder", {"query": known.sample.problem.question}, saw)

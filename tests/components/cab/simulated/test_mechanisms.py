@@ -24,6 +24,7 @@ from components.verifiers.reflectool import Candidate, Refine, Select
 from tests.components.cab.simulated.clinic import ALL, QUICK, STEADY, Clinic, noting, of, served_alike, toolset
 from tests.simulated import core as made
 from tests.slow import slow
+from tests.table import each_row
 
 pytestmark = slow
 
@@ -142,7 +143,7 @@ def everything(each=1):
     return [one for n, one in enumerate(ALL) if n % 16 < each]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "agent,grammar",
     [
         (ReflecTool(), BracketJson()),

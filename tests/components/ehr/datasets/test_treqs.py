@@ -49,8 +49,8 @@ def test_literals_stand_in_single_quotes_and_columns_in_none(sql, standard):
 
 
 @needs("mimicsql_treqs")
-@pytest.mark.parametrize("wording", ["template", "natural_v2"])
-@pytest.mark.parametrize(("split", "least"), [("test", 300), ("dev", 50)])
+@each_row("wording", ["template", "natural_v2"])
+@each_row("split, least", [("test", 300), ("dev", 50)])
 def test_questions_of_the_data_are_read(wording, split, least):
     file = DATA / "mimicsql_treqs" / "mimicsql_data" / f"mimicsql_{wording}" / f"{split}.json"
     questions = list(treqs_questions(file))

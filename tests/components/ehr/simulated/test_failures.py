@@ -1,7 +1,6 @@
 """What the simulated core takes for a failure is one, and nothing else: by what the real tools, grammars and prompts say."""
 
 import orjson
-import pytest
 
 from components.agents.react import ReAct
 from components.core.messages import Message, ToolCall
@@ -100,8 +99,8 @@ async def test_failures_of_cells_are_told_from_values_and_mended_where_they_tell
         assert (fault and (fault.wrong, fault.meant)) == (None if mended == "sound" else mended), call
 
 
-@pytest.mark.parametrize("status", ["error", "timeout", "killed", "too_large", "no_answer"])
-@pytest.mark.parametrize("raised", [None, CellError("E", "", "", None, "", ""), CellError("E", "k", "why", 2, "x", "")])
+@each_row("status", ["error", "timeout", "killed", "too_large", "no_answer"])
+@each_row("raised", [None, CellError("E", "", "", None, "", ""), CellError("E", "k", "why", 2, "x", "")])
 def test_every_status_of_a_cell_that_gave_no_value_is_a_failure(status, raised):
     template = "no_answer" if status == "no_answer" else "failed"
     assert FAILED.match(load("python_cell").render(template, status=status, raised=raised))

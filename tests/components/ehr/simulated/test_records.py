@@ -117,7 +117,7 @@ async def test_the_served_core_gives_the_same_replies():
 
 
 @slow
-@pytest.mark.parametrize("name", BASELINES)
+@each_row("name", BASELINES)
 async def test_a_core_that_never_errs_is_right_on_everything_with_every_agent(name):
     agent, grammar = BASELINES[name]
     found = await ChartRoom(agent, grammar, rates=PERFECT).play(questions() if name == "ehragent" else each(3))
@@ -125,7 +125,7 @@ async def test_a_core_that_never_errs_is_right_on_everything_with_every_agent(na
 
 
 @slow
-@pytest.mark.parametrize("agent,grammar", [(ReAct(), NativeTools()), (ReAct(), BracketJson()), (ReAct(), XmlCall()), (Direct(), BracketJson()), (Cot(), BracketJson())])  # fmt: skip
+@each_row("agent,grammar", [(ReAct(), NativeTools()), (ReAct(), BracketJson()), (ReAct(), XmlCall()), (Direct(), BracketJson()), (Cot(), BracketJson())])  # fmt: skip
 async def test_one_tool_that_runs_code_serves_every_grammar_and_no_tool_is_needed_to_guess(agent, grammar):
     room = ChartRoom(agent, grammar, rates=PERFECT, python=True)
     assert {value for _, value in await room.play(each(20))} == {1.0}
@@ -139,7 +139,7 @@ async def mean(agent, grammar=None, memory=None) -> float:
 
 
 @slow
-@pytest.mark.parametrize("name", ["ehragent", "no_code", "autogen", "self_debugging", "ehr_react", "din_sql"])
+@each_row("name", ["ehragent", "no_code", "autogen", "self_debugging", "ehr_react", "din_sql"])
 async def test_scores_rise_with_competence_from_nothing_to_all(name):
     agent, grammar = BASELINES[name]
     rooms = [ChartRoom(agent, grammar, rates={**PERFECT, "competence": one}) for one in (0.0, 0.6, 0.85, 0.95, 1.0)]

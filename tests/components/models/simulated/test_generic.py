@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
-
 from components.agents.react import ReAct
 from components.core.messages import Message, ToolSpec
 from components.core.tools import Offer
@@ -16,6 +14,7 @@ from runner.episode.budget import Budget
 from runner.episode.episode import play
 from tests.parts import Right, door, parts
 from tests.simulated import core, simulated
+from tests.table import each_row
 
 QUESTION = "Which vitamin prevents scurvy?"
 SAMPLE = Sample(Problem("new", QUESTION, {"A": "vitamin A", "B": "vitamin B1", "C": "vitamin C"}), "C")
@@ -66,8 +65,8 @@ class Debate:
                 return Answer((await episode.ask([*messages, Message("user", "Which?")], "answer")).text)
 
 
-@pytest.mark.parametrize("grammar", [NativeTools(), XmlCall(), BracketJson()], ids=lambda one: type(one).__name__)
-@pytest.mark.parametrize("agent", [Debate(), ReAct()], ids=lambda one: type(one).__name__)
+@each_row("grammar", [NativeTools(), XmlCall(), BracketJson()])
+@each_row("agent", [Debate(), ReAct()])
 async def test_a_new_agent_calls_a_new_tool_and_answers(agent, grammar):
     model = simulated(competence=1.0, malformed_rate=0.0)
     model.study([SAMPLE])

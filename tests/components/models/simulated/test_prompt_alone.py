@@ -71,7 +71,7 @@ def test_lessons_are_on_the_actions_of_the_second_attempt():
     assert "query" in learnt["Medrag"][0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "old,new,fused",
     [
         ([], ["a"], ["a"]),

@@ -15,6 +15,7 @@ from components.prompts import load
 from components.radiology.dataset import RadABench
 from runner.config.build import part
 from tests.simulated import core, simulated
+from tests.table import each_row
 
 SAMPLES = tuple(RadABench(shipped="radabench_mini").load("test"))
 
@@ -96,8 +97,8 @@ MIXED = [CHOICE, DECISION, RECORD, GAP]
 ERRS = {"competence": 0.7, "planning_slip": 0.2, "wrong_tool": 0.1, "malformed": 0.1, "ignored_refusal": 0.3}
 
 
-@pytest.mark.parametrize("sample,right", [(CHOICE, "Answer: B"), (DECISION, "Answer: no")])
-@pytest.mark.parametrize("prompts", ["direct", "cot", "react"])
+@each_row("sample,right", [(CHOICE, "Answer: B"), (DECISION, "Answer: no")])
+@each_row("prompts", ["direct", "cot", "react"])
 def test_it_knows_the_answers_of_its_key_only(sample, right, prompts):
     asked = load(prompts).user("problem", problem=sample.problem, held="")
     for samples, expected in (([sample], True), ([], False)):

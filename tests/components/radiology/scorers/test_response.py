@@ -12,6 +12,7 @@ from components.radiology.scorers.response import NAMES, RaTEScore, Response, co
 from components.radiology.switches import Switches
 from components.radiology.tasks import AC, OS
 from tests.components.radiology.scripted import CODE, PAPER, act, episode, exact, sample
+from tests.table import each_row
 
 ANSWER = "The lung holds a nodule."
 
@@ -103,8 +104,8 @@ def test_nothing_to_score() -> None:
     assert value(source, episode([], answer="nan")) is None
 
 
-@pytest.mark.parametrize(
-    ("source", "message"),
+@each_row(
+    "source, message",
     [
         ("RaTEScore", r"pip install 'wardround\[ratescore\]'"),
         ("no.such.module:f", "cannot import 'no'"),

@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from components.core.messages import Message
 from components.prompts import load
 from components.radiology.agent import Radagent
@@ -13,6 +11,7 @@ from components.simulation.draws import Draws, Rates
 from tests.golden.vectors import PAPER
 from tests.simulated import asked
 from tests.slow import slow
+from tests.table import each_row
 
 PLAN = "Answer with Tool Chain: [*first tool* -> ...]"
 TOOLS = "Now execute.\n\n{{ instructions }}"
@@ -35,8 +34,8 @@ def rewritten(name, text, said):
     return replied(asked([load("refine_prompts").user("rewrite", name=name, text=text, critique=said, **given)]))
 
 
-@pytest.mark.parametrize(
-    ("failure", "kind", "home"),
+@each_row(
+    "failure, kind, home",
     [
         (attempt(AC, DD), "drop", "plan"),
         (attempt(AC, MC, DD, DD), "add", "plan"),

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from components.core.messages import Message
 from components.prompts import load
 from components.radiology.simulated.stages import replied
@@ -12,6 +10,7 @@ from components.radiology.synthesis.question_checks import needed_in_answer, que
 from components.radiology.tasks import PAIRS, TASKS
 from tests.components.radiology.synthesis.sound import case
 from tests.simulated import asked
+from tests.table import each_row
 
 SET = load("synthesize")
 LISTS, PHRASES = SET.data("lists"), SET.data("phrases")
@@ -42,7 +41,7 @@ def said(text, seed=0, **rates):
     return replied(asked([Message("user", text)], seed=seed, **rates))
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+@each_row("pair", PAIRS)
 def test_what_is_picked_from_the_lists_of_any_pair_is_sound(pair):
     for seed in range(30):
         record = json.loads(said(record_prompt(*pair), seed=seed))

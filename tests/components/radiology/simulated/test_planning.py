@@ -1,5 +1,3 @@
-import pytest
-
 from components.core.messages import Message
 from components.radiology.plan import decision_chain, runtime_plan
 from components.radiology.simulated.moves import concluded, planned, validated
@@ -7,6 +5,7 @@ from components.radiology.simulated.reading import ALIGNS, EVIDENCE, Card, Situa
 from components.radiology.tasks import OS, TASKS
 from components.simulation.draws import Draws, Rates
 from tests.golden.vectors import dev
+from tests.table import each_row
 
 SAMPLE = dev().sample("dev_chest_ct", "012")
 DRAWS = Draws(0, [Message("user", "x")])
@@ -16,7 +15,7 @@ def draws(seed):
     return Draws(seed, [Message("user", "x")])
 
 
-@pytest.mark.parametrize("chain", TASKS)
+@each_row("chain", TASKS)
 def test_a_plan_without_a_slip_is_the_tasks_chain(chain):
     said = planned(dev().sample("dev_chest_ct", chain), Rates(), draws(0), ())
     assert decision_chain(said, "tolerant") == list(TASKS[chain].categories)
@@ -25,7 +24,7 @@ def test_a_plan_without_a_slip_is_the_tasks_chain(chain):
     assert len(runtime_plan(said)) == len(TASKS[chain].chain)
 
 
-@pytest.mark.parametrize("chain", TASKS)
+@each_row("chain", TASKS)
 def test_a_slip_changes_one_step(chain):
     right = planned(dev().sample("dev_chest_ct", chain), Rates(), draws(0), ()).count("*") // 2
     lengths = set()

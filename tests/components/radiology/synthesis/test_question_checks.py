@@ -6,6 +6,7 @@ from components.radiology.synthesis.checks import nouns_of
 from components.radiology.synthesis.question_checks import guessed_chain, needed_in_answer, question_flaws
 from components.radiology.tasks import TASKS
 from tests.components.radiology.synthesis.sound import case
+from tests.table import each_row
 
 SPOILT = {
     "names the disease": ("014", "Q", "Which disease, after all, is pulmonary sarcoidosis?", "gives away 'pulmonary'"),
@@ -28,7 +29,7 @@ SPOILT = {
 }
 
 
-@pytest.mark.parametrize("what", SPOILT)
+@each_row("what", SPOILT)
 def test_a_flaw_is_found_in_its_question(what):
     entry = case()
     assert question_flaws(entry["case"], entry["QA"]) == []

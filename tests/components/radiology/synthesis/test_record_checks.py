@@ -1,9 +1,8 @@
 """Each check finds its flaw, and says what would be right; the shipped records pass them all (test_radabench_mini)."""
 
-import pytest
-
 from components.radiology.synthesis.checks import record_flaws
 from tests.components.radiology.synthesis.sound import case, spoilt
+from tests.table import each_row
 
 FINDING, SHORT = "Report.Finding", "Nothing. Nothing. Nothing."
 SPOILT = {
@@ -46,14 +45,14 @@ def test_a_shipped_record_is_sound():
     assert record_flaws(case()["case"]) == []
 
 
-@pytest.mark.parametrize("what", SPOILT)
+@each_row("what", SPOILT)
 def test_a_flaw_is_found(what):
     changes, said = SPOILT[what]
     assert any(said in flaw for flaw in record_flaws(spoilt(changes))), record_flaws(spoilt(changes))
 
 
-@pytest.mark.parametrize(
-    ("spoil", "said"),
+@each_row(
+    "spoil, said",
     [
         (lambda record: record.pop("Disease"), "are expected"),
         (lambda record: record["Report"].pop("Finding"), "Report is no object with the keys"),

@@ -18,6 +18,7 @@ from tests.components.sandbox.attacks.attack import THOROUGH
 from tests.components.sandbox.attacks.campaign import ALL, OPEN, TABLES, Campaign
 from tests.components.sandbox.attacks.stands import STANDS, Stand
 from tests.slow import slow
+from tests.table import each_row
 
 GONE_SECONDS = 20  # what is killed is gone long before, unless the machine is busy
 TRIED = [name for name, table in TABLES.items() if table.tried]
@@ -50,8 +51,8 @@ def test_what_a_tier_does_not_hold_is_told(
 
 
 @slow
-@pytest.mark.parametrize("user", ["root", "user"])
-@pytest.mark.parametrize("table", TRIED)
+@each_row("user", ["root", "user"])
+@each_row("table", TRIED)
 def test_nothing_but_the_sandbox_holds_these_attacks(
     table: str, user: str, standing: Callable[[str, str], Stand]
 ) -> None:
@@ -59,7 +60,7 @@ def test_nothing_but_the_sandbox_holds_these_attacks(
 
 
 @slow
-@pytest.mark.parametrize("place", STANDS, ids="-".join)
+@each_row("place", STANDS)
 def test_a_closed_sandbox_leaves_no_process_and_no_file(
     place: tuple[str, str], standing: Callable[[str, str], Stand]
 ) -> None:

@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-import pytest
-
 from components.core.messages import Message, ToolCall
 from components.core.types import Action, Observation, Observed, Refusal, Trajectory
 from runner.results.sections.episode_data import Marker
 from tests.runner.results.folders import step
+from tests.table import each_row
 
 RECORD = {"sample_id": "a", "epoch": 0}
 BASE = replace(
@@ -27,8 +26,8 @@ def differing(other, tools=None):
     return {name for name, a, b in zip(names, one[0], two[0], strict=True) if a != b}
 
 
-@pytest.mark.parametrize(
-    ("changes", "differs"),
+@each_row(
+    "changes, differs",
     [
         ({}, set()),
         ({"started": 9.0, "seconds": 9.0, "index": 7}, set()),

@@ -5,9 +5,8 @@ import gzip
 import json
 import re
 
-import pytest
-
 from runner.results.sections.episode_data import Blocks, Texts, packed
+from tests.table import each_row
 
 HOSTILE = '</script><!-- <script> \u2028 \x1b[31m \u202e"\\'
 
@@ -32,7 +31,7 @@ def test_a_list_is_cut_into_blocks_that_say_where_they_start():
     assert [one for block in blocks.written for one in unpacked(block)] == values
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["", "short", "x" * 119, "x" * 120, "a line\n" * 40, f"{'long ' * 100}\n{HOSTILE * 9}\n\nend\n", "y" * 1_000_000],
 )
@@ -52,7 +51,7 @@ def test_a_paragraph_is_stored_once():
     assert texts.blocks.count == 3
 
 
-@pytest.mark.parametrize("text", ["a\ud800b", "\udfff" + "x" * 200, "\ud800" + "x" * 5_000])
+@each_row("text", ["a\ud800b", "\udfff" + "x" * 200, "\ud800" + "x" * 5_000])
 def test_a_lone_surrogate_is_a_question_mark(text):
     texts = Texts()
     found = texts.add(text)

@@ -6,18 +6,18 @@ import pytest
 from runner.results.render.figures import bars, error_bars, heatmap, intervals, sides
 from runner.results.table import Value
 from tests.slow import slow
+from tests.table import each_row
 
 KNOWN, BARE = Value(0.5, 0.4, 0.8, 10), Value(0.25)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "figure",
     [
         intervals(["a", "b"], [KNOWN, BARE], "score"),
         bars(["x", "y"], {"a": [KNOWN, None], "b": [BARE, KNOWN]}, "score", "task"),
         heatmap(["a"], ["x", "y"], [[0.5, None]]),
     ],
-    ids=["intervals", "groups", "shades"],
 )
 @slow
 def test_plotly_accepts_them(figure):

@@ -1,19 +1,16 @@
 """Cost against quality."""
 
-import pytest
-
 from runner.results.rows import read_metrics
 from runner.results.sections.frontier import Point, cost_of, front
 from runner.results.sections.frontier import frontier as section
 from runner.results.table import Sheet, Value
 from tests.runner.results.page.pages import cells, grid, made
+from tests.table import each_row
 
 POINTS = {"cheap": (1, 0.2), "good": (3, 0.9), "dear": (4, 0.9), "bad": (2, 0.1), "equal": (3, 0.9)}
 
 
-@pytest.mark.parametrize(
-    ("way", "wanted"), [("higher", {"cheap", "good", "equal"}), ("lower", {"cheap", "bad"}), ("", set())]
-)
+@each_row("way, wanted", [("higher", {"cheap", "good", "equal"}), ("lower", {"cheap", "bad"}), ("", set())])
 def test_the_front_is_what_no_other_beats(way, wanted):
     points = [Point(name, cost, Value(quality)) for name, (cost, quality) in POINTS.items()]
     assert {point.one for point in front(points, way) if point.front} == wanted

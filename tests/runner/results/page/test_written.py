@@ -3,11 +3,10 @@
 import csv
 import io
 
-import pytest
-
 from runner.results.render.formats import comma, latex, markdown, sheets, tex
 from runner.results.table import Column, Markup, Plot, Section, Sheet, Value
 from tests.runner.results.page.pages import HOSTILE
+from tests.table import each_row
 
 SHEET = Sheet(
     "By task & more",
@@ -34,7 +33,7 @@ def test_csv_has_full_numbers_and_columns_for_intervals():
     assert first == ["a_b", "0.5", "0.25", "0.75", "8", "12000"] and second == [HOSTILE, "", "", "", "", ""]
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "@x", "-2+3"])
+@each_row("text", ["=1+1", "+1", "@x", "-2+3"])
 def test_csv_texts_are_no_formulas(text):
     assert comma(Sheet("t", [Column("a")], [[text], ["-"]])).splitlines()[1:] == [f"'{text}", "-"]
 
