@@ -9,12 +9,19 @@ import ast
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from statistics import median
 
 TOP = ("components", "runner")
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 Graph = Mapping[str, set[str]]
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(path.read_text())
 
 
 def modules_of(root: Path) -> dict[str, Path]:
@@ -29,7 +36,7 @@ def imports_of(modules: Mapping[str, Path]) -> dict[str, set[str]]:
 
 
 def _imported(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -50,18 +57,25 @@ def packages_of(graph: Graph, modules: Mapping[str, Path]) -> dict[str, set[str]
 
 def circles_of(graph: Graph) -> list[list[str]]:
     """Groups of nodes that reach each other (strongly connected components of two nodes or more)."""
+    found, rest = [], dict(graph)
+    while True:
+        try:
+            TopologicalSorter(rest).prepare()
+            return sorted(found)
+        except CycleError as error:
+            start = error.args[1][0]
+        group = {name for name in _reached(start, rest) if start in _reached(name, rest)}
+        found.append(sorted(group))
+        rest = {name: others - group for name, others in rest.items() if name not in group}
 
-    @cache
-    def reached(start: str) -> frozenset[str]:
-        seen, todo = set(), list(graph[start])
-        while todo:
-            if (one := todo.pop()) not in seen:
-                seen.add(one)
-                todo += graph[one]
-        return frozenset(seen)
 
-    groups = {frozenset({name, *(one for one in reached(name) if name in reached(one))}) for name in graph}
-    return sorted(sorted(group) for group in groups if len(group) > 1)
+def _reached(start: str, graph: Graph) -> set[str]:
+    seen, todo = set[str](), list(graph[start])
+    while todo:
+        if (one := todo.pop()) not in seen:
+            seen.add(one)
+            todo += graph[one]
+    return seen
 
 
 def chain_of(graph: Graph) -> list[str]:
@@ -78,7 +92,7 @@ def chain_of(graph: Graph) -> list[str]:
 
 def probes_in(paths: Iterable[Path]) -> int:
     """Calls of getattr and hasattr."""
-    calls = (node for path in paths for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    calls = (node for path in paths for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call))
     return sum(isinstance(call.func, ast.Name) and call.func.id in ("getattr", "hasattr") for call in calls)
 
 
@@ -91,7 +105,7 @@ def figures_of(root: Path) -> dict[str, str]:
     functions = sorted(
         node.end_lineno - node.lineno + 1
         for path in modules.values()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, FUNCTIONS) and node.end_lineno
     )
     importers = [sum(name in imported for imported in graph.values()) for name in modules]

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+_PARAM = type(pytest.param())  # a row with an id
+
 
 def each_row(names: str, rows: Collection[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Run a test for every row, in place of ``pytest.mark.parametrize``; fixtures are shared by all rows.
@@ -15,7 +17,8 @@ def each_row(names: str, rows: Collection[Any]) -> Callable[[Callable[..., Any]]
     The first row that fails ends the test, and a note names it. A test is skipped when all its rows are.
     """
     keys = [name.strip() for name in names.split(",")]
-    cases = [dict(zip(keys, row if len(keys) > 1 else (row,), strict=True)) for row in rows]
+    values = [row.values if isinstance(row, _PARAM) else row if len(keys) > 1 else (row,) for row in rows]
+    cases = [dict(zip(keys, row, strict=True)) for row in values]
 
     def decorate(check: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.iscoroutinefunction(check):

@@ -51,10 +51,9 @@ def packages() -> Mapping[str, set[str]]:
     return measure.packages_of(graph(), MODULES)
 
 
-@cache
 def tree_of(name: str) -> ast.Module:
     """The syntax tree of a module."""
-    return ast.parse(MODULES[name].read_text())
+    return measure.tree_of(MODULES[name])
 
 
 @cache

@@ -7,6 +7,7 @@ import pytest
 from components.models.simulated.serve import Server
 from tests.acceptance.command import KILL, Served, endpoint, here, start, told
 from tests.acceptance.own import Voice
+from tests.slow import slow
 
 SAMPLES, CALLS, CONNECTIONS, SEEDS = 20, 5, 15, (0, 1, 2)
 WORDS = (
@@ -43,6 +44,7 @@ def test_every_job_is_whole(killed):
         assert len(told(folder / f"seed-{seed}")) == SAMPLES
 
 
+@slow
 def test_what_jobs_have_in_common_is_asked_once(tmp_path):
     with Served(Server(Voice(), latency=0.01)) as served:
         done = here(tmp_path, *WORDS, "dataset.n=10,20", *endpoint(served.url))

@@ -8,10 +8,12 @@ import time
 from pathlib import Path
 
 from runner import doctor
+from tests.slow import slow
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@slow
 def test_the_whole_is_told_in_one_table_and_the_default_run_works(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "never-to-be-shown")

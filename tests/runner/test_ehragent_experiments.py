@@ -8,6 +8,7 @@ from hydra import compose
 
 from runner.config.catalogue import CONF
 from tests.composing import composing
+from tests.slow import slow
 from tests.table import each_row
 
 FOLDER = CONF / "experiment" / "ehragent"
@@ -32,6 +33,7 @@ def test_each_question_has_an_experiment():
     assert all(agents[-1] == "ehragent" or agents[0] == "ehragent" for agents in EXPERIMENTS.values())
 
 
+@slow
 @each_row("agent", sorted({agent for found in EXPERIMENTS.values() for agent in found}))
 def test_each_of_their_agents_brings_data_tools_scores_and_the_memory_it_shows(agent, hydra):
     cfg = compose("config", [f"agent={agent}"], return_hydra_config=True)

@@ -101,6 +101,7 @@ async def test_each_method_of_table_1_is_sent_the_same_four_demonstrations_in_it
         assert [one.id for one in shown(knowledge, database)] == [f"{database}-{n}" for n in (1, 2, 3, 4)]
 
 
+@slow
 @each_row("profile", ["paper", "code"])
 @each_row("agent", ALL)
 async def test_each_method_of_table_1_is_sent_the_same_metadata(agent, profile, parts_of):

@@ -6,6 +6,7 @@ import pytest
 
 from runner.report import main
 from tests.runner.rating.cases import GRADED, WORDS, settle
+from tests.slow import slow
 
 JUDGED = ("scorer=[told,judged]",)
 FAILURES = "rubrics@scorer.judged.rubric=medagents_errors"
@@ -20,6 +21,7 @@ def records(home):
     return [json.loads(line) for line in (home.path / "one" / "records.jsonl").read_text().splitlines()]
 
 
+@slow
 def test_grades_stand_in_records_apart_from_what_the_agent_cost_and_are_read_from_there(home):
     assert played(home, *GRADED, "budget.sample.calls=1").code == 0
     found = {record["sample_id"]: record for record in records(home)}

@@ -20,6 +20,7 @@ from tests.components.models.conftest import serving_chat
 from tests.composing import composing
 from tests.golden.vectors import CODE, PAPER
 from tests.simulated import simulated
+from tests.slow import slow
 from tests.table import each_row
 
 FOLDER = CONF / "experiment" / "radabench"
@@ -68,6 +69,7 @@ EVERY = [
 ]
 
 
+@slow
 @each_row("choice", EVERY)
 async def test_under_the_published_code_no_request_has_a_temperature_but_the_users_own(hydra, choice):
     async with serving_chat() as server:

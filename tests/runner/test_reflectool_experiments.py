@@ -137,6 +137,7 @@ def test_table_3_has_each_part_left_out_and_unchecked_steps_as_one_row(tmp_path)
         assert fixed is job.endswith("long_term-False")
 
 
+@slow
 @pytest.mark.parametrize(
     ("agent", "words", "shown"),
     [

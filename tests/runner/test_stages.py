@@ -102,6 +102,7 @@ def test_records_are_written_and_played(plainly, home):
     assert sorted(os.listdir(home.path / path)) == [".lock", "manifest.json", "rejected.jsonl", "test.json"]
 
 
+@slow
 def test_a_synthesis_that_accepts_nothing_has_failed(plainly):
     done = plainly("stage=synthesize", "stage.anatomies=[Spine]", "stage.modalities=[CT]", "model.malformed_rate=1")
     assert done.code == 1 and "0 of 1 accepted" in done.out and "3 x no JSON object can be read" in done.out

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from runner.storage import records
 from runner.storage.texts import TextReader
+from tests.slow import slow
 
 OURS = ("one line", "nothing else", "reason step by step", "reply with", "solved question", "<letter>")
 
@@ -18,6 +19,7 @@ def asked(folder: Path) -> list[list[str]]:
     return found
 
 
+@slow
 def test_the_messages_of_the_baselines_hold_the_published_words_and_no_instruction_of_ours(home):
     agents = ("zero_shot", "zero_shot_cot")
     words = (f"agent={','.join(agents)}", "dataset=cab_mini", "dataset.tasks=[medqa]", "dataset.per_task=3")

@@ -8,6 +8,7 @@ from components.ehr.errors import EhrError
 from components.ehr.filtering import filter_rows
 from components.ehr.tables import framed
 from tests.components.ehr.ward import in_memory, ward
+from tests.slow import slow
 from tests.table import each_row
 
 
@@ -123,6 +124,7 @@ def test_frames_that_code_made_are_filtered_too():
     assert filter_rows(pd.DataFrame({"A": ["x", "y"]}), "A=y")["A"].tolist() == ["y"]
 
 
+@slow
 @each_row(
     "condition",
     [

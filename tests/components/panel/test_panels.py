@@ -53,6 +53,7 @@ async def played(agent: Any, competence: float, seeds: int = 6) -> tuple[float, 
     return fmean(right), fmean(agreed) if agreed else None
 
 
+@slow
 async def test_a_panel_without_tools_knows_records_little_better_than_a_direct_answer():
     found = {}
     for name, agent in (("direct", Direct()), ("panel", panel(1, 2))):

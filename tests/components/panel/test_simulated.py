@@ -12,6 +12,7 @@ from components.simulation.asked import Voice
 from tests.components.cab.simulated.clinic import ALL
 from tests.simulated import asked
 from tests.simulated import core as made
+from tests.slow import slow
 from tests.table import each_row
 
 CHOICES = {"A": "liver", "B": "pancreas", "C": "spleen", "D": "kidney"}
@@ -101,6 +102,7 @@ def test_a_report_favours_what_most_analyses_favour_and_of_equals_the_first():
     assert nothing.parsed and not favoured_answers(nothing.total_analysis)
 
 
+@slow
 @each_row(
     "favourite, competence, rate",
     [
@@ -168,6 +170,7 @@ def test_the_decision_follows_what_it_is_shown():
     assert said(ask("decide", material=standing("Nothing.")), None) == "Option: not known"
 
 
+@slow
 def test_malformed_replies_come_at_every_stage_at_their_rate():
     core = made([SAMPLE, OPEN], malformed=0.3)
     for messages in (one for stage in STAGES.values() for one in stage[:2]):

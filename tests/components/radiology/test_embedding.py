@@ -78,6 +78,7 @@ def table(place):
     return [*csv.DictReader((place / POINTS).read_text().splitlines())]
 
 
+@slow
 async def test_a_point_per_record_coloured_by_anatomy(tmp_path, library):
     stage = EmbedRecords(SentenceEmbedding(), folder=str(tmp_path / "map"))
     bench = Desk()

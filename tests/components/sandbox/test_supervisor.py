@@ -42,7 +42,7 @@ def test_a_worker_has_none_of_the_descriptors_of_others():
 
     def live(*own):
         held = set()
-        for one in range(64):
+        for one in range(1024):
             try:
                 os.fstat(one)
                 held.add(one)

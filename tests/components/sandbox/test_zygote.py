@@ -94,6 +94,7 @@ async def test_sandboxes_of_one_process_share_a_zygote_that_outlives_them():
     assert not warm.alive
 
 
+@slow
 @pytest.mark.parametrize(("tier", "alike"), [("rlimits", True), ("bwrap", False)])
 def test_only_a_tier_whose_folders_are_made_with_it_has_a_zygote_for_each_size(tier, alike):
     if tier == "bwrap" and (reason := flaw(tier)):

@@ -94,7 +94,7 @@ def test_every_preset_is_a_whole_model_config(keys):
             assert model.provider == "vllm" or model.price_row.source == "model.price", name
 
 
-@pytest.mark.parametrize("node", [pytest.param(node, id=name) for name, node in PRESETS.items() if "retired" in node])
+@each_row("node", [pytest.param(node, id=name) for name, node in PRESETS.items() if "retired" in node])
 def test_what_is_nearest_can_be_chosen_and_lasts_as_long(node):
     end = Retired(**node["retired"])
     assert end.instead in KNOWN
@@ -123,6 +123,7 @@ def test_a_published_backbone_is_found_by_the_name_of_its_choice(paper):
     assert published.backbones.keys() <= BACKBONES[paper].keys()
 
 
+@slow
 @each_row("experiment", SWEEPS)
 def test_experiments_over_models_list_choices_and_compose_with_them(experiment):
     names = listed(experiment)

@@ -7,6 +7,7 @@ import pytest
 from components.core.messages import Message, Usage
 from components.core.types import Step, Trajectory
 from runner.job.preflight import Estimate, Pilot, estimate, sum_of, wall_time
+from tests.slow import slow
 
 
 def pilot(usages, seconds=3.0, replayed=False, **more):
@@ -21,6 +22,7 @@ def pilot(usages, seconds=3.0, replayed=False, **more):
 ONE = [Usage(10, 2, 0.1)]
 
 
+@slow
 def test_a_total_is_the_mean_times_the_number_and_its_interval_students():
     found = estimate([1.0, 2.0, 3.0, 4.0], 100)
     spread = 100 * math.sqrt((1 - 0.04) * (5 / 3) / 4)

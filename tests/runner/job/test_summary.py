@@ -5,6 +5,7 @@ import json
 from runner.job.summary import undirected_scores
 from runner.results.runs import Run
 from tests.runner.results.folders import write
+from tests.slow import slow
 
 TASKS = """
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Averaged(Right):
 """
 
 
+@slow
 def test_one_task_per_job_is_averaged_over_the_jobs_and_calls_are_added_up(home):
     path = home.path / "mine" / "parts.py"
     path.write_text(path.read_text() + TASKS)

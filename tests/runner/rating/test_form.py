@@ -6,6 +6,7 @@ from runner.rating.sheets import form, read_sheets
 from runner.results.runs import Run
 from tests.browser import needs_browser, opened
 from tests.runner.rating.cases import SMALL, key
+from tests.slow import slow
 
 HOSTILE = '</pre></article><script>alert(1)</script><img src=x onerror="alert(2)">"\'&amp;'
 ITEM = Item(Run(Path("x"), {}, {}), "s1", 0, "p1", {"Question": HOSTILE, "<b>": "x"}, ['data:image/png;base64,"x'])
@@ -74,6 +75,7 @@ def test_every_category_of_every_field_can_be_picked():
     ]
 
 
+@slow
 @needs_browser
 async def test_what_is_filled_in_a_browser_is_saved_as_a_sheet(tmp_path):
     page = tmp_path / "rater_1.html"

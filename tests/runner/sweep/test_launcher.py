@@ -10,6 +10,7 @@ from components.core.errors import ConfigError
 from runner.job.plan import cells
 from runner.storage.records import RecordWriter
 from runner.sweep.launcher import Sweeper
+from tests.slow import slow
 from tests.table import each_row
 
 
@@ -247,6 +248,7 @@ def test_each_job_has_its_own_log(home):
         assert log.count("begun: ") == 1 and log.count("complete: ") == 1
 
 
+@slow
 def test_the_same_folder_goes_on(home):
     """Finished jobs are left alone, unfinished ones continued, new ones added."""
     words = ("seed=0,1", "model.max_connections=1")

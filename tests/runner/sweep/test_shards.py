@@ -47,6 +47,7 @@ def test_every_job_of_a_sweep_is_parted(home, launcher):
         assert read(home.path / "parted" / job) == read(home.path / "whole" / job)
 
 
+@slow
 def test_reports_count_what_is_merged_and_not_its_parts(home, capsys):
     from runner.report import main
 

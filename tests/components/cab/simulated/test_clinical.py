@@ -13,6 +13,7 @@ from components.simulation.history import REFINE, SELECT
 from components.sql.cleaning import clean_sql
 from tests.components.cab.simulated.clinic import ALL, of, toolset
 from tests.simulated import core as made
+from tests.slow import slow
 from tests.table import each_row
 
 GRAMMARS = {"bracket": BracketJson(), "xml": XmlCall()}
@@ -77,6 +78,7 @@ NASTY = [
 ]
 
 
+@slow
 @each_row("grammar", ["bracket", "xml", "native", "none"])
 def test_nothing_that_a_prompt_holds_makes_it_raise(core, grammar):
     samples = [ALL[n] for n in range(0, len(ALL), 96)]

@@ -8,6 +8,7 @@ from components.core.types import Problem, Sample
 from components.ehr.simulated.steps import code, right_cells
 from components.prompts import load
 from tests.components.ehr.simulated.chartroom import case
+from tests.slow import slow
 from tests.table import each_row
 
 SQL = "select patients.gender from patients where patients.subject_id = 7"
@@ -104,6 +105,7 @@ def replied(messages, seeds, competence):
     return said([Message(*one) for one in messages], seeds=seeds, competence=competence)
 
 
+@slow
 @each_row(
     "more, less",
     [
@@ -136,6 +138,7 @@ def test_what_is_mended_is_what_failed_and_not_what_the_key_holds():
     assert share(after(extra, CAUSE, FULL), mended) > 0.8 and share(after(extra, CAUSE)) < 0.05
 
 
+@slow
 @each_row("saw", [CAUSE, TOLD, ERROR, "", "[]"])
 def test_without_competence_nothing_is_mended_and_with_all_of_it_everything(saw):
     shares = [share(after(SLIP, saw, FULL), seeds=SEEDS, competence=c) for c in (0.0, 0.5, 0.85, 0.97, 0.9999, 1.0)]
@@ -147,6 +150,7 @@ def test_what_failed_though_it_was_right_is_done_in_the_other_way():
     assert set(said(after(PROGRAM, ERROR))) == {sql}
 
 
+@slow
 @each_row("nothing", ["[]", "None", ""])
 def test_what_gave_nothing_is_looked_at_again_once_whether_it_is_right_or_not(nothing):
     slipped = PROGRAM.replace("=7", "!=7")

@@ -34,6 +34,7 @@ from tests.table import each_row
 LIMIT = 60
 
 
+@slow
 @each_row("name", ["ehragent", "no_code", "self_debugging", "din_sql", "react_native"])
 async def test_a_core_that_never_errs_is_right(name):
     agent, grammar = BASELINES[name]

@@ -9,6 +9,7 @@ from components.panel.simulated import Expert, favoured_answers
 from components.prompts import load
 from components.simulation.asked import Voice
 from tests.simulated import asked
+from tests.slow import slow
 from tests.table import each_row
 
 SQL = "select count(*) from admissions where admissions.subject_id in ( select patients.subject_id from patients where patients.gender = 'm' )"
@@ -55,6 +56,7 @@ def caused(ran, failed, **rates):
     return said(asking("ehragent", "debug", cell=ran, failed=failed), **rates)
 
 
+@slow
 @each_row(
     "ran, failed, told",
     [

@@ -10,6 +10,7 @@ from components.ehr.simulated.mistakes import loud_mistake, silent_mistake, wron
 from components.ehr.simulated.queries import plan, program, sql_cell, translate
 from components.simulation.draws import Draws
 from tests.components.ehr.simulated.chartroom import each, questions, toolset
+from tests.slow import slow
 from tests.table import each_row
 
 PROGRAM = "patients = LoadDB('patients')\npatients = FilterDB(patients, 'SUBJECT_ID=7')\nanswer = GetValue(patients, 'GENDER')"
@@ -79,6 +80,7 @@ def rows(sample, gold, sql):
         return None
 
 
+@slow
 def test_a_loud_slip_of_a_statement_fails_and_a_silent_one_gives_something_else():
     found = [(rows(sample, gold, loud_mistake(gold.sql, gold.may_misspell, draws(n))), rows(sample, gold, silent_mistake(gold.sql)),
               rows(sample, gold, gold.sql)) for n, (sample, gold) in enumerate(golds(2))]  # fmt: skip

@@ -10,6 +10,7 @@ from components.radiology.synthesis.question_checks import needed_in_answer, que
 from components.radiology.tasks import PAIRS, TASKS
 from tests.components.radiology.synthesis.sound import case
 from tests.simulated import asked
+from tests.slow import slow
 from tests.table import each_row
 
 SET = load("synthesize")
@@ -41,6 +42,7 @@ def said(text, seed=0, **rates):
     return replied(asked([Message("user", text)], seed=seed, **rates))
 
 
+@slow
 @each_row("pair", PAIRS)
 def test_what_is_picked_from_the_lists_of_any_pair_is_sound(pair):
     for seed in range(30):

@@ -18,6 +18,7 @@ from components.radiology.plan import decision_chain
 from components.radiology.tasks import TASKS
 from tests.golden.vectors import PAPER
 from tests.simulated import core as made
+from tests.slow import slow
 
 GRAMMARS = {"xml_call": XmlCall, "bracket_json": BracketJson, "native_tools": NativeTools}
 
@@ -44,6 +45,7 @@ FORGOTTEN = {
 }
 
 
+@slow
 @pytest.mark.parametrize("what", FORGOTTEN)
 async def test_it_fails_when_the_agents_prompt_forgets(perform, samples, forgetful, what):
     template, changes, label = FORGOTTEN[what]
@@ -61,6 +63,7 @@ async def test_without_a_format_for_the_plan_there_is_no_plan(perform, samples, 
 CARDS = "{% for card in cards %}\n{{ card }}\n{% endfor %}"
 
 
+@slow
 @pytest.mark.parametrize("grammar,agent", [("xml_call", "radagent"), ("bracket_json", "react"), ("xml_call", "react")])
 async def test_without_cards_it_calls_nothing(perform, samples, forgetful, grammar, agent):
     made = GRAMMARS[grammar](prompts=forgetful(grammar, "instructions", {CARDS: ""}))
@@ -76,6 +79,7 @@ async def test_without_the_form_of_an_action_it_writes_none(perform, samples, fo
     assert {one.stop for one in found} == {"failed"} and labels(found) == {"unparsable_reply"}
 
 
+@slow
 @pytest.mark.parametrize("grammar", ["xml_call", "bracket_json"])
 async def test_it_cannot_refuse_where_it_is_not_told_how(perform, samples, forgetful, grammar):
     told = {"xml_call": {"NoCall>": "Nothing>"}, "bracket_json": {"Refuse[": "Nothing["}}[grammar]
@@ -97,6 +101,7 @@ async def test_malformed_replies_come_at_their_rate(perform, samples):
     assert fmean(step.action.error == "unparsable_reply" for step in acts) == pytest.approx(0.2, abs=0.06)
 
 
+@slow
 async def test_planning_slips_come_at_their_rate(perform, samples):
     found = await perform(samples[:55], planning_slip_rate=0.4)
     right = (list(TASKS[sample.metadata["chain"]].categories) for sample in samples)
@@ -104,12 +109,14 @@ async def test_planning_slips_come_at_their_rate(perform, samples):
     assert fmean(changed) == pytest.approx(0.4, abs=0.15)
 
 
+@slow
 async def test_answers_are_right_at_the_rate_of_competence(perform, samples):
     found = await perform(samples[:77], competence=0.7)
     right = [first_part(one) == sample.target["answer"] for one, sample in zip(found, samples, strict=False)]
     assert fmean(right) == pytest.approx(0.7, abs=0.1)
 
 
+@slow
 async def test_wrong_tools_come_at_their_rate(perform, samples):
     """Of first calls, so that one slip does not bring the next: the right one is an anatomy classifier."""
     found = await perform(samples[:88], wrong_tool_rate=0.5)

@@ -22,6 +22,7 @@ def agent(*strategies: str, reflector: Reflect | None = None, **given: str) -> R
     return Radagent(PAPER, strategies=strategies, reflector=reflector or Reflect(), **given)
 
 
+@slow
 @pytest.mark.parametrize("names", PAIRS, ids=lambda names: "+".join(names) or "plain")
 async def test_every_subset_completes_all_tasks_of_three_records_where_the_core_never_errs(perform, samples, names):
     eleven = samples[:33:3]
@@ -81,6 +82,7 @@ def took_another(sample: Sample, one: Trajectory) -> bool:
 SLIPS = {"malformed": malformed, "planning_slip": planned_wrong, "wrong_tool": took_another}
 
 
+@slow
 async def test_examples_lower_malformed_replies_and_not_without_their_replies(perform, samples, forgetful):
     emptied = agent("few_shot", examples=forgetful("radagent_examples", "execution", {"{{ reply }}": "(left out)"}))
     plain, shown, untold = [

@@ -6,6 +6,7 @@ from runner.results.render.formats import page
 from runner.results.sections import episodes
 from tests.browser import needs_browser, opened
 from tests.runner.results.page.played import LONG, WRITTEN, hostile_run, two_runs
+from tests.slow import slow
 
 READY = "document.querySelector('#episodes-viewer').getAttribute('aria-busy') === 'false'"
 OPEN = "document.querySelector('#episodes-dialog[open]')?.getAttribute('aria-busy') === 'false'"
@@ -36,6 +37,7 @@ def shown(tmp_path):
     return show
 
 
+@slow
 @needs_browser
 async def test_the_list_is_searched_sorted_and_read_by_keyboard(runs, shown):
     async with shown(runs) as tab:
@@ -69,6 +71,7 @@ async def test_the_list_is_searched_sorted_and_read_by_keyboard(runs, shown):
         assert not tab.thrown
 
 
+@slow
 @needs_browser
 async def test_a_link_opens_an_episode_whole(runs, shown):
     async with shown(runs, "#episode=one/a%2F1/0") as tab:
@@ -88,6 +91,7 @@ async def test_a_link_opens_an_episode_whole(runs, shown):
         assert not tab.thrown
 
 
+@slow
 @needs_browser
 async def test_two_runs_are_told_apart_where_they_first_differ(runs, shown):
     async with shown(runs) as tab:
