@@ -11,7 +11,6 @@ import orjson
 import pytest
 
 from components.sandbox import Library, Sandbox
-from tests.table import each_row
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)
 FILES = {path: orjson.loads(path.read_bytes()) for path in sorted(FOLDER.glob("medagents_ehragent_*.json"))}
@@ -44,7 +43,7 @@ def errors():
 FOUND = {}
 
 
-@each_row("name, case", CASES.items())
+@pytest.mark.parametrize(("name", "case"), CASES.items(), ids=CASES)
 def test_type_message_and_line_are_those_of_the_cell(name, case):
     expected, error = case["expected"], FOUND[name]
     assert set(case) == {"id", "cell", "expected"} and set(expected) == FIELDS, sorted(expected)
