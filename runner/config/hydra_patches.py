@@ -1,10 +1,11 @@
-"""The only file that replaces private names of Hydra and OmegaConf: composing again takes 60 ms instead of 113."""
+"""The only file that replaces private names of Hydra and OmegaConf: composing again takes a third of the time."""
 
 import gc
 import pickle
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ import hydra
 import omegaconf
 import yaml
 from hydra._internal import config_loader_impl, defaults_list
-from hydra._internal.config_repository import ConfigRepository
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_repository import CachingConfigRepository, ConfigRepository, IConfigRepository
 from hydra._internal.hydra import Hydra
+from hydra.core.default_element import ResultDefault
 from hydra.core.object_type import ObjectType
 from hydra.plugins.config_source import ConfigResult
 from hydra.types import RunMode
-from omegaconf import _utils
+from omegaconf import DictConfig, _utils, flag_override
 
 from runner.config.catalogue import Catalogue
 from runner.config.explain import refuse_illegible
@@ -30,6 +33,7 @@ _NAMES_MODE = re.compile(r"\bmode\b|/hydra\b")
 _COMPOSED_MODE = Hydra.get_mode
 _YAML_LOADER = _utils.get_yaml_loader
 _MAP_OF_CHOICES = defaults_list._create_interpolation_map
+_MERGED = ConfigLoaderImpl._compose_config_from_defaults_list
 
 
 class Kept(ConfigRepository):
@@ -41,6 +45,7 @@ class Kept(ConfigRepository):
     def initialize_sources(self, config_search_path: Any) -> None:
         """Look in these folders from now on."""
         self._kept: dict[str, bytes] = {}
+        self.merged: dict[tuple[str | None, ...], bytes] = {}
         super().initialize_sources(config_search_path)
 
     def load_config(self, config_path: str) -> ConfigResult | None:
@@ -54,14 +59,16 @@ class Kept(ConfigRepository):
         return copied
 
 
+@cache
 def apply_patches() -> None:
-    """Put all in place; of other versions than the known ones, only what decides the mode."""
+    """Put all in place, once per process; of other versions than the known ones, only what decides the mode."""
     gc.set_threshold(200_000, 20, 100)  # configs are trees whose nodes know their parents, made by the ten thousand
     setattr(Hydra, "get_mode", _mode)  # noqa: B010  # a method
     if (hydra.__version__.rpartition(".")[0], omegaconf.__version__.rpartition(".")[0]) != KNOWN:
         return
     setattr(defaults_list, "_create_interpolation_map", _choices)  # noqa: B010  # a name that is not exported
     setattr(config_loader_impl, "ConfigRepository", Kept)  # noqa: B010  # a name that is not exported
+    setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", _merge)  # noqa: B010  # a method
     setattr(_utils, "get_yaml_loader", _yaml_loader)  # noqa: B010  # looked up there for every file
 
 
@@ -72,6 +79,21 @@ def _yaml_loader() -> Any:
     parser = getattr(yaml, "CSafeLoader", None)
     kept = {name: getattr(own, name) for name in ("yaml_constructors", "yaml_implicit_resolvers")}
     return own if parser is None else type("Loader", (parser, own), kept)
+
+
+def _merge(self: ConfigLoaderImpl, defaults: list[ResultDefault], repo: IConfigRepository) -> DictConfig:
+    """The files of a config, merged; Hydra's own, which come first and are the same for all jobs, are merged once."""
+    kept = repo.delegate if isinstance(repo, CachingConfigRepository) else repo
+    if not isinstance(kept, Kept):
+        return _MERGED(self, defaults, repo)
+    head = list(takewhile(lambda one: str(one.package).partition(".")[0] == "hydra", defaults))
+    key = tuple(one.config_path for one in head)
+    if key not in kept.merged:
+        kept.merged[key] = pickle.dumps(_MERGED(self, head, repo), pickle.HIGHEST_PROTOCOL)
+    config: DictConfig = pickle.loads(kept.merged[key])
+    with flag_override(config, "no_deepcopy_set_nodes", True):
+        config.merge_with(_MERGED(self, defaults[len(head) :], repo))
+    return config
 
 
 def _choices(overrides: Any, defaults: Sequence[Any], self_added: bool) -> Any:

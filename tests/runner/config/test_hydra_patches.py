@@ -7,6 +7,8 @@ import omegaconf
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra._internal import config_loader_impl, defaults_list
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_repository import ConfigRepository
 from hydra._internal.hydra import Hydra
 from omegaconf import OmegaConf, _utils
 from yaml.constructor import ConstructorError
@@ -15,6 +17,7 @@ from runner.config.catalogue import CONF
 from runner.config.hydra_patches import (
     _COMPOSED_MODE,
     _MAP_OF_CHOICES,
+    _MERGED,
     _NAMES_MODE,
     _YAML_LOADER,
     KNOWN,
@@ -36,13 +39,14 @@ def composed():
 
 @slow
 def test_configs_are_the_same(monkeypatch):
-    monkeypatch.setattr(config_loader_impl, "ConfigRepository", config_loader_impl.ConfigRepository)
-    monkeypatch.setattr(defaults_list, "_create_interpolation_map", defaults_list._create_interpolation_map)
-    monkeypatch.setattr(Hydra, "get_mode", Hydra.get_mode)
-    monkeypatch.setattr(_utils, "get_yaml_loader", _utils.get_yaml_loader)
-    plain = composed()
-    apply_patches()
-    assert composed() == plain
+    apply_patches.__wrapped__()
+    patched = composed()
+    monkeypatch.setattr(config_loader_impl, "ConfigRepository", ConfigRepository)
+    monkeypatch.setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", _MERGED)
+    monkeypatch.setattr(defaults_list, "_create_interpolation_map", _MAP_OF_CHOICES)
+    monkeypatch.setattr(Hydra, "get_mode", _COMPOSED_MODE)
+    monkeypatch.setattr(_utils, "get_yaml_loader", _YAML_LOADER)
+    assert composed() == patched
 
 
 @pytest.mark.parametrize("text", ["a: 1e3\nb: 1_000\nc: 08:30\nd: on\ne: 2026-01-01\nf: .inf", "a: &x [1, '2']\nb: *x"])
@@ -73,8 +77,9 @@ def test_no_shipped_experiment_makes_all_of_them_be_composed_twice():
         (_COMPOSED_MODE, "compose_config("),  # _mode: the whole config is composed to read one value
         (_YAML_LOADER, "yaml.SafeLoader"),  # _yaml_loader: YAML is read in Python
         (_MAP_OF_CHOICES, "OmegaConf.create("),  # _choices: a config is made, whether or not anything is interpolated
+        (_MERGED, "for default in defaults"),  # _merge: every file is merged for every config
         (
-            config_loader_impl.ConfigLoaderImpl._parse_overrides_and_create_caching_repo,
+            ConfigLoaderImpl._parse_overrides_and_create_caching_repo,
             "CachingConfigRepository(",
         ),  # Kept
     ],
