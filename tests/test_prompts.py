@@ -11,7 +11,7 @@ from components.core.types import Action, Demonstration, Problem
 from components.prompts import load
 from components.radiology.tasks import PLANNING_NAMES, REFUSAL_FIELDS
 from components.rubrics.rubric import Field, Rubric
-from components.verifiers.reflectool import Candidate
+from components.verifiers.select import Candidate
 from tests.table import each_row
 
 PROMPTS = Path(__file__).resolve().parent.parent / "components" / "prompts"

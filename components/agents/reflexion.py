@@ -1,4 +1,10 @@
-"""Reflexion (Shinn et al. 2023): ReAct again, with a lesson from what failed."""
+"""Reflexion: reflect on a trial and try again.
+
+Source: Shinn et al. 2023, arXiv 2303.11366; as a baseline in Liao et al. 2024 (ReflecTool), arXiv 2410.17657, where the
+agent never learns whether it was right and always tries twice. ``oracle`` is the original: it learns it, and stops when
+it is right; results of such runs are marked. ``until: sound`` is the reading of docs/papers/ehragent.md for Shi et al.
+2024 (EHRAgent), arXiv 2401.07128: a trial that failed by what the agent itself can see is repeated.
+"""
 
 from dataclasses import dataclass, replace
 from itertools import pairwise

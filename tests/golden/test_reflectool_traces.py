@@ -14,7 +14,8 @@ import orjson
 import pytest
 
 from components.acting.inner_actions import INNER
-from components.agents.react import ReAct, ReflecTool
+from components.agents.react import ReAct
+from components.agents.reflectool import ReflecTool
 from components.agents.reflexion import Reflexion
 from components.cab.scorers import Cab
 from components.core.errors import ToolError
@@ -26,7 +27,8 @@ from components.grammars.bracket_json import BracketJson, read_call
 from components.memory.learnt import chain_of
 from components.stages.optimize import Optimize
 from components.text.structured import array_in, object_in
-from components.verifiers.reflectool import Refine, Select
+from components.verifiers.refine import Refine
+from components.verifiers.select import Select
 from runner.episode.door import Door
 from runner.episode.episode import Episode, play
 from runner.episode.shared import Parts, Shared

@@ -1,4 +1,4 @@
-from components.agents.react import CotSteps
+from components.agents.reflectool import CotSteps
 from components.core.types import Answer, Sample
 from tests.attempts import CHOICE, Attempt, Echo
 from tests.parts import Intact, parts

@@ -1,4 +1,4 @@
-from components.agents.react import Critic
+from components.agents.critic import Critic
 from components.core.messages import Image, ToolSpec
 from components.core.types import Answer, Failure, Problem
 from tests.attempts import Attempt, Echo, solving

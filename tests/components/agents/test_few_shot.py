@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from components.acting.demonstrations import Example
-from components.agents.direct import FewShot
+from components.agents.few_shot import FewShot
 from components.core.errors import ConfigError
 from components.core.plain import Accept
 from components.core.types import Problem, Sample

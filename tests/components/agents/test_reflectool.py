@@ -1,5 +1,5 @@
 from components.acting.demonstrations import solved_task
-from components.agents.react import ReflecTool
+from components.agents.reflectool import ReflecTool
 from components.core.types import Answer
 from tests.attempts import Attempt, Lessons, solving
 

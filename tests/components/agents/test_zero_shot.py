@@ -1,7 +1,7 @@
 import pytest
 
-from components.agents.direct import ZeroShot
 from components.agents.self_consistency import SelfConsistency
+from components.agents.zero_shot import ZeroShot
 from components.core.errors import ConfigError
 from components.core.types import Problem
 from components.grammars.xml_call import XmlCall

@@ -13,7 +13,8 @@ from components.grammars.xml_call import XmlCall
 from components.panel.agent import MedAgents
 from components.radiology.conditions import Baseline
 from components.radiology.toolset import Radiology
-from components.verifiers.reflectool import Refine, Select
+from components.verifiers.refine import Refine
+from components.verifiers.select import Select
 from runner.episode.door import Door
 from runner.episode.episode import play
 from runner.episode.shared import Parts

@@ -1,7 +1,7 @@
 from components.core.messages import Message, ToolCall, ToolSpec
 from components.prompts import load
 from components.simulation.history import Done, call_in, read_history
-from components.verifiers.reflectool import Candidate
+from components.verifiers.select import Candidate
 
 CARD = ToolSpec("Medrag", "Finds passages.", {"type": "object", "properties": {"query": {"type": "string"}}})
 SYSTEM = Message("system", f"Act.\n{CARD.card_text}\n{{'name': broken\n")

@@ -4,7 +4,7 @@ from components.core.messages import Message, ToolCall
 from components.core.task_text import action_text
 from components.core.types import Verdict
 from components.grammars.native_tools import NativeTools
-from components.verifiers.reflectool import Refine
+from components.verifiers.refine import Refine
 from tests.attempts import Attempt, Echo, Lessons
 from tests.table import each_row
 

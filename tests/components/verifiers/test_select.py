@@ -4,7 +4,7 @@ from components.core.errors import LimitReached, ModelError
 from components.core.messages import Message
 from components.core.task_text import action_text
 from components.core.types import Verdict
-from components.verifiers.reflectool import Select
+from components.verifiers.select import Select
 from tests.attempts import Attempt, Echo, Lessons
 from tests.table import each_row
 

@@ -1,6 +1,6 @@
 from components.core.messages import Message, ToolCall
 from components.core.types import Action, Refusal
-from components.verifiers.reflectool import guide, result_of
+from components.verifiers.refine import guide, result_of
 from tests.attempts import Attempt, Echo, Lessons
 
 SAID = Message("assistant", "x")

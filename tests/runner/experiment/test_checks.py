@@ -6,8 +6,8 @@ import pytest
 from components.core.plain import Accept
 from components.core.traits import Requirements
 from components.core.types import Problem, Sample
+from components.verifiers.refine import Refine
 from components.verifiers.reflect import Reflect
-from components.verifiers.reflectool import Refine
 from runner.config.errors import ConfigErrors
 from runner.experiment.parts import with_provided_verifier
 from tests.parts import Looper, Speaker, parts

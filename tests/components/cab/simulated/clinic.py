@@ -10,7 +10,7 @@ import aiohttp
 import orjson
 import yaml
 
-from components.agents.react import ReflecTool
+from components.agents.reflectool import ReflecTool
 from components.cab.datasets.cab import Cab
 from components.cab.scorers import Cab as Scorer
 from components.core.messages import Completion, Request

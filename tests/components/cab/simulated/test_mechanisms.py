@@ -7,8 +7,10 @@ from typing import Any
 import orjson
 import pytest
 
+from components.agents.critic import Critic
 from components.agents.direct import Cot, Direct
-from components.agents.react import Critic, ReAct, ReflecTool
+from components.agents.react import ReAct
+from components.agents.reflectool import ReflecTool
 from components.agents.reflexion import Reflexion
 from components.cab.simulated.answers import ClinicalKnowledge, is_full
 from components.core.messages import Message
@@ -20,7 +22,8 @@ from components.grammars.xml_call import XmlCall
 from components.models.simulated import Core
 from components.prompts import load
 from components.simulation.history import call_in
-from components.verifiers.reflectool import Candidate, Refine, Select
+from components.verifiers.refine import Refine
+from components.verifiers.select import Candidate, Select
 from tests.components.cab.simulated.clinic import ALL, QUICK, STEADY, Clinic, noting, of, served_alike, toolset
 from tests.simulated import core as made
 from tests.slow import slow
