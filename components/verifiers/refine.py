@@ -1,8 +1,8 @@
 """ReflecTool's iterative refinement of a proposal.
 
-Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, §4.3, equations 7 and 8 (n refinements, all versions shown), and
-the published code (n versions in all, the latest shown). Departures: a rewriting that cannot be read leaves the version
-before it, and ends the refinement.
+Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, §4.3, equations 7 and 8 (n refinements, all versions shown),
+and the published code (n versions in all, the latest shown). Departures: a rewriting that cannot be read leaves the
+version before it, and ends the refinement.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

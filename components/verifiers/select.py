@@ -1,7 +1,7 @@
 """ReflecTool's selection among several proposals.
 
-Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, §4.3, and the published code. The paper samples, the code takes a
-beam of width n; here candidates are sampled. Departures: equal candidates are tried once and, when all are equal,
+Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, §4.3, and the published code. The paper samples, the code takes
+a beam of width n; here candidates are sampled. Departures: equal candidates are tried once and, when all are equal,
 nothing is asked; a choice that cannot be read falls back on the first candidate that worked.
 """
 
