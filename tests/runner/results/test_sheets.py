@@ -20,7 +20,7 @@ def test_a_table_per_metric_and_dataset_and_one_of_effects(tmp_path):
     ]
     made = section(runs, metrics=["score/x", "calls/per_sample"])
     assert [sheet.title for sheet in made.parts] == [
-        "score/x on cab: higher counts as better", "calls/per_sample on cab: lower is taken for better",
+        "score/x on cab: higher counts as better", "calls/per_sample on cab: lower counts as better",
         "main effects and interactions, score/x on cab: higher counts as better",
     ]  # fmt: skip
     first = made.parts[0]
