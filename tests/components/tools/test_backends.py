@@ -4,9 +4,10 @@ import pytest
 
 from components.core.errors import ConfigError, ToolError
 from components.tools.backends import Backend, digest, first_rows, lacking, located, plain
-from components.tools.drugbank import DrugBank, Drugs, DrugTable
-from components.tools.medrag import LocalCorpora, Passages
+from components.tools.drug_table import DrugTable
+from components.tools.drugbank import DrugBank, Drugs
 from components.tools.openfda import OpenFda
+from components.tools.passages import LocalCorpora, Passages
 from tests.components.tools.service import At
 
 
