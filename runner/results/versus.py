@@ -76,7 +76,9 @@ def compared(
                 found.append(Versus(*whose, pairs.unpaired, difference, reach))
     _check(grid, metrics, baselines, found, notes)
     if any("lower" not in row.first.manifest for row in grid.rows):
-        notes.append("older runs do not say for which scores lower is better: higher counts as better for all of theirs")
+        notes.append(
+            "older runs do not say for which scores lower is better: higher counts as better for all of theirs"
+        )
     notes = list(dict.fromkeys([*notes, *_empty(found)]))
     found = [one for one in found if one.difference.metric.n]
     differences = adjusted(one.difference for one in found)
