@@ -19,6 +19,7 @@ from runner.episode.door import Door, InFlight
 from runner.episode.progress import Board
 from runner.experiment.experiment import Experiment
 from runner.storage.journal import Journal
+from runner.terminal.command import print_note
 
 Watch = Callable[[Experiment, Sequence[Mapping[str, Any]]], str | None]  # why to stop a job with these records
 
@@ -103,6 +104,10 @@ class SharedResources:
                 except OSError as error:
                     raise ConfigError(f"run.journal={folder} cannot be used: {error.strerror}") from None
                 self._stack.callback(journal.close)
+                if journal.repaired:
+                    print_note(
+                        f"note: the journal {folder}: segments of killed processes, now sealed: {journal.repaired}"
+                    )
         return Door(
             experiment.models, journal, run_seed=experiment.seed, budget_pool=self._budget_pool,
             replay=replay is not False, in_flight=self._in_flight,

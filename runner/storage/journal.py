@@ -9,9 +9,10 @@ import io
 import logging
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from threading import Lock, Thread
 from typing import Self
 
 from runner.storage import disk, journal_files
@@ -23,22 +24,25 @@ _SEGMENT_ENTRIES = 1 << 14
 _CACHED_MEMBERS = 64
 _MAX_INDICES = 6
 _LIVE_BYTES = 1 << 19
+_LISTINGS = 50
 _LEFTOVER_SECONDS = 3600.0
 
 
 class Journal:
-    """See the module; ``read_only`` creates nothing. For one thread. A process writes a segment of its own, sealed
-    after 16,384 entries and on ``close``. An entry survives kill -9 once ``put`` returned. What can be read: our own
-    entries, what was sealed or dead when the journal was opened (or last sealed a segment), and the first 512 kB, in
-    all, of what other processes were writing when it was opened. Where several segments hold a key, the oldest one's
-    entry counts. ``repaired``: segments of killed processes that were sealed here."""
+    """See the module; ``read_only`` creates nothing. For one thread; indices are merged in another. A process writes
+    a segment of its own, sealed after 16,384 entries and on ``close``. An entry survives kill -9 once ``put`` returned.
+    What can be read: our own entries, what was sealed or dead when the journal was opened (or last sealed a segment),
+    and the first 512 kB, in all, of what other processes were writing when it was opened. Where several segments hold a
+    key, the oldest one's entry counts. ``repaired``: segments of killed processes that were sealed here."""
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder, self.read_only, self.repaired = folder, read_only, 0
         self._writer: Writer | None = None
         self._members: dict[tuple[str, int], list[Entry]] = {}
         self._segments: dict[str, int] = {}  # name -> size
-        self._indices: list[Index] = []
+        self._indices: list[Index] = []  # replaced as a whole: both threads read it
+        self._updating = Lock()  # taken after the folder's lock, never before
+        self._merging: Thread | None = None
         if not read_only:
             folder.mkdir(parents=True, exist_ok=True)
         self._update()
@@ -49,13 +53,13 @@ class Journal:
                 dead, live = self._unsealed()
                 if dead:
                     self._seal_dead(dead)
-        self._merge()
         self._live: dict[bytes, Place] = {}
         left = _LIVE_BYTES  # of what other processes are writing, as far as can be read without delay
         for name in live:
             for entry in journal_files.scan(folder / name, left):
                 self._live.setdefault(entry.key, Place(name, entry.at))
             left -= self._segments[name]
+        self._merge_in_background()
 
     def __enter__(self) -> Self:
         return self
@@ -101,7 +105,7 @@ class Journal:
                 yield entry.key, entry.payload
 
     def close(self) -> None:
-        """Seal our segment. The journal can still be read."""
+        """Seal our segment and wait for indices that are being merged. The journal can still be read."""
         try:
             self._seal()
         except OSError as error:  # nothing is lost: the next process that opens the journal seals it
@@ -109,6 +113,8 @@ class Journal:
             if self._writer is not None:
                 self._writer.release()
                 self._writer = None
+        if self._merging is not None:
+            self._merging.join()
 
     def _read(self, place: Place, key: bytes) -> bytes | None:
         """The payload at ``place``, if it is that of ``key``. The members read last are cached."""
@@ -130,11 +136,11 @@ class Journal:
         if (writer := self._writer) is not None:
             writer.finish()
             entries = ((0, key, at) for key, at in writer.places.items())
-            self._add(journal_files.index_of({writer.path.name: writer.size}, entries))
+            self._save(journal_files.index_of({writer.path.name: writer.size}, entries))
             writer.release()
             self._writer = None
             self._update()
-            self._merge()
+            self._merge_in_background()
 
     def _seal_dead(self, dead: list[str]) -> None:
         """Index what killed processes wrote; sizes are read again, as one may have continued after it was listed."""
@@ -142,16 +148,43 @@ class Journal:
         entries = (
             (n, entry.key, entry.at) for n, name in enumerate(dead) for entry in journal_files.scan(self.folder / name)
         )
-        if not self._add(journal_files.index_of(sizes, entries)).words:
+        index = Index(data := journal_files.index_of(sizes, entries))
+        if not index.columns[0]:
             message = "the journal %s is damaged: no entry in %d of its segments is whole, their calls are sent again"
             log.warning(message, self.folder, len(dead))
-        self.repaired += 0 if self.read_only else len(dead)
+        if self.read_only:
+            self._indices = [*self._indices, index]
+        else:
+            self._save(data)
+            self._update()
+            self.repaired += len(dead)
 
-    def _update(self) -> list[Path]:
-        """Take in segments and the fewest indices that cover what any covers; returns files nobody needs: damaged and
-        other indices, leftovers of killed processes."""
+    def _update(self, *fresh: Index) -> list[Path]:
+        """Take in segments and the fewest indices that cover what any covers; returns files nobody needs."""
+        with self._updating:
+            known = {index.name: index for index in (*self._indices, *fresh)}
+            for tries in range(_LISTINGS):
+                try:
+                    segments, indices, spare = self._list(known)
+                    break
+                except FileNotFoundError:  # another process merged indices meanwhile
+                    if tries == _LISTINGS - 1:
+                        raise
+            missing, chosen = dict(segments), list[Index]()
+            for index in sorted(indices, key=lambda index: -len(index.segments)):
+                new = [name for name, size in index.segments.items() if missing.get(name) == size]
+                if new:
+                    chosen.append(index)
+                else:
+                    spare.append(self.folder / index.name)
+                for name in new:
+                    del missing[name]
+            self._segments, self._indices = segments, chosen
+            return spare
+
+    def _list(self, known: Mapping[str, Index]) -> tuple[dict[str, int], list[Index], list[Path]]:
+        """The segments, the whole indices, and what is neither: damaged indices, leftovers of killed processes."""
         segments, indices, spare = dict[str, int](), list[Index](), list[Path]()
-        known = {index.name: index for index in self._indices}
         for path in sorted(self.folder.iterdir()) if self.folder.is_dir() else ():
             try:
                 if path.suffix == ".segment" and path.name[:20].isdigit():
@@ -162,18 +195,7 @@ class Journal:
                     spare.append(path)
             except ValueError:
                 spare.append(path)
-            except FileNotFoundError:  # another process merged indices meanwhile
-                return self._update()
-        missing, self._segments, self._indices = dict(segments), segments, []
-        for index in sorted(indices, key=lambda index: -len(index.segments)):
-            new = [name for name, size in index.segments.items() if missing.get(name) == size]
-            if new:
-                self._indices.append(index)
-            else:
-                spare.append(self.folder / index.name)
-            for name in new:
-                del missing[name]
-        return spare
+        return segments, indices, spare
 
     def _unsealed(self) -> tuple[list[str], list[str]]:
         """Dead and live segments, oldest first."""
@@ -183,31 +205,29 @@ class Journal:
             (live if journal_files.has_writer(self.folder / name) else dead).append(name)
         return dead, live
 
-    def _add(self, data: bytes) -> Index:
-        """Take an index in, and keep it in a file."""
-        name = f"{secrets.token_hex(8)}.index"
-        self._indices.append(index := Index(data, name))
-        if not self.read_only:
-            fresh = (self.folder / name).with_suffix(".tmp")
-            fresh.write_bytes(data)
-            fresh.replace(self.folder / name)
-        return index
+    def _save(self, data: bytes) -> Path:
+        """Keep an index in a file."""
+        path = self.folder / f"{secrets.token_hex(8)}.index"
+        path.with_suffix(".tmp").write_bytes(data)
+        return path.with_suffix(".tmp").replace(path)
+
+    def _merge_in_background(self) -> None:
+        if len(self._indices) > _MAX_INDICES and (self._merging is None or not self._merging.is_alive()):
+            self._merging = Thread(target=self._merge, name="journal-merge", daemon=True)
+            self._merging.start()
 
     def _merge(self) -> None:
         """Make one index of many, so that a miss searches few of them. It may fail: they stay as they are."""
-        if len(self._indices) <= _MAX_INDICES:
-            return
         if self.read_only:
             self._indices = [Index(journal_files.merged(self._indices))]
             return
         try:
             with disk.locked(self.folder / ".lock"):
-                spare = self._update()
-                if len(old := self._indices) > _MAX_INDICES:
-                    self._indices = []
-                    self._add(journal_files.merged(old))
-                    spare += [self.folder / index.name for index in old]
-                for path in spare:
+                self._update()
+                fresh = list[Index]()
+                if len(self._indices) > _MAX_INDICES:
+                    fresh.append(Index.load(self._save(journal_files.merged(self._indices))))
+                for path in self._update(*fresh):
                     path.unlink(missing_ok=True)
         except OSError as error:
             log.warning("the indices of %s were not merged: %s", self.folder, error)

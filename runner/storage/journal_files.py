@@ -7,7 +7,8 @@ Where an entry is: ``at`` = offset of its member * 16 + its number in the member
 
 An index is a file of words in order, their places (number of the segment << 44 | ``at``), the segments covered with
 their sizes, and a checksum. A word is 64 bits of a key and the reader compares the whole key: an index cannot lead to
-a wrong entry.
+a wrong entry. Those of the version before are read, too: blocks of 256 words and their places, the last of a run of
+blocks filled up with places of all ones, then the first word of each block, its checksum, and the segments.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import finalize
@@ -41,7 +43,9 @@ _AT_BITS = 44
 _AT_MASK = (1 << _AT_BITS) - 1
 _KEY = struct.Struct("<4Q")
 _TAIL = struct.Struct("<II8s")
-_MAGIC = b"wardidx2"
+_MAGIC, _OLD_MAGIC = b"wardidx2", b"wardidx1"
+_OLD_BLOCK = 2 * 8 * 256
+_NOWHERE = (1 << 64) - 1
 
 
 class Entry(NamedTuple):
@@ -170,10 +174,16 @@ class Index:
     def __init__(self, data: mmap.mmap | bytes, name: str = "") -> None:
         view, end = memoryview(data), len(data) - _TAIL.size
         size, checksum, magic = _TAIL.unpack(data[end:]) if end >= 0 else (0, 0, b"")
-        if magic != _MAGIC or zlib.crc32(view[:end]) != checksum:
+        n = 0
+        if magic == _OLD_MAGIC:
+            end -= 4
+            n = int.from_bytes(view[end : end + 4], "little")
+            whole = _is_whole_old(view[:end], n, size, checksum)
+        else:
+            whole = magic == _MAGIC and zlib.crc32(view[:end]) == checksum
+        if not whole:
             raise ValueError(f"the index {name!r} is damaged")
-        table = view[: end - size].cast("Q")
-        self.name, self.words, self.places = name, table[: len(table) // 2], table[len(table) // 2 :]
+        self.name, self._table, self._is_old = name, view[: n * _OLD_BLOCK if n else end - size], n > 0
         self.segments: dict[str, int] = dict(orjson.loads(data[end - size : end]))
         self._names = list(self.segments)
 
@@ -183,10 +193,35 @@ class Index:
         with path.open("rb") as file:
             return cls(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), path.name)
 
+    @cached_property
+    def columns(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The words in order, and their places; of the version before they are copied."""
+        if not self._is_old:
+            table = self._table.cast("Q")
+            return table[: len(table) // 2], table[len(table) // 2 :]
+        words, places = array("Q"), array("Q")
+        for at in range(0, len(self._table), _OLD_BLOCK):
+            words.frombytes(self._table[at : at + _OLD_BLOCK // 2])
+            places.frombytes(self._table[at + _OLD_BLOCK // 2 : at + _OLD_BLOCK])
+            while places and places[-1] == _NOWHERE:
+                words.pop()
+                places.pop()
+        return words, places
+
     def find(self, word: int) -> list[Place]:
         """Where entries with this word may be."""
-        places = self.places[bisect_left(self.words, word) : bisect_right(self.words, word)]
-        return [Place(self._names[place >> _AT_BITS], place & _AT_MASK) for place in places]
+        words, places = self.columns
+        found = places[bisect_left(words, word) : bisect_right(words, word)]
+        return [Place(self._names[place >> _AT_BITS], place & _AT_MASK) for place in found]
+
+
+def _is_whole_old(view: memoryview, n: int, size: int, checksum: int) -> bool:
+    """Whether an index of the version before, of ``n`` blocks, is what was written."""
+    start, sums = n * _OLD_BLOCK, n * (_OLD_BLOCK + 8)
+    if sums + 4 * n + size != len(view) or zlib.crc32(view[start:]) != checksum:
+        return False
+    blocks = (view[at : at + _OLD_BLOCK] for at in range(0, start, _OLD_BLOCK))
+    return array("I", map(zlib.crc32, blocks)) == array("I", view[sums : sums + 4 * n].tobytes())
 
 
 def index_of(segments: Mapping[str, int], entries: Iterable[tuple[int, bytes, int]]) -> bytes:
@@ -207,9 +242,12 @@ def merged(indices: Sequence[Index]) -> bytes:
     segments = dict(sorted(item for index in indices for item in index.segments.items()))
     numbers, all_places = {name: number for number, name in enumerate(segments)}, []
     for index in indices:
-        places, own = np.array(index.places, dtype="<u8"), np.array([numbers[name] for name in index.segments], "<u8")
+        places, own = (
+            np.array(index.columns[1], dtype="<u8"),
+            np.array([numbers[name] for name in index.segments], "<u8"),
+        )
         all_places.append(own[places >> _AT_BITS] << _AT_BITS | places & _AT_MASK)
-    words = np.concatenate([np.array(index.words, dtype="<u8") for index in indices])
+    words = np.concatenate([np.array(index.columns[0], dtype="<u8") for index in indices])
     return _packed(segments, words, np.concatenate(all_places))
 
 

@@ -14,6 +14,7 @@ from runner.storage.texts import TextReader, TextWriter
 
 _INLINE = 120  # shorter texts are in the record itself
 _SPEC_FIELDS = tuple(field.name for field in fields(ToolSpec) if field.name != "name")
+_lines: dict[tuple[int, ...], tuple[tuple[Any, ...], str]] = {}
 _spec = lru_cache(maxsize=2_048)(orjson.loads)  # a line of an offer; those of a run have most lines in common
 
 
@@ -27,9 +28,8 @@ class Packer:
         """Reference to the specs of the tools: a line with all names, then one line each."""
         if not trajectory.offered:
             return None
-        specs = [{name: getattr(spec, name) for name in _SPEC_FIELDS} for spec in trajectory.offered]
-        names = [spec.name for spec in trajectory.offered]
-        return self._texts.add_lines([orjson.dumps(one).decode() for one in (names, *specs)])
+        names = orjson.dumps([spec.name for spec in trajectory.offered]).decode()
+        return self._texts.add_lines([names, *map(_line_of, trajectory.offered)])
 
     def _text(self, text: str) -> schema.StoredText:
         return text if len(text) < _INLINE else {"ref": self._texts.add(text)}
@@ -106,6 +106,17 @@ class Packer:
 def _present(**values: Any) -> Any:
     """A JSON object of the values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _line_of(spec: ToolSpec) -> str:
+    """A spec without its name as one line of JSON; made once per tool, whatever it is called in an offer."""
+    key = (id(spec.description), id(spec.parameters), id(spec.card), id(spec.facts))
+    if key not in _lines:
+        if len(_lines) > 8_192:
+            _lines.clear()
+        values = {name: getattr(spec, name) for name in _SPEC_FIELDS}
+        _lines[key] = (tuple(values.values()), orjson.dumps(values).decode())  # the values are kept for their ids
+    return _lines[key][1]
 
 
 def _call(call: ToolCall) -> schema.StoredCall:

@@ -7,6 +7,7 @@ A record refers to a text by its 16-digit hash. Lines of the file: ``["p", n, pa
 import os
 import zlib
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from itertools import count, groupby
 from pathlib import Path
@@ -19,6 +20,7 @@ from runner.storage import disk
 
 _LONG_LINE = 160  # such a line, for example a tool's card, is a paragraph of its own
 _MAX_KNOWN = 150_000  # paragraphs remembered by digest; beyond it they are stored again
+_MAX_RECENT = 4_096  # paragraphs remembered with their text, which saves the digest
 
 
 def without_surrogates(text: str) -> str:
@@ -35,6 +37,10 @@ def paragraphs(text: str) -> list[str]:
     return parts
 
 
+def _digest(part: str) -> bytes:
+    return sha256(part.encode("utf-8", "surrogatepass")).digest()[:12]
+
+
 class TextWriter:
     """Adds texts; ``flush`` writes what is new with one write and must precede the record's line."""
 
@@ -42,6 +48,7 @@ class TextWriter:
         self._folder = self._path = folder
         self._file: int | None = None
         self._zip: Any = None
+        self._digest = lru_cache(maxsize=_MAX_RECENT)(_digest)
         self._paragraphs: dict[bytes, int] = {}
         self._texts: set[str] = set()
         self._lines: list[bytes] = []
@@ -53,7 +60,7 @@ class TextWriter:
 
     def add_lines(self, parts: Sequence[str]) -> str:
         """Store a text given by its paragraphs. Returns its hash."""
-        digests = [sha256(part.encode("utf-8", "surrogatepass")).digest()[:12] for part in parts]
+        digests = [self._digest(part) for part in parts]
         name = sha256(b"".join(digests)).hexdigest()[:16]
         if name in self._texts:
             return name

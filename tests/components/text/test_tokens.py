@@ -1,7 +1,28 @@
-"""Words and sentences as NLTK finds them."""
+"""Words and sentences as NLTK finds them; plain texts split at once, against the rules."""
 
-from components.text.tokens import ends_before, sentences, words
+from random import Random
+
+from components.text.tokens import _is_plain, _split_plain, ends_before, sentences, split_words, words
 from tests.table import each_row
+
+PIECES = [
+    "dr", "ct", "nodule", "18", "2.9", "mm", "x", "e.g", "and/or", "5-10", "1,000", "3:15", "70%", "(", "[", ")", "]",
+    '"', "'", "patient's", "'s", "cannot", ",", ":", ";", ".", "?", ". ", ". ", " ", " ", " ", ", ", "mid-ct", "t2",
+    "+3", "-5", "/", "=", "ö",
+]  # fmt: skip
+
+
+def test_plain_texts_are_split_as_by_the_rules() -> None:
+    rng = Random(0)
+    texts = ["".join(rng.choice(PIECES) for _ in range(rng.randint(1, 12))) for _ in range(6_000)]
+    plain = [text for text in texts if _is_plain(text)]
+    assert len(plain) > 1_500
+    assert [text for text in plain if _split_plain(text) != split_words(text)] == []
+
+
+def test_ordinary_reports_are_plain() -> None:
+    text = 'ct study. findings: a nodule of 18 mm (right lobe), see [anomaly mask]; it cannot be "cystic". is it new?'
+    assert _is_plain(text)
 
 
 def test_words_are_in_lower_case_whatever_the_text() -> None:
@@ -33,7 +54,7 @@ CASES = [
 
 @each_row("text, expected", CASES)
 def test_words(text: str, expected: str) -> None:
-    assert list(words(text)) == expected.split()
+    assert split_words(text) == list(words(text)) == expected.split()
 
 
 def test_sentences_take_their_closing_marks_along() -> None:

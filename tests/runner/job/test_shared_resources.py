@@ -3,8 +3,11 @@
 import asyncio
 
 from components.core.errors import ModelError
+from runner.episode.budget import Budget
+from runner.experiment.experiment import Experiment
 from runner.job.execute import Execution, Outcome
-from runner.job.shared_resources import ErrorStreak, Lease, Slots, StopRule
+from runner.job.shared_resources import ErrorStreak, Lease, SharedResources, Slots, StopRule
+from runner.storage.journal import Journal
 from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
 from tests.table import each_row
@@ -144,3 +147,15 @@ def test_only_errors_of_the_endpoint_tell_the_other_jobs_of_its_model(kind, stop
     first, second = StopRule(0, shared), StopRule(0, shared)
     assert [bool(first.reason_after(errored(kind), n + 1)) for n in range(10)] == [False] * 9 + [True]
     assert bool(second.reason_after(errored(kind), 1)) is stops
+
+
+async def test_what_the_journal_sealed_for_killed_processes_is_reported_once(tmp_path, capsys):
+    journal = Journal(tmp_path)
+    journal.put(bytes(32), b"{}")
+    del journal  # without closing, as when its process is killed
+    cfg = {"run": {"replay": False, "journal": str(tmp_path)}}
+    experiment = Experiment("one", 0, 1, parts(), {}, Rows(), [], Budget(), cfg, {}, {})
+    for _ in range(2):
+        async with SharedResources(Budget()) as resources:
+            resources.door(experiment)
+    assert capsys.readouterr().err == f"note: the journal {tmp_path}: segments of killed processes, now sealed: 1\n"

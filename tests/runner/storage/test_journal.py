@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import io
 import os
@@ -10,11 +11,13 @@ import signal
 import subprocess
 import sys
 import tracemalloc
+import zlib
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from runner.storage import disk
 from runner.storage import journal as journal_module
 from runner.storage import journal_files as segment
 from runner.storage.journal import Journal
@@ -445,6 +448,56 @@ def test_a_lost_or_outdated_index_is_built_again(tmp_path: Path) -> None:
     with only(tmp_path, "*.segment").open("ab") as file:  # a copy that was made while it grew
         file.write(only(tmp_path / "more", "*.segment").read_bytes())
     assert found(Journal(tmp_path), 41) == 41
+
+
+# A journal of three entries as it was written with indices of the version before (zlib, base85).
+OLD_SEGMENT = (
+    b"c-oWi=3oE;7G?&0h714W-@H!ye<I)FW>7^=Ze~v9q1%Tn@A^&LlCF8(O8s~EOLm~r>&XnFMX3cjl?nzx-v9rn@@|Lxx&P$+;hi^m"
+    b">;5l(bNKFcy~?c~@z*{##9X-h_U*-c3QrU7^7|^D;$;MD*cBv`zEn*8+q=fvl*I3EBGQgozA@h>J9U1+X)WFNy&tlICww|&bkS1a"
+    b"sT%`W12cnxqUe!cAR7SOQBlP"
+)
+OLD_INDEX = (
+    b"c-qUq9ew)ZjB1CcOsg1;U!6&54P?z+ll!@6lpdu==}~%=9;HX=;Y%|yKma2HD)>JNM!_f;1*2dTjDlec@}d3zn1-!d(a}l<hUS*0"
+    b"W+n#4=0+AKW|pRwMrH=OX$A%c$%Y0ddc~>fxv6<2N;-z-rm?Z0CWAf@uj9_WQJz?ol9^Ir2mm6M)bj"
+)
+
+
+def test_an_index_of_the_version_before_is_read_and_merged(tmp_path: Path) -> None:
+    old = tmp_path / "old.index"
+    old.write_bytes(whole := zlib.decompress(base64.b85decode(OLD_INDEX)))
+    (tmp_path / "01795640372846959260-f000c104.segment").write_bytes(zlib.decompress(base64.b85decode(OLD_SEGMENT)))
+    for read_only in (True, False):
+        with Journal(tmp_path, read_only=read_only) as journal:
+            assert [journal.get(key(i)) for i in range(4)] == [b"reply 0", b"reply 1", b"reply 2", None]
+            assert journal.repaired == 0 and [index.name for index in journal._indices] == [old.name]
+    for at in range(0, len(whole), 97):  # one that is damaged is made again
+        old.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        journal = Journal(tmp_path, read_only=True)
+        assert journal._indices[0].name != old.name and journal.get(key(2)) == b"reply 2"
+    old.write_bytes(whole)
+    for n in range(3, 10):
+        fill(tmp_path, n, 1)
+    assert not old.exists()
+    assert Journal(tmp_path).get(key(1)) == b"reply 1" and Journal(tmp_path).get(key(9)) == payload(9)
+
+
+def test_merging_does_not_keep_a_writer_waiting(tmp_path: Path) -> None:
+    for n in range(6):
+        fill(tmp_path, n, 1)
+    with Journal(tmp_path) as journal, disk.locked(tmp_path / ".lock"):  # as while another process merges
+        journal.put(key(6), payload(6))
+        journal._seal()
+        journal.put(key(7), payload(7))
+        assert len(journal._indices) == 7 and found(journal, 8) == 8
+    assert len(list(tmp_path.glob("*.index"))) <= 2
+    assert found(journal, 8) == found(Journal(tmp_path), 8) == 8
+
+
+def test_a_file_that_is_listed_but_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.tmp").symlink_to("nowhere")
+    for read_only in (True, False):
+        with pytest.raises(FileNotFoundError, match=r"x\.tmp"):
+            Journal(tmp_path, read_only=read_only)
 
 
 def test_many_segments_are_asked_through_few_indices(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from components.core.errors import ConfigError
 from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Score, Step, Trajectory
 from runner.storage.records import FILE, RecordWriter, read, record_of
-from runner.storage.stored import Unpacker
+from runner.storage.stored import Packer, Unpacker, _line_of
 from runner.storage.texts import TextReader, TextWriter, paragraphs
 from tests.parts import Rows
 from tests.table import each_row
@@ -52,6 +52,15 @@ def test_a_trajectory_comes_back_as_it_was(tmp_path):
     assert dataclasses.asdict(back) == dataclasses.asdict(trajectory())
     assert record["scores"] == {"score/right": 1.0, "score/none": None} and record["ceilings"] == {"score/right": 1.0}
     assert record["usage"]["purposes"]["act"] == {"calls": 1, "input_tokens": 1, "output_tokens": 2, "cost_usd": 0.5}
+
+
+def test_what_is_offered_again_is_neither_encoded_nor_hashed_again(tmp_path):
+    writer = TextWriter(tmp_path)
+    (card,) = (offer := trajectory()).offered
+    names = {Packer(writer).offered(offer) for _ in range(3)}
+    assert len(names) == 1 and writer._digest.cache_info()[:2] == (4, 2)  # hits and misses: two lines, three times
+    assert _line_of(dataclasses.replace(card, name="sum")) is _line_of(card)
+    assert _line_of(dataclasses.replace(card, facts={})) != _line_of(card)
 
 
 def test_texts_that_repeat_are_stored_once(tmp_path):
