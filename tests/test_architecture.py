@@ -262,6 +262,28 @@ def test_the_runner_reads_of_parts_only_what_they_declare():
     assert probing == LOOK_AT_LIBRARIES
 
 
+def runtime_protocols(name: str) -> set[str]:
+    """The protocols of a module that isinstance takes."""
+    classes = [node for node in tree_of(name).body if isinstance(node, ast.ClassDef)]
+    return {one.name for one in classes if "runtime_checkable" in map(ast.unparse, one.decorator_list)}
+
+
+def test_the_runner_asks_no_part_for_its_protocol():
+    """Which methods a part happens to have says nothing of what it can do: it declares that."""
+    protocols = runtime_protocols("components.core.protocols") | runtime_protocols("components.core.learning")
+    assert {"Model", "Memory", "Stage"} <= protocols
+    asking = {
+        (file_of(name), ast.unparse(node))
+        for name in MODULES
+        if name.startswith("runner")
+        for node in ast.walk(tree_of(name))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
+        if protocols & set(re.findall(r"\w+", ast.unparse(node.args[1])))
+    }
+    assert asking == set()
+    assert [name for name in MODULES if name.startswith("runner") and runtime_protocols(name)] == []
+
+
 def test_tests_use_no_mocks():
     mocks = re.compile(r"unittest\.mock|MagicMock|\bmocker\b|\bpatch\(|setattr\((components|runner)\.")
     files = [path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__)]

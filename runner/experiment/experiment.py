@@ -10,7 +10,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.learning import Source, StandaloneStage
-from components.core.protocols import Dataset, Model, Scorer, Studying
+from components.core.protocols import Dataset, Model, Scorer
 from components.core.redaction import redact
 from components.core.traits import (
     DatasetTraits,
@@ -72,11 +72,12 @@ def study(experiment: Experiment, samples: Sequence[Sample] | None = None) -> No
     """Give samples to models that know their answers privately; None: the whole evaluated split, even of a part."""
     dataset, cfg = experiment.dataset, experiment.cfg
     for model in experiment.models.values():
-        if isinstance(model, Studying) and samples is not None:
-            model.study(samples)
-        elif isinstance(model, Studying):
+        take = declared(model, ModelTraits).study
+        if take is not None and samples is not None:
+            take(samples)
+        elif take is not None:
             whole = cfg["limit"] is None and cfg["run"]["shard"] is None
-            model.study(experiment.samples if whole else dataset.load(dataset.split))
+            take(experiment.samples if whole else dataset.load(dataset.split))
 
 
 def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int) -> list[Sample]:
