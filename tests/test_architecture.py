@@ -128,6 +128,7 @@ LIBRARIES = {  # library -> the files that may import it
         "runner/__main__.py", "runner/config/*", "runner/experiment/*", "runner/job/*", "runner/serve.py",
         "runner/sweep/*",
     ),
+    "hydra._internal": ("runner/config/hydra_patches.py",),
     "mlflow": ("runner/tracking/*", "runner/ui.py"),
     "litellm": ("components/models/litellm_chat.py",),
     "aiohttp": ("components/models/*", "components/tools/*"),
@@ -239,8 +240,8 @@ BENCHMARKS = re.compile(
 )
 # Files of the runner that read attributes of libraries by names that are not known beforehand; never of parts.
 LOOK_AT_LIBRARIES = {
-    "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/explain.py",
-    "runner/config/targets.py", "runner/storage/resume.py", "runner/storage/stored.py",
+    "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/targets.py",
+    "runner/storage/resume.py", "runner/storage/stored.py",
     "runner/sweep/search_space.py",
 }  # fmt: skip
 

@@ -162,9 +162,9 @@ def _notes(experiment: Experiment) -> list[str]:
     if experiment.cfg["run"]["replay"] is not False and experiment.models["main"].kind == "simulated":
         notes.append("replayed from a simulated model: these numbers say nothing about any real model")
     if any(declared(agent, Requirements).oracle for agent in agents_in(experiment.parts.agent)):
-        notes.append("the agent is told whether its answer is right: not comparable with agents that are not")
+        notes.append("the agent learns whether its answer is right: not comparable with agents that do not")
     if (held := sandbox_of(experiment.parts)) is not None and held.get("unsafe_local"):
-        notes.append("code that models wrote ran unheld, but for limits (sandbox.unsafe_local)")
+        notes.append("code that models wrote ran without isolation, under resource limits only (sandbox.unsafe_local)")
     for role, model in experiment.models.items():
         if not has_price(model):
             notes.append(

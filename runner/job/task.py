@@ -92,10 +92,10 @@ async def run_alone(job: Job) -> int:
 
     experiment, spent = job.experiment, Spent()
     if experiment.cfg["run"]["preflight"] and experiment.launch.sweep is None:
-        from runner.job.preflight import is_approved
+        from runner.job.preflight import run_preflight
 
-        spent = Spent()  # imports take none of its seconds
-        if not await is_approved([job], spent):
+        approved, spent = await run_preflight([job])
+        if not approved:
             return INTERRUPTED
     async with SharedResources(experiment.budget, spent=spent) as resources:
         return await run_job(experiment, job.folder, resources)

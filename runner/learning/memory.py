@@ -103,7 +103,7 @@ async def _make(experiment: Experiment, door: Door, source: Source, lesson: Less
 
 
 ONE_BY_ONE = (
-    "memory.update: the memory grows from question to question, so {} cannot part them; leave it out, "
+    "memory.update: the memory grows from question to question, so {} cannot split them; remove it, "
     "or choose a memory that does not grow (memory.update=none)"
 )
 Place = tuple[str, int]
