@@ -128,6 +128,7 @@ LIBRARIES = {  # library -> the files that may import it
         "runner/__main__.py", "runner/config/*", "runner/experiment/*", "runner/job/*", "runner/serve.py",
         "runner/sweep/*",
     ),
+    "hydra._internal": ("runner/config/hydra_patches.py",),
     "mlflow": ("runner/tracking/*", "runner/ui.py"),
     "litellm": ("components/models/litellm_chat.py",),
     "aiohttp": ("components/models/*", "components/tools/*"),
@@ -239,8 +240,8 @@ BENCHMARKS = re.compile(
 )
 # Files of the runner that read attributes of libraries by names that are not known beforehand; never of parts.
 LOOK_AT_LIBRARIES = {
-    "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/explain.py",
-    "runner/config/targets.py", "runner/storage/resume.py", "runner/storage/stored.py",
+    "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/targets.py",
+    "runner/storage/resume.py", "runner/storage/stored.py",
     "runner/sweep/search_space.py",
 }  # fmt: skip
 
@@ -260,6 +261,28 @@ def test_the_runner_reads_of_parts_only_what_they_declare():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr")
     }
     assert probing == LOOK_AT_LIBRARIES
+
+
+def runtime_protocols(name: str) -> set[str]:
+    """The protocols of a module that isinstance takes."""
+    classes = [node for node in tree_of(name).body if isinstance(node, ast.ClassDef)]
+    return {one.name for one in classes if "runtime_checkable" in map(ast.unparse, one.decorator_list)}
+
+
+def test_the_runner_asks_no_part_for_its_protocol():
+    """Which methods a part happens to have says nothing of what it can do: it declares that."""
+    protocols = runtime_protocols("components.core.protocols") | runtime_protocols("components.core.learning")
+    assert {"Model", "Memory", "Stage"} <= protocols
+    asking = {
+        (file_of(name), ast.unparse(node))
+        for name in MODULES
+        if name.startswith("runner")
+        for node in ast.walk(tree_of(name))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
+        if protocols & set(re.findall(r"\w+", ast.unparse(node.args[1])))
+    }
+    assert asking == set()
+    assert [name for name in MODULES if name.startswith("runner") and runtime_protocols(name)] == []
 
 
 def test_tests_use_no_mocks():

@@ -53,8 +53,8 @@ class SolvedQuestions:
 
     @property
     def traits(self) -> MemoryTraits:
-        """Its notes."""
-        return MemoryTraits(notes=self.notes)
+        """Its notes, and whether it grows."""
+        return MemoryTraits(notes=self.notes, hold=self.hold if self.grows else None)
 
     @property
     def grows(self) -> bool:

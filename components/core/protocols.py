@@ -131,13 +131,6 @@ class Scorer(Protocol):
 
 
 @runtime_checkable
-class Studying(Protocol):
-    """A model with a private answer key, which is given the samples that are evaluated or learnt from."""
-
-    def study(self, samples: Iterable[Sample]) -> None: ...
-
-
-@runtime_checkable
 class Memory(Protocol):
     """What was learnt before the evaluation; read-only while it runs."""
 

@@ -3,7 +3,7 @@
 An agent declares ``requirements``, every other kind ``traits``. A part without a declaration has the defaults.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, Protocol, TypeVar
 
@@ -60,7 +60,8 @@ class Requirements:
 class ModelTraits:
     """``vision``: whether it takes images. ``price``: a row of a price table (``input`` None: unknown).
     ``context_tokens`` and the limits per minute: None where there is none, or none is known. ``counters``: of requests
-    so far."""
+    so far. ``study``: takes the samples that are evaluated or learnt from as a private answer key; None: it has none.
+    """
 
     vision: bool = True
     price: Mapping[str, Any] | None = None
@@ -68,6 +69,7 @@ class ModelTraits:
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     counters: Callable[[], Mapping[str, Any]] = dict
+    study: Callable[[Iterable[Sample]], None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,11 +166,13 @@ class StageTraits:
 @dataclass(frozen=True, kw_only=True)
 class MemoryTraits:
     """``notes``: for readers of results. ``texts``: the tasks that it was learnt from, which may not be evaluated.
-    ``tasks``: task -> the memory that samples of this task see in its place."""
+    ``tasks``: task -> the memory that samples of this task see in its place. ``hold``: takes in what the run has taught
+    before a sample, and nothing else of the run; None: the memory does not grow."""
 
     notes: Sequence[str] = ()
     texts: Sequence[str] = ()
     tasks: Mapping[str, Memory] = field(default_factory=dict)
+    hold: Callable[[Iterable[Mapping[str, Any]]], None] | None = None
 
 
 def declared(part: object, kind: type[T]) -> T:

@@ -10,7 +10,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.text.structured import read_yaml
-from runner.config.errors import Finding, nearest
+from runner.config.errors import nearest
 
 CONF = Path(__file__).resolve().parent.parent.parent / "conf"
 _WIDTH = 120  # of a printed line
@@ -115,11 +115,10 @@ class Catalogue:
         return [path for root in roots for path in sorted(root.rglob("*.yaml"))]
 
     @property
-    def hidden(self) -> list[Finding]:
+    def hidden(self) -> list[Path]:
         """Users' files that Hydra would silently ignore, since ours have the same names."""
         users = [(root, path) for root in self.roots if root != CONF for path in sorted(root.rglob("*.yaml"))]
-        text = "a file of the project has the same name and would be read instead: rename it"
-        return [Finding("", text, f"{path}:1") for root, path in users if (CONF / path.relative_to(root)).is_file()]
+        return [path for root, path in users if (CONF / path.relative_to(root)).is_file()]
 
 
 def catalogue_of(words: Sequence[str], strict: bool = False) -> Catalogue:

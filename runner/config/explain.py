@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NoReturn
 
 import yaml
-from hydra._internal.utils import get_args_parser
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
@@ -15,6 +14,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseE
 from components.core.errors import ConfigError
 from runner.config.catalogue import CONF, Catalogue
 from runner.config.errors import Finding, near, nearest, shown
+from runner.config.hydra_patches import get_args_parser
 from runner.config.origins import COMMAND
 
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
@@ -158,39 +158,7 @@ def _first(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
-_MOST_VALUES = 20_000  # OmegaConf takes 70 microseconds for each
-
-
-def refuse_illegible(path: Path) -> None:
-    """Raises ConfigError for a file that is not UTF-8, or whose aliases expand to too much or to themselves."""
-    raw = path.read_bytes()
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{near(path)}:{line}: no UTF-8: found the byte {raw[error.start]:#04x}") from None
-    if b"&" not in raw or b"*" not in raw:
-        return
-    try:
-        node = yaml.compose(raw, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError:
-        return  # Hydra says what and where
-    if node is not None and _values(node, {}) > _MOST_VALUES:
-        raise ConfigError(f"{near(path)}: its aliases stand for more than {_MOST_VALUES:,} values, or for themselves")
-
-
 def too_deep(words: Sequence[str]) -> ConfigError:
     """What to say of a config that Python could not follow."""
     choices = " ".join(word for word in words if "=" in word)
     return ConfigError(f"a YAML is nested too deep, or names itself in its defaults; look at those of: {choices}")
-
-
-def _values(node: yaml.Node, known: dict[int, float]) -> float:
-    """How many values a node has when every alias is written out."""
-    if isinstance(node, yaml.ScalarNode):
-        return 1
-    if id(node) not in known:
-        known[id(node)] = float("inf")  # it holds itself, if it is asked for before it is known
-        inner = [part for pair in node.value for part in (pair if isinstance(pair, tuple) else (pair,))]
-        known[id(node)] = 1 + sum(_values(part, known) for part in inner)
-    return known[id(node)]

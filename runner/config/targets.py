@@ -76,7 +76,9 @@ _DECLARED: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
         "brings_verifier": "verifier", "brings": "tools", "bare": "only_own_tools", "states": "facts",
         "shown_patients": "shown_patients", "runs_code": "sandbox", "export": "export",
     }),
-    "Model": ("traits", "ModelTraits", {"vision": "vision", "price_row": "price", "stats": "counters"}),
+    "Model": ("traits", "ModelTraits", {
+        "vision": "vision", "price_row": "price", "stats": "counters", "study": "study",
+    }),
     "Scorer": ("traits", "ScorerTraits", {
         "levels": "levels", "by": "by", "lower": "lower", "neither": "neither", "units": "units", "kinds": "kinds",
         "decides": "decides", "blocking": "blocking", "consult": "asks", "follow": "follows",

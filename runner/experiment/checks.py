@@ -103,7 +103,7 @@ def _refuse_ineffective_condition(parts: Parts, offer: Offer) -> None:
     writer = f"{type(parts.agent).__name__} writes code"
     if withheld := offer.facts.get("withheld"):
         names = ", ".join(map(str, withheld))
-        text = f"in which every function stands; withholding {names} takes nothing from it"
+        text = f"which can call every function, so withholding {names} has no effect"
         raise ConfigError(f"{writer}, {text}: choose an agent that takes actions")
     if faults := offer.facts.get("faults"):
         kinds = ", ".join(str(fault["kind"]) for fault in faults)

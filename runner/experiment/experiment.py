@@ -10,7 +10,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.learning import Source, StandaloneStage
-from components.core.protocols import Dataset, Model, Scorer, Studying
+from components.core.protocols import Dataset, Model, Scorer
 from components.core.redaction import redact
 from components.core.traits import (
     DatasetTraits,
@@ -72,11 +72,12 @@ def study(experiment: Experiment, samples: Sequence[Sample] | None = None) -> No
     """Give samples to models that know their answers privately; None: the whole evaluated split, even of a part."""
     dataset, cfg = experiment.dataset, experiment.cfg
     for model in experiment.models.values():
-        if isinstance(model, Studying) and samples is not None:
-            model.study(samples)
-        elif isinstance(model, Studying):
+        take = declared(model, ModelTraits).study
+        if take is not None and samples is not None:
+            take(samples)
+        elif take is not None:
             whole = cfg["limit"] is None and cfg["run"]["shard"] is None
-            model.study(experiment.samples if whole else dataset.load(dataset.split))
+            take(experiment.samples if whole else dataset.load(dataset.split))
 
 
 def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int) -> list[Sample]:
@@ -161,9 +162,9 @@ def _notes(experiment: Experiment) -> list[str]:
     if experiment.cfg["run"]["replay"] is not False and experiment.models["main"].kind == "simulated":
         notes.append("replayed from a simulated model: these numbers say nothing about any real model")
     if any(declared(agent, Requirements).oracle for agent in agents_in(experiment.parts.agent)):
-        notes.append("the agent is told whether its answer is right: not comparable with agents that are not")
+        notes.append("the agent learns whether its answer is right: not comparable with agents that do not")
     if (held := sandbox_of(experiment.parts)) is not None and held.get("unsafe_local"):
-        notes.append("code that models wrote ran unheld, but for limits (sandbox.unsafe_local)")
+        notes.append("code that models wrote ran without isolation, under resource limits only (sandbox.unsafe_local)")
     for role, model in experiment.models.items():
         if not has_price(model):
             notes.append(

@@ -7,10 +7,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import cast
 
 from components.core.errors import RunLimitReached
-from components.core.traits import ToolsetTraits, declared
+from components.core.traits import MemoryTraits, ToolsetTraits, declared
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import shortly
@@ -18,7 +17,7 @@ from runner.episode.episode import is_cancelled, play
 from runner.episode.progress import Board, Progress
 from runner.episode.shared import Parts
 from runner.job.shared_resources import Lease, StopRule
-from runner.learning.memory import GrowingMemory, Growth
+from runner.learning.memory import Growth
 from runner.results.table import plain
 from runner.storage.records import RecordWriter, record_of, slim
 from runner.storage.schema import Record
@@ -66,15 +65,15 @@ class Execution:
 
     async def run(self, samples: Sequence[Sample], epochs: int) -> None:
         """Run these, as often as there are epochs, as far as they are not finished."""
-        door, memory = self.door, cast(object, self.parts.memory)
+        door = self.door
         wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
         kept = [r for r in self.writer.finished if (r["sample_id"], r["epoch"]) in wanted]
         done = {(r["sample_id"], r["epoch"]) for r in kept}
         if (prepare := declared(self.parts.toolset, ToolsetTraits).prepare) is not None:
             await asyncio.to_thread(prepare, samples)
         order = ((sample, epoch) for sample in samples for epoch in range(epochs))
-        if isinstance(memory, GrowingMemory) and memory.grows:
-            growth = self._growth = Growth(memory, samples, door.run_seed, self.writer.folder)
+        if (hold := declared(self.parts.memory, MemoryTraits).hold) is not None:
+            growth = self._growth = Growth(hold, samples, door.run_seed, self.writer.folder)
             order = ((sample, epoch) for epoch in range(epochs) for sample in growth.samples)
         owed = ((s, epoch) for s, epoch in order if (s.problem.id, epoch) not in done)
         self.outcome.records += kept

@@ -34,9 +34,9 @@ _TIGHT = 0.8  # share of the window beyond which a conversation is said to be cl
 _UNKNOWN = "not known"
 
 
-async def is_approved(jobs: Sequence[Job], spent: Spent) -> bool:
-    """Run pilot samples of jobs, print the estimates, and ask whether to continue. Adds to ``spent``."""
-    first = jobs[0].experiment
+async def run_preflight(jobs: Sequence[Job]) -> tuple[bool, Spent]:
+    """Run pilot samples of jobs, print the estimates, and ask. Returns whether to continue, and what was spent."""
+    first, spent = jobs[0].experiment, Spent()
     k = first.cfg["run"]["pilot"]
     async with SharedResources(first.budget, len(jobs), len(jobs), spent) as resources:
         pilots = await asyncio.gather(*(_pilot(job, resources, k) for job in jobs))
@@ -44,7 +44,7 @@ async def is_approved(jobs: Sequence[Job], spent: Spent) -> bool:
     begun = time.monotonic()
     approved = ask_to_continue(sum_of([one.total("cost_usd") for one in pilots]), first.cfg["budget"]["ask_above_usd"])
     spent.started += time.monotonic() - begun  # time at the question does not count for budget.run.seconds
-    return approved
+    return approved, spent
 
 
 async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:

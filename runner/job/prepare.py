@@ -85,7 +85,9 @@ def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
     try:
         cfg = configs.resolve(config)
         places = Origins(loader, config)
-        findings = places.catalogue.hidden + configs.profile_changes(cfg, config, places)
+        hidden = "a file of the project has the same name and would be read instead: rename it"
+        findings = [Finding("", hidden, f"{path}:1") for path in places.catalogue.hidden]
+        findings += configs.profile_changes(cfg, config, places)
         if findings := findings + configs.invalid_references(cfg, places):
             raise ConfigErrors(findings)
         return check(cfg, launch_of(config, cfg), configs.changed_groups(config, places))
@@ -116,7 +118,8 @@ def job(config: DictConfig, prepared: Experiment | None, swept: Sequence[str] = 
 
 
 def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collection[str] = ()) -> Experiment:
-    """Build and check, what was ``touched`` before the code of other parts is loaded. Raises ConfigErrors."""
+    """Build and check, what was ``touched`` before the code of other parts is loaded. Raises ConfigErrors,
+    PrivacyRefused."""
     findings: list[Finding] = []
     with noting(findings):
         builder.check(Settings, cfg)

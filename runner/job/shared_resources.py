@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from components.core.errors import OVERFLOW, ConfigError
-from components.core.protocols import Model, Studying
+from components.core.protocols import Model
+from components.core.traits import ModelTraits, declared
 from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.episode.door import Door, InFlight
 from runner.episode.progress import Board
@@ -57,7 +58,7 @@ class SharedResources:
         job's samples is not shared, and closed with ``own``."""
         models, cfg = dict(experiment.models), experiment.cfg
         for role, model in experiment.models.items():
-            if isinstance(model, Studying):
+            if declared(model, ModelTraits).study is not None:
                 own.push_async_callback(model.close)
                 continue
             settings = _json(cfg["model"] if role == "main" else cfg["models"][role])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
-from contextlib import nullcontext
+from collections.abc import Callable, Coroutine
+from contextlib import nullcontext, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from traceback import format_exception_only
@@ -69,14 +69,18 @@ class Task:
         return f"; continue with:\n  {command_line(self.resume)}"
 
     def run(self, work: Coroutine[Any, Any, T], ours: bool = True) -> T:
-        """Run a coroutine; ``ours``: whether we have the terminal."""
-        import uvloop
+        """Run a coroutine, on uvloop where it is installed; ``ours``: whether we have the terminal."""
 
         async def stoppable() -> T:
             with stopping() if ours else nullcontext():
                 return await work
 
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
+        make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+        with suppress(ImportError):  # there is none for Windows
+            import uvloop
+
+            make_loop = uvloop.new_event_loop
+        with asyncio.Runner(loop_factory=make_loop) as loop:
             return loop.run(stoppable())
 
 
@@ -88,10 +92,10 @@ async def run_alone(job: Job) -> int:
 
     experiment, spent = job.experiment, Spent()
     if experiment.cfg["run"]["preflight"] and experiment.launch.sweep is None:
-        from runner.job.preflight import is_approved
+        from runner.job.preflight import run_preflight
 
-        spent = Spent()  # imports take none of its seconds
-        if not await is_approved([job], spent):
+        approved, spent = await run_preflight([job])
+        if not approved:
             return INTERRUPTED
     async with SharedResources(experiment.budget, spent=spent) as resources:
         return await run_job(experiment, job.folder, resources)

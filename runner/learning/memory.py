@@ -5,11 +5,11 @@ names the memory that came of it, and is the lock of the process that makes it.
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from components.acting.solved import lessons_in
 from components.core.errors import ConfigError
@@ -103,27 +103,19 @@ async def _make(experiment: Experiment, door: Door, source: Source, lesson: Less
 
 
 ONE_BY_ONE = (
-    "memory.update: the memory grows from question to question, so {} cannot part them; leave it out, "
+    "memory.update: the memory grows from question to question, so {} cannot split them; remove it, "
     "or choose a memory that does not grow (memory.update=none)"
 )
 Place = tuple[str, int]
 
 
-@runtime_checkable
-class GrowingMemory(Protocol):
-    """A memory that can take in what was learnt; ``grows``: whether it does."""
-
-    @property
-    def grows(self) -> bool: ...
-
-    def hold(self, learnt: Iterable[Mapping[str, Any]]) -> None: ...
-
-
 class Growth:
-    """What the samples of a run have taught, by their rank in its order."""
+    """What the samples of a run have taught, by their rank in its order; ``hold`` gives it to the memory."""
 
-    def __init__(self, memory: GrowingMemory, samples: Sequence[Sample], seed: int, folder: Path) -> None:
-        self.memory = memory
+    def __init__(
+        self, hold: Callable[[Iterable[Mapping[str, Any]]], None], samples: Sequence[Sample], seed: int, folder: Path
+    ) -> None:
+        self._hold = hold
         self.samples = sorted(samples, key=lambda sample: sample.problem.id)
         Random(f"{seed}/memory/order").shuffle(self.samples)
         self._rank = {sample.problem.id: n for n, sample in enumerate(self.samples)}
@@ -138,7 +130,7 @@ class Growth:
         """The memory as it was before a sample."""
         rank = self._rank[sample.problem.id]
         earlier = [one for one in self.samples[:rank] if (one.problem.id, epoch) in self._learnt]
-        self.memory.hold(entry for one in earlier for entry in self._learnt[one.problem.id, epoch])
+        self._hold(entry for one in earlier for entry in self._learnt[one.problem.id, epoch])
 
     def after(self, sample: Sample, epoch: int, trajectory: Trajectory) -> None:
         """Store what a sample taught, and note its rank in the order."""

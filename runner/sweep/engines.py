@@ -6,7 +6,7 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
@@ -209,13 +209,18 @@ def _start(settings: RaySettings) -> Any:
     return ray
 
 
-def engine_of(launcher: Any) -> Engine | None:
+_SUBMITIT = "hydra_plugins.hydra_submitit_launcher.submitit_launcher"
+ENGINES: Mapping[str, Callable[[Any], Engine]] = {  # ``_target_`` of a launcher -> how it takes jobs elsewhere
+    "hydra_plugins.hydra_joblib_launcher.joblib_launcher.JoblibLauncher": lambda one: partial(
+        by_joblib, dict(one.joblib)
+    ),
+    f"{_SUBMITIT}.LocalLauncher": lambda one: partial(by_submitit, "local", dict(one.params)),
+    f"{_SUBMITIT}.SlurmLauncher": lambda one: partial(by_submitit, "slurm", dict(one.params)),
+    "hydra_plugins.wardround.Ray": lambda one: partial(by_ray, one.settings),
+}
+
+
+def engine_of(launcher: object) -> Engine | None:
     """How a launcher takes jobs to other processes; None for one that does not, or is left to itself."""
-    match type(launcher).__name__:
-        case "JoblibLauncher":
-            return partial(by_joblib, dict(launcher.joblib))
-        case "LocalLauncher":
-            return partial(by_submitit, "local", dict(launcher.params))
-        case "SlurmLauncher":
-            return partial(by_submitit, "slurm", dict(launcher.params))
-    return partial(by_ray, launcher.settings) if isinstance(launcher, Ray) else None
+    make = ENGINES.get(f"{type(launcher).__module__}.{type(launcher).__qualname__}")
+    return None if make is None else make(launcher)

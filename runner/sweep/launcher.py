@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, configure_log, setup_globals
 from hydra.errors import OverrideParseException
 from hydra.plugins.launcher import Launcher as HydraLauncher
@@ -15,6 +14,7 @@ from omegaconf import DictConfig
 
 from components.core.errors import ConfigError
 from components.core.redaction import redact
+from runner.config.hydra_patches import BasicSweeper
 from runner.episode.budget import Budget, Spent
 from runner.job.exit_codes import BUDGET, INTERRUPTED
 from runner.job.plan import Cell, cells
@@ -27,9 +27,6 @@ from runner.sweep.engines import engine_of
 from runner.sweep.remote_job import ended, launch
 from runner.sweep.shards import gather
 from runner.terminal.command import print_note
-
-Plugins.instance()  # before the import below: its scan would load that module a second time
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper  # noqa: E402
 
 
 class Sweeper(BasicSweeper):
@@ -53,7 +50,7 @@ class Sweeper(BasicSweeper):
 
     def sweep(self, arguments: list[str]) -> None:
         """Compose and check all jobs, then run those that are not finished."""
-        from runner.job.preflight import is_approved
+        from runner.job.preflight import run_preflight
         from runner.job.summary import summarise
 
         assert self.config is not None and self.hydra_context is not None and self.launcher is not None
@@ -84,7 +81,8 @@ class Sweeper(BasicSweeper):
         spent = Spent()
         if any(cell.cfg["run"]["preflight"] for cell in owed):
             jobs = [Job(check(cell.cfg, cell.launch), cell.folder) for cell in owed]
-            if not self.task.run(is_approved(jobs, spent)):
+            approved, spent = self.task.run(run_preflight(jobs))
+            if not approved:
                 self.task.code = INTERRUPTED
                 return
         self.play(plan, len(plan), spent)

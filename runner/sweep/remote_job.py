@@ -15,10 +15,10 @@ from traceback import format_exception_only
 from types import FrameType
 from typing import Any
 
-from hydra._internal.callbacks import Callbacks
 from hydra.core.utils import JobReturn, JobStatus
 
 from components.core.redaction import redact
+from runner.config.hydra_patches import Callbacks
 from runner.config.targets import CODE_ERRORS
 from runner.episode.budget import Budget, Spent
 from runner.experiment.experiment import Launch, sweep_id

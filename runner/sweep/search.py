@@ -32,38 +32,55 @@ from runner.terminal.command import print_note
 _GROUP = "search"
 
 
+@dataclass(frozen=True)
+class SearchRun:
+    """A search under way. ``fixed``: the words that every trial has; ``plan``: number of a trial -> its job."""
+
+    search: Search
+    space: Space
+    fixed: Sequence[str]
+    home: Path
+    pruner: Pruner | None = None
+    spent: Spent = field(default_factory=Spent)
+    plan: dict[int, Cell] = field(default_factory=dict)
+
+    def cell(self, point: Mapping[str, Any], label: str) -> Cell:
+        """The job of a point."""
+        words = words_at(self.space, point)
+        varied = {key.lstrip("+"): word for key, word in words.items()}
+        overrides = (*self.fixed, *(f"{key}={word}" for key, word in words.items()))
+        return Cell(overrides, varied, label, self.home / label)
+
+    def add(self, trial: Trial) -> Cell:
+        """The job of a trial, noted in the plan."""
+        cell = self.plan[trial.number] = self.cell(trial.point, f"trial-{trial.number:04}")
+        return cell
+
+
 class Searcher(Sweeper):
     """Trials instead of all combinations. The same folder resumes: what was interrupted, broke off or met the budget
     is run to its end with the same values before new trials are asked for."""
 
-    _search: Search
-    _space: Space
-    _fixed: Sequence[str]  # the words that every trial has
-    _home: Path
-    _pruner: Pruner | None = None
-
     def sweep(self, arguments: list[str]) -> None:
         """Check the search, then ask, run and report until all trials are there or the budget is spent."""
         library()
-        self._read(arguments)
-        self._plan: dict[int, Cell] = {}
-        self._spent = Spent()
-        first, *others = [self._cell(point, f"{_GROUP}-{n}") for n, point in enumerate(corners(self._space))]
-        self._check([first])  # what all have is said once
-        self._check(others)
-        self.task.started, self.task.resume = True, f"hydra.sweep.dir={quoted(self._home)}"
-        with Study(self._home, self._search, self._space) as study:
-            self._resume(study)
-            print_note(f"search of {study.wanted} trials, {len(study.trials)} of them asked for before: {self._home}")
+        run = self._read(arguments)
+        first, *others = [run.cell(point, f"{_GROUP}-{n}") for n, point in enumerate(corners(run.space))]
+        self._check([first], run)  # what all have is said once
+        self._check(others, run)
+        self.task.started, self.task.resume = True, f"hydra.sweep.dir={quoted(run.home)}"
+        with Study(run.home, run.search, run.space) as study:
+            self._resume(study, run)
+            print_note(f"search of {study.wanted} trials, {len(study.trials)} of them asked for before: {run.home}")
             stopped = False
-            while not stopped and (batch := _next_batch(study, self._search.at_once)):
-                stopped = self._play(study, batch)
-            conclude(study, self._search, self._space, self._plan)
-        code = exit_code(list(self._plan.values()))
+            while not stopped and (batch := _next_batch(study, run.search.at_once)):
+                stopped = self._play(study, run, batch)
+            conclude(study, run.search, run.space, run.plan)
+        code = exit_code(list(run.plan.values()))
         self.task.code = code or (BUDGET if stopped else 0)
 
-    def _read(self, arguments: Sequence[str]) -> None:
-        """Note what is searched, from config and command line. Raises ConfigErrors."""
+    def _read(self, arguments: Sequence[str]) -> SearchRun:
+        """What is searched, from config and command line. Raises ConfigErrors."""
         assert self.config is not None and self.hydra_context is not None
         loader = self.hydra_context.config_loader
         parser = OverridesParser.create(config_loader=loader)
@@ -80,100 +97,90 @@ class Searcher(Sweeper):
         if not isinstance(config[_GROUP], DictConfig):
             raise ConfigError("search is a mapping of settings, each of which is given by its name: search.trials=20")
         try:
-            search = self._search = check(Search, configs.resolve(config)[_GROUP], _GROUP)
+            search = check(Search, configs.resolve(config)[_GROUP], _GROUP)
         except ConfigErrors as error:
             raise configs.with_places(error.findings, config, loader) from None
         written = search.space or {}
         if groups := groups_of(written, given):
             config = loader.load_sweep_config(self.config, [*fixed, *groups])
-        self._space = space_of(written, given, lambda key: OmegaConf.select(config, key))
-        self._fixed = [*(word for word in fixed if not word.lstrip("+").startswith(f"{_GROUP}.")), f"~{_GROUP}"]
-        self._home = sweep_folder(self.config)
+        space = space_of(written, given, lambda key: OmegaConf.select(config, key))
+        fixed = [*(word for word in fixed if not word.lstrip("+").startswith(f"{_GROUP}.")), f"~{_GROUP}"]
+        pruner = None
         if search.prune_after is not None:
             if not isinstance(self.launcher, Launcher):
                 raise ConfigError("search.prune_after looks at running trials, which hydra/launcher=wardround lets it")
             ((metric, high),) = search.maximised.items()
-            self._pruner = self.launcher.watch = Pruner(metric, high, search.prune_after)
+            pruner = self.launcher.watch = Pruner(metric, high, search.prune_after)
+        return SearchRun(search, space, fixed, sweep_folder(self.config), pruner)
 
-    def _cell(self, point: Mapping[str, Any], label: str) -> Cell:
-        words = words_at(self._space, point)
-        varied = {key.lstrip("+"): word for key, word in words.items()}
-        overrides = (*self._fixed, *(f"{key}={word}" for key, word in words.items()))
-        return Cell(overrides, varied, label, self._home / label)
-
-    def _trial(self, trial: Trial) -> Cell:
-        """The job of a trial, noted in the plan."""
-        cell = self._plan[trial.number] = self._cell(trial.point, f"trial-{trial.number:04}")
-        return cell
-
-    def _check(self, cells: Sequence[Cell]) -> None:
+    def _check(self, cells: Sequence[Cell], run: SearchRun) -> None:
         """Refuse what cannot run. Raises SystemExit, ConfigError."""
         assert self.config is not None and self.hydra_context is not None
-        check_all(cells, self.config, self.hydra_context.config_loader, self._home)
+        check_all(cells, self.config, self.hydra_context.config_loader, run.home)
         if any(cell.cfg["run"]["preflight"] for cell in cells):
             raise ConfigError(
                 "run.preflight prices jobs, and those of a search are not known yet; give it a budget.run"
             )
-        if self._pruner is not None and any(parts_of(cell.cfg) for cell in cells):
+        if run.pruner is not None and any(parts_of(cell.cfg) for cell in cells):
             raise ConfigError("search.prune_after looks at whole trials, which run.shards parts: set only one of them")
         if any(cell.cfg.get("stage") is not None for cell in cells):
-            raise ConfigError("a stage leaves no metrics to search by: leave it out")
+            raise ConfigError("a stage produces no metrics to search by: remove search or stage")
 
-    def _resume(self, study: Study) -> None:
+    def _resume(self, study: Study, run: SearchRun) -> None:
         """Keep what was reported, if it is still the same; run again what broke off or met the budget."""
         kept = [one for one in study.trials if one.state == "complete" or one.stopped_early]
-        self._check([self._trial(one) for one in kept])
+        self._check([run.add(one) for one in kept], run)
         others = [one for one in study.trials if one.state in ("failed", "pruned") and not one.stopped_early]
         study.reopen({one.number for one in others})
         for one in study.trials:
-            if one.number not in self._plan:
-                self._trial(one)
+            if one.number not in run.plan:
+                run.add(one)
 
-    def _play(self, study: Study, batch: Sequence[Trial]) -> bool:
+    def _play(self, study: Study, run: SearchRun, batch: Sequence[Trial]) -> bool:
         """Run trials together and report to the study. Returns whether the budget is spent. Raises ConfigError."""
-        cells = {one.number: self._trial(one) for one in batch}
+        cells = {one.number: run.add(one) for one in batch}
         good = []
         for cell in cells.values():
             try:
-                self._check([cell])
+                self._check([cell], run)
                 good.append(cell)
             except SystemExit:  # it was reported; the others continue
                 cell.code, cell.error = 2, "its config was refused"
         budget = Budget(**good[0].cfg["budget"]["run"]) if good else Budget()
-        if self._pruner is not None and (best := study.best):
-            self._pruner.best = metrics_of(self._plan[best[0]].folder)[self._pruner.metric]
-        self.play(good, study.wanted, self._spent)
-        self._check_objectives(study, good)
-        reported = [self._report(study, number, cell) for number, cell in cells.items()]
+        if run.pruner is not None and (best := study.best):
+            run.pruner.best = metrics_of(run.plan[best[0]].folder)[run.pruner.metric]
+        self.play(good, study.wanted, run.spent)
+        _check_objectives(study, run.search, good)
+        reported = [_report(study, run, number, cell) for number, cell in cells.items()]
         trials = study.trials
         owed = len(trials) < study.wanted or any(one.state == "running" for one in trials)
-        return any(reported) or (owed and self._spent.exceeded(budget) is not None)
+        return any(reported) or (owed and run.spent.exceeded(budget) is not None)
 
-    def _check_objectives(self, study: Study, cells: Sequence[Cell]) -> None:
-        """Refuse an unknown metric, once the first trials show which there are. Raises ConfigError."""
-        trials = study.trials
-        names = {name for cell in cells for name in metrics_of(cell.folder)}
-        unknown = [name for name in self._search.maximised if names and name not in names]
-        if unknown and not any(one.state == "complete" for one in trials):
-            if all(one.state == "running" for one in trials):
-                study.path.unlink()  # no trial was reported
-            raise ConfigError(
-                f"search.objectives: the trials have no metric {unknown[0]!r}; {nearest(unknown[0], names)}"
-            )
 
-    def _report(self, study: Study, number: int, cell: Cell) -> bool:
-        """Report what came of a trial. Returns whether it met the budget."""
-        if cell.code == BUDGET:
-            stopped_early = self._pruner.stopped_early.get(cell.label) if self._pruner else None
-            study.prune(number, stopped_early)
-            cell.code = None
-            return stopped_early is None
-        metrics = metrics_of(cell.folder)
-        values = {name: metrics.get(name, {}).get("value") for name in self._search.maximised}
-        if not cell.code and (lacking := [name for name, value in values.items() if value is None]):
-            cell.code, cell.error = 1, f"it has no value of {', '.join(lacking)}"
-        study.complete(number, None if cell.code else list(values.values()))
-        return False
+def _check_objectives(study: Study, search: Search, cells: Sequence[Cell]) -> None:
+    """Refuse an unknown metric, once the first trials show which there are. Raises ConfigError."""
+    trials = study.trials
+    names = {name for cell in cells for name in metrics_of(cell.folder)}
+    unknown = [name for name in search.maximised if names and name not in names]
+    if unknown and not any(one.state == "complete" for one in trials):
+        if all(one.state == "running" for one in trials):
+            study.path.unlink()  # no trial was reported
+        raise ConfigError(f"search.objectives: the trials have no metric {unknown[0]!r}; {nearest(unknown[0], names)}")
+
+
+def _report(study: Study, run: SearchRun, number: int, cell: Cell) -> bool:
+    """Report what came of a trial. Returns whether it met the budget."""
+    if cell.code == BUDGET:
+        stopped_early = run.pruner.stopped_early.get(cell.label) if run.pruner else None
+        study.prune(number, stopped_early)
+        cell.code = None
+        return stopped_early is None
+    metrics = metrics_of(cell.folder)
+    values = {name: metrics.get(name, {}).get("value") for name in run.search.maximised}
+    if not cell.code and (lacking := [name for name, value in values.items() if value is None]):
+        cell.code, cell.error = 1, f"it has no value of {', '.join(lacking)}"
+    study.complete(number, None if cell.code else list(values.values()))
+    return False
 
 
 def _next_batch(study: Study, at_once: int) -> list[Trial]:

@@ -31,7 +31,7 @@ def split(cell: Cell, experiment: Experiment) -> None:
     if n is None or cell.complete:
         return
     if cell.cfg.get("stage") is not None:
-        raise ConfigError("run.shards: what a stage makes has no parts; leave it out")
+        raise ConfigError("run.shards: a stage cannot be run in parts; remove run.shards")
     if experiment.source is not None and declared(experiment.source, SourceTraits).grows:
         raise ConfigError(ONE_BY_ONE.format("run.shards"))
     if n > len(experiment.samples):

@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar, Literal, Sequence
 from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.messages import Completion, Message, Sampling, Usage
-from components.core.traits import Requirements, ScorerTraits
+from components.core.traits import ModelTraits, Requirements, ScorerTraits
 from components.core.types import Answer, Problem, Sample, Score
 from components.core.tools import Offer
 
@@ -42,6 +42,10 @@ class Echo:
     @property
     def identity(self):
         return self.name
+
+    @property
+    def traits(self):
+        return ModelTraits(study=self.study)
 
     def study(self, samples):
         if self.breaks:

@@ -57,7 +57,8 @@ def test_the_answer_key_is_the_split_that_a_run_of_these_words_evaluates(tmp_pat
 
 
 BAD = {
-    "a former flag": (["--dataset", "cab_mini"], "unrecognized arguments: --dataset"),
+    "a former flag": (["--dataset", "cab_mini"], "dataset=NAME"),
+    "a former flag with its value": (["--planning-slip-rate=0.1"], "model.RATE=SHARE"),
     "a dataset that does not exist": (["dataset=radabnch"], "radabench_mini"),
     "no data": (["dataset=radabench"], "no data: give dataset.path"),
     "an unset folder": (["dataset=medqa"], "CLINICAL_DATA_DIR"),

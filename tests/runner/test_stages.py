@@ -81,7 +81,7 @@ def test_the_published_setting_stops_for_edits_after_each_round(plainly, home):
         (("stage=refine_prompts", "stage.alpha=2"), "less than or equal to 1"),
         (("stage=refine_prompts", "agent=direct", "toolset=none", "condition=intact"), "can be rewritten"),
         (("stage=synthesize", "stage.modalities=[PET]"), "there is no 'PET'"),
-        (("stage=synthesize", "run.shards=2"), "what a stage makes has no parts"),
+        (("stage=synthesize", "run.shards=2"), "a stage cannot be run in parts"),
     ],
 )
 def test_what_cannot_be_made_is_refused_in_a_line_and_leaves_nothing(plainly, home, words, said):

@@ -134,8 +134,8 @@ class Simulated:
 
     @property
     def traits(self) -> ModelTraits:
-        """Whether it takes images."""
-        return ModelTraits(vision=self.takes_images)
+        """Whether it takes images, and how it studies."""
+        return ModelTraits(vision=self.takes_images, study=self.study)
 
     @property
     def identity(self) -> str:

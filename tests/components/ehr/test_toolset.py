@@ -64,7 +64,9 @@ async def test_code_runs_over_the_database_with_and_without_counting_groups():
 
 def test_functions_cannot_be_withheld_from_code():
     parts = Parts(EhrAgent(), Accept(), CodeBlock(), toolset([LoadDB()]), Withhold(["LoadDB"]), memory=memory())
-    with pytest.raises(ConfigErrors, match="EhrAgent writes code, in which every function stands; withholding LoadDB"):
+    with pytest.raises(
+        ConfigErrors, match="EhrAgent writes code, which can call every function, so withholding LoadDB"
+    ):
         check_fit(parts, sample(), 0, ["ehr"], acts=True)
 
 

@@ -54,6 +54,8 @@ class Plain:
 def test_what_a_part_says_of_itself_under_an_old_name_is_refused_and_never_left_out_in_silence():
     told = "Old.needs_controls is not read; declare it as requirements = Requirements(controls=...)"
     assert undeclared_in(Old, "Agent").startswith(told) and undeclared_in(Plain, "Agent") is None
+    model = type("Pupil", (), {"study": print})
+    assert "declare it as traits = ModelTraits(study=...)" in undeclared_in(model, "Model")
     assert isinstance(Plain(), Agent) and declared(Plain(), Requirements) == Requirements()
 
 

@@ -111,7 +111,7 @@ async def test_records_hold_what_was_learnt(tmp_path):
 
 
 REFUSED = {
-    "run.shard=1/2": "the memory grows from question to question, so run.shard cannot part them; leave it out, or",
+    "run.shard=1/2": "the memory grows from question to question, so run.shard cannot split them; remove it, or",
     "memory.samples=40": "no training question is solved first; choose memory=solved_training",
     "stage=solve memory=solved": "the memory that is chosen learns nothing on training samples; choose one that does",
 }
