@@ -1,6 +1,6 @@
 """Runs untrusted code: separate processes without network, files, rights and memory of each other.
 
-What a cell does wrong is a result, what the machine cannot do a SandboxError. Specification of EHRAgent, section 10.
+What a cell does wrong is a result, what the machine cannot do a SandboxError. See docs/papers/ehragent.md, section 3.
 """
 
 import asyncio
