@@ -203,12 +203,22 @@ def _argument(name: str, **options: Any) -> Argument:
 
 _FOLDERS = _argument("folders", nargs="+", metavar="FOLDER", help="a run or sweep folder")
 _OUT = _argument("--out", metavar="FOLDER", help="where the files go, by default the folder of the runs")
+_SECTIONS = {  # without options; docs/guides/reports.md says more
+    "leaderboard": "headline scores of every run, its cost and duration", "models": "one row per model",
+    "curves": "the settings that compare.curves names, each varied alone", "means": "means by groups, such as task",
+    "per-record": "record by record (patient), the score that compare.per_record names",
+    "comparisons": "paired differences between methods", "gains": "published differences next to ours (compare.gains)",
+    "settings": "whatever the runs differ in: a table per field", "strata": "the first scores by every stratum",
+    "frontier": "cost of a question against the score that decides", "cards": "the datasets: samples, strata, lengths",
+    "verifier": "how often the first proposal was not kept, step by step; needs runs with a verifier",
+    "refusals": "what a condition took away against what the agent stated",
+    "papers": "every publication in conf/papers that has values for these runs",
+}  # fmt: skip
 # Command -> its function, its help, its arguments. Sections without options have the same command.
 COMMANDS: Mapping[str, Command] = {
     "table": (lambda options: _show_tables(_folders(options), swept=len(options.folders) == 1),
               "metrics of each run; of several also methods, datasets and means by group", [_FOLDERS]),
-    **{name: (partial(_section, name), f"the section {name!r} of the page", [_FOLDERS])
-       for name in page.SECTIONS if name != "episodes"},
+    **{name: (partial(_section, name), about, [_FOLDERS]) for name, about in _SECTIONS.items()},
     "methods": (lambda options: show_methods(_runs(options), names_in(options.baselines)),
                 "scores by dataset, cost of a question, paired differences to the best baseline", [
         _FOLDERS, _argument("--baselines", metavar="A,B", help="agents to compare with: direct,cot")]),

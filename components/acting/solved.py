@@ -95,7 +95,7 @@ class ShowsSolved:
     def requirements(self) -> Requirements:
         """The description, and the memory that the solved questions are from, where any are shown."""
         memory = SEEDS if self.shots else None
-        return Requirements(controls=("metadata",), memory=memory, shots=self.shots)
+        return Requirements(controls=("metadata",), memory=memory, shots=self.shots, acts="never")
 
 
 def solved_like(episode: Episode, database: str, form: Form) -> Sequence[Demonstration]:

@@ -9,10 +9,7 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from components.acting.attempt import (
-    Shown,
-    shown_images,
-)
+from components.acting.attempt import Shown, shown_images
 from components.agents.direct import plain_answer
 from components.agents.react import ReAct
 from components.core.errors import ToolError

@@ -7,10 +7,10 @@ arXiv 2205.11916). Departure: one call asks for reasoning and answer.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from components.core.protocols import Episode
-from components.core.traits import PromptSetName
+from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure
 from components.prompts import load
 from components.text.answers import after_mark, chosen
@@ -20,6 +20,7 @@ from components.text.answers import after_mark, chosen
 class Direct:
     """Asks once, without tools and without reasoning."""
 
+    requirements: ClassVar[Requirements] = Requirements(acts="never")
     prompts: PromptSetName = "direct"
 
     async def solve(self, episode: Episode) -> Answer | Failure:

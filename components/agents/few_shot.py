@@ -27,7 +27,7 @@ class FewShot:
     examples show their rationale (those without are left out) and the model reasons too. Which examples were shown is
     remarked on the step. Raises ConfigError without a memory that holds such examples."""
 
-    requirements: ClassVar[Requirements] = Requirements(memory="examples")
+    requirements: ClassVar[Requirements] = Requirements(memory="examples", acts="never")
 
     prompts: PromptSetName = "few_shot"
     shots: Annotated[int, Ge(1)] = 5

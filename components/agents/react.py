@@ -8,15 +8,7 @@ not end the episode; a refusal may have a tool built, with which the attempt res
 from dataclasses import dataclass, replace
 from itertools import count
 
-from components.acting.attempt import (
-    Acting,
-    ActsInSteps,
-    Shown,
-    Trial,
-    blind,
-    names_given,
-    stated_outcome,
-)
+from components.acting.attempt import Acting, ActsInSteps, Shown, Trial, blind, names_given, stated_outcome
 from components.acting.solved import SEEDS, TASKS
 from components.building import BuildsTools
 from components.core.errors import ConfigError, ModelError

@@ -12,10 +12,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge
 
-from components.acting.attempt import (
-    Shown,
-    Trial,
-)
+from components.acting.attempt import Shown, Trial
 from components.agents.react import ReAct
 from components.core.protocols import Episode
 from components.core.task_text import Chain, chain_text, response_text, task_text

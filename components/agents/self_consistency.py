@@ -50,8 +50,8 @@ class Wrapping:
     @property
     def requirements(self) -> Requirements:
         """The tools and facts of the inner agent; its own needs are read from itself."""
-        inner = declared(self.inner, Requirements)
-        return Requirements(tools=inner.tools, only_own_tools=inner.only_own_tools, facts=inner.facts)
+        own = declared(self.inner, Requirements)
+        return Requirements(acts="never", tools=own.tools, only_own_tools=own.only_own_tools, facts=own.facts)
 
 
 async def draw(episode: Episode, agent: Agent, numbers: Sequence[int], temperature: float | None) -> list[Vote]:

@@ -8,11 +8,12 @@ Departures: options are one per line, and the letters that the extraction names 
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from components.agents.direct import plain_answer, plain_reply
 from components.core.errors import ConfigError
 from components.core.protocols import Episode
-from components.core.traits import PromptSetName
+from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure
 from components.text.answers import after_lead
 
@@ -22,6 +23,7 @@ class ZeroShot:
     """``reason``: with the trigger that asks for reasoning. ``extract``: a second call reads the answer out of it.
     Raises ConfigError for ``extract`` without ``reason``."""
 
+    requirements: ClassVar[Requirements] = Requirements(acts="never")
     prompts: PromptSetName = "zero_shot"
     reason: bool = False
     extract: bool = False

@@ -5,7 +5,7 @@ An agent declares ``requirements``, every other kind ``traits``. A part without 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from components.core.errors import ConfigError
 from components.core.messages import JSON
@@ -33,10 +33,11 @@ class Requirements:
     many demonstrations of the memory are shown (None: not a setting of this agent). ``accepts`` raises ConfigError for
     an offer that the agent cannot work with. Provides: ``verifier``: used in place of one that accepts everything.
     ``tools``: offered with the toolset's, or instead of them (``only_own_tools``). ``facts``: added to the offer's
-    facts for scorers. For checks and records: ``oracle``: the agent learns whether its answer is right.
-    ``shown_patients``: how the contexts of the patients in its prompts begin, whose samples may not be evaluated.
-    ``prompts``: prompt sets that no field of type ``PromptSetName`` names. ``sandbox``: where code runs that models
-    write for it. ``export``: an episode in the layout of published records.
+    facts for scorers. For checks and records: ``acts``: when it asks for actions (``Episode.act``), which alone a
+    verifier checks. ``oracle``: the agent learns whether its answer is right. ``shown_patients``: how the contexts of
+    the patients in its prompts begin, whose samples may not be evaluated. ``prompts``: prompt sets that no field of
+    type ``PromptSetName`` names. ``sandbox``: where code runs that models write for it. ``export``: an episode in the
+    layout of published records.
     """
 
     models: Sequence[str] = ()
@@ -50,6 +51,7 @@ class Requirements:
     only_own_tools: bool = False
     facts: JSON = field(default_factory=dict)
     oracle: bool = False
+    acts: Literal["always", "with_tools", "never"] = "always"
     shown_patients: Sequence[str] = ()
     prompts: Sequence[str] = ()
     sandbox: HoldsCode | None = None

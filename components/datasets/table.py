@@ -11,6 +11,7 @@ from components.core.types import Privacy, Problem, Sample
 from components.files.file_dataset import FileDataset, Part
 from components.files.rows import Row, csv_records, existing, json_lines
 from components.text.answers import letter_of, lettered
+from components.text.words import meant
 
 ALL = "all"
 _MOST = 26
@@ -89,7 +90,7 @@ class Table(FileDataset[tuple[int, Row]]):
         """Make a question. Raises ConfigError."""
         number, row = item
         named = self.columns
-        choices, answer = self._options(row), _text(row, named.answer)
+        choices, answer = self._options(row), self._text(row, named.answer)
         if choices and answer not in choices:
             letter = letter_of(choices, answer)
             if letter is None:
@@ -100,16 +101,17 @@ class Table(FileDataset[tuple[int, Row]]):
         elif not choices and self.decisions and answer not in self.decisions:
             raise row.error(named.answer, f"must be {', '.join(self.decisions)}, found {answer!r:.80}")
         metadata: dict[str, object] = {"decisions": list(self.decisions)} if self.decisions else {}
-        if explanation := _maybe(row, named.explanation):
+        if explanation := self._maybe(row, named.explanation):
             metadata["explanation"] = explanation
-        context = _maybe(row, named.context) or ""
+        context = self._maybe(row, named.context) or ""
+        self._cell(row, named.question)
         return Sample(
             Problem(self._id(number, row), row.text(named.question), choices, context=context),
             target=answer,
             metadata=metadata,
-            cluster=_maybe(row, named.cluster),
-            strata={name: _maybe(row, name) or "none" for name in named.strata},
-            card={name: _number(text) for name in named.card if (text := _maybe(row, name)) is not None},
+            cluster=self._maybe(row, named.cluster),
+            strata={name: self._maybe(row, name) or "none" for name in named.strata},
+            card={name: _number(text) for name in named.card if (text := self._maybe(row, name)) is not None},
         )
 
     def _rows(self, file: Path) -> Iterable[Row]:
@@ -119,41 +121,45 @@ class Table(FileDataset[tuple[int, Row]]):
         return json_lines(file) if kind in _LINES else csv_records(file, fill=True)
 
     def _split_of(self, row: Row) -> str:
-        return ALL if self.columns.split is None else _text(row, self.columns.split)
+        return ALL if self.columns.split is None else self._text(row, self.columns.split)
 
     def _id(self, number: int, row: Row) -> str:
-        return _maybe(row, self.columns.id) or f"row-{number}"
+        return self._maybe(row, self.columns.id) or f"row-{number}"
 
     def _options(self, row: Row) -> Mapping[str, str]:
         wanted = self.columns.options
         if wanted is None:
             return {}
-        texts = row.texts(wanted) if isinstance(wanted, str) else [_maybe(row, name) or "" for name in wanted]
+        if isinstance(wanted, str):
+            self._cell(row, wanted)
+        texts = row.texts(wanted) if isinstance(wanted, str) else [self._maybe(row, name) or "" for name in wanted]
         choices = lettered(text.strip() for text in texts if text.strip())
         where = wanted if isinstance(wanted, str) else ", ".join(wanted)
         if not 2 <= len(choices) <= _MOST:
             raise row.error(where, f"must be 2 to {_MOST} options, found {len(choices)}")
         return choices
 
+    def _text(self, row: Row, column: str) -> str:
+        if (text := self._maybe(row, column)) is None:
+            raise row.error(column, "must not be empty")
+        return text
 
-def _text(row: Row, column: str) -> str:
-    """A cell that is not empty, as text. Raises ConfigError."""
-    if (text := _maybe(row, column)) is None:
-        raise row.error(column, "must not be empty")
-    return text
+    def _maybe(self, row: Row, column: str | None) -> str | None:
+        """A cell as text; None for an empty one, or no column. Raises ConfigError for a column that is not there."""
+        value = None if column is None else self._cell(row, column)
+        if isinstance(value, dict | list):
+            raise row.error(str(column), f"must be a text or a number, found {value!r:.80}")
+        return ("" if value is None else str(value).strip()) or None
 
-
-def _maybe(row: Row, column: str | None) -> str | None:
-    """A cell as text; None for an empty one, or no column. Raises ConfigError for a column that is not there."""
-    if column is None:
-        return None
-    if column not in row.values:
-        raise row.error(column, f"there is no such column; the file has {', '.join(map(str, row.values))}")
-    value = row.values[column]
-    if isinstance(value, dict | list):
-        raise row.error(column, f"must be a text or a number, found {value!r:.80}")
-    text = "" if value is None else str(value).strip()
-    return text or None
+    def _cell(self, row: Row, column: str) -> object:
+        """A cell. Raises ConfigError, which names the setting, for a column that is not there."""
+        if column not in row.values:
+            named = vars(self.columns).items()
+            key = next(key for key, of in named if column in ([of] if isinstance(of, str) else of or ()))
+            file = row.place if Path(self.title).suffix.lower() in _LINES else self.title  # a CSV has one header
+            there = f"{meant(column, row.values)}there are {', '.join(map(str, row.values))}"
+            raise ConfigError(f"dataset.columns.{key}: {file} has no column {column!r}; {there}")
+        return row.values[column]
 
 
 def _number(text: str) -> str | float:

@@ -33,7 +33,7 @@ class SelfDebugging(ShowsSolved):
     @property
     def requirements(self) -> Requirements:
         """With the tool that runs a cell, and no other."""
-        return replace(super().requirements, tools=_CELL, only_own_tools=True)
+        return replace(super().requirements, acts="always", tools=_CELL, only_own_tools=True)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Write, then run and explain until the verdict."""

@@ -71,7 +71,7 @@ class MedAgents:
     @property
     def requirements(self) -> Requirements:
         """Nothing; an episode can be exported in the layout of the published records."""
-        return Requirements(export=export_episode)
+        return Requirements(acts="with_tools" if self.expert_tools else "never", export=export_episode)
 
     async def solve(self, episode: Episode) -> Answer | Failure:
         """The decision; Failure ``unsupported_input`` for images that no model can see, ``unreadable_report`` only

@@ -186,6 +186,8 @@ def load(name: str) -> PromptSet:
     when there is none, or when a template does not parse, includes a missing file, or was written by a model and is not
     plain."""
     folder = place_of(name)
+    if "/" in name and not Path(name).exists():
+        raise ConfigError(f"no prompt set {name!r}: the path does not exist; give that of a folder of .jinja files")
     if not folder.is_dir():
         places = [*_ROOT.iterdir(), *(own_folder().iterdir() if own_folder().is_dir() else ())]
         have = sorted(p.name for p in places if p.is_dir() and not p.name.startswith(("_", ".")))

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.config.errors import ConfigErrors, Finding, nearest, shown
-from runner.config.targets import locate, undeclared_in
+from runner.config.targets import CODE_ERRORS, failure_in, locate, undeclared_in
 
 T = TypeVar("T")
 _BROKEN = object()
@@ -113,6 +113,8 @@ class _Builder:
             self.findings.append(Finding(_join(where, name), text) if own else Finding(where, str(error)))
         except ValueError as error:
             self.bad(where, redact(str(error)))
+        except CODE_ERRORS as error:
+            self.bad(_join(where, "_target_"), redact(failure_in(factory, error)))
         return _BROKEN
 
     def value(self, hint: Any, value: object, where: str) -> Any:

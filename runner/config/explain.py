@@ -43,6 +43,8 @@ def refuse_flags(words: Sequence[str]) -> None:
     parser = get_args_parser()
 
     def refuse(message: str) -> NoReturn:
+        if found := re.match(r"argument --info/-i: invalid choice: '(.*?)' \(choose from (.*)\)", message):
+            message = f"--info {found[1]}: {nearest(found[1], ['choices', *re.findall(r'[a-z-]+', found[2])])}"
         right = "; --info choices lists the choices of every group" if "--info" in message else ""
         raise ConfigError(f"command line: {message}{right}; flags: python -m runner --hydra-help; keys have no dashes")
 

@@ -3,8 +3,10 @@
 import importlib
 import pkgutil
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -55,6 +57,16 @@ def _module(path: str) -> ModuleType:
         last: Any = error if isinstance(error, SyntaxError) else traceback.extract_tb(error.__traceback__)[-1]
         place = f"{last.filename}:{last.lineno}"
         raise ConfigError(f"{path} cannot be imported: {place}: {type(error).__name__}: {error}") from None
+
+
+def failure_in(factory: Callable[..., Any], error: Exception) -> str:
+    """What the constructor of a custom part raised, and where. Raises the error again where the part is ours."""
+    if _within(factory.__module__, (_HOME, "runner")):
+        raise error
+    frames = traceback.extract_tb(error.__traceback__)
+    last = ([one for one in frames if one.filename == sys.modules[factory.__module__].__file__] or frames)[-1]
+    what = f"{factory.__module__}.{factory.__qualname__}: {type(error).__name__}: {error}".partition("\n")[0]
+    return f"{what} ({Path(last.filename).name}:{last.lineno})"
 
 
 def _siblings(path: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from components.core.errors import ConfigError
+from components.core.plain import Accept
 from components.core.protocols import Model, Toolset
 from components.core.tools import Offer
 from components.core.traits import (
@@ -90,6 +91,7 @@ def check_fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], 
                         " choose another agent.grammar, toolset or condition"
                     )
                 parts.grammar.instructions(offer)
+            _refuse_idle_verifier(parts, offer)
         with noting(findings, "sandbox"):
             sandbox_of(parts)
     if findings:
@@ -109,6 +111,15 @@ def _refuse_ineffective_condition(parts: Parts, offer: Offer) -> None:
         kinds = ", ".join(str(fault["kind"]) for fault in faults)
         text = f"whose functions run in the sandbox, where the fault ({kinds}) has no effect"
         raise ConfigError(f"{writer}, {text}: choose an agent and a toolset that call tools")
+
+
+def _refuse_idle_verifier(parts: Parts, offer: Offer) -> None:
+    """Refuse a verifier where no agent asks for the actions that it would check. Raises ConfigErrors."""
+    acts = {declared(agent, Requirements).acts for agent in agents_in(parts.agent)}
+    if not (isinstance(parts.verifier, Accept) or "always" in acts or ("with_tools" in acts and offer.tools)):
+        who, without = type(parts.agent).__name__, " without tools" if "with_tools" in acts else ""
+        text = f"{type(parts.verifier).__name__} would not be asked: {who} takes no action that it could check{without}"
+        raise ConfigErrors([Finding("verifier", f"{text}: verifier=accept, or choose an agent that acts")])
 
 
 class PrivacyRefused(ConfigError):

@@ -166,7 +166,7 @@ def _notes(experiment: Experiment) -> list[str]:
     if (held := sandbox_of(experiment.parts)) is not None and held.get("unsafe_local"):
         notes.append("code that models wrote ran without isolation, under resource limits only (sandbox.unsafe_local)")
     for role, model in experiment.models.items():
-        if not has_price(model):
+        if declared(model, ModelTraits).price is not None and not has_price(model):  # else its replies may report it
             notes.append(
                 f"the price of {model.name} ({role}) is not known: cost is left out; set model.price to have it"
             )

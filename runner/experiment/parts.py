@@ -7,13 +7,7 @@ from typing import Any
 from components.core.learning import Source, StandaloneStage
 from components.core.plain import Accept
 from components.core.protocols import Agent, Condition, Dataset, Grammar, Model, Scorer, Toolset, Verifier
-from components.core.traits import (
-    Requirements,
-    ToolsetTraits,
-    agents_in,
-    declared,
-    prompt_sets,
-)
+from components.core.traits import Requirements, ToolsetTraits, agents_in, declared, prompt_sets
 from components.core.types import Sample
 from components.prompts import load
 from runner.config import build as builder

@@ -134,7 +134,8 @@ def test_what_breaks_in_the_house_is_a_traceback_and_not_a_config_error(home):
 
 
 def test_version_and_help(home):
-    assert home.run("--help", plain=True).out.startswith("Wardround")
+    told = home.run("--help", plain=True).out
+    assert told.startswith("Wardround") and "resume: the same command plus run.resume=last" in told
     assert home.run("--cfg", "job", plain=True).code == 0
     assert not (home.path / "outputs").exists()
 

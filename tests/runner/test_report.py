@@ -109,3 +109,4 @@ def test_every_section_is_a_command(capsys):
         main(["--help"])
     listed = capsys.readouterr().out
     assert SECTIONS.keys() - {"episodes"} <= set(listed.split())
+    assert "one row per model" in listed and "of the page" not in listed

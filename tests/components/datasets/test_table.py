@@ -80,15 +80,15 @@ def test_the_fingerprint_is_that_of_the_content(table):
         (CSV.replace("p2", '"p2'), {}, "mine.csv:4: not CSV, perhaps cut off or a quote is left open"),
         (CSV.replace("Which vitamin?", ""), {}, "mine.csv:2: ask: must be a text"),
         (CSV, {"split": "dev"}, "has test, train; found 'dev'"),
-        (CSV, {"columns": Columns("ask", "rihgt", ("a", "b"), split="part")}, "rihgt: there is no such column; the file has id, ask"),
+        (CSV, {"columns": Columns("ask", "rihgt", ("a", "b"), split="part")}, "dataset.columns.answer: {folder}/mine.csv has no column 'rihgt'; did you mean right? there are id, ask"),
         (CSV, {"columns": Columns("ask", "right", split="part"), "decisions": ("yes",)}, "right: must be yes, found 'B'"),
     ],
 )  # fmt: skip
-def test_a_bad_row_is_named_with_what_would_be_right(table, text, changes, said):
+def test_a_bad_row_or_column_is_named_with_what_would_be_right(table, tmp_path, text, changes, said):
     made = table(text, **changes)
     with pytest.raises(ConfigError) as refused:
         list(made.load(made.split))
-    assert said in str(refused.value)
+    assert said.replace("{folder}", str(tmp_path)) in str(refused.value)
 
 
 def test_a_file_that_is_none_is_refused(tmp_path):

@@ -46,6 +46,8 @@ def test_a_set_that_is_not_there_or_does_not_parse_is_refused(tmp_path):
         ConfigError, match=r"no prompt set 'radagnt'; did you mean radagent or .*[?] there are .*radagent"
     ):
         load("radagnt")
+    with pytest.raises(ConfigError, match=r"no prompt set '\./nope': the path does not exist"):
+        load("./nope")
     with pytest.raises(ConfigError, match=r"/ask\.jinja, line 2: "):
         load(folder(tmp_path, ask="Why?\n{% if %}"))
     (tmp_path / "ask.jinja").write_bytes(b"ab\xff")

@@ -159,6 +159,15 @@ def test_a_library_that_is_missing_is_named(tmp_path, monkeypatch):
     assert "needy" not in sys.modules
 
 
+def test_what_the_constructor_of_a_custom_part_raises_is_named_with_its_line(tmp_path, monkeypatch):
+    (tmp_path / "failing.py").write_text(
+        'class A:\n    def __init__(self):\n        raise RuntimeError("boom\\nmore")\n'
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    found = findings({"_target_": "failing.A"}, allow=["failing"])
+    assert found == {"part._target_": "failing.A: RuntimeError: boom (failing.py:3)"}
+
+
 @each_row("value", [None, 3, "x", [], {}, {"count": 1}])
 def test_what_is_no_node_is_refused(value):
     assert "expected a mapping with a _target_" in findings(value)["part"]

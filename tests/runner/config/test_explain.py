@@ -8,7 +8,7 @@ from hydra.errors import MissingConfigException
 from components.core.errors import ConfigError
 from runner.config.catalogue import Catalogue
 from runner.config.errors import nearest
-from runner.config.explain import explain, refuse_misspelled
+from runner.config.explain import explain, refuse_flags, refuse_misspelled
 
 BOMB = "\n".join(
     ["a0: &a0 [x, x, x, x, x, x, x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 9))]
@@ -66,3 +66,8 @@ def test_a_config_that_is_not_there_has_its_nearest():
 def test_a_colon_for_an_equals_sign_is_refused_with_what_is_meant():
     with pytest.raises(ConfigError, match=r"limit:3: a value comes after an equals sign: limit=3$"):
         refuse_misspelled(["--config-dir", "a:b", "limit:3"], ["--config-dir"])
+
+
+def test_a_misspelled_kind_of_info_has_its_nearest():
+    with pytest.raises(ConfigError, match=r"^command line: --info choises: did you mean choices\? valid: all, choices"):
+        refuse_flags(["--info", "choises"])

@@ -3,12 +3,16 @@ from typing import Any
 
 import pytest
 
-from components.core.plain import Accept
+from components.agents.direct import Cot
+from components.agents.self_consistency import SelfConsistency
+from components.core.plain import Accept, NoTools
 from components.core.traits import Requirements
 from components.core.types import Problem, Sample
+from components.panel.agent import MedAgents
 from components.verifiers.refine import Refine
 from components.verifiers.reflect import Reflect
 from runner.config.errors import ConfigErrors
+from runner.experiment.checks import check_fit
 from runner.experiment.parts import with_provided_verifier
 from tests.parts import Looper, Speaker, parts
 
@@ -67,6 +71,19 @@ def test_a_second_verifier_is_refused_and_never_left_out_in_silence():
     told = refused(Wanting(verifier=Reflect()), Refine())
     assert told == "verifier: the agent provides a verifier (Reflect), so Refine would not be asked: verifier=accept"
     assert "Reflect would not be asked" in refused(Wanting(verifier=Reflect()), Reflect(repairs=3))
+
+
+def test_a_verifier_that_no_agent_would_ask_is_refused():
+    def fit(agent: Any, verifier: Any, **changes: Any) -> None:
+        check_fit(replace(parts(agent), verifier=verifier, **changes), SAMPLES[0], 0, [], acts=False)
+
+    fit(Cot(), Accept())
+    fit(SelfConsistency(Looper()), Refine())
+    fit(MedAgents(), Refine())
+    with pytest.raises(ConfigErrors, match="verifier: Refine would not be asked: SelfConsistency takes no action"):
+        fit(SelfConsistency(Cot()), Refine())
+    with pytest.raises(ConfigErrors, match="MedAgents takes no action that it could check without tools: verifier=acc"):
+        fit(MedAgents(), Refine(), toolset=NoTools())
 
 
 def test_models_that_are_named_must_be_there():

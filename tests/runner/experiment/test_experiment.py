@@ -3,9 +3,11 @@
 import pytest
 
 from components.core.errors import ConfigError
+from components.core.traits import ModelTraits
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from runner.experiment.checks import PrivacyRefused
+from runner.experiment.experiment import facts_of
 from runner.job.prepare import check
 from tests.composing import build
 
@@ -56,6 +58,16 @@ def test_roles_have_models_of_their_own(cfg):
     cfg["models"] = {"judge": {"_target_": "mine.parts.Echo", "name": "judge"}}
     built = check(cfg)
     assert {role: model.name for role, model in built.models.items()} == {"main": "echo", "judge": "judge"}
+
+
+def test_the_price_of_a_model_without_a_price_table_is_what_its_replies_report(cfg, monkeypatch):
+    import mine.parts
+
+    cfg["budget"]["run"] = {}
+    monkeypatch.setattr(mine.parts.Echo, "kind", "live")
+    assert not facts_of(check(cfg))["notes"]
+    monkeypatch.setattr(mine.parts.Echo, "traits", ModelTraits(price={"input": None}), raising=False)
+    assert "the price of echo (main) is not known" in facts_of(check(cfg))["notes"][0]
 
 
 def test_models_that_study_get_the_whole_split_whatever_is_drawn(cfg):
