@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
-from components.acting.demonstrations import Example, fitting
+from components.acting.examples import Example, fitting
 from components.agents.direct import plain_answer
 from components.core.errors import ConfigError
 from components.core.protocols import Episode

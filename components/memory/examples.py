@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar
 import orjson
 from annotated_types import Ge
 
-from components.acting.demonstrations import FILE, Example, as_examples, kind, own_examples
+from components.acting.examples import FILE, Example, as_examples, kind, own_examples
 from components.core.errors import ConfigError
 from components.core.learning import Stage
 from components.core.protocols import Memory

@@ -3,11 +3,11 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar
+from functools import cached_property, lru_cache
+from typing import ClassVar, NamedTuple
 
 from components.core.types import Sample, Score, Trajectory
-from components.radiology.execution import Execution, Published, Suitable, execute, kind_of, read, task_of
+from components.radiology.execution import Execution, Suitable, execute, kind_of, read, task_of
 from components.radiology.switches import Switches
 from components.radiology.tasks import Task
 
@@ -39,18 +39,31 @@ class Attempt:
         return execute(self.task.id, condition, self.suitable, record, self.switches)
 
 
-_newest: list[Attempt] = []  # at most one: scorers come one after the other
+class _Same(NamedTuple):
+    """A sample and an episode by identity, since they cannot be hashed."""
+
+    sample: Sample
+    trajectory: Trajectory
+
+    def __hash__(self) -> int:
+        return id(self.trajectory)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and all(mine is its for mine, its in zip(self, other, strict=True))
 
 
 def attempt(sample: Sample, trajectory: Trajectory, switches: Switches) -> Attempt | None:
     """The attempt of a finished episode; None when the sample is not of this benchmark."""
-    if (task := task_of(sample)) is None:
-        return None
-    for one in tuple(_newest):
-        if one.sample is sample and one.trajectory is trajectory and one.switches == switches:
-            return one
-    _newest[:] = [Attempt(sample, trajectory, task, switches)]
-    return _newest[0]
+    return _attempt(_Same(sample, trajectory), switches)
+
+
+@lru_cache(maxsize=1)  # scorers come one after the other
+def _attempt(same: _Same, switches: Switches) -> Attempt | None:
+    task = task_of(same.sample)
+    return None if task is None else Attempt(same.sample, same.trajectory, task, switches)
+
+
+Published = Mapping[str, Sequence[str]]  # kind of condition -> names
 
 
 @dataclass(frozen=True)
@@ -66,7 +79,11 @@ class Graded(ABC):
 
     @abstractmethod
     def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-        """All metrics of the episode's or of the perfect execution, by name."""
+        """All metrics of an execution, by name."""
+
+    def ceilings(self, one: Attempt) -> Mapping[str, float | None]:
+        """All metrics of a perfect agent on the same sample."""
+        return self.values(one, one.perfect)
 
     def kind(self, trajectory: Trajectory) -> str:
         """The kind of condition by which it is scored."""
@@ -82,7 +99,7 @@ class Graded(ABC):
         one = attempt(sample, trajectory, self.switches) if scored else None
         if one is None:
             return [Score(name, None) for name in self.names]
-        mine, best = self.values(one, one.execution), self.values(one, one.perfect)
+        mine, best = self.values(one, one.execution), self.ceilings(one)
         return [
             Score(name, mine[name], ceiling=best[name]) if name in scored else Score(name, None) for name in self.names
         ]

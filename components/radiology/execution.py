@@ -199,6 +199,3 @@ def plan_of(chain: str) -> str:
     task = TASKS[chain]
     names = [name for step in task.chain for name, planned in PLANNING_NAMES.items() if planned == step]
     return plan_text(["'$IndicatorName$'"] if IE in task.categories else [], names)
-
-
-Published = Mapping[str, Sequence[str]]

@@ -1,6 +1,6 @@
 """Runs untrusted code: separate processes without network, files, rights and memory of each other.
 
-What a cell does wrong is a result, what the machine cannot do a SandboxError. Specification of EHRAgent, section 10.
+What a cell does wrong is a result, what the machine cannot do a SandboxError. See docs/papers/ehragent.md, section 3.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge
 
 from components.core.errors import ConfigError
-from components.sandbox import kernel, paths
+from components.sandbox import kernel, paths, seccomp
 from components.sandbox.api import CellError, Library, Limits, Ran, SandboxError, Status, Tier, failed
 from components.sandbox.episode import LOST, Episode
 from components.sandbox.process import Gone, ZygoteProcess, shared
@@ -78,7 +78,7 @@ class Sandbox:
     def _tier(self) -> Tier:
         if sys.platform != "linux":
             raise ConfigError(f"the sandbox needs Linux, this is {sys.platform}: code cannot be run here")
-        if (machine := os.uname().machine) not in kernel.ARCHITECTURES:
+        if (machine := os.uname().machine) not in seccomp.ARCHITECTURES:
             known = "the sandbox knows the system calls of x86_64 and aarch64"
             raise ConfigError(f"{known}, this is {machine}: code cannot be run here")
         refused = []
@@ -105,7 +105,7 @@ class Sandbox:
             "tier": tier,
             "uid": os.getuid(),
             "landlock": kernel.landlock_version(),
-            "rules": "" if tier == "rlimits" else kernel.digest(),
+            "rules": "" if tier == "rlimits" else seccomp.digest(),
             "self_test": "none: unsafe_local" if tier == "rlimits" else "held",
             "refused": {one: flaw(one) for one in candidates[: candidates.index(tier)]},
             "strict": self.strict,

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from components.sandbox import paths
+from components.sandbox import namespaces, paths
 from components.sandbox.api import FrameError, Library, Limits, Ran, Reader, SandboxError, Tier, cap, pack, read_ran
 
 _ENVIRONMENT = {
@@ -55,7 +55,7 @@ class ZygoteProcess:
         root = str(paths.PROJECT)
         line = [sys.executable, "-s", "-P", "-c", _START, root, json.dumps(config)]
         if tier == "bwrap":
-            line = [*paths.bwrap_command(readable, module, _ENVIRONMENT, scratch_bytes), *line]
+            line = [*namespaces.bwrap_command(readable, module, _ENVIRONMENT, scratch_bytes), *line]
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
         try:
             self._process = subprocess.Popen(

@@ -26,7 +26,7 @@ from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, NoneType
 from typing import Any, NoReturn
 
-from components.sandbox import kernel
+from components.sandbox import kernel, seccomp
 from components.sandbox.api import MESSAGE_CHARS, CellError, Limits, Ran, Reader, Tier, pack, pack_ran, plain
 
 SEED = 0
@@ -178,7 +178,7 @@ def _give_up_rights(settings: Settings) -> None:
     if settings.tier != "rlimits":
         kernel.drop_capabilities()
         _start_threads()
-        kernel.install()
+        seccomp.install()
 
 
 def set_limits(limits: Limits, keep: bool) -> None:
@@ -211,7 +211,7 @@ def _start_threads() -> None:
 def warm() -> None:
     """Do once what every process forked from this one would do again, in its own memory."""
     _start_threads()
-    kernel.digest()
+    seccomp.digest()
     _rehearse({}, Settings(Limits(), False, "namespaces", os.getcwd(), "", Clean({})))
 
 

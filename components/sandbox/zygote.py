@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from components.sandbox import kernel, paths, worker
+from components.sandbox import kernel, namespaces, paths, worker
 from components.sandbox.api import MESSAGE_BYTES, Limits, Tier
 from components.sandbox.supervisor import Supervisor
 from components.sandbox.worker import Clean, Settings
@@ -178,7 +178,7 @@ def _wait_for_episode(tier: Tier, orders: socket.socket, readable: list[str]) ->
     kernel.prctl(kernel.SET_NAME, "cells-waiting")
     try:
         if tier == "namespaces":
-            paths.enter()
+            namespaces.enter()
             maker = os.pidfd_open(os.getpid())
             if inside := os.fork():
                 os.setpgid(inside, inside)
@@ -212,7 +212,7 @@ def _supervise(tier: Tier, request: Mapping[str, Any], channel: socket.socket, r
     limits, own, folder = Limits(**request["limits"]), request["readable"], request["folder"]
     scratch: paths.Folder
     if tier == "namespaces":
-        paths.build_root([*readable, *own], paths.HIDDEN)
+        namespaces.build_root([*readable, *own], paths.HIDDEN)
         scratch = mounted = paths.Memory(limits.scratch_bytes, paths.SCRATCH)
         mounted.mount()
         os.chdir(mounted.path)

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from components.acting.demonstrations import FILE, Example, rationale_of, rationales
+from components.acting.examples import FILE, Example, rationale_of, rationales
 from components.acting.solved import FILE as SOLVED_FILE
 from components.acting.solved import SolvedQuestions, lessons_in, own_seeds
 from components.core.learning import Practice, task_of

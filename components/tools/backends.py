@@ -162,17 +162,30 @@ class FileBackend(ABC, Generic[Index]):
     @property
     def loaded(self) -> Index:
         """What the files hold, read once while they stay as they are. Raises ConfigError."""
-        with _READING:
-            index: Index = _load(self, tuple(map(stamp, self.files)))
-            return index
+        files = tuple(map(stamp, self.files))
+        with _LOOKUP:
+            content: _Content[Index] = _content(self, files)
+        return content.read()
 
 
-_READING = Lock()
+class _Content(Generic[Index]):
+    """What files hold for a backend: the first thread that needs it reads them, others that need the same wait."""
+
+    def __init__(self, backend: FileBackend[Index], files: Sequence[Stamp]) -> None:
+        self._backend, self._files, self._reading = backend, files, Lock()
+        self._index: Index | None = None
+
+    def read(self) -> Index:
+        """The index, from the files the first time. Raises ConfigError."""
+        if self._index is None:
+            with self._reading:
+                if self._index is None:
+                    self._index = self._backend.load([Path(file.path) for file in self._files])
+        return self._index
 
 
-@lru_cache(maxsize=16)
-def _load(backend: FileBackend[Any], files: tuple[Stamp, ...]) -> Any:
-    return backend.load([Path(file.path) for file in files])
+_LOOKUP = Lock()  # two threads get one content; no file is read under it
+_content = lru_cache(maxsize=16)(_Content)
 
 
 def plain(name: str) -> str:

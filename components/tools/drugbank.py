@@ -1,25 +1,21 @@
-"""DrugBank: what a drug is, what it is for and how it is given, and a table of drugs in a file.
+"""DrugBank: what a drug is, what it is for and how it is given.
 
 Source: item 6 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657, over DrugBank's licensed table, where the
 most alike name always answers. Departures: a name that is only similar is marked as such, and below a threshold no
 drug answers but the closest names.
 """
 
-import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
-from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Protocol, runtime_checkable
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import orjson
-from annotated_types import Interval
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.types import Observation
-from components.files.rows import Row, json_lines
-from components.tools.backends import Backend, FileBackend, LookupTool, plain, spec_of
+from components.tools.backends import Backend, LookupTool, plain, spec_of
 
 Match = Literal["exact", "prefix", "fuzzy"]
 _FAR = 30  # percent of letters in common, below which a name is no hint
@@ -114,64 +110,3 @@ class DrugBank(LookupTool):
         facts = {"name": hit.drug.name, "match": hit.match, "similarity": round(hit.similarity, 3)}
         warning = f"No drug is called {text!r:.200}; the most similar name is of this one:\n"
         return Observation(f"{warning if hit.match == 'fuzzy' else ''}{hit.drug.as_json}", facts)
-
-
-_N_CLOSEST = 5
-_SHORTEST_PREFIX = 3
-
-
-@dataclass(frozen=True)
-class DrugTable(FileBackend[tuple[Mapping[str, Drug], Sequence[str]]]):
-    """A table of drugs in a JSON Lines file. Raises ConfigError for a row of another form.
-
-    An exact name (in any case) is taken first, then one that begins so (3 letters or more), then the most similar one
-    when its similarity (0-1) reaches ``threshold``; otherwise the 5 closest names are reported.
-    """
-
-    threshold: Annotated[float, Interval(ge=0, le=1)] = 0.6
-    how: ClassVar[str] = (
-        "give a .jsonl file with name, description, state, indication, dosages and synonyms in each line, made from"
-        " DrugBank's open vocabulary, openFDA's labels or RxNorm"
-    )
-    identity: ClassVar[str] = "table"
-
-    def read(self, row: Row) -> Drug:
-        """The drug of a row. Raises ConfigError."""
-
-        def texts(row: Row, *keys: str) -> dict[str, str | None]:
-            return {key: None if row.values.get(key) in (None, "") else row.text(key) for key in keys}
-
-        rows = row.rows("dosages") if row.values.get("dosages") else ()
-        dosages = tuple(texts(one, "from", "route", "strength") for one in rows)
-        synonyms = tuple(row.texts("synonyms")) if row.values.get("synonyms") is not None else ()
-        facts = texts(row, "description", "state", "indication")
-        return Drug(row.text("name"), **facts, dosages=dosages, synonyms=synonyms)
-
-    def load(self, files: Sequence[Path]) -> tuple[Mapping[str, Drug], Sequence[str]]:
-        """Plain name, else synonym -> drug (the first row wins), and the names as they are. Raises ConfigError."""
-        drugs = [self.read(row) for row in json_lines(files[0])]
-        exact: dict[str, Drug] = {}
-        for drug in drugs:
-            exact.setdefault(plain(drug.name), drug)
-        for drug in drugs:
-            for synonym in drug.synonyms:
-                exact.setdefault(plain(synonym), drug)
-        exact.pop("", None)
-        return exact, [drug.name for drug in drugs]
-
-    async def find(self, name: str) -> Found:
-        """The drug of a name. Raises ToolError with the closest names."""
-        return await asyncio.to_thread(self._find, name)
-
-    def _find(self, name: str) -> Found:
-        (drugs, names), wanted = self.loaded, plain(name)
-        if wanted in drugs:
-            return Found(drugs[wanted], "exact", 1.0)
-        begun = [known for known in drugs if known.startswith(wanted)] if len(wanted) >= _SHORTEST_PREFIX else ()
-        if begun:
-            best = min(begun, key=lambda known: (len(known), known))
-            return Found(drugs[best], "prefix", similarity(wanted, best))
-        if fitting := alike(wanted, drugs.keys(), self.threshold):
-            score, best = fitting[0]
-            return Found(drugs[best], "fuzzy", score)
-        raise not_found(name, closest(name, names, _N_CLOSEST))

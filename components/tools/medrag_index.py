@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from components.core.errors import ConfigError
-from components.tools.medrag import LocalCorpora
+from components.tools.passages import LocalCorpora
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from components.tools.medrag import Passage
+from components.tools.passages import Passage
 from components.tools.web import KeyedService, unavailable
 
 

@@ -1,12 +1,11 @@
-"""UMLS: a medical term's concept, its definition and relations, and concepts in files.
+"""UMLS: a medical term's concept, its definition and relations.
 
 Source: item 7 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657: the first concept found, its definition
 from the first of MSH, NCI, ICF, CSP, HPO that has one, 5 relations. Departures: other vocabularies define where
 none of these does; no concept (empty) and no service (unavailable) are distinguished.
-Source of the Metathesaurus' columns: NLM, UMLS Reference Manual, chapter 3 (MRCONSO.RRF, MRDEF.RRF, MRREL.RRF).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
@@ -79,6 +78,3 @@ class UMLS(LookupTool):
         relations = [one._asdict() for one in concept.relations[:N_RELATIONS]]
         facts = {"cui": concept.cui, "name": concept.name, "source": concept.source, "relations": relations}
         return Observation(concept.as_text, facts)
-
-
-Table = tuple[str, Iterable[tuple[str, ...]]]  # its name, and rows that begin with the concept's identifier

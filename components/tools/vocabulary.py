@@ -1,4 +1,7 @@
-"""A UMLS subset in RRF files, read from a folder."""
+"""Concepts in files: an open vocabulary as JSON Lines, or a user's subset of the UMLS Metathesaurus.
+
+Source of the Metathesaurus' columns: NLM, UMLS Reference Manual, chapter 3 (MRCONSO.RRF, MRDEF.RRF, MRREL.RRF).
+"""
 
 import asyncio
 import os
@@ -7,15 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+from threading import Lock, get_ident
 from typing import ClassVar
 
 from components.core.errors import ConfigError
 from components.files.rows import Row, json_lines
 from components.text.bm25 import terms
 from components.tools.backends import FileBackend, digest, plain
-from components.tools.umls import N_RELATIONS, Concept, Relation, Table, no_concept
+from components.tools.umls import N_RELATIONS, Concept, Relation, no_concept
 
+Table = tuple[str, Iterable[tuple[str, ...]]]  # its name, and rows that begin with the concept's identifier
 _CONSO, _DEF, _REL = _RRF = ("MRCONSO.RRF", "MRDEF.RRF", "MRREL.RRF")
 
 _COLUMNS = {_CONSO: 18, _DEF: 8, _REL: 16}
@@ -152,7 +156,7 @@ class Vocabulary(FileBackend[VocabularyStore]):
         target = Path(self.cache).expanduser() / f"{digest(_FORMAT, *files)}.sqlite"
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
-            new = target.with_suffix(f".{os.getpid()}.new")
+            new = target.with_suffix(f".{os.getpid()}.{get_ident()}.new")
             new.unlink(missing_ok=True)
             with closing(VocabularyStore(str(new))) as store:
                 store.fill(tables)

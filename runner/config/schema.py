@@ -130,7 +130,7 @@ class Settings:
     name: Slug
     seed: int
     limit: Positive | None
-    epochs: Positive
+    epochs: Annotated[int, Interval(ge=1, le=10_000)]
     budget: Budgets
     run: Run
     profile: Node

@@ -1,6 +1,7 @@
 """The cells of a sweep: what varies, how each is called, and whether each of them can run."""
 
 import itertools
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from runner.config.errors import ConfigErrors, Finding
 from runner.experiment.experiment import Experiment, Launch
 
 _LONGEST = 80
+_MOST_JOBS = 100_000
 
 
 @dataclass
@@ -53,6 +55,8 @@ def cells(
     mine = {key_of(o) for o in given}
     overrides = [*(o for o in from_file if key_of(o) not in mine), *given]
     lists = [_values(o) for o in overrides]
+    if math.prod(map(len, lists)) > _MOST_JOBS:
+        raise ConfigError(f"the sweep has more than {_MOST_JOBS:,} jobs: give fewer values")
     if empty := [o.input_line for o, values in zip(overrides, lists, strict=True) if not values]:
         raise ConfigErrors(Finding("", f"{line}: the sweep is empty, there is no such value") for line in empty)
     swept = {key_of(o): n for n, o in enumerate(overrides) if o.is_sweep_override()}
@@ -81,7 +85,8 @@ def _values(override: Override) -> list[str]:
         return [str(override.input_line) if override.is_delete() else f"{key}={override.get_value_element_as_str()}"]
     if not override.is_discrete_sweep():
         raise ConfigError(f"{override.input_line}: give the values one by one; an interval has no end")
-    return [f"{key}={value}" for value in override.sweep_string_iterator()]
+    values = itertools.islice(override.sweep_string_iterator(), _MOST_JOBS + 1)  # a range may be endless
+    return [f"{key}={value}" for value in values]
 
 
 def _label(made: Sequence[Cell]) -> None:

@@ -98,7 +98,10 @@ class SharedResources:
                     raise ConfigError(
                         f"run.replay: there is no journal {folder}; run once without replay, or name its folder"
                     )
-                journal = self._journals[folder] = Journal(folder, read_only=replay is not False)
+                try:
+                    journal = self._journals[folder] = Journal(folder, read_only=replay is not False)
+                except OSError as error:
+                    raise ConfigError(f"run.journal={folder} cannot be used: {error.strerror}") from None
                 self._stack.callback(journal.close)
         return Door(
             experiment.models, journal, run_seed=experiment.seed, budget_pool=self._budget_pool,

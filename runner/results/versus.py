@@ -76,7 +76,7 @@ def compare_rows(
                 found.append(Versus(*whose, pairs.unpaired, difference, reach))
     _check(grid, metrics, baselines, found, notes)
     if any("lower" not in row.first.manifest for row in grid.rows):
-        notes.append("older runs do not say which scores are better low: theirs are all taken for better high")
+        notes.append("older runs do not say where lower is better: higher counts as better for all their scores")
     notes = list(dict.fromkeys([*notes, *_empty(found)]))
     found = [one for one in found if one.difference.metric.n]
     differences = adjust(one.difference for one in found)

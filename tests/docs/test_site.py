@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 from functools import cache
-from importlib import util
+from importlib import import_module, util
 from itertools import chain
 
 import pytest
@@ -55,6 +55,15 @@ def test_files_of_the_project_that_pages_mention_exist(desk):
     )
     mentioned = {(page.name, name) for page in PAGES for name in pattern.findall(page.text) if name not in examples}
     assert mentioned and sorted(one for one in mentioned if not (ROOT / one[1]).is_file()) == []
+
+
+def test_classes_that_pages_mention_by_their_module_exist():
+    modules = [".".join(path.with_suffix("").relative_to(ROOT).parts) for path in (ROOT / "components").rglob("*.py")]
+    found = {one for page in PAGES for one in re.findall(r"`((?:[a-z_]+\.)+)([A-Z]\w+)", page.text)}
+    assert ("pubmed.", "PubMed") in found
+    for place, name in sorted(found):
+        homes = [module for module in modules if f".{module}.".endswith(f".{place}")]
+        assert any(hasattr(import_module(module), name) for module in homes), f"{place}{name}"
 
 
 def test_every_page_is_in_the_navigation_once():

@@ -11,7 +11,6 @@ from components.core.messages import Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Sample, Score, Step, Trajectory
 from components.radiology.execution import Execution, Suitable, decided, ground_truth, read
 from components.radiology.scorers.execution import (
-    Chain,
     Completion,
     InputOutput,
     Orchestration,
@@ -19,9 +18,9 @@ from components.radiology.scorers.execution import (
     list_score,
     milestone_hit,
     optimal_tools,
-    planning,
     target_hit,
 )  # fmt: skip
+from components.radiology.scorers.planning import Chain, planning
 from components.radiology.scorers.refusal import Refusals
 from components.radiology.scorers.response import Response, conclusion, mentions_error, overlap
 from components.radiology.sets import config1_facts, config2_facts, config3_facts

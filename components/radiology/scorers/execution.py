@@ -1,30 +1,25 @@
-"""RadABench's metrics of plan and execution: whether all calls ran, the task was completed, the best tools were chosen,
-and how far ground truth, planned and executed chain are from each other.
+"""RadABench's metrics of execution: whether all calls ran, the task was completed, and the best tools were chosen.
 
 Source: Zheng et al. 2024, arXiv 2412.09529; counts and fixed lists of its code (MAGIC-AI4Med/RadABench, January 2025)
 by switches. Task completion has no published code, so its rules are ours: ``target_hit`` (completed, and the last
 successful call is of the target's category), ``chain_cover`` (also, every ground-truth category was executed),
 ``exact_chain`` (also, nothing else was, in order). Where the article is silent, tools are ranked as in
-``components.radiology.execution``, only successful calls count, steps with a single suitable tool are left out, an
-unsuitable choice scores 0, and false discovery and matching are reported on the plan and on the execution.
+``components.radiology.execution``, only successful calls count, steps with a single suitable tool are left out, and an
+unsuitable choice scores 0.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from functools import lru_cache
 from typing import ClassVar
-
-from Levenshtein import distance
 
 from components.building import may_build
 from components.core.traits import ScorerTraits
 from components.core.types import Trajectory
-from components.radiology.attempt import Attempt, Graded
-from components.radiology.execution import Execution, Published, Suitable, decided, from_log, ground_truth
+from components.radiology.attempt import Attempt, Graded, Published
+from components.radiology.execution import Execution, Suitable, from_log, ground_truth
 from components.radiology.switches import Switches
-from components.radiology.tasks import AD, BQ, IE, OS, TASKS, Task
+from components.radiology.tasks import BQ, IE, TASKS, Task
 
 
 def io(switches: Switches, task: Task, execution: Execution) -> Mapping[str, float | None]:
@@ -164,80 +159,3 @@ class BestTools(Graded):
     def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
         """None where there was nothing to choose."""
         return {BEST: None if tool_score(one, one.perfect) is None else float(tool_score(one, execution) == 1)}
-
-
-DISTANCES = ("planning/levenshtein", "planning/levenshtein_decision", "planning/levenshtein_drift")
-SHARES = ("planning/fdr", "planning/tma")
-PLAN_METRICS = (
-    *DISTANCES, "planning/levenshtein_free", "planning/levenshtein_decision_free",
-    *SHARES, "planning/fdr_decision", "planning/tma_decision",
-)  # fmt: skip
-LOWER = tuple(name for name in PLAN_METRICS if "levenshtein" in name or "fdr" in name)
-_NONE: Mapping[str, float | None] = dict.fromkeys(PLAN_METRICS)
-
-
-def free_distance(truth: Sequence[str], chain: Sequence[str]) -> int:
-    """Levenshtein distance to the nearest order that the article allows: organ and anomaly may change places."""
-    orders = [list(truth)]
-    for first, second in ((OS, AD), (f"Organ {BQ}", f"Anomaly {BQ}")):
-        if first in truth and second in truth:
-            swap = {first: second, second: first}
-            orders += [[swap.get(name, name) for name in order] for order in orders]
-    return min(distance(order, chain) for order in orders)
-
-
-def false_discovery_rate(truth: Sequence[str], chain: Sequence[str], denominator: str) -> float:
-    """Share of the chain that does not occur in the ground truth; ``max_len`` divides by the longer of both."""
-    false = sum(name not in truth for name in chain)
-    return false / (max(len(chain), len(truth)) if denominator == "max_len" else len(chain)) if chain else 0.0
-
-
-def tool_matching(truth: Sequence[str], chain: Sequence[str], mode: str) -> float:
-    """Share of the ground truth that the chain has at the same position, or (``longest_run``) in one piece."""
-    if mode == "positional":
-        return sum(map(str.__eq__, truth, chain)) / len(truth)
-    return SequenceMatcher(None, truth, chain, autojunk=False).find_longest_match().size / len(truth)
-
-
-@lru_cache(maxsize=2048)
-def planning(
-    chain: str, decision: tuple[str, ...] | None, executed: tuple[str, ...], switches: Switches
-) -> Mapping[str, float | None]:
-    """All planning metrics of one episode, whatever is scored; without a ``decision`` those on it are None."""
-    truth = ground_truth(chain, switches.category_typing)
-    values = dict(_NONE)
-    for suffix, found in (("", executed), ("_decision", decision)):
-        if found is not None:
-            free = free_distance(truth, found)
-            values |= {
-                f"planning/levenshtein{suffix}": free if switches.gt_order == "free" else distance(truth, found),
-                f"planning/levenshtein{suffix}_free": free,
-                f"planning/fdr{suffix}": false_discovery_rate(truth, found, switches.fdr_denominator),
-                f"planning/tma{suffix}": tool_matching(truth, found, switches.tma_mode),
-            }
-    if decision is not None:
-        values["planning/levenshtein_drift"] = distance(decision, executed)
-    return values
-
-
-@dataclass(frozen=True)
-class Chain(Graded):
-    """Planning metrics of a sample: Levenshtein distances (steps) of ground truth, decision and execution, false
-    discovery rate and tool matching accuracy (0 to 1). Unscored are metrics on the plan without a plan."""
-
-    traits: ClassVar[ScorerTraits] = ScorerTraits(
-        lower=LOWER,
-        units={name: "steps" for name in PLAN_METRICS if "levenshtein" in name},
-        kinds={name: "count" if "levenshtein" in name else "share" for name in PLAN_METRICS},
-    )
-    names = PLAN_METRICS
-    published: ClassVar[Published] = {"baseline": DISTANCES, "redundant": (*DISTANCES, *SHARES)}
-
-    def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-        """The metrics of an execution; the reference leaves failures out, but for its baseline."""
-        switches = self.switches
-        failures = switches.planning_scope == "all" or self.kind(one.trajectory) == "baseline"
-        if not failures and not execution.success(switches):
-            return _NONE
-        decision = None if execution.plan is None else decided(execution.plan, switches)
-        return planning(one.task.id, decision, execution.categories(switches), switches)

@@ -22,8 +22,8 @@ import orjson
 from components.core.errors import ConfigError
 from components.core.traits import ScorerTraits
 from components.core.types import CONTEXT_LENGTH, Sample, Score, Trajectory
-from components.radiology.attempt import Attempt, Graded
-from components.radiology.execution import Execution, Published, from_log, kind_of
+from components.radiology.attempt import Attempt, Graded, Published
+from components.radiology.execution import Execution, from_log, kind_of
 from components.text.overlap import bleu, bleu_unigram, rouge_l, rouge_l_summary, word_f1
 
 NAMES = ("response/f1", "response/bleu", "response/bleu1", "response/rouge_l", "response/rouge_l_recall")
@@ -48,6 +48,12 @@ def overlap(reference: str, response: str, metrics: str) -> dict[str, float | No
     return dict(zip(NAMES, (word_f1(reference, response), *found), strict=True))
 
 
+@lru_cache(maxsize=256)
+def reference_scores(reference: str, scope: str, metrics: str) -> Mapping[str, float | None]:
+    """The text scores of an agent that answers with the reference."""
+    return overlap(reference, conclusion(reference, scope), metrics)
+
+
 def mentions_error(trajectory: Trajectory) -> bool:
     """Whether the reference's log of this episode would hold the word error, as it does after any failure."""
     texts = [step.reply.text for step in trajectory.steps]
@@ -65,15 +71,19 @@ class Response(Graded):
     published: ClassVar[Published] = {"differentiated": NAMES}
 
     def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
-        """The scores of the episode's answer, or, of the perfect execution, those of the reference."""
-        switches, answer = self.switches, str(one.sample.target["answer"])
-        if execution is one.execution:
-            given = one.trajectory.answer or ""
-            excluded = from_log(switches) and (execution.faulty or mentions_error(one.trajectory))
-        else:
-            given, excluded = answer, not execution.completed
-        scored = conclusion(given, switches.conclusion_scope)
-        return dict.fromkeys(NAMES) if excluded else overlap(answer, scored, switches.text_metrics)
+        """The scores of the episode's answer."""
+        switches = self.switches
+        if from_log(switches) and (execution.faulty or mentions_error(one.trajectory)):
+            return dict.fromkeys(NAMES)
+        scored = conclusion(one.trajectory.answer or "", switches.conclusion_scope)
+        return overlap(str(one.sample.target["answer"]), scored, switches.text_metrics)
+
+    def ceilings(self, one: Attempt) -> Mapping[str, float | None]:
+        """The scores of the reference as answer; None where a perfect agent comes to no answer."""
+        if not one.perfect.completed:
+            return dict.fromkeys(NAMES)
+        switches = self.switches
+        return reference_scores(str(one.sample.target["answer"]), switches.conclusion_scope, switches.text_metrics)
 
 
 RATESCORE = "response/ratescore"

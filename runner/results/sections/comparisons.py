@@ -221,7 +221,7 @@ def all_effects(runs: Sequence[Run], metrics: Sequence[str] = ()) -> list[Effect
 
 
 def _title(metric: str, dataset: str, direction: Better) -> str:
-    text = f"{direction} is taken for better" if direction else "neither way is better, a gain is a higher one"
+    text = f"{direction} counts as better" if direction else "neither direction is better; a gain is a higher value"
     return f"{metric} on {dataset}: {text}"
 
 

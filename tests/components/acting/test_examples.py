@@ -4,15 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from components.acting.demonstrations import (
-    Example,
-    as_examples,
-    fitting,
-    kind,
-    own_examples,
-    rationale_of,
-    rationales,
-)
+from components.acting.examples import Example, as_examples, fitting, kind, own_examples, rationale_of, rationales
 from components.cab.datasets.knowledge import MmluMed
 from components.core.errors import ConfigError
 from components.core.types import Problem

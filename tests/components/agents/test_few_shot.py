@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.acting.demonstrations import Example
+from components.acting.examples import Example
 from components.agents.few_shot import FewShot
 from components.core.errors import ConfigError
 from components.core.plain import Accept

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from components.core.types import Score
-from components.radiology.attempt import Attempt, Graded, attempt
-from components.radiology.execution import Execution, Published
+from components.radiology.attempt import Attempt, Graded, Published, attempt
+from components.radiology.execution import Execution
 from tests.components.radiology.scripted import CODE, PAPER, episode, exact, sample
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from components.radiology.execution import Suitable, execute, plan_of, solvable
 from components.radiology.plan import decision_chain
-from components.radiology.scorers.execution import Chain, Completion, InputOutput, Orchestration
+from components.radiology.scorers.execution import Completion, InputOutput, Orchestration
+from components.radiology.scorers.planning import Chain
 from components.radiology.scorers.response import Response
 from components.radiology.sets import baseline, config1, config2, config3, differentiated, high, medium, regular
 from components.radiology.study import study_of

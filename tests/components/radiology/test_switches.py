@@ -35,6 +35,6 @@ def test_a_wrong_switch_is_refused(given, text):
 
 
 def test_every_part_reads_switches_from_a_mapping():
-    for target in ("conditions.Baseline", "toolset.Radiology", "scorers.execution.Chain", "dataset.RadABench"):
+    for target in ("conditions.Baseline", "toolset.Radiology", "scorers.planning.Chain", "dataset.RadABench"):
         node = {"_target_": f"components.radiology.{target}", "switches": {"tma_mode": "positional"}}
         assert construct(node, "x").switches == Switches(tma_mode="positional")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from components.sandbox import Library, Sandbox, flaw, paths
+from components.sandbox import Library, Sandbox, flaw, namespaces, paths
 
 LOOK = """
 import json, os
@@ -32,7 +32,7 @@ async def test_the_root_holds_little_and_nothing_of_others():
 
 
 def test_only_the_interpreter_the_library_and_its_files_are_bound():
-    line = paths.bwrap_command(["/data/file.db"], "tests.components.sandbox.library", {"TZ": "UTC0"}, 4096)
+    line = namespaces.bwrap_command(["/data/file.db"], "tests.components.sandbox.library", {"TZ": "UTC0"}, 4096)
     bound = [line[at + 1] for at, word in enumerate(line) if word == "--ro-bind"]
     root = str(paths.PROJECT)
     assert {"/data/file.db", f"{root}/components", f"{root}/tests"} <= set(bound)
@@ -41,7 +41,7 @@ def test_only_the_interpreter_the_library_and_its_files_are_bound():
 
 
 def test_the_environment_is_the_one_given_and_every_episode_has_a_file_system_of_its_size():
-    line = paths.bwrap_command([], "m", {"TZ": "UTC0"}, 4096)
+    line = namespaces.bwrap_command([], "m", {"TZ": "UTC0"}, 4096)
     assert line[line.index("--setenv") :][:3] == ["--setenv", "TZ", "UTC0"] and "--clearenv" in line
     mounts = [line[at - 2 : at + 2] for at, word in enumerate(line) if word == "--tmpfs"]
     assert mounts == [["--size", "4096", "--tmpfs", slot] for slot in paths.BWRAP_SLOTS]

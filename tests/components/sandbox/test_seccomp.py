@@ -3,7 +3,7 @@
 import errno
 import struct
 
-from components.sandbox.kernel import checks, digest, numbers, program
+from components.sandbox.seccomp import checks, digest, numbers, program
 from tests.table import each_row
 
 ALLOW, KILL, PID = 0x7FFF0000, 0x80000000, 77

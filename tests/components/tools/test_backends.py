@@ -1,12 +1,18 @@
 """What tools share: a tool whose backend lacks something says what; where data files are."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event
+from typing import ClassVar
+
 import pytest
 
 from components.core.errors import ConfigError, ToolError
-from components.tools.backends import Backend, digest, first_rows, lacking, located, plain
-from components.tools.drugbank import DrugBank, Drugs, DrugTable
-from components.tools.medrag import LocalCorpora, Passages
+from components.tools.backends import Backend, FileBackend, digest, first_rows, lacking, located, plain
+from components.tools.drug_table import DrugTable
+from components.tools.drugbank import DrugBank, Drugs
 from components.tools.openfda import OpenFda
+from components.tools.passages import LocalCorpora, Passages
 from tests.components.tools.service import At
 
 
@@ -48,6 +54,38 @@ def test_files_are_read_again_when_they_change(tmp_path):
     assert LocalCorpora(path=str(tmp_path / "c.txt")).files == [tmp_path / "c.txt"]
     (tmp_path / "a.jsonl").write_text("")
     assert corpora.loaded is not before
+
+
+@dataclass(frozen=True)
+class Waiting(FileBackend[list[str]]):
+    """A backend whose reading takes until the test ends it."""
+
+    how: ClassVar[str] = "give a file"
+    begun: ClassVar[Event] = Event()
+    end: ClassVar[Event] = Event()
+    loads: ClassVar[list[str]] = []
+
+    def read(self, row):
+        return row
+
+    def load(self, files):
+        self.loads.append(files[0].name)
+        self.begun.set()
+        assert self.end.wait(60)
+        return [files[0].name]
+
+
+def test_one_backend_does_not_wait_until_another_has_read_its_files(tmp_path):
+    (tmp_path / "x.jsonl").write_text("{}")
+    with ThreadPoolExecutor(2) as threads:
+        reading = [threads.submit(lambda: Waiting(path=str(tmp_path / "x.jsonl")).loaded) for _ in range(2)]
+        try:
+            assert Waiting.begun.wait(60)
+            with ThreadPoolExecutor(1) as another:
+                assert another.submit(lambda: DrugTable(shipped="drugs").loaded).result(60)
+        finally:
+            Waiting.end.set()
+    assert reading[0].result() is reading[1].result() and Waiting.loads == ["x.jsonl"]
 
 
 def test_a_digest_is_of_the_contents_in_their_order(tmp_path):

@@ -2,7 +2,7 @@ import orjson
 import pytest
 
 from components.core.errors import ConfigError, ToolError
-from components.tools.drugbank import DrugTable
+from components.tools.drug_table import DrugTable
 
 ROWS = [
     {

@@ -3,7 +3,8 @@ import pytest
 
 from components.core.errors import ToolError
 from components.core.tools import Tool
-from components.tools.drugbank import DrugBank, DrugTable
+from components.tools.drug_table import DrugTable
+from components.tools.drugbank import DrugBank
 from components.tools.openfda import OpenFda
 from tests.components.tools.service import At
 

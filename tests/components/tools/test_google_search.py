@@ -5,8 +5,9 @@ import pytest
 
 from components.core.errors import ToolError
 from components.core.tools import Tool
-from components.tools.google_search import GoogleSearch, QueryRecord, WebPage, WebSnapshot
+from components.tools.google_search import GoogleSearch, QueryRecord
 from components.tools.search_api import SearchApi
+from components.tools.web_snapshot import WebPage, WebSnapshot
 from tests.components.tools.service import At, serving
 
 LONG = {"url": "https://a.org/1", "title": "Asthma", "paragraphs": [f"Wheeze {n}." for n in range(12)]}

@@ -2,7 +2,7 @@ import orjson
 import pytest
 
 from components.core.errors import ConfigError
-from components.tools.medrag import LocalCorpora
+from components.tools.passages import LocalCorpora
 
 ROWS = [
     {"id": "p1", "title": "Ménière disease", "content": "Vertigo, tinnitus\nand hearing loss."},

@@ -3,7 +3,8 @@ import pytest
 
 from components.core.errors import ToolError
 from components.core.tools import Tool
-from components.tools.medrag import LocalCorpora, Medrag
+from components.tools.medrag import Medrag
+from components.tools.passages import LocalCorpora
 from components.tools.pubmed import PubMed
 from tests.components.tools.service import At
 

@@ -2,7 +2,7 @@ import orjson
 import pytest
 
 from components.core.errors import ConfigError
-from components.tools.medrag import LocalCorpora
+from components.tools.passages import LocalCorpora
 
 
 def corpora(folder, **files):

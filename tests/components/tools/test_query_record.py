@@ -1,7 +1,8 @@
 import pytest
 
 from components.core.errors import ConfigError
-from components.tools.google_search import QueryRecord, WebPage
+from components.tools.google_search import QueryRecord
+from components.tools.web_snapshot import WebPage
 
 PAGES = (WebPage("https://a.org", "Ä", ("One", "Two")), WebPage("https://b.org", "B", error="gone"))
 

@@ -1,4 +1,4 @@
-from components.tools.google_search import read_page
+from components.tools.web_snapshot import read_page
 from tests.table import each_row
 
 

@@ -2,7 +2,7 @@ import orjson
 import pytest
 
 from components.core.errors import ConfigError
-from components.tools.google_search import WebSnapshot
+from components.tools.web_snapshot import WebSnapshot
 
 ROWS = [
     {"url": "https://a.org/1", "title": "Asthma", "paragraphs": ["Wheeze.", "Cough."]},

@@ -41,6 +41,15 @@ def test_a_run_that_is_not_complete_is_not_packed(site, tmp_path):
     assert code == 2 and "is not complete" in told and "run.resume=" in told
 
 
+def test_a_run_with_former_names_of_classes_is_packed(site, tmp_path):
+    folder = shutil.copytree(site.home / "shipped", tmp_path / "old")
+    config = (folder / "config.yaml").read_text()
+    assert "grammars.bracket_json.BracketText" in config
+    (folder / "config.yaml").write_text(config.replace("grammars.bracket_json.", "grammars.bracket_text."))
+    code, output = site.pack(str(folder))
+    assert code == 0, output
+
+
 @pytest.mark.parametrize("text", ["a: [", "a: 1"])
 def test_a_run_whose_config_is_damaged_is_refused_in_a_line(site, tmp_path, text):
     folder = shutil.copytree(site.home / "single", tmp_path / "cut")

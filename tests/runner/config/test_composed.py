@@ -21,6 +21,7 @@ MODELS = [
     ("model=gemini/flan-palm-540b", ["flan-palm-540b.yaml:", "never offered", "the nearest choice is model=gemini"]),
     ("model=openai/gpt-4-0314", ["gpt-4-0314.yaml:", "OpenAI no longer serves 'gpt-4-0314'", "retired=null"]),
     ("model=openai/gpt-4-0631", ["model has no choice 'openai/gpt-4-0631'", "did you mean openai/gpt-4-0613"]),
+    ("epochs=99999999999", ["epochs: found 99999999999, should be less than or equal to 10000"]),
     ("compare.figures=5", ["compare.figures: found 5, should be a list"]),
     (
         "compare.figures=[{title: a, scores: [b], where: x}]",

@@ -3,7 +3,7 @@
 from components.cab.scorers import ToolUse
 from components.ehr.scorer import Ehr
 from components.panel.scorer import Panel
-from components.radiology.scorers.execution import Chain
+from components.radiology.scorers.planning import Chain
 from components.scorers.choice import Choice
 from runner.experiment.experiment import declared_scores
 from runner.results.kinds import as_gain, better, unit, units_of

@@ -9,7 +9,7 @@ import pytest
 from components.cab import scorers as cab_scorers
 from components.ehr import scorer as ehr
 from components.ehr.scorer import Ehr
-from components.radiology.scorers import execution, refusal, response
+from components.radiology.scorers import planning, refusal, response
 from components.scorers import building, choice, faults
 from runner.config.catalogue import CONF
 from runner.experiment.experiment import declared_scores
@@ -150,12 +150,11 @@ def test_scorers_declare_what_their_values_can_be():
 @each_row(
     "scorer, names",
     [
-        (execution.Chain, execution.PLAN_METRICS),
-        *((scorer, module.NAMES) for module, scorer in (
-            (building, building.Building()), (choice, choice.Choice),
-            (ehr, Ehr()), (faults, faults.Faults), (refusal, refusal.Refusals), (response, response.Response),
+        (scorer, module.NAMES) for module, scorer in (
+            (building, building.Building()), (choice, choice.Choice), (ehr, Ehr()), (faults, faults.Faults),
+            (planning, planning.Chain), (refusal, refusal.Refusals), (response, response.Response),
             (cab_scorers, cab_scorers.ToolUse),
-        )),
+        )
     ],
 )  # fmt: skip
 def test_no_score_of_this_project_is_left_undeclared(scorer, names):

@@ -22,8 +22,8 @@ def test_a_table_per_metric_and_dataset_and_one_of_effects(tmp_path):
     ]
     made = section(runs, metrics=["score/x", "calls/per_sample"])
     assert [sheet.title for sheet in made.parts] == [
-        "score/x on cab: higher is taken for better", "calls/per_sample on cab: lower is taken for better",
-        "main effects and interactions, score/x on cab: higher is taken for better",
+        "score/x on cab: higher counts as better", "calls/per_sample on cab: lower counts as better",
+        "main effects and interactions, score/x on cab: higher counts as better",
     ]  # fmt: skip
     first = made.parts[0]
     assert len(first.rows) == 6 and all(len(row) == len(sheet.columns) for sheet in made.parts for row in sheet.rows)
@@ -54,7 +54,7 @@ def test_p_values_are_read_with_three_digits():
 def test_where_neither_way_is_better_no_arrow_says_so(tmp_path):
     runs = [job(tmp_path, of, agent, neither=["score/x"]) for agent, of in (("a", [3, 2]), ("b", [1, 1]))]
     (sheet,) = section(runs).parts
-    assert sheet.title == "score/x on cab: neither way is better, a gain is a higher one"
+    assert sheet.title == "score/x on cab: neither direction is better; a gain is a higher value"
     assert [column.better for column in sheet.columns[2:3]] == [""] and sheet.columns[5].name == "higher:same:lower"
 
 

@@ -126,7 +126,7 @@ def test_no_scored_sample_in_common_is_said(tmp_path):
 def test_runs_that_do_not_say_directions_are_pointed_out(tmp_path):
     runs = [job(tmp_path, [1, 0, 1], agent) for agent in "ab"]
     old = [type(run)(run.folder, {k: v for k, v in run.manifest.items() if k != "lower"}, run.cfg) for run in runs]
-    assert "older runs do not say which scores are better low" in compare_rows(grid_of(old)).notes[0]
+    assert "older runs do not say where lower is better" in compare_rows(grid_of(old)).notes[0]
 
 
 def test_methods_without_any_score_are_named_once(tmp_path):

@@ -72,6 +72,7 @@ def test_combinations_that_a_file_names_are_left_out():
         (["+seed=1", "seed=2,3"], "seed is given twice in one sweep"),
         (["seed=1,1"], "the same job twice: seed=1"),
         (["seed=range(0)"], "seed=range(0): the sweep is empty"),
+        (["seed=range(0,100000000)"], "the sweep has more than 100,000 jobs"),
         (["seed=interval(0,1)"], "give the values one by one"),
     ],
 )

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from components.radiology.scorers.execution import (
-    PLAN_METRICS,
+from components.radiology.scorers.planning import (
+    NAMES,
     Chain,
     false_discovery_rate,
     free_distance,
@@ -22,7 +22,7 @@ def values(chain: str, trajectory: object, switches: object = PAPER) -> dict[str
 
 def test_an_exact_episode() -> None:
     found = values("01235", exact("01235"))
-    assert tuple(found) == PLAN_METRICS
+    assert tuple(found) == NAMES
     assert all(value == (1.0 if "tma" in name else 0.0) for name, value in found.items())
 
 

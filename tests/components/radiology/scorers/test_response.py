@@ -8,7 +8,15 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.core.types import Trajectory
-from components.radiology.scorers.response import NAMES, RaTEScore, Response, conclusion, mentions_error
+from components.radiology.attempt import attempt
+from components.radiology.scorers.response import (
+    NAMES,
+    RaTEScore,
+    Response,
+    conclusion,
+    mentions_error,
+    reference_scores,
+)  # fmt: skip
 from components.radiology.switches import Switches
 from components.radiology.tasks import AC, OS
 from tests.components.radiology.scripted import CODE, PAPER, act, episode, exact, sample
@@ -41,6 +49,21 @@ def test_the_ceiling_is_what_the_profile_lets_the_reference_reach() -> None:
     scores = Response(CODE).score(sample("012", two), exact("012", kind="differentiated", answer=two))
     assert scores[0].ceiling is not None and scores[0].ceiling < 1.0 and scores[0].value == scores[0].ceiling
     assert Response(PAPER).score(sample("012", two), exact("012"))[0].ceiling == 1.0
+
+
+def test_the_reference_is_scored_once_whatever_the_agents_answer() -> None:
+    reference_scores.cache_clear()
+    for answer in ("", ANSWER, "No nodule."):
+        scores = Response(PAPER).score(sample("012", ANSWER), exact("012", answer=answer))
+        assert {one.ceiling for one in scores} == {1.0} and (scores[0].value == 1.0) == (answer == ANSWER)
+    assert reference_scores.cache_info().misses == 1
+
+
+def test_the_episode_is_scored_where_its_execution_is_the_perfect_one() -> None:
+    one = attempt(sample("012", ANSWER), exact("012", answer="No nodule."), PAPER)
+    assert one is not None
+    assert Response(PAPER).values(one, one.perfect) == Response(PAPER).values(one, one.execution)
+    assert Response(PAPER).ceilings(one) == dict.fromkeys(NAMES, 1.0)
 
 
 def test_episodes_without_an_answer_score_zero_in_the_article() -> None:
