@@ -17,8 +17,8 @@ from runner.results.render.formats import markdown
 from runner.results.rows import is_named
 from runner.results.runs import Run, run_folders, warnings_of
 from runner.results.sections.comparisons import FILE, READ, all_effects, comparison_section, names_in
-from runner.results.table import show_section, show_text
-from runner.results.versus import compared
+from runner.results.terminal import show_section, show_text
+from runner.results.versus import compare_rows
 from runner.storage.records import FILE as RECORDS
 from runner.terminal.command import Parser, exit_code_of
 
@@ -54,7 +54,7 @@ def _compare(options: argparse.Namespace, scratch: Path) -> None:
     if (baselines := names_in(options.baselines)) is None:
         baselines = [] if options.all_pairs else present_among(grid, runs[0].compare.get("baselines") or ())
         baselines = [] if all(is_named(row, baselines) for row in grid.rows) else baselines
-    found = compared(grid, options.metric, baselines, every=options.all_pairs)
+    found = compare_rows(grid, options.metric, baselines, every=options.all_pairs)
     effects = all_effects(runs, options.metric)
     section, warnings = comparison_section(found, effects), [*notes, *warnings_of(runs)]
     if out is not None:

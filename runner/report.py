@@ -25,7 +25,7 @@ from runner.results.sections.episodes import show_episode
 from runner.results.sections.means import show_means
 from runner.results.sections.papers import paper_section
 from runner.results.sections.report import present, report, status_line
-from runner.results.table import show_section
+from runner.results.terminal import show_section
 from runner.storage import manifest
 from runner.terminal.command import Parser, exit_code_of
 
@@ -114,7 +114,7 @@ def _ledger(options: Options) -> None:
     entries, home = ledger.ledger(runs), _home(runs, options.out) if runs or options.out else Path(".")
     show_section(ledger.section_of(entries))
     home.mkdir(parents=True, exist_ok=True)
-    (home / ledger.FILE).write_text(comma(ledger.flat(entries)), encoding="utf-8", newline="")
+    (home / ledger.FILE).write_text(comma(ledger.flatten(entries)), encoding="utf-8", newline="")
     _written(home / ledger.FILE)
 
 

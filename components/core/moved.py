@@ -21,7 +21,7 @@ _FIRST = {new: old for old, new in _ONCE.items()}
 _FIRST |= {old: _FIRST[new] for old, new in _AGAIN.items()}
 
 
-def renewed(node: Any) -> Any:
+def renew(node: Any) -> Any:
     """A stored config with the present names of the classes in it."""
     return _renamed(node, NEW)
 

@@ -13,9 +13,10 @@ from components.core.messages import Completion, Request, Sampling
 from components.core.redaction import without_key
 from components.core.traits import ModelTraits
 from components.core.types import Privacy
-from components.models import endpoints
-from components.models.endpoints import Endpoint, PriceRow, Retired, configured_price
+from components.models import endpoints, prices
+from components.models.endpoints import Endpoint, Retired
 from components.models.limits import Deadlines, Limiter, Minute, Retries, estimate
+from components.models.prices import PriceRow, configured_price
 from components.models.replies import Fault
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Gateway:
     @cached_property
     def price_row(self) -> PriceRow:
         """The price used and where it is from, or why there is none."""
-        row = endpoints.look_up(self.name, self.provider or ("own_endpoint" if self._endpoint.direct else ""))
+        row = prices.look_up(self.name, self.provider or ("own_endpoint" if self._endpoint.direct else ""))
         return row if self.price is None else configured_price(self.price, row)
 
     @property

@@ -16,7 +16,7 @@ import orjson
 
 from components.core.errors import CUT_OFF
 from components.core.messages import Completion, Request
-from components.models.endpoints import Price
+from components.models.prices import Price
 from components.models.replies import Complaint, Fault, from_complaint, read_reply
 
 # A finish that litellm permits and does not use where it has a native one.

@@ -18,7 +18,7 @@ import orjson
 from yarl import URL
 
 from components.core.messages import Completion, Request
-from components.models.endpoints import Price
+from components.models.prices import Price
 from components.models.replies import Fault, from_status, read_reply
 
 _LARGE = 1_000_000

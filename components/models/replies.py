@@ -19,7 +19,7 @@ import orjson
 from components.core.errors import OVERFLOW
 from components.core.messages import Completion, Message, Request, ToolCall, Usage
 from components.core.redaction import redact, without_echo
-from components.models.endpoints import Price
+from components.models.prices import Price
 from components.text.structured import read_yaml
 
 RETRYABLE = frozenset({"rate_limit", "server", "connection", "timeout", "unreadable"})

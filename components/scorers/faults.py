@@ -55,38 +55,53 @@ class Faults:
         """All scores. ``right``: how right the episode was, 0 to 1."""
         if trajectory.stop == "error":
             return [Score(name, None, "ended in an error") for name in NAMES]
-        steps, first = trajectory.steps, first_struck(trajectory)
-        calls = [bool(marks(one)) for step in steps for one in step.observed if not one.control]
-        answer = trajectory.answer or ""
-        replies = [
-            step.reply.text for step in steps[(first or 0) :] if step.purpose not in _OTHERS_WORDS and step.committed
-        ]
-        grounds = trajectory.refusal.grounds.values() if trajectory.refusal is not None else ()
-        texts = [*replies, answer, *map(str, grounds)]
-        said = says_wrong(texts, [spec.name for spec in trajectory.offered])
-        repeated = [  # values that faults left wrong, in place of the right ones
-            shown
-            for own, shown in left_wrong(trajectory).values()
-            if stands_in(shown, answer) and not stands_in(own, answer)
-        ]
-        kinds = [str(one["kind"]) for one in trajectory.facts.get("faults", ()) if one.get("cards")]
-        kinds += [str(mark["kind"]) for step in steps for one in step.observed for mark in marks(one)]
+        first = first_struck(trajectory)
+        said = says_wrong(_words_after(trajectory, first or 0), [spec.name for spec in trajectory.offered])
+        repeated = _wrong_values_in(trajectory.answer or "", trajectory)
+        struck = first is not None
         wrong = None if right is None else right < self.right_from or bool(repeated)
         silent = wrong is True and not said and trajectory.stop == "answered"
-        struck = first is not None
+        decided = struck and wrong is not None
+        hits = [bool(marks(one)) for step in trajectory.steps for one in step.observed if not one.control]
+        later = [one for step in trajectory.steps[first:] for one in step.observed if not one.control]
         values = {
             RIGHT: None if wrong is None else float(not wrong),
             STRUCK: float(struck),
-            RECOVERY: float(not wrong) if struck and wrong is not None else None,
+            RECOVERY: float(not wrong) if decided else None,
             DETECTION: float(bool(said)) if struck else None,
-            SILENT: float(silent) if struck and wrong is not None else None,
+            SILENT: float(silent) if decided else None,
             ALARM: None if struck else float(bool(said)),
-            AFTER: float(sum(not one.control for step in steps[first:] for one in step.observed)) if struck else None,
-            CALLS: float(len(calls)),
-            HIT: sum(calls) / len(calls) if calls else None,
+            AFTER: float(len(later)) if struck else None,
+            CALLS: float(len(hits)),
+            HIT: sum(hits) / len(hits) if hits else None,
         }
-        why = {DETECTION: said, ALARM: said, RECOVERY: ", ".join(repeated), STRUCK: ", ".join(dict.fromkeys(kinds))}
+        why = {DETECTION: said, ALARM: said, RECOVERY: ", ".join(repeated), STRUCK: ", ".join(_kinds(trajectory))}
         return [Score(name, value, why.get(name, "") if value is not None else "") for name, value in values.items()]
+
+
+def _words_after(trajectory: Trajectory, first: int) -> list[str]:
+    """What the agent says from a step on: its committed replies, its answer and the grounds of its refusal."""
+    replies = [
+        step.reply.text for step in trajectory.steps[first:] if step.purpose not in _OTHERS_WORDS and step.committed
+    ]
+    grounds = trajectory.refusal.grounds.values() if trajectory.refusal is not None else ()
+    return [*replies, trajectory.answer or "", *map(str, grounds)]
+
+
+def _wrong_values_in(answer: str, trajectory: Trajectory) -> list[str]:
+    """Values that faults left wrong and that the answer has in place of the right ones."""
+    return [
+        shown
+        for own, shown in left_wrong(trajectory).values()
+        if stands_in(shown, answer) and not stands_in(own, answer)
+    ]
+
+
+def _kinds(trajectory: Trajectory) -> list[str]:
+    """The kinds of the faults that struck, of changed cards first."""
+    cards = [str(one["kind"]) for one in trajectory.facts.get("faults", ()) if one.get("cards")]
+    calls = [str(mark["kind"]) for step in trajectory.steps for one in step.observed for mark in marks(one)]
+    return list(dict.fromkeys([*cards, *calls]))
 
 
 def first_struck(trajectory: Trajectory) -> int | None:

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from components.core.errors import ConfigError
-from components.core.moved import renewed
+from components.core.moved import renew
 from components.core.redaction import secret_variables
 from components.prompts import load, place_of
 from runner.bundle import archive, settings
@@ -104,7 +104,7 @@ def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
     trajectories of data that are not open may be included, and open data whatever their licence."""
     if target.suffix != ".zip":
         raise ConfigError(f"bundle {target}: a bundle is a zip, call it {target.with_suffix('.zip')}")
-    configs, contents = [renewed(config_of(folder)) for folder in folders], _Contents(with_data)
+    configs, contents = [renew(config_of(folder)) for folder in folders], _Contents(with_data)
     for folder, cfg in zip(folders, configs, strict=True):
         if not isinstance(cfg.get("run"), dict):
             raise ConfigError(f"{folder / CONFIG} is damaged: it is not the config of a run")

@@ -72,7 +72,7 @@ def complain(error: ConfigError, whose: str = "") -> None:
 
 
 @contextmanager
-def noting(findings: list[Finding], key: str = "") -> Iterator[None]:
+def note_errors(findings: list[Finding], key: str = "") -> Iterator[None]:
     """Collect the config errors of a block."""
     try:
         yield

@@ -17,7 +17,7 @@ JUDGING = "judge"  # the branch on which scorers ask about an episode
 UNSUPPORTED = "unsupported_input"  # the label of a Failure where the model cannot take the task's input
 
 
-async def scored(
+async def score_all(
     scorers: Scorers, sample: Sample, trajectory: Trajectory, judging: Callable[[], Episode] | None = None
 ) -> list[Score]:
     """All scores; none of an episode whose model cannot take the task's input.
@@ -32,7 +32,7 @@ async def scored(
     for name, scorer in sorted(scorers.items(), key=lambda one: (consults(one[1]), _follows(one[1]))):
         try:
             if _follows(scorer):
-                scores += scorer.follow(sample, own, deciding(scorers, scores))
+                scores += scorer.follow(sample, own, deciding_value(scorers, scores))
                 continue
             if consults(scorer) and judging is not None:
                 await scorer.consult(sample, own, {score.name: score.value for score in scores}, judging())
@@ -61,20 +61,20 @@ def before_judging(trajectory: Trajectory) -> Trajectory:
     return trajectory if len(steps) == len(trajectory.steps) else replace(trajectory, steps=steps)
 
 
-def deciding(scorers: Scorers, scores: Sequence[Score]) -> float | None:
+def deciding_value(scorers: Scorers, scores: Sequence[Score]) -> float | None:
     """How right an episode was, 0 to 1: the score that a scorer ``decides`` by, else the first."""
     values = {score.name: score.value for score in scores}
     named = [name for one in scorers.values() if (name := declared(one, ScorerTraits).decides) in values]
     return next((values[name] for name in (*named, *values)), None)
 
 
-def shortly(error: str | None) -> str:
+def shorten(error: str | None) -> str:
     """An error in one line: its first and its last."""
     lines = (error or "").strip().splitlines() or [""]
     return (lines[0] if len(lines) == 1 else f"{lines[0]} {lines[-1]}")[:500]
 
 
-def ended(trajectory: Trajectory, outcome: Answer | Refusal | Failure) -> None:
+def record_outcome(trajectory: Trajectory, outcome: Answer | Refusal | Failure) -> None:
     """Write the agent's outcome into the trajectory."""
     match outcome:
         case Answer(text):
@@ -91,15 +91,15 @@ def ended(trajectory: Trajectory, outcome: Answer | Refusal | Failure) -> None:
 def give_up(trajectory: Trajectory, error: BaseException) -> None:
     """Write the method's own error into the trajectory: a limit, a request that is too long. Raises any other."""
     if isinstance(error, ModelError):
-        ended(trajectory, as_failure(error))
+        record_outcome(trajectory, as_failure(error))
     elif isinstance(error, LimitReached):
         trajectory.stop, trajectory.error = "limit", str(error)
     else:
         raise error from None
 
 
-def decisive(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def select_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """The error of a group that decides: a full disk, a run's limit, a sample's, a model's, then any."""
-    flat = [decisive(error) if isinstance(error, BaseExceptionGroup) else error for error in group.exceptions]
+    flat = [select_error(error) if isinstance(error, BaseExceptionGroup) else error for error in group.exceptions]
     order = (Unwritable, RunLimitReached, LimitReached, ModelError)
     return next((error for kind in order for error in flat if isinstance(error, kind)), flat[0])

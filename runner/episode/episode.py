@@ -32,7 +32,7 @@ from components.core.types import (
 from runner.episode.budget import Budget
 from runner.episode.calls import Context, apply, run_calls
 from runner.episode.door import Door
-from runner.episode.ending import JUDGING, deciding, decisive, ended, give_up, scored
+from runner.episode.ending import JUDGING, deciding_value, give_up, record_outcome, score_all, select_error
 from runner.episode.shared import Branch, Parts, Shared
 from runner.storage.disk import Unwritable
 
@@ -48,7 +48,7 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
 
     try:
         await solve(Shared(parts, door, sample, epoch, trajectory))
-        return trajectory, await scored(parts.scorers, sample, trajectory, judging)
+        return trajectory, await score_all(parts.scorers, sample, trajectory, judging)
     except ModelError as error:
         if error.kind == "replay_miss":  # a strict replay is refused as a whole, with its first difference
             raise ConfigError(f"run.replay: {error}") from None
@@ -82,9 +82,9 @@ async def solve(shared: Shared) -> None:
     trajectory.offered = tuple(tool.spec for tool in offer.tools.values())
     trajectory.facts = offer.facts
     try:
-        ended(trajectory, await shared.parts.agent.solve(Episode(shared, offer)))
+        record_outcome(trajectory, await shared.parts.agent.solve(Episode(shared, offer)))
     except BaseExceptionGroup as group:  # of an agent that works on several lines at once
-        give_up(trajectory, decisive(group))
+        give_up(trajectory, select_error(group))
     except (LimitReached, ModelError) as error:
         give_up(trajectory, error)
     finally:
@@ -205,8 +205,8 @@ class Episode(Branch):
     async def correct(self, outcome: Answer | Refusal | Failure) -> bool:
         """Whether an outcome is right: only for agents with a true ``oracle``, which results name."""
         trial, scorers = replace(self.trajectory), self.shared.parts.scorers
-        ended(trial, outcome)
-        return deciding(scorers, await scored(scorers, self.shared.sample, trial)) == 1.0
+        record_outcome(trial, outcome)
+        return deciding_value(scorers, await score_all(scorers, self.shared.sample, trial)) == 1.0
 
     def remark(self, **facts: Any) -> None:
         """Write facts to the newest step of this branch."""

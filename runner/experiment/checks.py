@@ -17,7 +17,7 @@ from components.core.traits import (
     declared,
 )
 from components.core.types import Sample
-from runner.config.errors import ConfigErrors, Finding, noting
+from runner.config.errors import ConfigErrors, Finding, note_errors
 from runner.config.targets import undeclared_in
 from runner.episode.shared import Parts
 from runner.experiment.parts import sandbox_of
@@ -65,16 +65,16 @@ def has_price(model: Model) -> bool:
 def check_fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: bool) -> None:
     """Whether the parts work together, tried on the first sample. ``acts``: in the grammar. Raises ConfigErrors."""
     findings: list[Finding] = []
-    with noting(findings, "toolset"):
+    with note_errors(findings, "toolset"):
         parts.toolset.open(sample)
     if not findings:
-        with noting(findings, "condition"):
+        with note_errors(findings, "condition"):
             offer = parts.open(sample, 0, seed)
             for tool in offer.tools.values():
                 if undeclared := undeclared_in(type(tool), "Tool"):
                     raise ConfigError(undeclared)
             _refuse_ineffective_condition(parts, offer)
-            with noting(findings, "agent"):
+            with note_errors(findings, "agent"):
                 for agent in agents_in(parts.agent):
                     needs = declared(agent, Requirements)
                     if needs.accepts is not None:
@@ -92,7 +92,7 @@ def check_fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], 
                     )
                 parts.grammar.instructions(offer)
             _refuse_idle_verifier(parts, offer)
-        with noting(findings, "sandbox"):
+        with note_errors(findings, "sandbox"):
             sandbox_of(parts)
     if findings:
         raise ConfigErrors(findings)

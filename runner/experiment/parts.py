@@ -11,7 +11,7 @@ from components.core.traits import Requirements, ToolsetTraits, agents_in, decla
 from components.core.types import Sample
 from components.prompts import load
 from runner.config import build as builder
-from runner.config.errors import ConfigErrors, Finding, nearest, noting
+from runner.config.errors import ConfigErrors, Finding, nearest, note_errors
 from runner.episode.shared import Parts
 
 Named = Mapping[str, tuple[Any, object]]  # key -> protocol, node
@@ -58,7 +58,7 @@ def build_parts(named: Named, cfg: Mapping[str, Any], findings: list[Finding]) -
     allow = tuple(map(str, allowed)) if isinstance(allowed, list) else ()
     made = {}
     for key, (protocol, node) in named.items():
-        with noting(findings, key):
+        with note_errors(findings, key):
             made[key] = builder.part(node, key, allow, protocol)
     return made
 

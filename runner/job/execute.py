@@ -12,13 +12,13 @@ from components.core.errors import RunLimitReached
 from components.core.traits import MemoryTraits, ToolsetTraits, declared
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
-from runner.episode.ending import shortly
+from runner.episode.ending import shorten
 from runner.episode.episode import is_cancelled, play
 from runner.episode.progress import Board, Progress
 from runner.episode.shared import Parts
 from runner.job.shared_resources import Lease, StopRule
 from runner.learning.memory import Growth
-from runner.results.table import plain
+from runner.results.cells import plain
 from runner.storage.records import RecordWriter, record_of, slim
 from runner.storage.schema import Record
 
@@ -125,7 +125,7 @@ class Execution:
         errored = record["stop"] == "error"
         progress.finished(errored)
         if errored and self.outcome.errored == 1:
-            progress.report(f"sample {record['sample_id']!r} errored: {plain(shortly(record['error']))}")
+            progress.report(f"sample {record['sample_id']!r} errored: {plain(shorten(record['error']))}")
         if self.stop_rule is not None and (reason := self.stop_rule.reason_after(record, self.outcome.errored)):
             self.outcome.halted = reason
             if self.stop_rule.endpoint.is_long:  # nothing is gained by waiting for calls that are under way

@@ -26,7 +26,7 @@ from runner.experiment.experiment import study
 from runner.job.prepare import Job
 from runner.job.shared_resources import SharedResources, lane_of
 from runner.learning.memory import with_memory
-from runner.results.table import show
+from runner.results.terminal import show
 from runner.storage.records import read
 
 COUNTED = ("calls", "input_tokens", "output_tokens", "cost_usd")

@@ -22,7 +22,7 @@ from components.core.types import Sample
 from runner.config import build as builder
 from runner.config import composed as configs
 from runner.config.catalogue import Catalogue
-from runner.config.errors import ConfigErrors, Finding, complain, noting, unreachable
+from runner.config.errors import ConfigErrors, Finding, complain, note_errors, unreachable
 from runner.config.explain import explain
 from runner.config.origins import Origins, words_of
 from runner.config.schema import Settings
@@ -121,7 +121,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     """Build and check, what was ``touched`` before the code of other parts is loaded. Raises ConfigErrors,
     PrivacyRefused."""
     findings: list[Finding] = []
-    with noting(findings):
+    with note_errors(findings):
         builder.check(Settings, cfg)
     named, made = named_parts(cfg, findings), dict[str, Any]()
     for first in (True, False):

@@ -11,7 +11,7 @@ from pathlib import Path
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.traits import MemoryTraits, ModelTraits, declared
 from runner.episode.door import Door
-from runner.episode.ending import shortly
+from runner.episode.ending import shorten
 from runner.episode.progress import Progress, log_to
 from runner.experiment.experiment import Experiment, facts_of, study, sweep_id
 from runner.experiment.parts import sandbox_of
@@ -20,10 +20,10 @@ from runner.job.exit_codes import BUDGET, COMPLETE, ERRORS
 from runner.job.shared_resources import Lease, SharedResources
 from runner.learning.memory import learn, remember
 from runner.learning.stage_context import StageContext
+from runner.results.cells import plain, times
 from runner.results.metrics import Summary, as_json, overflow_line
 from runner.results.metrics import summarise as summary_of
 from runner.results.sections.report import calls_line, present, report, status_line
-from runner.results.table import plain, times
 from runner.storage import disk, manifest
 from runner.storage.records import RecordWriter
 from runner.storage.resume import quoted, written
@@ -85,7 +85,7 @@ class _Job:
         resume = None if status == "complete" and not outcome.errored else resume_command(self.folder)
         shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
         counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
-        errors = [plain(shortly(r["error"])) for r in outcome.records if r["stop"] == "error" and r["error"]]
+        errors = [plain(shorten(r["error"])) for r in outcome.records if r["stop"] == "error" and r["error"]]
         sessions = [*notes["sessions"], _session(self.door)]
         notes |= {
             "status": status,

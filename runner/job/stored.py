@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 
 from components.core.errors import ConfigError
-from components.core.moved import renewed
+from components.core.moved import renew
 from components.core.traits import Requirements, declared
 from components.core.types import Sample
-from runner.episode.ending import before_judging, scored
+from runner.episode.ending import before_judging, score_all
 from runner.experiment.experiment import Experiment
 from runner.job.prepare import check
 from runner.results.runs import Run
@@ -29,7 +29,7 @@ def rebuild_experiment(folder: Path, cfg: Mapping[str, Any]) -> Experiment:
     if not isinstance(cfg.get("run"), Mapping):
         raise ConfigError(f"{folder / CONFIG} is damaged: it is not the config of a run")
     # A replay builds its models without keys; nothing is asked, so the folder may stand for the journal.
-    return check({**renewed(cfg), "run": {**cfg["run"], "replay": str(folder)}})
+    return check({**renew(cfg), "run": {**cfg["run"], "replay": str(folder)}})
 
 
 def with_samples(folder: Path, experiment: Experiment) -> Iterator[tuple[Record, Sample]]:
@@ -50,7 +50,7 @@ def rescored_records(folder: Path, cfg: Mapping[str, Any]) -> list[Record]:
     for record, sample in with_samples(folder, experiment):
         if record["stop"] != "error":
             trajectory = unpacker.trajectory(record)
-            scores = asyncio.run(scored(experiment.parts.scorers, sample, trajectory))
+            scores = asyncio.run(score_all(experiment.parts.scorers, sample, trajectory))
             record["scores"] = {s.name: s.value for s in scores}
             record["ceilings"] = {s.name: s.ceiling for s in scores if s.ceiling is not None}
             record["explanations"] = {s.name: s.explanation for s in scores if s.explanation}

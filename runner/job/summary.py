@@ -8,16 +8,17 @@ from typing import Any
 from components.core.errors import ConfigError
 from runner.experiment.experiment import sweep_id
 from runner.job.plan import Cell
+from runner.results.cells import number
 from runner.results.grid import deciding_score
 from runner.results.intervals import MetricJSON
 from runner.results.publications.gains import show_gains
 from runner.results.rows import headline
 from runner.results.runs import Run, warnings_of
-from runner.results.sections import figures
+from runner.results.sections import models
 from runner.results.sections.comparisons import show_methods
 from runner.results.sections.means import show_means
 from runner.results.sections.page import write
-from runner.results.table import number, show, show_section
+from runner.results.terminal import show, show_section
 from runner.tracking import finish_sweep
 
 MEANS = "means.json"
@@ -43,7 +44,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
         print(f"compare.scores: no job has a value of {', '.join(missing)}")  # noqa: T201
-    if (section := figures.models(runs)) is not None:
+    if (section := models.models(runs)) is not None:
         show_section(section)
     home = plan[0].folder.parent
     show_methods(runs, home=home)

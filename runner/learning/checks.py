@@ -10,7 +10,7 @@ from components.core.learning import Source
 from components.core.task_text import inputs_in, task_text
 from components.core.traits import MemoryTraits, Requirements, SourceTraits, VerifierTraits, agents_in, declared
 from components.core.types import Problem, Sample
-from runner.config.errors import ConfigErrors, Finding, noting
+from runner.config.errors import ConfigErrors, Finding, note_errors
 from runner.episode.door import Door
 from runner.experiment.checks import permit
 from runner.experiment.experiment import Experiment, clean
@@ -123,9 +123,9 @@ def check_learning(experiment: Experiment) -> None:
     """Whether memory and stage are there, and models may see what is remembered. Raises ConfigErrors."""
     findings: list[Finding] = []
     learnt_from = None
-    with noting(findings, "memory"):
+    with note_errors(findings, "memory"):
         learnt_from = check_memory(experiment)
-    with noting(findings, "stage"):
+    with note_errors(findings, "stage"):
         if experiment.stage is not None:
             experiment.stage.check(StageContext(experiment, Door(experiment.models, None, run_seed=experiment.seed)))
     if findings:

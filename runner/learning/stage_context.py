@@ -16,7 +16,7 @@ from components.core.redaction import redact
 from components.core.traits import Requirements, declared
 from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Privacy, Problem, Refusal, Sample, Trajectory
 from runner.episode.door import Door
-from runner.episode.ending import consults, deciding
+from runner.episode.ending import consults, deciding_value
 from runner.episode.episode import play
 from runner.episode.progress import Progress
 from runner.episode.shared import Parts
@@ -68,7 +68,9 @@ class Practice:
         if self.progress is not None and name not in self.finished:
             self.finished.add(name)
             self.progress.finished(name in self.skipped)
-        return Played(trajectory, deciding(self.parts.scorers, scores), {score.name: score.value for score in scores})
+        return Played(
+            trajectory, deciding_value(self.parts.scorers, scores), {score.name: score.value for score in scores}
+        )
 
 
 @dataclass(frozen=True)

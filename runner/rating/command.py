@@ -10,9 +10,11 @@ from runner.config.catalogue import CONF
 from runner.rating.drawing import draw
 from runner.rating.result import Result
 from runner.rating.sheets import KEY, SHEETS, Key, load, read_sheets, text_of, write_sheets, write_table
+from runner.results.cells import interval, number, plain
 from runner.results.render.formats import markdown_of
 from runner.results.runs import Run
-from runner.results.table import Cell, Sheet, Value, columns, interval, number, plain, show_sheet
+from runner.results.sheets import Cell, Sheet, Value, columns
+from runner.results.terminal import show_sheet
 
 FILE, READ, OPEN = "ratings.json", "ratings.md", "disagreements.csv"
 MODEL = "the model"
@@ -82,7 +84,7 @@ def _tables(result: Result) -> Iterator[Sheet]:
     graded = any(result.grades.values())
     rows: list[list[Cell]] = []
     for field, category in rubric.marks():
-        shares = [*result.shares(field, category).values(), *([result.graded(field, category)] if graded else [])]
+        shares = [*result.shares(field, category).values(), *([result.graded_share(field, category)] if graded else [])]
         rows.append([f"{field}/{category}", *(None if one is None else Value.of(one) for one in shares)])
     raters = f"{len(result.sheets)} rater{'s' if len(result.sheets) > 1 else ''}"
     notes = [f"{raters}, {len(result.key.items)} items; source of the categories: {rubric.source}"]
@@ -95,7 +97,10 @@ def _tables(result: Result) -> Iterator[Sheet]:
         notes.append(f"drawn evenly over {over}: shares are of the items drawn, not of all that there are")
     yield Sheet(f"{rubric.name}: share of items", columns("field", *groups, *([MODEL] if graded else [])), rows, notes)
     agreements = {f"of the raters ({one.kind})": of for of in [result.agreements()] for one in of.values()}
-    judged = {f"of the model's grades with {plain(name)} (Cohen's kappa)": of for name, of in result.judged().items()}
+    judged = {
+        f"of the model's grades with {plain(name)} (Cohen's kappa)": of
+        for name, of in result.judge_agreements().items()
+    }
     for title, of in (agreements | judged).items():
         rows = [
             [name, one.n, one.share, Value(one.kappa, one.ci_low, one.ci_high, no_interval=one.no_interval or "")]

@@ -60,10 +60,10 @@ def draw(runs: Sequence[Run], rubric: Rubric, n: int, seed: int) -> list[Item]:
     shuffled = [rng.sample(groups[name], len(groups[name])) for name in sorted(groups)]
     rng.shuffle(shuffled)
     turns = [one for turn in zip_longest(*shuffled) for one in turn if one is not None]
-    return _with_texts(rng.sample(turns[:n], min(n, len(turns))), rubric)
+    return _add_texts(rng.sample(turns[:n], min(n, len(turns))), rubric)
 
 
-def _with_texts(draws: Sequence[tuple[Run, Record]], rubric: Rubric) -> list[Item]:
+def _add_texts(draws: Sequence[tuple[Run, Record]], rubric: Rubric) -> list[Item]:
     """Raises ConfigError when the samples are not there any more, or others are."""
     items: dict[tuple[Path, str, int], Item] = {}
     for run in {run.folder: run for run, _ in draws}.values():
@@ -78,13 +78,13 @@ def _with_texts(draws: Sequence[tuple[Run, Record]], rubric: Rubric) -> list[Ite
             if (key := (record["sample_id"], record["epoch"])) in keys:
                 sample = samples[record["sample_id"]]
                 texts = texts_of(rubric.shows, sample, unpacker.trajectory(record))
-                texts = {title: without_model_names(text, run) for title, text in texts.items()}
+                texts = {title: remove_model_names(text, run) for title, text in texts.items()}
                 images = [image.url for image in sample.problem.images if image.url.startswith("data:image/")]
                 items[run.folder, *key] = Item(run, *key, cluster_of(record), texts, images)
     return [items[run.folder, one["sample_id"], one["epoch"]] for run, one in draws]
 
 
-def without_model_names(text: str, run: Run) -> str:
+def remove_model_names(text: str, run: Run) -> str:
     """A text without the names of the run's models, with which an answer may begin."""
     names = {str(name) for name in (run.manifest.get("models") or {}).values()}
     names |= {name.rpartition("/")[2] for name in names}

@@ -64,7 +64,7 @@ def agreement(ratings: Sequence[Sequence[Hashable]], clusters: Sequence[str]) ->
     columns = pairs if len(ratings) == 2 else np.eye(k)[numbers].sum(axis=0)  # or the raters of each category
     kappa, low, high = _point(columns, len(ratings), k)
     if same < 1.0 and (len(ratings) > 2 or not apart):
-        low, high = _resampled(columns, clusters, len(ratings), k)
+        low, high = _resample(columns, clusters, len(ratings), k)
     if low is None or high is None or not low < high:
         return Agreement(kind, n, same, kappa, no_interval=TOO_SMALL if len(set(clusters)) < FEWEST else ALIKE)
     return Agreement(kind, n, same, kappa, low, high)
@@ -87,7 +87,7 @@ def _point(columns: NDArray[np.float64], raters: int, k: int) -> tuple[float, fl
     return float(found.kappa), max(-1.0, float(found.kappa_low)), min(1.0, float(found.kappa_upp))
 
 
-def _resampled(
+def _resample(
     columns: NDArray[np.float64], clusters: Sequence[str], raters: int, k: int
 ) -> tuple[float | None, float | None]:
     """The interval over resampled clusters; None for one cluster."""
@@ -150,7 +150,7 @@ class Result:
             found[group] = self._mean(values, codes, raters)
         return found
 
-    def graded(self, field: str, category: str) -> Metric | None:
+    def graded_share(self, field: str, category: str) -> Metric | None:
         """Share of the items that the model graded which it put there; None where it graded none."""
         codes = [code for code in self.key.items if field in self.grades[code]]
         return self._mean([category in self.grades[code][field] for code in codes], codes) if codes else None
@@ -182,7 +182,7 @@ class Result:
                 found[f"{name}/{category}"] = agreement(chosen, clusters)
         return found
 
-    def judged(self) -> dict[str, dict[str, Agreement]]:
+    def judge_agreements(self) -> dict[str, dict[str, Agreement]]:
         """Rater -> agreements of the model's grades with the rater's, where both rated an item; empty without any."""
         if not any(self.grades.values()):
             return {}
@@ -230,13 +230,15 @@ class Result:
         """All numbers, JSON-ready."""
         rubric = self.key.rubric
         shares = {f"{field}/{category}": self.shares(field, category) for field, category in rubric.marks()}
-        grades = {f"{field}/{category}": self.graded(field, category) for field, category in rubric.marks()}
+        grades = {f"{field}/{category}": self.graded_share(field, category) for field, category in rubric.marks()}
         return {
             "rubric": rubric.name, "source": rubric.source, "n": len(self.key.items),
             "raters": [sheet.rater for sheet in self.sheets],
             "shares": {name: {group: one.as_dict() for group, one in of.items()} for name, of in shares.items()},
             "grades": {name: one.as_dict() for name, one in grades.items() if one is not None},
             "agreement": {name: asdict(one) for name, one in self.agreements().items()},
-            "judge": {rater: {name: asdict(one) for name, one in of.items()} for rater, of in self.judged().items()},
+            "judge": {
+                rater: {name: asdict(one) for name, one in of.items()} for rater, of in self.judge_agreements().items()
+            },
             "disagreements": self.disagreements(),
         }  # fmt: skip

@@ -130,10 +130,10 @@ def write_sheets(items: Sequence[Item], rubric: Rubric, folder: Path, raters: in
 def write_table(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write a CSV that spreadsheets open as it is, and of which they run nothing."""
     with path.open("w", encoding="utf-8-sig", newline="") as file:
-        csv.writer(file).writerows([[without_formula(cell) for cell in row] for row in (head, *rows)])
+        csv.writer(file).writerows([[escape_formula(cell) for cell in row] for row in (head, *rows)])
 
 
-def without_formula(text: str) -> str:
+def escape_formula(text: str) -> str:
     """A cell that no spreadsheet takes for a formula: an apostrophe before what could begin one, and no NUL."""
     text = text.replace("\0", "")
     return f"'{text}" if text.lstrip()[:1] in tuple(_FORMULA) or text[:1] in ("\t", "\r", "\n") else text
@@ -179,14 +179,14 @@ def read_sheets(paths: Sequence[Path], key: Key) -> list[RaterSheet]:
         raise ConfigError(f"a sheet is given twice among {', '.join(map(str, paths))}; agreement needs two raters")
     findings: list[str] = []
     names = [str(path) if stems.count(path.stem) > 1 else path.stem for path in paths]
-    sheets = [RaterSheet(name, _picked(path, key, findings)) for name, path in zip(names, paths, strict=True)]
+    sheets = [RaterSheet(name, _read_picks(path, key, findings)) for name, path in zip(names, paths, strict=True)]
     if findings:
         more = [f"and {len(findings) - _SHOWN} more"] if len(findings) > _SHOWN else []
         raise ConfigError("\n".join([*findings[:_SHOWN], *more]))
     return sheets
 
 
-def _picked(path: Path, key: Key, findings: list[str]) -> dict[str, Picked]:
+def _read_picks(path: Path, key: Key, findings: list[str]) -> dict[str, Picked]:
     """What a sheet says of each item; appends to ``findings`` what is wrong."""
     fields, rows = key.rubric.fields, list(_rows(path))
     positions = _columns(path, rows[0][1] if rows else (), list(fields))

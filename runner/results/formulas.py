@@ -82,7 +82,7 @@ def paired_binary(values: NDArray[np.float64], spread: NDArray[np.float64], vari
     return min(value, centre - half), max(value, centre + half)
 
 
-def unvaried(value: float, k: int, bounds: Ends) -> Ends:
+def unvaried_interval(value: float, k: int, bounds: Ends) -> Ends:
     """Interval of a bounded mean of which all k clusters have the same value: at most Wilson's upper end for 0 of k is
     the share of clusters with another value, and these could be at either bound. At a bound it is Wilson's own."""
     others = wilson(0, k)[1]
@@ -113,7 +113,7 @@ def moments(spread: NDArray[np.float64], sizes: NDArray[np.intp]) -> Iterator[ND
     yield from (scaled, size, scaled * scaled, scaled * size, size * size)
 
 
-def studentised(columns: NDArray[Any], k: int) -> Iterator[tuple[float, float]]:
+def studentise(columns: NDArray[Any], k: int) -> Iterator[tuple[float, float]]:
     """How many standard errors the interval of each mean reaches below and above it, from its moments in k clusters."""
     import numpy as np
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 from runner.results import formulas
 from runner.results.formulas import Ends
-from runner.results.kinds import NUMBER, Scale, grouped
+from runner.results.kinds import NUMBER, Scale, group_by
 from runner.storage.schema import Record
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Mean:
         return self.metric
 
 
-def numbered(records: Iterable[Record]) -> NDArray[np.intp]:
+def number_clusters(records: Iterable[Record]) -> NDArray[np.intp]:
     """The number of each record's cluster in the order of their names; without a cluster a sample is its own."""
     import numpy as np
 
@@ -106,7 +106,7 @@ def mean_of(records: Sequence[Record], score: str, scale: Scale) -> Metric:
 def unfinished_mean_of(records: Sequence[Record], score: str, scale: Scale) -> Mean:
     """The same before its interval is resampled."""
     ordered = sorted(records, key=lambda one: (str(one["sample_id"]), one["epoch"]))
-    return unfinished_mean([one["scores"].get(score) for one in ordered], numbered(ordered), scale)
+    return unfinished_mean([one["scores"].get(score) for one in ordered], number_clusters(ordered), scale)
 
 
 def unfinished_mean(
@@ -139,7 +139,7 @@ def unfinished_mean(
         counted = (value * k + 0.5) / (k * k) if scale.kind == "count" and not scale.difference else 0.0
         found.variance = formulas.unvaried_variance(value, k, scale.bounds) if scale.bounded else counted
         found.df = float(k)
-    if (ends := _closed(value, scored, spread, scale, bounds, varies)) is not None:
+    if (ends := _formula_ends(value, scored, spread, scale, bounds, varies)) is not None:
         found.metric = metric.between(ends)
     elif varies:
         found.resampled = spread, sizes[sizes > 0], bounds
@@ -148,7 +148,7 @@ def unfinished_mean(
     return found
 
 
-def _closed(
+def _formula_ends(
     value: float, scored: NDArray[np.float64], spread: NDArray[np.float64], scale: Scale, bounds: Ends, varies: bool
 ) -> Ends | None:
     """The ends that a formula gives; None where the interval is resampled, or there is none."""
@@ -163,7 +163,7 @@ def _closed(
         few = k < formulas.FEWEST_RESAMPLED and bounds == scale.bounds
         return _score(value, formulas.standard_error(spread, n) ** 2, k - 1, scale) if few else None
     if scale.bounded:
-        return formulas.unvaried(value, k, bounds)
+        return formulas.unvaried_interval(value, k, bounds)
     return formulas.poisson(value * k, k) if scale.kind == "count" and not scale.difference else None
 
 
@@ -196,9 +196,9 @@ def resample_intervals(means: Iterable[Mean]) -> None:
     import numpy as np
 
     open_means = [(one, one.resampled) for one in means if one.resampled is not None]
-    for k, group in grouped(open_means, lambda pair: len(pair[1][0])).items():
+    for k, group in group_by(open_means, lambda pair: len(pair[1][0])).items():
         columns = [column for _, (spread, sizes, _) in group for column in formulas.moments(spread, sizes)]
-        reaches = formulas.studentised(np.stack(columns, axis=1), k)
+        reaches = formulas.studentise(np.stack(columns, axis=1), k)
         for (one, (spread, _, bounds)), (below, above) in zip(group, reaches, strict=True):
             value, se = one.value or 0.0, formulas.standard_error(spread, one.metric.n)
             one.metric = one.metric.between((max(bounds[0], value - below * se), min(bounds[1], value + above * se)))

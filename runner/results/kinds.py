@@ -56,7 +56,7 @@ def kinds_of(manifest: Manifest, records: Sequence[Record]) -> Kinds:
     if KEY not in manifest:
         scored = [(name, value) for one in records for name, value in one["scores"].items() if value is not None]
         found: dict[str, ScoreKind] = {}
-        for name, of in grouped(scored, lambda pair: pair[0]).items():
+        for name, of in group_by(scored, lambda pair: pair[0]).items():
             values = {value for _, value in of}
             share: ScoreKind = "share" if min(values) >= 0.0 and max(values) <= 1.0 else "number"
             found[name] = "proportion" if values <= {0.0, 1.0} else share
@@ -99,12 +99,12 @@ def _is_of(metric: str, score: str) -> bool:
     return metric == score or metric.endswith(f"/{score}")
 
 
-def improved(difference: float, direction: Better) -> float:
+def as_gain(difference: float, direction: Better) -> float:
     """A difference (mine less another's) as a gain: positive is better, or higher where neither way is."""
     return -difference if direction == "lower" else difference
 
 
-def grouped(values: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
+def group_by(values: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
     """Key -> its values, both in the order in which they come."""
     groups: dict[K, list[V]] = {}
     for value in values:

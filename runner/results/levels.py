@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from runner.results.intervals import Mean, Metric, of_means, unfinished_mean_of
-from runner.results.kinds import NUMBER, Kinds, Scale, grouped, kind_of
+from runner.results.kinds import NUMBER, Kinds, Scale, group_by, kind_of
 from runner.storage.schema import Record
 
 Levels = Mapping[str, Sequence[str]]
@@ -32,7 +32,7 @@ class Nested:
     @cached_property
     def leaves(self) -> dict[tuple[str, ...], Mean]:
         """Path from the outermost to the innermost group -> mean of its samples."""
-        groups = grouped(self._complete, lambda record: tuple(record["strata"][level] for level in self.levels[::-1]))
+        groups = group_by(self._complete, lambda record: tuple(record["strata"][level] for level in self.levels[::-1]))
         return {path: unfinished_mean_of(groups[path], self.score, self.scale) for path in sorted(groups)}
 
     @cached_property
@@ -40,7 +40,7 @@ class Nested:
         """Outermost group -> mean of the means within it."""
         means: Mapping[tuple[str, ...], Mean] = self.leaves
         for depth in range(len(self.levels) - 1, 0, -1):
-            above = grouped(means.items(), lambda pair: pair[0][:depth])  # noqa: B023
+            above = group_by(means.items(), lambda pair: pair[0][:depth])  # noqa: B023
             means = {path: average([one for _, one in of]) for path, of in above.items()}
         return {path[0]: one for path, one in means.items()}
 
@@ -99,7 +99,7 @@ def average(means: Sequence[Mean]) -> Mean:
     return of_means(found)
 
 
-def shared(tables: Sequence[Mapping[str, Mean]]) -> list[str]:
+def shared_groups(tables: Sequence[Mapping[str, Mean]]) -> list[str]:
     """The groups of which every one of these has a mean, in the first one's order."""
     valued = [{group for group, mean in table.items() if mean.value is not None} for table in tables]
     return [group for group in (tables[0] if tables else ()) if all(group in groups for groups in valued)]

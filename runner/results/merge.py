@@ -54,7 +54,7 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     config = config_of(folders[0])
     config["run"]["shard"] = None
     (new / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), encoding="utf-8")
-    manifest.write(new, _merged(notes) | {"id": new.name})
+    manifest.write(new, _merge_notes(notes) | {"id": new.name})
     return new
 
 
@@ -78,7 +78,7 @@ def _lines(folders: Sequence[Path], ids: Sequence[str]) -> list[tuple[int, int, 
     return sorted(lines)
 
 
-def _merged(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _merge_notes(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     first, states = notes[0], {str(note["status"]) for note in notes}
     errors, kills = Counter[str](), Counter[str]()
     for note in notes:

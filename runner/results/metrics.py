@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 from components.core.types import CONTEXT_LENGTH
-from runner.results.intervals import Mean, Metric, MetricJSON, numbered, resample_intervals, unfinished_mean
+from runner.results.intervals import Mean, Metric, MetricJSON, number_clusters, resample_intervals, unfinished_mean
 from runner.results.kinds import Kinds, Scale, kind_of
 from runner.results.levels import Levels, nested_metrics
-from runner.results.table import USD, columns
+from runner.results.sheets import USD, columns
 from runner.storage.schema import Record
 
 OVERFLOWS = "errors/context_length"
@@ -90,7 +90,7 @@ class _Table:
         import numpy as np
 
         self._kinds = kinds
-        self.clusters = numbered(records)
+        self.clusters = number_clusters(records)
         self._columns = list(dict.fromkeys(name for record in records for name in record["scores"]))
         self._values = np.array([[one["scores"].get(name) for one in records] for name in self._columns], dtype=float)
         ceilings = [[one.get("ceilings", {}).get(name) for one in records] for name in self._columns]
@@ -122,7 +122,7 @@ def _endings(records: Sequence[Record], table: _Table) -> dict[str, Mean]:
         for name in ("answered", "refused", "limit", "failed")
     }
     values["errors/rate"] = [float(stop == "error") for stop in stops]
-    values[OVERFLOWS] = [overflowed(record) for record in records]
+    values[OVERFLOWS] = [did_overflow(record) for record in records]
     return {name: unfinished_mean(of, table.clusters, Scale("proportion")) for name, of in values.items()}
 
 
@@ -146,7 +146,7 @@ def _totals(records: Sequence[Record]) -> dict[str, Metric]:
     }
 
 
-def overflowed(record: Record) -> float | None:
+def did_overflow(record: Record) -> float | None:
     """1 where an episode failed because a request was longer than the model takes, else 0; None after an error."""
     if record["stop"] == "error":
         return None
@@ -191,10 +191,10 @@ def per_purpose(values: Mapping[str, float | None], n: int) -> dict[str, list[fl
     purposes = purposes_of(values)
     if len(purposes) < 2:
         return {}
-    return {purpose: divided([values[name.format(purpose)] for name in _OF_A_PURPOSE], n) for purpose in purposes}
+    return {purpose: divide([values[name.format(purpose)] for name in _OF_A_PURPOSE], n) for purpose in purposes}
 
 
-def divided(values: Sequence[float | None], n: int) -> list[float | None]:
+def divide(values: Sequence[float | None], n: int) -> list[float | None]:
     """Totals per question; None for what is not known."""
     return [None if value is None else value / n for value in values]
 
@@ -202,4 +202,4 @@ def divided(values: Sequence[float | None], n: int) -> list[float | None]:
 def per_question(records: Sequence[Record]) -> dict[str, float | None]:
     """Calls, tokens and US dollars per episode; None for what is not known of a call."""
     sums = [total([record["usage"][key] for record in records]).value for key in _OF_A_PURPOSE.values()]
-    return dict(zip((column.name for column in COLUMNS), divided(sums, len(records)), strict=True))
+    return dict(zip((column.name for column in COLUMNS), divide(sums, len(records)), strict=True))

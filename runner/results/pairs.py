@@ -10,9 +10,9 @@ from typing import Any, Literal
 from runner.results import significance
 from runner.results.formulas import NOTHING
 from runner.results.intervals import Metric
-from runner.results.kinds import Better, Scale, grouped, improved
+from runner.results.kinds import Better, Scale, as_gain, group_by
 from runner.results.levels import levelled_mean, used_levels
-from runner.results.metrics import OVERFLOWS, overflowed
+from runner.results.metrics import OVERFLOWS, did_overflow
 from runner.storage.schema import Record
 
 _USAGE: Mapping[str, Literal["cost_usd", "input_tokens", "output_tokens", "calls"]] = {
@@ -31,7 +31,7 @@ def value_of(record: Record, metric: str) -> float | None:
     if record["stop"] == "error":
         return None
     if metric == OVERFLOWS:
-        return overflowed(record)
+        return did_overflow(record)
     if metric.startswith("stop/"):
         return float(record["stop"] == metric.partition("/")[2])
     if metric == _SECONDS:
@@ -80,7 +80,7 @@ def pairs_of(
         # to as many digits as both numbers have: 0.3 less 0.2 is 0.4 less 0.3
         size = max(abs(value), abs(other))
         difference = round(value - other, _DIGITS - math.ceil(math.log10(size))) if size else 0.0
-        records.append({**left[key], "scores": {metric: improved(difference, direction)}})
+        records.append({**left[key], "scores": {metric: as_gain(difference, direction)}})
     return Pairs(metric, records, unpaired, replace(scale, difference=True))
 
 
@@ -113,7 +113,7 @@ class Difference:
         metric = {key: value for key, value in self.metric.as_dict().items() if key not in ("n", "unscored", "value")}
         return {"gain": self.metric.value, **metric, "pairs": self.metric.n, **facts}
 
-    def detectable(self, reach: float = math.inf) -> float | None:
+    def least_detectable(self, reach: float = math.inf) -> float | None:
         """The smallest true difference that as many clusters find with a power of 80 %; None where nothing varies,
         too few clusters differ to find any, or it is beyond the ``reach`` of a difference."""
         if not self.standard_error or self.clusters < significance.FEWEST_SIGNS:
@@ -145,7 +145,7 @@ def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
     metric = replace(levelled_mean(pairs.records, pairs.metric, levels, pairs.scale).finished, unscored=0)
     values = [one["scores"][pairs.metric] or 0.0 for one in pairs.records]
     nothing = NOTHING * max(map(abs, values), default=0.0)
-    clusters = grouped(zip(map(cluster_of, pairs.records), values, strict=True), lambda pair: pair[0])
+    clusters = group_by(zip(map(cluster_of, pairs.records), values, strict=True), lambda pair: pair[0])
     means = [math.fsum(value for _, value in of) / len(of) for of in clusters.values()]
     means = [0.0 if abs(one) <= nothing else one for one in means]
     tested = significance.compare(means, [0.0] * len(means), lower_is_better=False)
@@ -161,7 +161,7 @@ def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
     return Difference(metric, k, tested.win, tested.tie, tested.loss, test, p, tested.t, tested.p_value, se)
 
 
-def adjusted(differences: Iterable[Difference]) -> list[Difference]:
+def adjust(differences: Iterable[Difference]) -> list[Difference]:
     """The same with their p adjusted for all of them that have one."""
     found = list(differences)
     p_values = iter(significance.holm([one.p for one in found if one.p is not None]))

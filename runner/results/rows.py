@@ -10,10 +10,10 @@ import orjson
 
 from runner.results import kinds
 from runner.results.intervals import MetricJSON
-from runner.results.kinds import Better, grouped
+from runner.results.kinds import Better, group_by
 from runner.results.metrics import OVERFLOWS, Summary
 from runner.results.runs import Run, is_one_of
-from runner.results.table import ARROWS, Column, Value
+from runner.results.sheets import ARROWS, Column, Value
 from runner.storage.schema import Manifest, Record
 
 METRICS = "metrics.json"
@@ -93,10 +93,10 @@ def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
     for group in groups:
         if (not only or group in only) and len({other.choices.get(group) for other in others}) > 1:
             words.append(str(run.choices.get(group, f"no {group}")))
-        same = [one for one in others if _alike(one, run, group)]
+        same = [one for one in others if _have_same_choice(one, run, group)]
         within = [key for key in run.choices if key.startswith(f"{group}.")]  # of its parts: ``condition.then``
-        words += [run.choices[key] for key in within if not all(_alike(one, run, key) for one in same)]
-        alike = [one.flat.get(group, {}) for one in same if all(_alike(one, run, key) for key in within)]
+        words += [run.choices[key] for key in within if not all(_have_same_choice(one, run, key) for one in same)]
+        alike = [one.flat.get(group, {}) for one in same if all(_have_same_choice(one, run, key) for key in within)]
         for key, value in run.flat[group].items():
             counts = not key.endswith("_target_") and (not only or is_one_of(key, only))
             if counts and any(one.get(key) != value for one in alike):
@@ -105,7 +105,7 @@ def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
     return " ".join(words) or run.folder.name
 
 
-def _alike(one: Run, other: Run, group: str) -> bool:
+def _have_same_choice(one: Run, other: Run, group: str) -> bool:
     return one.choices.get(group) == other.choices.get(group)
 
 
@@ -117,7 +117,7 @@ def is_named(row: Row, names: Collection[str]) -> bool:
     return not (own | varied).isdisjoint(names)
 
 
-def nearest(row: Row, named: Sequence[Row]) -> list[Row]:
+def nearest_rows(row: Row, named: Sequence[Row]) -> list[Row]:
     """Those that differ from a row in the fewest of the settings that were swept: all that are as near."""
     mine, *others = ((one.first.manifest.get("varied") or {}) | {"": one.first.model} for one in (row, *named))
     distances = [sum(mine.get(key) != theirs.get(key) for key in mine.keys() | theirs.keys()) for theirs in others]
@@ -135,7 +135,7 @@ class RunMetrics:
 
     def value(self, name: str) -> Value | None:
         """A metric with its interval; None where the run has none of this name."""
-        return Value.stored(self.metrics.get(name))
+        return Value.from_json(self.metrics.get(name))
 
 
 @lru_cache(maxsize=1)
@@ -171,7 +171,7 @@ def headline(
     there = [name for name in names if name in valued and kinds.better(name, manifests)]
     there = [n for n in there if "/".join(n.split("/")[2:]) not in there]  # the means of single parts of a score
     late = [n for n in ("errors/rate", OVERFLOWS, "cost/usd", "time/seconds_p50") if n in there]
-    groups = grouped(there, lambda name: name.partition("/")[0])
+    groups = group_by(there, lambda name: name.partition("/")[0])
     scored = [group for group in groups if group not in _TOTALS]
     order = sorted(scored, key=lambda group: _FIRST.index(group) if group in _FIRST else len(_FIRST))
     rounds = [name for names in zip_longest(*(groups[group] for group in order)) for name in names if name]
@@ -198,7 +198,7 @@ def better(found: Sequence[RunMetrics], name: str) -> Better:
     return kinds.better(name, notes)
 
 
-def named(found: Sequence[RunMetrics], name: str) -> str:
+def name_with_arrow(found: Sequence[RunMetrics], name: str) -> str:
     """A metric's name with the sign of its direction."""
     return f"{name} {ARROWS[better(found, name)]}".strip()
 

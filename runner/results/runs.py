@@ -14,7 +14,7 @@ import yaml
 from components.core.errors import ConfigError
 from components.core.messages import SIMULATED
 from components.text.structured import read_yaml
-from runner.results.kinds import Better, Kinds, Scale, better, grouped, kind_of, kinds_of
+from runner.results.kinds import Better, Kinds, Scale, better, group_by, kind_of, kinds_of
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
 from runner.storage.records import read, slim
@@ -45,14 +45,14 @@ class Run:
     @cached_property
     def records(self) -> list[Record]:
         """The records without their steps. Raises ConfigError for one that lacks what metrics are made of."""
-        found = [slim(record) for record in self.whole()]
+        found = [slim(record) for record in self.read_whole()]
         for record in found:
             if missing := _NEEDED - record.keys():
                 missing_text = f"the record of {record['sample_id']!r} has no {' and no '.join(sorted(missing))}"
                 raise ConfigError(f"{self.folder / RECORDS}: {missing_text}; delete its line and resume")
         return found
 
-    def whole(self) -> Iterable[Record]:
+    def read_whole(self) -> Iterable[Record]:
         """The records with their steps, as they are in the folder."""
         return self.cached[0] if self.cached else read(self.folder)
 
@@ -197,7 +197,7 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
     ]
     lines = [
         f"note: {note} ({', '.join(dict.fromkeys(agent for _, agent in of))})"
-        for note, of in grouped(notes, lambda pair: pair[0]).items()
+        for note, of in group_by(notes, lambda pair: pair[0]).items()
     ]
     for run in runs:
         counts = run.manifest.get("counts")

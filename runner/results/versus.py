@@ -13,10 +13,10 @@ from components.core.errors import ConfigError
 from components.text.words import meant
 from runner.results.grid import MEAN, DatasetColumn, Grid, present_among
 from runner.results.intervals import Metric
-from runner.results.kinds import Better, improved
+from runner.results.kinds import Better, as_gain
 from runner.results.levels import average, levelled_mean, used_levels
-from runner.results.pairs import OWN, Difference, Pairs, adjusted, difference_of, pairs_of, shares_of, value_of
-from runner.results.rows import Row, is_named, nearest
+from runner.results.pairs import OWN, Difference, Pairs, adjust, difference_of, pairs_of, shares_of, value_of
+from runner.results.rows import Row, is_named, nearest_rows
 from runner.results.significance import sign_flip_p
 
 MOST = 66  # pairs that are all compared by default: of 12 methods
@@ -41,7 +41,7 @@ class Versus:
         return {
             "mine": self.mine, "theirs": self.theirs, "dataset": self.dataset, "metric": self.metric,
             "better": self.direction or "not said", **self.difference.as_dict(),
-            "detectable": self.difference.detectable(self.reach), "more_samples": self.difference.more_samples(),
+            "detectable": self.difference.least_detectable(self.reach), "more_samples": self.difference.more_samples(),
             "lost": dict(self.unpaired),
         }  # fmt: skip
 
@@ -54,7 +54,7 @@ class Compared:
     notes: Sequence[str]
 
 
-def compared(
+def compare_rows(
     grid: Grid, metrics: Sequence[str] = (), baselines: Collection[str] | None = None, every: bool = False
 ) -> Compared:
     """Compare the rows of a grid by these metrics, else by the headline of each dataset. ``baselines``: agents, labels
@@ -64,7 +64,7 @@ def compared(
     found, notes = list[Versus](), list[str]()
     for column in grid.columns:
         for metric in metrics or ([column.score] if column.score else []):
-            rivals, reasons = _selected(grid, column, metric, baselines, every)
+            rivals, reasons = _select_pairs(grid, column, metric, baselines, every)
             notes += reasons
             for mine, theirs in rivals:
                 direction = mine.first.better(metric)
@@ -79,11 +79,11 @@ def compared(
         notes.append("older runs do not say where lower is better: higher counts as better for all their scores")
     notes = list(dict.fromkeys([*notes, *_empty(found)]))
     found = [one for one in found if one.difference.metric.n]
-    differences = adjusted(one.difference for one in found)
+    differences = adjust(one.difference for one in found)
     return Compared([replace(one, difference=of) for one, of in zip(found, differences, strict=True)], notes)
 
 
-def _selected(
+def _select_pairs(
     grid: Grid, column: DatasetColumn, metric: str, baselines: Collection[str] | None, every: bool
 ) -> tuple[list[tuple[Row, Row]], list[str]]:
     """The pairs of rows to compare on a dataset, and notes on the choice."""
@@ -103,14 +103,14 @@ def _selected(
         notes.append(f"{metric} says little about {replayed}: the journal answered calls of theirs at once")
     if baselines:
         named = [row for row in rows if is_named(row, baselines)]
-        return [(row, other) for row in rows if row not in named for other in nearest(row, named)], notes
+        return [(row, other) for row in rows if row not in named for other in nearest_rows(row, named)], notes
     pairs = list(combinations(rows, 2))
     if every or len(pairs) <= MOST:
         return pairs, notes
 
     def mean(row: Row) -> float:
         values = [value for record in cells[row] if (value := value_of(record, metric)) is not None]
-        return improved(sum(values) / len(values), row.first.better(metric)) if values else float("-inf")
+        return as_gain(sum(values) / len(values), row.first.better(metric)) if values else float("-inf")
 
     best = max(rows, key=mean)
     way = "best" if rows[0].first.better(metric) else "highest"
@@ -180,7 +180,7 @@ def improvements(grid: Grid, baselines: Collection[str] = ()) -> Improvements:
         found[name] = {}
         columns = [column for column in grid.columns if name in (column.label, MEAN)]
         for row in grid.rows:
-            if (other := _best(grid, name, row, baselines)) is not None:
+            if (other := _best_baseline(grid, name, row, baselines)) is not None:
                 pairs = []
                 for column in columns:
                     sides = grid.cells[row.label, column.label], grid.cells[other.label, column.label]
@@ -190,18 +190,18 @@ def improvements(grid: Grid, baselines: Collection[str] = ()) -> Improvements:
                 found[name][row.label] = Improvement(other.label, difference, sum(of.n_unpaired for of in pairs))
     for name in [MEAN] if grid.averages else list(found):  # two rows that are compared with each other count once
         distinct = {frozenset((label, one.against)): one.difference for label, one in found[name].items()}
-        p_holm = {pair: one.p_holm for pair, one in zip(distinct, adjusted(distinct.values()), strict=True)}
+        p_holm = {pair: one.p_holm for pair, one in zip(distinct, adjust(distinct.values()), strict=True)}
         for label, one in found[name].items():
             difference = replace(one.difference, p_holm=p_holm[frozenset((label, one.against))])
             found[name][label] = replace(one, difference=difference)
     for row in grid.rows if grid.averages else ():
         of = {name: column[row.label] for name, column in found.items() if name != MEAN and row.label in column}
-        for (name, one), difference in zip(of.items(), adjusted(one.difference for one in of.values()), strict=True):
+        for (name, one), difference in zip(of.items(), adjust(one.difference for one in of.values()), strict=True):
             found[name][row.label] = replace(one, difference=difference)
     return found
 
 
-def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | None:
+def _best_baseline(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | None:
     """The baseline of a row: the best with the same model, seed and condition, where there is one. None for the best of
     the named baselines itself, where nothing is scored, and where none is named and no way of the score is better."""
 
@@ -219,7 +219,7 @@ def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | 
     others = [one for one in grid.rows if (is_named(one, named) if named else one is not row)]
     rivals = [one for one in others if score(one) is not None]
     alike = [one for one in rivals if setting(one) == setting(row)] or rivals
-    best = max(alike, key=lambda one: improved(score(one) or 0.0, direction), default=None)
+    best = max(alike, key=lambda one: as_gain(score(one) or 0.0, direction), default=None)
     return None if best is row else best
 
 

@@ -61,7 +61,8 @@ def metrics_of(folder: Path) -> dict[str, Any]:
 
 
 def _show(rows: Sequence[Mapping[str, Any]], best: Sequence[int], search: Search, space: Space) -> None:
-    from runner.results.table import interval, number, show
+    from runner.results.cells import interval, number
+    from runner.results.terminal import show
 
     ended = [one for one in rows if one["state"] == "complete"]
     if len(search.maximised) > 1:

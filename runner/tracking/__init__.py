@@ -5,7 +5,6 @@ folder again, under the same ids. What is sent returns the address to look at; N
 """
 
 import logging
-import math
 import shlex
 import threading
 import time
@@ -20,19 +19,15 @@ import orjson
 
 from components.core.learning import Made
 from runner.tracking import describe, traces
-from runner.tracking.describe import MAX_NOTE, Job, job_of, safe
-from runner.tracking.store import Figure, Tracker, connect, database_of, failures, short, texts_may_leave, view_url
+from runner.tracking.describe import Job, job_of, safe
+from runner.tracking.stages import stage_facts
+from runner.tracking.store import Tracker, connect, database_of, failures, short, texts_may_leave, view_url
 
 log = logging.getLogger(__name__)
 
 _TIMEOUT_SECONDS = 30.0
 _FILES = ("config.yaml", "manifest.json", "metrics.json")  # without texts of samples
 _TEXT_FILES = ("report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
-_VERSIONS = "sets"  # in the folder of a stage, every version that was tried: many files, which stay there
-_MAX_VALUE = 500
-_STAGE_TAGS = ("begun", "model_kind", "status", "command")
-_USAGE = {"calls": "calls/{}", "input_tokens": "tokens/{}/input", "output_tokens": "tokens/{}/output",
-          "cost_usd": "cost/{}"}  # fmt: skip
 
 
 def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> str | None:
@@ -79,32 +74,12 @@ def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]
         texts = texts_may_leave(config, str((notes.get("dataset") or {}).get("privacy", "unknown")))
         tracker, id = connect(config), sha256(f"{made.folder.absolute()}\0{notes['begun']}".encode()).hexdigest()[:32]
         run_id = tracker.stage(id, f"{choices.get('stage', 'stage')} {made.folder.name}")
-        figures, params, tags, files = stage_facts(made, notes, config, choices, texts)
-        tracker.log(run_id, figures, params, tags)
+        facts = stage_facts(made, notes, config, choices, texts)
+        tracker.log(run_id, facts.figures, facts.params, facts.tags)
         tracker.client.set_terminated(run_id, "FAILED" if made.empty else "FINISHED")
-        tracker.upload(run_id, files, made.folder)
+        tracker.upload(run_id, facts.files, made.folder)
         sent = view_url(config, tracker.experiment_id, run_id=run_id)
     return sent
-
-
-def stage_facts(
-    made: Made, notes: Mapping[str, Any], config: Mapping[str, Any], choices: Mapping[str, str], texts: bool
-) -> tuple[list[Figure], dict[str, str], dict[str, str], list[Path]]:
-    """Figures, params, tags and files of a stage, the versions that it tried apart; where ``texts`` may not leave, no
-    files and nothing that quotes a model."""
-    usage, folder = (notes.get("usage") or {}).items(), made.folder
-    known = [(name, of[key], purpose) for purpose, of in usage for key, name in _USAGE.items() if of[key] is not None]
-    figures = [(safe(name.format(purpose)), 0, float(value)) for name, value, purpose in known]
-    rounds = ((safe(name), n, float(value)) for name, values in made.figures.items() for n, value in values)
-    figures += [figure for figure in rounds if math.isfinite(figure[2])]
-    own = {f"stage.{key}": value for key, value in (config.get("stage") or {}).items() if not key.startswith("_")}
-    settings = {**choices, "seed": config.get("seed"), **own}
-    note = "\n".join([*(f"    {line}" for line in made.said if texts), "", f"Whole: `{folder}`"])[:MAX_NOTE]
-    tags = {key: str(notes[key])[:_MAX_VALUE] for key in _STAGE_TAGS if notes.get(key)}
-    tags |= {"folder": str(folder), "mlflow.note.content": note}
-    paths = sorted(path for path in folder.rglob("*") if texts and path.is_file() and not path.name.startswith("."))
-    files = [path for path in paths if _VERSIONS not in path.relative_to(folder).parent.parts]
-    return figures, {safe(key): str(value)[:_MAX_VALUE] for key, value in settings.items()}, tags, files
 
 
 def finish_sweep(

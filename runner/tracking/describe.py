@@ -13,10 +13,10 @@ from uuid import uuid4
 
 import orjson
 
+from runner.results.cells import markdown
 from runner.results.intervals import MetricJSON
-from runner.results.kinds import better, improved
+from runner.results.kinds import as_gain, better
 from runner.results.rows import headline
-from runner.results.table import markdown
 from runner.storage import manifest
 from runner.storage.records import FILE
 from runner.storage.resume import metrics_of as stored_metrics
@@ -204,7 +204,7 @@ def table(jobs: Sequence[Job], named: Sequence[str] = ()) -> str:
 
     def rank(job: Job) -> float:
         value = job.metrics.get(best, {}).get("value")
-        return -improved(value, direction) if value is not None and math.isfinite(value) else math.inf
+        return -as_gain(value, direction) if value is not None and math.isfinite(value) else math.inf
 
     rows = []
     for job in sorted(jobs, key=rank):

@@ -9,7 +9,7 @@ import orjson
 
 from components.core.messages import Image, Message
 from components.core.types import Observed, Step, Trajectory
-from runner.results.table import plain
+from runner.results.cells import plain
 from runner.storage.schema import Record
 
 _MAX_TEXT, _HEAD = 4_000, 3_000  # characters of a text and of its part before the cut; the record has the whole

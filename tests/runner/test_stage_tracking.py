@@ -6,6 +6,7 @@ import pytest
 
 from components.core.learning import Made
 from runner import tracking
+from runner.tracking.stages import stage_facts
 from tests.slow import slow
 
 USAGE = {"act": {"calls": 2, "input_tokens": 30, "output_tokens": None, "cost_usd": 0.5}}
@@ -29,13 +30,13 @@ def test_files_and_words_of_a_model_are_sent_only_where_texts_may_leave(made, te
         json.loads((made.folder / "manifest.json").read_bytes()),
         {"seed": 3, "stage": {"_target_": "x", "rounds": 2}},
     )
-    figures, params, tags, files = tracking.stage_facts(made, notes, config, CHOICES, texts)
-    names = [path.relative_to(made.folder).as_posix() for path in files]
+    facts = stage_facts(made, notes, config, CHOICES, texts)
+    names = [path.relative_to(made.folder).as_posix() for path in facts.files]
     assert names == (["history/round-1.md", "manifest.json", "plan.jinja"] if texts else [])
-    assert ("round 1: kept" in tags["mlflow.note.content"]) == texts
+    assert ("round 1: kept" in facts.tags["mlflow.note.content"]) == texts
     calls = [("calls/act", 0, 2), ("tokens/act/input", 0, 30), ("cost/act", 0, 0.5)]
-    assert figures == [*calls, ("train/ld", 1, 0.9), ("train/ld", 2, 0.4)], "what is not known is no figure"
-    assert params == {**CHOICES, "seed": "3", "stage.rounds": "2"}
+    assert facts.figures == [*calls, ("train/ld", 1, 0.9), ("train/ld", 2, 0.4)], "what is not known is no figure"
+    assert facts.params == {**CHOICES, "seed": "3", "stage.rounds": "2"}
 
 
 def test_nothing_is_sent_where_tracking_is_off(made):

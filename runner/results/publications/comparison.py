@@ -7,7 +7,7 @@ from functools import cached_property
 
 from runner.results.intervals import Mean, Metric, mean_of
 from runner.results.kinds import NUMBER, Scale
-from runner.results.levels import Nested, shared
+from runner.results.levels import Nested, shared_groups
 from runner.results.publications.paper import UNSTATED, Line, Paper, Published, meets
 from runner.results.rows import Row
 from runner.results.runs import Run
@@ -84,12 +84,12 @@ class PublishedComparison:
     @property
     def common(self) -> list[str]:
         """The groups of which all that is compared here has a mean."""
-        return shared([self.outer, *(one.outer for one in self.published)])
+        return shared_groups([self.outer, *(one.outer for one in self.published)])
 
     def over(self, groups: Sequence[str] | None = None) -> Metric:
         """Mean of the means of these groups, or of all; of a single task its own mean."""
         tasks = [path for path in self.leaves if groups is None or path[0] in groups]
-        return self.measured(tasks[0]) if len(tasks) == 1 else self.nested.total(groups).finished
+        return self.mean_of_part(tasks[0]) if len(tasks) == 1 else self.nested.total(groups).finished
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -107,7 +107,7 @@ class PublishedComparison:
         scored = (one for one in self._records(path) if one["scores"].get(self.paper.metric) is not None)
         return len({one["sample_id"] for one in scored})
 
-    def measured(self, path: tuple[str, ...]) -> Metric:
+    def mean_of_part(self, path: tuple[str, ...]) -> Metric:
         """The mean of a task, of the tasks of a group (one name) or in total (none), as ``metrics.json`` has it."""
         if len(path) == 2:
             return mean_of(self._records(path), self.paper.metric, self._scale)

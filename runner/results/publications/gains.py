@@ -18,15 +18,17 @@ from components.text.structured import read_yaml
 from runner.config.build import check
 from runner.config.catalogue import CONF
 from runner.config.errors import nearest
+from runner.results.cells import p_text
 from runner.results.grid import DatasetColumn, Grid, grid_of, present_among
 from runner.results.intervals import Metric, mean_of
-from runner.results.kinds import grouped
+from runner.results.kinds import group_by
 from runner.results.pairs import value_of
 from runner.results.publications.paper import TOTAL
 from runner.results.rows import Row, is_named
 from runner.results.runs import Run
-from runner.results.table import PERCENT, Cell, Column, Section, Sheet, Value, columns, p_text, show_section
-from runner.results.versus import Versus, compared
+from runner.results.sheets import PERCENT, Cell, Column, Section, Sheet, Value, columns
+from runner.results.terminal import show_section
+from runner.results.versus import Versus, compare_rows
 
 FILE = "gains.json"
 
@@ -59,7 +61,7 @@ class PublishedGain:
 
     def fits(self, run: Run) -> bool:
         """Whether a run has the settings; lists in any order."""
-        return all(unordered(run.setting(key)) == unordered(value) for key, value in self.where.items())
+        return all(sort_lists(run.setting(key)) == sort_lists(value) for key, value in self.where.items())
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class PublishedNumber:
     @property
     def method(self) -> str:
         """The settings that gain."""
-        return ", ".join(f"{key}={unordered(value)}" for key, value in self.gain.where.items()).replace("'", "")
+        return ", ".join(f"{key}={sort_lists(value)}" for key, value in self.gain.where.items()).replace("'", "")
 
 
 def numbers(gain: PublishedGain) -> list[PublishedNumber]:
@@ -108,7 +110,7 @@ def numbers(gain: PublishedGain) -> list[PublishedNumber]:
     return found or [PublishedNumber(gain, "gain", None, [*aside, "published as a test or a count only"])]
 
 
-def unordered(value: Any) -> Any:
+def sort_lists(value: Any) -> Any:
     """A list of settings in a fixed order, in which it can be compared."""
     return sorted(map(str, value)) if isinstance(value, list | tuple) else value
 
@@ -133,7 +135,9 @@ class GainTable:
             grid = self._part(part)
             if any(value_of(one, self.metric) is not None for cell in grid.cells.values() for one in cell):
                 with suppress(ConfigError):  # no pair in this part
-                    found[part] = {one.mine: one for one in compared(grid, [self.metric], self.baselines).comparisons}
+                    found[part] = {
+                        one.mine: one for one in compare_rows(grid, [self.metric], self.baselines).comparisons
+                    }
         return found
 
     @cached_property
@@ -156,14 +160,14 @@ class GainTable:
         records = self._part(part).cells.get((label, self.column.label), ())
         return mean_of(records, self.metric, row.first.scale(self.metric))
 
-    def relative(self, label: str, part: str) -> float | None:
+    def relative_gain(self, label: str, part: str) -> float | None:
         """A gain as a share of the baseline's mean."""
         if (one := self.parts[part].get(label)) is None or one.difference.metric.value is None:
             return None
         base = self.mean(one.theirs, part).value
         return one.difference.metric.value / base if base else None
 
-    def ours(self, row: Row, number: PublishedNumber) -> Metric:
+    def our_value(self, row: Row, number: PublishedNumber) -> Metric:
         """What a row has of a published number; a relative gain is without an interval."""
         part = number.gain.part
         if number.what == "score":
@@ -171,14 +175,14 @@ class GainTable:
         if (one := self.parts[part].get(row.label)) is None:
             return Metric(None)
         metric = one.difference.metric
-        return metric if number.what == "gain" else Metric(self.relative(row.label, part), n=metric.n)
+        return metric if number.what == "gain" else Metric(self.relative_gain(row.label, part), n=metric.n)
 
 
 def tables_of(runs: Sequence[Run], published: Gains) -> list[GainTable]:
     """A table per score and dataset with a gain; none where no baseline of these runs was run."""
     grid = grid_of(runs)
     baselines = present_among(grid, runs[0].compare.get("baselines") or ()) if runs else []
-    by_metric = grouped(published.gains, lambda one: one.metric) if baselines else {}
+    by_metric = group_by(published.gains, lambda one: one.metric) if baselines else {}
     places = product(by_metric.items(), grid.columns)
     tables = (GainTable(grid, column, metric, baselines, of) for (metric, of), column in places)
     return [table for table in tables if table.parts[TOTAL]]
@@ -192,7 +196,7 @@ def gains_of(published: Gains, runs: Sequence[Run]) -> Iterator[PublishedNumber]
             own = [table for table in tables if table.metric == gain.metric and gain.part in table.parts]
             places = [(table, row) for table in own for row in table.grid.rows if gain.fits(row.first)]
             for table, row in places:
-                yield replace(number, label=row.label, runs=row.runs, ours=table.ours(row, number))
+                yield replace(number, label=row.label, runs=row.runs, ours=table.our_value(row, number))
             yield from () if places else (number,)
 
 
@@ -239,7 +243,7 @@ def _section(published: Gains, tables: Sequence[GainTable]) -> Section:
                 mean = table.mean(row.label, part).value if is_named(row, table.baselines) else None
                 cells: list[Cell] = [None, None, None, None, "", ""]
                 if (one := gains.get(row.label)) is not None:
-                    of, relative = one.difference, table.relative(row.label, part)
+                    of, relative = one.difference, table.relative_gain(row.label, part)
                     share = None if relative is None else 100 * relative
                     cells = [Value.of(of.metric), share, of.metric.n, of.clusters, of.counts, p_text(of.p_holm)]
                 rows.append([row.label, part, mean, *cells, texts])

@@ -15,13 +15,13 @@ from typing import Literal
 
 from runner.config.catalogue import CONF
 from runner.results.intervals import Metric
-from runner.results.kinds import grouped
+from runner.results.kinds import group_by
 from runner.results.publications.comparison import PublishedComparison, of_runs
 from runner.results.publications.gains import Gains, gains_of, load_gains
 from runner.results.publications.paper import RELATIONS, TOTAL, Article, Line, Paper, PublishedCell, load
 from runner.results.rows import rows_of
 from runner.results.runs import Run
-from runner.results.table import Cell, Section, Sheet, Value, columns
+from runner.results.sheets import Cell, Section, Sheet, Value, columns
 
 Word = Literal["within", "outside", "untestable"]
 WORDS: Sequence[Word] = ("within", "outside", "untestable")
@@ -97,7 +97,7 @@ def ledger(runs: Sequence[Run], folder: Path = CONF / "papers") -> list[Entry]:
     return sorted(found, key=lambda entry: entry.article)
 
 
-def scaled(metric: Metric, scale: float) -> Metric:
+def rescale(metric: Metric, scale: float) -> Metric:
     """A metric in another unit."""
     value, low, high = (None if one is None else one * scale for one in (metric.value, metric.ci_low, metric.ci_high))
     return replace(metric, value=value, ci_low=low, ci_high=high)
@@ -110,7 +110,7 @@ def entries_of(paper: Paper, runs: Sequence[Run]) -> Iterator[Entry]:
     for cell in paper.cells:
         here = [one for one in rows if one.line and one.line.method == cell.method and cell.backbone in one.backbones]
         here = [one for one in here if (cell.path in one.leaves if len(cell.path) > 1 else one.leaves)]
-        yield from [_next_to(paper, cell, one) for one in here] or [_entry(paper, cell, [NO_RUN])]
+        yield from [_fill_cell(paper, cell, one) for one in here] or [_entry(paper, cell, [NO_RUN])]
 
 
 def _entry(
@@ -135,13 +135,13 @@ def why_aside(states: Article, cell: PublishedCell) -> str:
     return next((why for pattern, why in states.aside.items() if re.fullmatch(pattern, name)), "")
 
 
-def _next_to(paper: Paper, cell: PublishedCell, one: PublishedComparison) -> Entry:
+def _fill_cell(paper: Paper, cell: PublishedCell, one: PublishedComparison) -> Entry:
     """A cell with our value; a mean over other tasks than those of the published one is another mean."""
     assert one.line is not None, "it was chosen by its method"
     found = of_runs(paper, one.line, [cell.backbone], one.runs(cell.path))
     bars, texts = [deviation.bars for deviation in found if deviation.bars], [deviation.text for deviation in found]
     if len(cell.path) > 1:
-        ours, samples = one.measured(cell.path), f"{one.count(cell.path)} samples"
+        ours, samples = one.mean_of_part(cell.path), f"{one.count(cell.path)} samples"
         size = paper.tables[cell.table].sizes.get(cell.path[-1]) if cell.table in paper.tables else None
         texts += ["size: not the published number of samples"] if size and size != one.n_scored(cell.path) else []
     else:
@@ -156,7 +156,7 @@ def _next_to(paper: Paper, cell: PublishedCell, one: PublishedComparison) -> Ent
             ours = one.over(sorted(groups))
         else:
             bars.append(TASKS_MISSING if wanted - mine else "more than its tasks were run")
-    ours = scaled(ours, paper.scale)
+    ours = rescale(ours, paper.scale)
     texts += [f"unscored: {ours.unscored:,} episodes are left out of the mean"] if ours.unscored else []
     return _entry(paper, cell, bars, ours, one.row.label, samples, list(dict.fromkeys([*texts, *one.line.notes])))
 
@@ -176,7 +176,7 @@ def of_gains(published: Gains, runs: Sequence[Run], folder: Path) -> Iterator[En
             bars.append(NO_RUN)
         shares = all(run.scale(gain.metric).bounded for run in number.runs)
         scale, unit = (1.0, "") if not shares else (_HUNDRED, "points" if number.what == "gain" else "%")
-        ours, value = scaled(number.ours, scale), number.published
+        ours, value = rescale(number.ours, scale), number.published
         value, remark = value and round(value * scale, 6), ", ".join(filter(None, (gain.won, gain.note)))
         yield Entry(
             paper.article, what, published.backbone, number.method, gain.part, value,
@@ -197,13 +197,13 @@ def section_of(entries: Sequence[Entry]) -> Section:
     why = Counter(entry.verdict.why for entry in entries if entry.verdict.why)
     rows: list[list[Cell]] = [[word, "in all", words[word]] for word in WORDS]
     rows += [["untestable", text, n] for text, n in why.most_common()]
-    tables = grouped(entries, lambda entry: f"{entry.article}: {entry.source}")
+    tables = group_by(entries, lambda entry: f"{entry.article}: {entry.source}")
     counts = Sheet("Verdicts", columns("verdict", "why", "cells"), rows, keys=3)
     sheets = [counts, *(_table(title, of) for title, of in tables.items())]
     return Section("ledger", "Reproduction ledger", _INTRO, sheets)
 
 
-def flat(entries: Sequence[Entry]) -> Sheet:
+def flatten(entries: Sequence[Entry]) -> Sheet:
     """Every cell with all that is known of it, for ``ledger.csv``."""
     rows = [[one.article, one.source, *_line(one, "; ".join(one.deviations), one.run)] for one in entries]
     return Sheet("Reproduction ledger", columns(*_COLUMNS), rows)

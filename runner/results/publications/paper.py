@@ -13,11 +13,12 @@ from components.core.errors import ConfigError
 from components.text.structured import read_yaml
 from runner.config.build import check
 from runner.config.errors import nearest
+from runner.results.cells import figure
 from runner.results.intervals import Mean, Metric
-from runner.results.kinds import grouped
+from runner.results.kinds import group_by
 from runner.results.levels import average
 from runner.results.runs import Run
-from runner.results.table import PERCENT, figure
+from runner.results.sheets import PERCENT
 
 TOTAL = "total"
 RELATIONS = {"=": "", "<": "below ", ">": "above ", "about": "about "}
@@ -85,7 +86,7 @@ class Published:
     @cached_property
     def outer(self) -> dict[str, Mean]:
         """Outer group -> mean of the published values within it."""
-        groups = grouped(self.values.items(), lambda pair: pair[0][0])
+        groups = group_by(self.values.items(), lambda pair: pair[0][0])
         return {
             name: average([Mean(Metric(value, n=value is not None)) for _, value in of]) for name, of in groups.items()
         }
@@ -276,7 +277,7 @@ def load(folder: Path, name: str) -> Paper:
     again = {name: table.again for name, table in paper.tables.items()}
     cells = cells_in(path.parent / paper.file, paper.columns, paper.scopes, {*again, *again.values()})
     rows = []
-    of_method = grouped(cells, lambda one: (one.backbone, one.method))
+    of_method = group_by(cells, lambda one: (one.backbone, one.method))
     for table, backbone, method in dict.fromkeys(
         (one.table, one.backbone, one.method) for one in cells if one.table in again
     ):

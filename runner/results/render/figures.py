@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.results.table import Value
+from runner.results.sheets import Value
 
 _LINE = 24  # pixels for a line of a plot with names on its left
 _MARGIN = 110

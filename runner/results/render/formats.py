@@ -18,8 +18,9 @@ import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup as Html
 
-from runner.results.table import ARROWS, Cell, Column, Markup, Plot, Section, Sheet, Value, plain, texts_of
-from runner.results.table import markdown as table
+from runner.results.cells import markdown as table
+from runner.results.cells import plain, texts_of
+from runner.results.sheets import ARROWS, Cell, Column, Markup, Plot, Section, Sheet, Value
 
 _TEMPLATES = files("runner.results.render").joinpath("templates")
 _LONG = 48  # characters from which on a text in a cell is broken into lines
@@ -155,7 +156,7 @@ def comma(sheet: Sheet) -> str:
     wide = [any(isinstance(row[n], Value) for row in sheet.rows) for n in range(len(sheet.columns))]
     names: list[str] = []
     for column, values in zip(sheet.columns, wide, strict=True):
-        name = _inert(f"{column.name} [{column.unit}]" if column.unit else column.name)
+        name = _escape_formula(f"{column.name} [{column.unit}]" if column.unit else column.name)
         names += [name, f"{name} low", f"{name} high", f"{name} n"] if values else [name]
     writer.writerow(names)
     for row in sheet.rows:
@@ -165,12 +166,12 @@ def comma(sheet: Sheet) -> str:
                 ends = (cell.no_interval,) * 2 if cell.no_interval else (cell.low, cell.high)
                 line += [cell.value, *ends, cell.n]
             else:
-                line += [_inert(cell) if isinstance(cell, str) else cell, *([None] * 3 if values else [])]
+                line += [_escape_formula(cell) if isinstance(cell, str) else cell, *([None] * 3 if values else [])]
         writer.writerow(line)
     return out.getvalue()
 
 
-def _inert(text: str) -> str:
+def _escape_formula(text: str) -> str:
     """A text that a spreadsheet does not take for a formula."""
     text = plain(text)
     return f"'{text}" if text.startswith(_FORMULA) and text != "-" else text

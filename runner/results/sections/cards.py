@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Any
 
-from runner.results.kinds import grouped
+from runner.results.kinds import group_by
 from runner.results.pairs import cluster_of
 from runner.results.rows import RunMetrics, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.tools import OWN
-from runner.results.table import Cell, Section, Sheet, columns
+from runner.results.sheets import Cell, Section, Sheet, columns
 from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
 
@@ -41,7 +41,7 @@ def section(runs: Sequence[Run]) -> Section | None:
     """Tables per dataset: its samples, its patients, and the episodes of the runs."""
     counted = [(one, episodes_of(one.run)) for one in read_metrics(*runs)]
     parts: list[Sheet] = []
-    for of in grouped([one for one in counted if one[1].questions], lambda one: one[0].run.data).values():
+    for of in group_by([one for one in counted if one[1].questions], lambda one: one[0].run.data).values():
         name, manifest = of[0][0].run.dataset, of[0][0].run.manifest
         samples = list({record["sample_id"]: record for one, _ in of for record in one.run.records}.values())
         parts += [_samples(name, manifest.get("dataset") or {}, samples), *patients(name, samples)]
@@ -66,7 +66,7 @@ def episodes_of(run: Run) -> Episodes:
     """Count the episodes of a run that did not error."""
     found, unpacker = Episodes(), Unpacker(run.texts())
     sizes: dict[str, int] = {}
-    for record in run.whole():
+    for record in run.read_whole():
         if record["stop"] == "error":
             continue
         used, offer, steps = record["usage"], record.get("offered") or "", record["steps"]
@@ -156,7 +156,7 @@ def patients(dataset: str, records: Sequence[Record]) -> list[Sheet]:
     per value, in the order of the dataset: patients, those of each sex, median and range of the age. Source: Zheng et
     al. 2024, arXiv 2412.09529, Figure 2a-b, which has both by anatomy."""
     described = [record for record in records if not {SEX, AGE}.isdisjoint(record.get("card") or {})]
-    groups = grouped(described, cluster_of)
+    groups = group_by(described, cluster_of)
     sheets = []
     for stratum in dict.fromkeys(name for record in described for name in record["strata"]):
         values = {patient: {record["strata"].get(stratum) for record in of} for patient, of in groups.items()}
@@ -170,7 +170,7 @@ def patients(dataset: str, records: Sequence[Record]) -> list[Sheet]:
             *((f"age, {what}", "years") for what in ("median", "lowest", "highest")),
         )  # fmt: skip
         rows: list[list[Cell]] = []
-        for value, names in grouped(value_of, value_of.__getitem__).items():
+        for value, names in group_by(value_of, value_of.__getitem__).items():
             ages = [age for name in names if isinstance(age := cards[name].get(AGE), int | float)]
             counts = [sum(cards[name].get(SEX) == sex for name in names) for sex in sexes]
             rows.append([value, len(names), *counts, *([median(ages), min(ages), max(ages)] if ages else [None] * 3)])

@@ -8,15 +8,18 @@ from pathlib import Path
 
 from components.core.errors import ConfigError
 from components.text.words import meant
-from runner.results.grid import MEAN, Effects, Grid, effects_of, factors_of, grid_of, present_among, short
-from runner.results.kinds import Better, grouped
+from runner.results.cells import p_text
+from runner.results.effects import Effects, effects_of, factors_of, short
+from runner.results.grid import MEAN, Grid, grid_of, present_among
+from runner.results.kinds import Better, group_by
 from runner.results.metrics import COLUMNS, as_dicts, by_purpose, per_purpose, per_question
 from runner.results.pairs import Difference
 from runner.results.render.formats import markdown
 from runner.results.rows import is_named
 from runner.results.runs import Run, leaves, warnings_of
-from runner.results.table import Cell, Column, Section, Sheet, Value, columns, p_text, show_section
-from runner.results.versus import Compared, Improvements, compared, improvements
+from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
+from runner.results.terminal import show_section
+from runner.results.versus import Compared, Improvements, compare_rows, improvements
 
 FILE, READ = "compare.json", "compare.md"
 _TESTS = (
@@ -40,7 +43,7 @@ _PAIRED = (
 def methods(runs: Sequence[Run]) -> Section | None:
     """Tables of two or more methods or datasets; None where there is one method on one dataset."""
     grid = grid_of(runs)
-    return _methods(grid, _configured(runs)) if grid.several else None
+    return _methods(grid, _configured_baselines(runs)) if grid.several else None
 
 
 def show_methods(runs: Sequence[Run], baselines: Sequence[str] | None = None, home: Path | None = None) -> None:
@@ -49,7 +52,7 @@ def show_methods(runs: Sequence[Run], baselines: Sequence[str] | None = None, ho
     grid = grid_of(runs)
     if baselines is None and not grid.several:
         return
-    named = _configured(runs) if baselines is None else baselines
+    named = _configured_baselines(runs) if baselines is None else baselines
     if baselines is not None and (missing := [name for name in named if not present_among(grid, [name])]):
         agents = list(dict.fromkeys(str(row.first.choices.get("agent")) for row in grid.rows))
         near = meant(missing[0], agents)
@@ -81,7 +84,7 @@ def names_in(listed: str | None) -> list[str] | None:
     return names
 
 
-def _configured(runs: Sequence[Run]) -> Sequence[str]:
+def _configured_baselines(runs: Sequence[Run]) -> Sequence[str]:
     """The baselines that the config names."""
     return (runs[0].compare.get("baselines") if runs else None) or ()
 
@@ -113,11 +116,11 @@ def _scores(grid: Grid) -> Sheet:
     settings = {row.label: dict(leaves(row.first.cfg.get("model"), "model")) for row in grid.rows}
     varied = {key for row in grid.rows for key in row.first.manifest.get("swept") or ()}
     for key in dict.fromkeys(key for of in settings.values() for key in of):  # agents can set their own
-        values = grouped(settings, lambda label: str(settings[label].get(key)))  # noqa: B023
+        values = group_by(settings, lambda label: str(settings[label].get(key)))  # noqa: B023
         if len(values) > 1 and key not in varied and "model" not in varied:
             whose = "; ".join(f"{value} for {', '.join(labels)}" for value, labels in values.items())
             notes.append(f"not the same in all rows: {key} is {whose}")
-    notes += [f"lower is better: {name}" for name in _low(grid)]
+    notes += [f"lower is better: {name}" for name in _low_scores(grid)]
     if len(scores) > 1:
         names = ", ".join(f"{column.label} {column.score or 'nothing'}" for column in grid.columns)
         notes.append(f"scores, which are not averaged, as they differ: {names}")
@@ -127,7 +130,7 @@ def _scores(grid: Grid) -> Sheet:
     return Sheet(scores[0] if len(scores) == 1 else "headline scores", heads, rows, notes)
 
 
-def _low(grid: Grid) -> list[str]:
+def _low_scores(grid: Grid) -> list[str]:
     """The headline scores that are better low."""
     return list(dict.fromkeys(column.score or "" for column in grid.columns if column.direction == "lower"))
 
@@ -143,13 +146,13 @@ def _improvements(grid: Grid, found: Improvements, baselines: Sequence[str]) -> 
         for label, one in of.items():
             if MEAN not in found or name == MEAN or label not in among:
                 p = one.difference.p, one.difference.p_holm
-                rows.append([name, label, one.against, *_counted(one.difference), *map(p_text, p)])
+                rows.append([name, label, one.against, *_count_pairs(one.difference), *map(p_text, p)])
             if one.unpaired and name != MEAN:
                 unpaired.append(f"{label} {name} {one.unpaired:,}")
     whom = f"the best of {', '.join(named)}" if len(named) > 1 else named[0] if named else "the best other method"
     missing = [name for name in baselines if name not in named]
     notes = [f"compare.baselines: no method here is {' or '.join(missing)}"] if missing else []
-    notes += [f"lower is better: a gain is by how much {name} is lower" for name in _low(grid)]
+    notes += [f"lower is better: a gain is by how much {name} is lower" for name in _low_scores(grid)]
     notes += [_TESTS, *([_CHOSEN] if len(named) > 1 else [] if named else [_BEST_OTHER])]
     if unpaired:
         notes.append("episodes without a scored partner, left out: " + ", ".join(unpaired))
@@ -158,7 +161,7 @@ def _improvements(grid: Grid, found: Improvements, baselines: Sequence[str]) -> 
     return Sheet(f"Paired differences to {whom}", heads, rows, notes, keys=2)
 
 
-def _counted(one: Difference) -> list[Cell]:
+def _count_pairs(one: Difference) -> list[Cell]:
     return [Value.of(one.metric), one.metric.n, one.clusters, one.counts]
 
 
@@ -168,7 +171,7 @@ def comparisons(runs: Sequence[Run]) -> Section | None:
     if len(grid.rows) < 2:
         return None
     try:
-        found = compared(grid, baselines=present_among(grid, _configured(runs)))
+        found = compare_rows(grid, baselines=present_among(grid, _configured_baselines(runs)))
     except ConfigError:  # nothing can be paired
         return None
     return comparison_section(found, all_effects(runs))
@@ -177,12 +180,12 @@ def comparisons(runs: Sequence[Run]) -> Section | None:
 def comparison_section(found: Compared, effects: Sequence[Effects]) -> Section:
     """A table per metric and dataset of these comparisons, and one of each's effects."""
     sheets = []
-    for (metric, dataset), of in grouped(found.comparisons, lambda one: (one.metric, one.dataset)).items():
+    for (metric, dataset), of in group_by(found.comparisons, lambda one: (one.metric, one.dataset)).items():
         heads = columns("method", "less", *_heads(of[0].direction), "detectable", ("more samples", "n"))
         rows: list[list[Cell]] = []
         unpaired: dict[str, list[str]] = {}  # by reason; pairs of methods that lack the same ones are named once
         for one in of:
-            power = one.difference.detectable(one.reach), one.difference.more_samples()
+            power = one.difference.least_detectable(one.reach), one.difference.more_samples()
             rows.append([one.mine, one.theirs, *_cells(one.difference), *power])
             for reason, names in one.unpaired.items():
                 first = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
@@ -229,4 +232,4 @@ def _heads(direction: Better) -> list[Column]:
 
 
 def _cells(one: Difference) -> list[Cell]:
-    return [*_counted(one), p_text(one.p), p_text(one.p_holm), one.t, p_text(one.t_p), one.test]
+    return [*_count_pairs(one), p_text(one.p), p_text(one.p_holm), one.t, p_text(one.t_p), one.test]

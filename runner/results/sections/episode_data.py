@@ -25,7 +25,7 @@ Plain = dict[str, Any]
 Marks = tuple[list[str], list[list[int]]]
 
 
-def packed(value: object) -> str:
+def pack(value: object) -> str:
     """A value as base64 of compressed JSON: a browser finds no markup in it."""
     return base64.b64encode(gzip.compress(orjson.dumps(value), 6, mtime=0)).decode()
 
@@ -49,13 +49,13 @@ class Blocks:
         self._bytes += len(line)
         self.count += 1
         if self._bytes >= _BLOCK:
-            self.closed()
+            self.close()
         return self.count - 1
 
-    def closed(self) -> list[str]:
+    def close(self) -> list[str]:
         """All blocks, the last one with the values so far."""
         if self._open:
-            self.written.append(packed(self._open))
+            self.written.append(pack(self._open))
             self._open, self._bytes = [], 0
         return self.written
 
@@ -92,7 +92,7 @@ class Writer:
     def episode(self, record: Mapping[str, Any], trajectory: Trajectory, offered: Sequence[str]) -> Plain:
         """All of an episode that the list does not have. ``offered``: the stored lines of its tools."""
         grounds = trajectory.refusal.grounds if trajectory.refusal else {}
-        return _without_empty(
+        return _drop_empty(
             {
                 "question": self._text(question_of(trajectory)),
                 "offered": self.texts.lines(offered),
@@ -113,7 +113,7 @@ class Writer:
         calls = action.calls if action is not None else ()
         done = [one.call for one in (*step.tried, *step.observed)]
         remarks = {name: value for name, value in step.remarks.items() if name != "label"}
-        return _without_empty(
+        return _drop_empty(
             {
                 "purpose": step.purpose,
                 "role": "" if step.role == "main" else step.role,
@@ -126,8 +126,8 @@ class Writer:
                 "aside": not step.committed,
                 "verdict": self._text(str(step.verdict)),
                 "unreadable": self._text(action.error_text or action.error) if action and action.error else "",
-                "tried": [self._observed(one) for one in step.tried],
-                "observed": [self._observed(one) for one in step.observed],
+                "tried": [self._add_observed(one) for one in step.tried],
+                "observed": [self._add_observed(one) for one in step.observed],
                 "skipped": [self._call(call) for call in calls if call not in done],
                 "remarks": self._text(orjson.dumps(remarks, option=orjson.OPT_INDENT_2).decode()) if remarks else "",
                 "usage": [step.usage.input_tokens, step.usage.output_tokens, step.usage.cost_usd],
@@ -137,7 +137,7 @@ class Writer:
 
     def _message(self, message: Message, shown: Sequence[ToolCall] = ()) -> Plain:
         """A message; images as places in its text, native calls that are not ``shown`` elsewhere."""
-        return _without_empty(
+        return _drop_empty(
             {
                 "role": message.role,
                 "text": self._text(text_of(message)),
@@ -147,14 +147,14 @@ class Writer:
             }
         )
 
-    def _observed(self, one: Observed) -> Plain:
+    def _add_observed(self, one: Observed) -> Plain:
         pictures = "".join("\n[an image]" for _ in one.observation.images)
         found = {
             "call": self._call(one.call), "text": self._text(one.observation.text + pictures), "error": one.error,
             "control": one.control, "seconds": round(one.seconds, 3),
             "faults": [self._text(fault) for fault in fault_lines(one)],
         }  # fmt: skip
-        return _without_empty(found)
+        return _drop_empty(found)
 
     def _call(self, call: ToolCall) -> list[Text]:
         return [call.name, self._text(call.arguments)]
@@ -173,7 +173,7 @@ def text_of(message: Message) -> str:
     return "\n".join("[an image]" if isinstance(part, Image) else part for part in message.content)
 
 
-def _without_empty(found: Plain) -> Plain:
+def _drop_empty(found: Plain) -> Plain:
     return {name: value for name, value in found.items() if value}
 
 

@@ -15,13 +15,14 @@ from components.core.messages import Message, ToolCall
 from components.core.types import Step
 from components.faults.marks import fault_lines
 from runner.config.errors import nearest
+from runner.results.cells import plain
 from runner.results.grid import deciding_score
 from runner.results.render.formats import asset, render
-from runner.results.rows import named, read_metrics
+from runner.results.rows import name_with_arrow, read_metrics
 from runner.results.runs import Run
-from runner.results.sections.episode_data import Blocks, Marker, Marks, Writer, packed, question_of, text_of
+from runner.results.sections.episode_data import Blocks, Marker, Marks, Writer, pack, question_of, text_of
 from runner.results.sections.report import tokens_text
-from runner.results.table import Markup, Section, plain
+from runner.results.sheets import Markup, Section
 from runner.storage.records import read
 from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
@@ -43,7 +44,7 @@ _INDENT = "    "
 
 def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
     """At most ``limit`` episodes of these runs; None where there is none."""
-    keys = chosen(runs, limit)
+    keys = choose_episodes(runs, limit)
     if not keys:
         return None
     names = [without_surrogates(run.folder.resolve().name) for run in runs]  # as links have them
@@ -57,7 +58,7 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
     for number, run in enumerate(runs):
         reader, decides, questions = run.texts(), deciding_score(run), list[str]()
         unpacker, first = Unpacker(reader), len(rows)
-        for record in run.whole():
+        for record in run.read_whole():
             if (number, record["sample_id"], record["epoch"]) not in keys:
                 continue
             trajectory = unpacker.trajectory({**record, "offered": None})
@@ -73,12 +74,12 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
             row["question"] = question
     texts = writer.texts.blocks
     index = {
-        "runs": heads, "strata": strata, "scores": scores, "signed": [named(found, name) for name in scores],
+        "runs": heads, "strata": strata, "scores": scores, "signed": [name_with_arrow(found, name) for name in scores],
         "rows": rows, "texts": texts.starts, "episodes": episodes.starts,
     }  # fmt: skip
-    blocks = {"index": packed(index), "marks": packed(marks)}
+    blocks = {"index": pack(index), "marks": pack(marks)}
     for name, of in (("texts", texts), ("steps", episodes)):
-        blocks |= {f"{name}-{n}": one for n, one in enumerate(of.closed())}
+        blocks |= {f"{name}-{n}": one for n, one in enumerate(of.close())}
     privacy = {str((run.manifest.get("dataset") or {}).get("privacy")) for run in runs}
     html = render(
         "episodes.html.jinja", blocks=blocks, shown=len(rows), total=sum(len(run.records) for run in runs),
@@ -88,7 +89,7 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
     return Section("episodes", "Episodes", _INTRO, [Markup(html, script, asset("viewer/episodes.css"), _INSTEAD)])
 
 
-def chosen(runs: Sequence[Run], limit: int) -> frozenset[Key]:
+def choose_episodes(runs: Sequence[Run], limit: int) -> frozenset[Key]:
     """Failures first, then a seeded choice of samples, the same in all runs so that they can be compared."""
     ranks: dict[Key, tuple[bool, bytes]] = {}
     for number, run in enumerate(runs):

@@ -1,32 +1,23 @@
 """Plots that a config asks for, with their tables: a score along settings that a sweep varies one at a time
-(``compare.curves``), per record (patient), each method against its baseline (``compare.per_record``), and of each model
-(``compare.figures``).
+(``compare.curves``), and per record (patient), each method against its baseline (``compare.per_record``).
 
 Source of those per record: Zheng et al. 2024, arXiv 2412.09529, Figure 6b: a mean over all questions and trials.
 """
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import product, takewhile
 from statistics import fmean
 from typing import Any
 
-from runner.results.kinds import grouped
+from runner.results.kinds import group_by
 from runner.results.pairs import cluster_of, value_of
-from runner.results.publications.paper import meets
-from runner.results.render.figures import bars, heights, scatter
-from runner.results.rows import RunMetrics, axis, better, column, headlines, is_named, nearest, read_metrics, rows
-from runner.results.runs import Run, leaves
-from runner.results.table import USD, Cell, Column, Plot, Section, Sheet, Value, columns
+from runner.results.render.figures import heights, scatter
+from runner.results.rows import RunMetrics, axis, better, column, headlines, is_named, nearest_rows, read_metrics, rows
+from runner.results.runs import Run
+from runner.results.sheets import Column, Plot, Section, Sheet, columns
 
 _CALLS = "calls/per_sample"
-_TOTALS = ("calls/total", "cost/usd")
-_UNTITLED = "First score by model"
 Means = Mapping[str, float]  # record -> mean
-Series = tuple[str, str]  # a score under one setting, of every model: a column of the table, a colour of a plot
-Values = Sequence[Value | None]  # of every model
 
 
 def curves(runs: Sequence[Run]) -> Section | None:
@@ -47,11 +38,11 @@ def curves(runs: Sequence[Run]) -> Section | None:
 def _series(found: Sequence[RunMetrics], keys: Sequence[str]) -> dict[str, list[RunMetrics]]:
     """Dataset, and model where there are several -> the runs that differ in nothing but the settings of curves."""
 
-    def fixed(one: RunMetrics) -> tuple[Any, ...]:
+    def fixed_settings(one: RunMetrics) -> tuple[Any, ...]:
         settings = {name: value for of in one.run.flat.values() for name, value in of.items() if name not in keys}
         return one.run.data, *sorted(settings.items())
 
-    series = list(grouped(found, fixed).values())
+    series = list(group_by(found, fixed_settings).values())
     models = len({one.run.model for one in found}) > 1
     first = [of[0].run for of in series]
     names = [" ".join([run.choices.get("dataset", run.dataset), *([run.model] if models else [])]) for run in first]
@@ -63,7 +54,7 @@ def _series(found: Sequence[RunMetrics], keys: Sequence[str]) -> dict[str, list[
 
 def _points(of: Sequence[RunMetrics], key: str, keys: Sequence[str]) -> list[RunMetrics]:
     """The runs on the curve of a setting, in its order; none where it has one value only."""
-    fixed = _fixed(of, key, keys)
+    fixed = _fixed_settings(of, key, keys)
     on = [one for one in of if all(str(one.run.setting(name)) == value for name, value in fixed.items())]
     values = [one.run.setting(key) for one in on]
     if len(set(map(str, values))) < 2:
@@ -72,7 +63,7 @@ def _points(of: Sequence[RunMetrics], key: str, keys: Sequence[str]) -> list[Run
     return sorted(on, key=lambda one: one.run.setting(key)) if numbers else on
 
 
-def _fixed(of: Sequence[RunMetrics], key: str, keys: Sequence[str]) -> Mapping[str, str]:
+def _fixed_settings(of: Sequence[RunMetrics], key: str, keys: Sequence[str]) -> Mapping[str, str]:
     """The other settings with the value that most of the runs have, as text: a value may be a list."""
     return {
         name: Counter(str(one.run.setting(name)) for one in of).most_common(1)[0][0] for name in keys if name != key
@@ -95,7 +86,7 @@ def _curve(
             [str(place), value, len(one.run.records), one.value(_CALLS)]
             for one, place, value in zip(points, x, values, strict=True)
         ]
-        notes = [f"fixed: {other} {value}" for other, value in _fixed(points, key, keys).items()]
+        notes = [f"fixed: {other} {value}" for other, value in _fixed_settings(points, key, keys).items()]
         sheets.append(Sheet(f"{score} by {short}, {name}", heads, cells, notes))
     offset = {"scattermode": "group", "scattergap": 0.8}  # intervals of several datasets are side by side
     return [Plot(f"{score} by {short}", scatter(data, short, axis(found, score), 420, **offset)), *sheets]
@@ -109,13 +100,13 @@ def per_record(runs: Sequence[Run]) -> Section | None:
     means: dict[str, Means] = {}
     for row in rows(*runs):
         values = [(cluster_of(one), value) for one in row.records if (value := value_of(one, metric)) is not None]
-        of = grouped(values, lambda pair: pair[0])
+        of = group_by(values, lambda pair: pair[0])
         means |= {row.label: {name: fmean(value for _, value in pairs) for name, pairs in of.items()}} if of else {}
     if not means:
         return Section("per-record", "By record", f"No run has {metric}, which compare.per_record names.", [])
     scored = [row for row in rows(*runs) if row.label in means]
     baselines = [row for row in scored if is_named(row, settings.get("baselines") or ())] or scored[:1]
-    pairs = [(row.label, nearest(row, baselines)[0].label) for row in scored if row not in baselines]
+    pairs = [(row.label, nearest_rows(row, baselines)[0].label) for row in scored if row not in baselines]
     every, names = read_metrics(*runs), sorted({name for of in means.values() for name in of})
     heads = columns("record", *(Column(label, "", better(every, metric)) for label in means))
     table = Sheet(f"{metric} by record", heads, [[name, *(of.get(name) for of in means.values())] for name in names])
@@ -139,62 +130,3 @@ def _plot(title: str, pairs: Sequence[tuple[str, str]], means: Mapping[str, Mean
     line = [min(values), max(values)]
     data.append({"mode": "lines", "name": "equal", "x": line, "y": line, "line": {"dash": "dot", "width": 1}})
     return Plot("Each record, by method and by its baseline", scatter(data, f"of the baseline: {title}", title))
-
-
-def models(runs: Sequence[Run]) -> Section | None:
-    """A table and plots; None for runs of one model, and where two runs share a place in the table."""
-    found, called = read_metrics(*runs), _model_names(runs)
-    settings = [" ".join(value for key, value in run.swept if key.partition(".")[0] != "model") for run in runs]
-    names, cells = list(dict.fromkeys(called)), dict(zip(zip(called, settings, strict=True), found, strict=True))
-    if len(names) < 2 or len(cells) < len(found):
-        return None
-    requested: Sequence[Mapping[str, Any]] = runs[0].compare.get("figures") or ()
-    first, plots, every = dict(zip(settings[::-1], runs[::-1], strict=True)), list[Plot](), dict[Series, Values]()
-    for figure in requested or [{"title": _UNTITLED, "scores": headlines(found, 1)}]:
-        where: Mapping[str, Sequence[str]] = figure.get("where") or {}
-        series: dict[Series, Values] = {}
-        for score, setting in product(figure["scores"], dict.fromkeys(settings)):
-            selected = all(meets(first[setting].setting(key), list(wanted)) for key, wanted in where.items())
-            values = [one and one.value(score) for one in (cells.get((name, setting)) for name in names)]
-            series |= {(score, setting): values} if selected and any(values) else {}
-        plots += [_model_plot(found, names, str(figure["title"]), series)] if series else []
-        every |= series
-    scores = {score for score, _ in every}
-    missing = dict.fromkeys(score for figure in requested for score in figure["scores"] if score not in scores)
-    intro = "A line per model. The plots have a group per model, and a colour per score and setting."
-    intro += f" compare.figures: no job has a value of {', '.join(missing)}." if missing else ""
-    heads = [replace(column(found, one[0]), name=" ".join(one).strip()) for one in every]
-    rows: list[list[Cell]] = []
-    for n, name in enumerate(names):
-        rows.append([name, *(values[n] for values in every.values())])
-        for metric in _TOTALS:  # over the runs of a model; None where one of them does not know it
-            totals = [one.value(metric) for (model, _), one in cells.items() if model == name]
-            known = [one.value for one in totals if one is not None and one.value is not None]
-            rows[-1].append(sum(known) if len(known) == len(totals) else None)
-    simulated = dict.fromkeys(name for (name, _), one in cells.items() if one.run.simulated)
-    notes = [f"simulated, says nothing about a real model: {', '.join(simulated)}"] if simulated else []
-    sheet = Sheet("By model", columns("model", *heads, "calls", ("cost/usd", USD)), rows, notes)
-    return Section("models", "Models", intro, [sheet, *plots])
-
-
-def _model_names(runs: Sequence[Run]) -> list[str]:
-    """What the model of each run is called: its choice, else its name, else the settings in which it differs."""
-    nodes = [json.dumps(run.cfg.get("model"), sort_keys=True, default=str) for run in runs]
-    for called in ([run.choices.get("model", "") for run in runs], [run.model for run in runs]):
-        if all(called) and len(set(called)) == len(set(zip(called, nodes, strict=True))):
-            return called
-    flat = [dict(leaves(run.cfg.get("model"), "model")) for run in runs]
-    differing = [key for key in flat[0] if len({one.get(key) for one in flat}) > 1]
-    return [" ".join(f"{key.rpartition('.')[2]}={one.get(key, '-')}" for key in differing) for one in flat]
-
-
-def _model_plot(found: Sequence[RunMetrics], names: Sequence[str], title: str, series: Mapping[Series, Values]) -> Plot:
-    """Bars with intervals: a group per model, a colour per score and setting."""
-    scores = list(dict.fromkeys(score for score, _ in series))
-    if len(scores) == 1:
-        label = axis(found, scores[0])
-    else:  # the end of the names that all have in common, such as completion/rate; a legend has the names
-        ends = [name.split("/")[::-1] for name in scores]
-        shared = takewhile(lambda parts: len(set(parts)) == 1, zip(*ends, strict=False))
-        label = "/".join([parts[0] for parts in shared][::-1]) or "score"
-    return Plot(title, bars(names, {" ".join(one).strip(): of for one, of in series.items()}, label, "model"))

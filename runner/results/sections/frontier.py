@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from math import log10
 from typing import Any
 
-from runner.results.kinds import Better, grouped
+from runner.results.kinds import Better, group_by
 from runner.results.metrics import per_question
 from runner.results.render.figures import heights, scatter, sides
 from runner.results.rows import RunMetrics, axis, better, column, headlines, read_metrics
 from runner.results.runs import Run
-from runner.results.table import USD, Plot, Section, Sheet, Value, columns
+from runner.results.sheets import USD, Plot, Section, Sheet, Value, columns
 
 _NAMED = 10  # points that all have labels; of more only those of the front have
 
@@ -36,7 +36,7 @@ class Point:
 def frontier(runs: Sequence[Run]) -> Section | None:
     """A plot and a table per dataset of two or more runs; None where there is none."""
     parts: list[Sheet | Plot] = []
-    for dataset, found in grouped(read_metrics(*runs), lambda one: one.run.dataset).items():
+    for dataset, found in group_by(read_metrics(*runs), lambda one: one.run.dataset).items():
         if not (names := headlines(found)):
             continue
         score, way, (unit, costs) = names[0], better(found, names[0]), cost_of(found)
@@ -99,7 +99,7 @@ def _figure(points: Sequence[Point], unit: str, title: str) -> dict[str, Any]:
                 "x": [point.cost for point in part], **heights([point.quality for point in part]),
                 "text": [names[id(point)][0] for point in part],
                 "textposition": [names[id(point)][1] for point in part],
-                "customdata": [_short(point) for point in part],
+                "customdata": [_short_label(point) for point in part],
                 "marker": {"size": 10, "symbol": symbol}, "cliponaxis": False,
                 "line": {"shape": "hv", "dash": "dot", "width": 1.5},
                 "hovertemplate": "%{customdata}<br>%{x:.4g} " + unit + "<br>%{y:.4g}<extra></extra>",
@@ -116,11 +116,11 @@ def _labels(points: Sequence[Point], logarithmic: bool) -> dict[int, tuple[str, 
     xs = _unit([log10(point.cost) if logarithmic else point.cost for point in points])
     ends = [end for point in points for end in (point.quality.low, point.quality.high)]
     ys = _unit([point.quality.value or 0.0 for point in points], [end for end in ends if end is not None])
-    groups = grouped(zip(points, xs, ys, strict=True), lambda one: one[1:])
+    groups = group_by(zip(points, xs, ys, strict=True), lambda one: one[1:])
     labelled = {
         place: [point for point, *_ in of] for place, of in groups.items() if of[0][0].front or len(points) <= _NAMED
     }
-    texts = [_short(of[0]) + f" and {len(of) - 1} more" * (len(of) > 1) for of in labelled.values()]
+    texts = [_short_label(of[0]) + f" and {len(of) - 1} more" * (len(of) > 1) for of in labelled.values()]
     positions = sides(texts, [x for x, _ in labelled], [y for _, y in labelled])
     labels = dict.fromkeys(map(id, points), ("", "top right"))
     for of, text, position in zip(labelled.values(), texts, positions, strict=True):
@@ -128,7 +128,7 @@ def _labels(points: Sequence[Point], logarithmic: bool) -> dict[int, tuple[str, 
     return labels
 
 
-def _short(point: Point) -> str:
+def _short_label(point: Point) -> str:
     return point.one.label.removesuffix(f" {point.one.run.dataset}")
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from itertools import product
 
 from runner.results.intervals import Metric, MetricJSON, mean_of
-from runner.results.levels import Nested, shared
+from runner.results.levels import Nested, shared_groups
 from runner.results.metrics import as_dicts
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
-from runner.results.table import Section, Sheet, Value, columns, show_section
+from runner.results.sheets import Section, Sheet, Value, columns
+from runner.results.terminal import show_section
 
 TOTAL, ALL = "total", "all samples"
 _FEW = 6  # rows of which every stratum is shown
@@ -58,17 +59,17 @@ def means_of(runs: Sequence[Run]) -> list[Means]:
     """The means of every score, but for those of a single innermost group and those without a value."""
     rows = rows_of([run for run in runs if run.levels or run.by])
     found = []
-    for name, nested in _nested(rows).items():
+    for name, nested in _nest_scores(rows).items():
         if len({path for one in nested.values() for path in one.leaves}) < 2:
             continue
         first = next(iter(nested.values()))
         means = [one.outer for one in nested.values()]
-        common = shared(means)
+        common = shared_groups(means)
         groups: dict[str, Collection[str] | None] = {
             group: {group} for group in sorted({group for of in means for group in of})
         }
         groups[ALL if first.pooled else TOTAL] = None
-        if common and any(shared([of]) != common for of in means):
+        if common and any(shared_groups([of]) != common for of in means):
             groups["total, shared: " + " ".join(common)] = common
         cells: dict[str, dict[str, Metric]] = {label: {} for label in nested}
         for (label, one), (column, of) in product(nested.items(), groups.items()):
@@ -83,7 +84,7 @@ def means_of(runs: Sequence[Run]) -> list[Means]:
     return found
 
 
-def _nested(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
+def _nest_scores(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
     """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only (the
     table over datasets has them). Further strata that a score is requested by are ``<score> by <stratum>``."""
     found: dict[str, dict[str, Nested]] = {}
@@ -97,7 +98,7 @@ def _nested(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
                 found.setdefault(name, {})[row.label] = one
     records = [run.records for row in rows for run in row.runs]
 
-    def several(levels: Sequence[str]) -> bool:
+    def has_several(levels: Sequence[str]) -> bool:
         return len(levels) > 1 or any(len({one["strata"].get(levels[0]) for one in own}) > 1 for own in records)
 
-    return {name: of for name, of in found.items() if several(next(iter(of.values())).levels)}
+    return {name: of for name, of in found.items() if has_several(next(iter(of.values())).levels)}

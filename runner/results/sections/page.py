@@ -12,16 +12,18 @@ from runner.results.runs import Run, warnings_of
 from runner.results.sections import (
     cards,
     comparisons,
-    decisions,
     episodes,
     figures,
     frontier,
     means,
+    models,
     papers,
+    refusals,
     scores,
     tools,
+    verifier,
 )
-from runner.results.table import Section
+from runner.results.sheets import Section
 from runner.storage.records import FILE, read
 from runner.storage.texts import TextReader
 
@@ -29,7 +31,7 @@ from runner.storage.texts import TextReader
 SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "leaderboard": scores.leaderboard,
     "methods": comparisons.methods,
-    "models": figures.models,
+    "models": models.models,
     "curves": figures.curves,
     "per-record": figures.per_record,
     "comparisons": comparisons.comparisons,
@@ -39,8 +41,8 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "strata": scores.strata,
     "frontier": frontier.frontier,
     "tools": tools.section,
-    "verifier": decisions.verifier,
-    "refusals": decisions.refusals,
+    "verifier": verifier.verifier,
+    "refusals": refusals.refusals,
     "papers": papers.section,
     "ledger": ledger.section,
     "cards": cards.section,
@@ -50,7 +52,7 @@ _CACHED = 1 << 24  # bytes of records that are read once and stay in memory for 
 PAGE, READ, TABLES = "report.html", "report.md", "tables"
 
 
-def cached(runs: Sequence[Run], room: int = _CACHED) -> list[Run]:
+def cache_records(runs: Sequence[Run], room: int = _CACHED) -> list[Run]:
     """These runs; those whose records have room together cache what they read."""
     found = []
     for run in runs:
@@ -66,7 +68,7 @@ def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Pat
     """Write page, Markdown and tables of runs into a folder. Returns what was written, the page first. ``report.md`` is
     that of a run in its own folder, and left as it is. Raises ConfigError for what cannot be written."""
     home.mkdir(parents=True, exist_ok=True)
-    stored = cached(runs)
+    stored = cache_records(runs)
     sections = [found for section in SECTIONS.values() if (found := section(stored)) is not None]
     head = title or home.resolve().name, about(runs), warnings_of(runs)
     written = [_put(home / PAGE, page(*head, sections))]

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from runner.config.catalogue import CONF
-from runner.results.kinds import grouped
-from runner.results.levels import shared
+from runner.results.kinds import group_by
+from runner.results.levels import shared_groups
 from runner.results.publications.comparison import PublishedComparison, deviations, remarks
 from runner.results.publications.paper import TOTAL, Paper, Published, load
 from runner.results.rows import rows, rows_of
 from runner.results.runs import Run
-from runner.results.table import Cell, Column, Section, Sheet, Value, columns
+from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
 
 _INTRO = (
     "Published means and totals are computed from the values per task. Lines below a table list the deviations from "
@@ -75,16 +75,16 @@ def _parts(found: Sequence[PublishedComparison]) -> Sheet:
             n = len(_groups(one))
             short += [f"{TOTAL} {n} of {len(sizes)}"] if n < len(sizes) else []
             fewer[label] += [f"{one.label}: {', '.join(short)}"] if short else []
-    notes += _of_all("Fewer parts than there are", fewer)
-    notes += _of_all("Shared by all columns", common)
-    notes += _of_all("Deviation", {one.row.label: deviations(one) for one in found})
-    notes += _of_all("Of the published values", {one.row.label: remarks(one) for one in found})
+    notes += _share_lines("Fewer parts than there are", fewer)
+    notes += _share_lines("Shared by all columns", common)
+    notes += _share_lines("Deviation", {one.row.label: deviations(one) for one in found})
+    notes += _share_lines("Of the published values", {one.row.label: remarks(one) for one in found})
     return Sheet(f"{paper.title}: part by part", heads, body, notes, keys=2)
 
 
-def _of_all(title: str, lines: Mapping[str, Sequence[str]]) -> list[str]:
+def _share_lines(title: str, lines: Mapping[str, Sequence[str]]) -> list[str]:
     """Lines that rows share once, with the rows where not all have it."""
-    whose = grouped([(line, label) for label, of in lines.items() for line in of], lambda pair: pair[0])
+    whose = group_by([(line, label) for label, of in lines.items() for line in of], lambda pair: pair[0])
     labels = {line: ", ".join(label for _, label in of) for line, of in whose.items()}
     return [f"{title}{f' ({labels[line]})' * (len(of) < len(lines))}: {line}" for line, of in whose.items()]
 
@@ -99,17 +99,20 @@ def _lines(compared: PublishedComparison, backbones: Sequence[str]) -> Iterator[
         for path in paths:
             values = [None if one is None else one.values.get((path[0], path[-1])) for one in published]
             name = path[-1] if paper.flat else "/".join(path)
-            mine, count = Value.of(compared.measured(path), paper.scale), compared.count(path).replace("- of", "0 of")
+            mine, count = (
+                Value.of(compared.mean_of_part(path), paper.scale),
+                compared.count(path).replace("- of", "0 of"),
+            )
             yield [label, name, mine, count, *values]
         if not paper.flat:
             n = sum(path in compared.leaves and compared.leaves[path].value is not None for path in paths)
             means = [None if one is None else _mean(one, group) for one in published]
-            mine = Value.of(compared.measured((group,)), paper.scale)
+            mine = Value.of(compared.mean_of_part((group,)), paper.scale)
             yield [label, f"{group}, mean", mine, f"{n} of {len(paths)} tasks", *means]
     if paper.single:
         return
     of, totals = f"{len(_groups(compared))} of {len(groups)} parts", _totals(published)
-    yield [label, TOTAL, Value.of(compared.measured(()), paper.scale), of, *totals]
+    yield [label, TOTAL, Value.of(compared.mean_of_part(()), paper.scale), of, *totals]
     common = compared.common
     most = max(len(_groups(compared)), *(len(_groups(one)) for one in compared.published), 0)
     if common and most > len(common):
@@ -130,11 +133,11 @@ def _overview(found: Sequence[PublishedComparison]) -> Sheet:
     lines: list[PublishedComparison | Published] = [*found, *published.values()]
     known = {group for one in lines for group in one.outer}
     groups = list(dict.fromkeys(path[0] for compared in found for path in compared.paths if path[0] in known))
-    common = shared([one.outer for one in lines if _groups(one)])
+    common = shared_groups([one.outer for one in lines if _groups(one)])
     fewer = bool(common) and len(common) < len(groups)
     body: list[list[Cell]] = []
     for one in found:
-        means = [*(one.measured((group,)) for group in groups), one.over(), *([one.over(common)] if fewer else [])]
+        means = [*(one.mean_of_part((group,)) for group in groups), one.over(), *([one.over(common)] if fewer else [])]
         body.append([one.row.label, "ours", *(Value.of(mean, paper.scale) for mean in means)])
     for label, row in published.items():
         totals = [row.total().value, *([row.total(common).value] if fewer else [])]

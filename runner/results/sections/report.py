@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 
 from runner.results import metrics as usage
+from runner.results.cells import interval, number, plain
 from runner.results.intervals import MetricJSON
 from runner.results.kinds import INFERRED, KEY
 from runner.results.metrics import Summary
 from runner.results.render.formats import markdown_of
-from runner.results.table import Cell, Sheet, Value, columns, interval, number, plain, show_sheet
+from runner.results.sheets import Cell, Sheet, Value, columns
+from runner.results.terminal import show_sheet
 from runner.storage.schema import Manifest
 
 _TOTALS = ("cost", "tokens", "calls", "time")
@@ -30,7 +32,7 @@ def report(manifest: Manifest, summary: Summary, resume: str | None) -> str:
     sheets = [_results("Results", whole), *purposes(metrics)]
     for stratum, values in summary["strata"].items():
         names = dict.fromkeys(name for part in values.values() for name in part)
-        rows = [[name, *(Value.stored(part.get(name)) for part in values.values())] for name in names]
+        rows = [[name, *(Value.from_json(part.get(name)) for part in values.values())] for name in names]
         rows = [row for row in rows if any(cell is not None for cell in row[1:])]
         sheets.append(Sheet(f"By {stratum}", columns("metric", *values), rows))
     lines = [f"# {manifest['name']}", status_line(manifest), "\n".join(_facts(manifest, resume))]
@@ -95,7 +97,7 @@ def purposes(metrics: Metrics) -> list[Sheet]:
     rows: list[list[Cell]] = [
         [f"{purpose} (not in all)" if purpose == usage.APART else purpose, *of] for purpose, of in found.items()
     ]
-    rows.append(["all", *usage.divided([values[name] for name in usage.TOTALS], n)])
+    rows.append(["all", *usage.divide([values[name] for name in usage.TOTALS], n)])
     return [Sheet("Per question, by purpose", columns("purpose", *usage.COLUMNS), rows)]
 
 

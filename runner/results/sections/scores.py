@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 
-from runner.results.kinds import grouped
+from runner.results.kinds import group_by
 from runner.results.metrics import OVERFLOWS
 from runner.results.render.figures import bars, heatmap, intervals
-from runner.results.rows import RunMetrics, axis, better, column, headlines, named, read_metrics
+from runner.results.rows import RunMetrics, axis, better, column, headlines, name_with_arrow, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.report import status_line
-from runner.results.table import Cell, Plot, Section, Sheet, Value, columns
+from runner.results.sheets import Cell, Plot, Section, Sheet, Value, columns
 
 _COSTS = ("errors/rate", OVERFLOWS, "calls/per_sample", "tokens/input", "tokens/output", "cost/usd", "time/seconds_p50")
 _PLOTTED = 2
@@ -59,7 +59,7 @@ def _scores(found: Sequence[RunMetrics], names: Sequence[str]) -> Sheet:
 
 def settings(runs: Sequence[Run]) -> Section | None:
     """One table per field that is varied together with others: its values are columns; None below two fields."""
-    found, fields = read_metrics(*runs), varied(runs)
+    found, fields = read_metrics(*runs), varied_fields(runs)
     if len(fields) < 2:
         return None
     parts: list[Sheet | Plot] = []
@@ -69,7 +69,7 @@ def settings(runs: Sequence[Run]) -> Section | None:
     return Section("settings", "By what the runs vary", intro, parts)
 
 
-def varied(runs: Sequence[Run]) -> dict[str, list[str]]:
+def varied_fields(runs: Sequence[Run]) -> dict[str, list[str]]:
     """Field -> its values, of all in which the runs differ, conditions first; without those that follow from others."""
     names = [*_FIRST, *(name for run in runs for name in (*run.choices, *(run.manifest.get("swept") or ())))]
     values = {
@@ -99,25 +99,36 @@ def _setting(run: Run, name: str) -> str:
 def _setting_parts(
     found: Sequence[RunMetrics], field: str, values: Sequence[str], others: Sequence[str]
 ) -> list[Sheet | Plot]:
-    """The table of a field, a line per score and setting of the other fields, and bars of the first score that has any
-    value. A cell that two runs share is empty, and a line without any value is left out."""
-    settings = [", ".join(_setting(one.run, other) for other in others) for one in found]
-    runs = grouped(zip(settings, found, strict=True), lambda pair: (pair[0], _setting(pair[1].run, field)))
-    single = {place: of[0][1] for place, of in runs.items() if len(of) == 1}
-    tables: dict[str, dict[str, list[Value | None]]] = {}
-    for name in headlines(found)[:_SETTINGS_SCORES]:
-        cells = {place: one.value(name) for place, one in single.items()}
-        lines = {one: [cells.get((one, value)) for value in values] for one in dict.fromkeys(settings)}
-        tables[name] = {setting: line for setting, line in lines.items() if any(line)}
-    rows = [[named(found, name), setting, *line] for name, of in tables.items() for setting, line in of.items()]
+    """The table of a field, and bars of the first score that has any value."""
+    names = headlines(found)[:_SETTINGS_SCORES]
+    tables = {name: _by_setting(found, name, field, values, others) for name in names}
+    rows = [
+        [name_with_arrow(found, name), setting, *line] for name, of in tables.items() for setting, line in of.items()
+    ]
     sheet = Sheet(f"By {field}", columns("score", ", ".join(others), *values), rows, keys=2)
-    name, series = next(((name, of) for name, of in tables.items() if of), ("", {}))
-    if not 1 <= len(series) <= _SETTINGS_SERIES:
+    name, lines = next(((name, of) for name, of in tables.items() if of), ("", {}))
+    if not 1 <= len(lines) <= _SETTINGS_SERIES:
         return [sheet]
-    places = [n for n in range(len(values)) if any(line[n] for line in series.values())]
-    series = {setting: [line[n] for n in places] for setting, line in series.items()}
-    figure = bars([values[n] for n in places], series, axis(found, name), field)
+    scored = [n for n in range(len(values)) if any(line[n] for line in lines.values())]
+    series = {setting: [line[n] for n in scored] for setting, line in lines.items()}
+    figure = bars([values[n] for n in scored], series, axis(found, name), field)
     return [Plot(f"{name} by {field}", figure), sheet]
+
+
+def _by_setting(
+    found: Sequence[RunMetrics], name: str, field: str, values: Sequence[str], others: Sequence[str]
+) -> dict[str, list[Value | None]]:
+    """Setting of the other fields -> the score at every value of this one; a cell that two runs share is empty, and a
+    line without any value is left out."""
+
+    def place(one: RunMetrics) -> tuple[str, str]:
+        return ", ".join(_setting(one.run, other) for other in others), _setting(one.run, field)
+
+    cells = group_by(found, place)
+    single = {at: of[0].value(name) for at, of in cells.items() if len(of) == 1}
+    settings = dict.fromkeys(setting for setting, _ in cells)
+    lines = {setting: [single.get((setting, value)) for value in values] for setting in settings}
+    return {setting: line for setting, line in lines.items() if any(line)}
 
 
 def strata(runs: Sequence[Run]) -> Section | None:
@@ -134,9 +145,9 @@ def strata(runs: Sequence[Run]) -> Section | None:
         labels = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES])
         lines: dict[tuple[str, str], list[Value | None]] = {}
         for name, one in product(names, found):
-            cells = [Value.stored(one.strata.get(stratum, {}).get(value, {}).get(name)) for value in labels]
+            cells = [Value.from_json(one.strata.get(stratum, {}).get(value, {}).get(name)) for value in labels]
             lines |= {(name, one.label): cells} if any(cells) else {}
-        rows = [[named(found, name), label, *cells] for (name, label), cells in lines.items()]
+        rows = [[name_with_arrow(found, name), label, *cells] for (name, label), cells in lines.items()]
         others = len(values) - len(labels)
         notes = [f"{others} values of fewer samples are left out"] if others else []
         series = {label: cells for (name, label), cells in lines.items() if name == names[0]}

@@ -13,11 +13,11 @@ from typing import Any
 from components.acting.tool_names import INNER, MALFORMED, MIXED, action_names, distribution, is_misuse
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Refusal, Step, Trajectory
-from runner.results.kinds import grouped
+from runner.results.kinds import group_by
 from runner.results.render.figures import heatmap
 from runner.results.rows import Row, rows
 from runner.results.runs import Run
-from runner.results.table import Plot, Section, Sheet, columns
+from runner.results.sheets import Plot, Section, Sheet, columns
 from runner.storage.schema import StoredStep
 from runner.storage.stored import Unpacker
 
@@ -143,7 +143,7 @@ def write_shares(runs: Sequence[Run], home: Path) -> Path:
 
 def _bars(shares: Sequence[Share]) -> Plot:
     """A bar per part and run: tool actions among all actions, stacked by tool, those of a dimension in one group."""
-    by_tool = grouped(sorted(shares, key=lambda one: (one.dimension, one.tool)), lambda one: (one.dimension, one.tool))
+    by_tool = group_by(sorted(shares, key=lambda one: (one.dimension, one.tool)), lambda one: (one.dimension, one.tool))
     data = [
         {
             "type": "bar", "name": tool, "legendgroup": dimension, "legendgrouptitle": {"text": dimension},
@@ -184,19 +184,19 @@ def used_of(row: Row) -> dict[str, Used]:
     parts: dict[str, Used] = {}
     for run in row.runs:
         unpacker, offers = Unpacker(run.texts()), dict[str, Facts]()
-        for record in run.whole():
+        for record in run.read_whole():
             if record["stop"] == "error":
                 continue
             offer = record.get("offered") or ""
             if offer not in offers:
                 offers[offer] = unpacker.tools(record)
             part = str(record["strata"].get(levels[-1], ALL)) if levels else ALL
-            names = action_names(Trajectory([_acted(step) for step in record["steps"]]))
+            names = action_names(Trajectory([_strip_texts(step) for step in record["steps"]]))
             parts.setdefault(part, Used()).add(names, offers[offer], record.get("inputs"))
     return {part: parts[part] for part in sorted(parts)}
 
 
-def _acted(stored: StoredStep) -> Step:
+def _strip_texts(stored: StoredStep) -> Step:
     """A stored step as far as actions are counted: no texts are read."""
     action = None
     if (read := stored.get("action")) is not None:

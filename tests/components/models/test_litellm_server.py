@@ -8,9 +8,9 @@ import pytest
 
 from components.core.errors import CUT_OFF
 from components.core.messages import Image, Message, ToolCall, ToolSpec
-from components.models.endpoints import Price
 from components.models.litellm_chat import LitellmChat
 from components.models.openai_chat import OpenAIChat
+from components.models.prices import Price
 from components.models.replies import Fault
 from tests.components.models.test_overflow import NOT, TOO_LONG
 from tests.slow import slow

@@ -5,8 +5,8 @@ import pytest
 import uvloop
 
 from components.core.messages import Image, Message, ToolCall, ToolSpec
-from components.models.endpoints import Price
 from components.models.openai_chat import OpenAIChat
+from components.models.prices import Price
 from components.models.replies import Fault
 
 SPEC = ToolSpec("measure", "Measures.", {"type": "object", "properties": {"site": {"type": "string"}}})

@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.errors import ConfigError
-from components.models.endpoints import Price, PriceRow, configured_price, look_up, row_in
+from components.models.prices import Price, PriceRow, configured_price, look_up, row_in
 from tests.table import each_row
 
 TABLE = {

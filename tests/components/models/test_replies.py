@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.messages import ToolCall, Usage
-from components.models.endpoints import Price
+from components.models.prices import Price
 from components.models.replies import Fault, read_reply
 
 

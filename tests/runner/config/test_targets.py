@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from components.core.errors import ConfigError
-from components.core.moved import NEW, as_first_named, renewed
+from components.core.moved import NEW, as_first_named, renew
 from components.core.protocols import Agent
 from components.core.traits import Requirements, declared
 from components.core.types import Answer
@@ -28,7 +28,7 @@ def test_a_name_that_has_moved_is_refused_with_the_present_one():
 
 def test_stored_configs_are_read_with_present_names_and_compared_by_their_first_ones():
     old = {"verifier": {"_target_": "components.verifiers.accept.Accept"}, "tools": [{"_target_": "mine.Tool"}]}
-    new = renewed(old)
+    new = renew(old)
     assert new == {"verifier": {"_target_": "components.core.plain.Accept"}, "tools": [{"_target_": "mine.Tool"}]}
     assert as_first_named(new) == old and differences(old, new) == []
 

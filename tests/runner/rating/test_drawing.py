@@ -5,7 +5,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.rubrics.rubric import Draw, Rubric
-from runner.rating.drawing import draw, without_model_names
+from runner.rating.drawing import draw, remove_model_names
 from runner.results.runs import Run
 from tests.runner.rating.cases import CAUSE
 
@@ -62,7 +62,7 @@ def test_data_that_have_changed_are_refused(rated):
 def test_models_are_not_named_in_texts():
     run = Run(Path("x"), {"models": {"main": "acme/gpt-9-mini", "tool": "eye"}}, {})
     assert (
-        without_model_names("As GPT-9-mini (acme/gpt-9-mini), I see an eyelid.", run)
+        remove_model_names("As GPT-9-mini (acme/gpt-9-mini), I see an eyelid.", run)
         == "As [the model] ([the model]), I see an eyelid."
     )
-    assert without_model_names("It is gpt-9-minimal.", Run(Path("x"), {}, {})) == "It is gpt-9-minimal."
+    assert remove_model_names("It is gpt-9-minimal.", Run(Path("x"), {}, {})) == "It is gpt-9-minimal."

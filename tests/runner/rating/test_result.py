@@ -78,15 +78,15 @@ def test_the_models_grades_are_compared_where_it_graded():
         {"facts": 0.0, "logic": 1.0},
         {"facts": None, "logic": None},
     ]
-    found = result(FIRST, SECOND, scores=graded).judged()
+    found = result(FIRST, SECOND, scores=graded).judge_agreements()
     assert {rater: (of["cause"].n, of["cause"].share) for rater, of in found.items()} == {
         "first": (3, pytest.approx(2 / 3)), "second": (3, 1.0),
     }  # fmt: skip
     assert found["first"]["also/late"].n == 0
-    logic = result(FIRST, SECOND, scores=graded).graded("cause", "logic")
+    logic = result(FIRST, SECOND, scores=graded).graded_share("cause", "logic")
     assert (logic.value, logic.n) == (pytest.approx(2 / 3), 3)
-    assert result(FIRST, SECOND, scores=graded).graded("also", "late") is None
-    assert result(FIRST, SECOND).judged() == {}
+    assert result(FIRST, SECOND, scores=graded).graded_share("also", "late") is None
+    assert result(FIRST, SECOND).judge_agreements() == {}
 
 
 @pytest.mark.parametrize(("version", "n"), [("2 {}", 3), ("2 0123456789abcdef", 0)])

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from components.core.errors import ConfigError
-from runner.rating.sheets import Key, without_formula, write_table
+from runner.rating.sheets import Key, escape_formula, write_table
 from tests.runner.rating.cases import key, table
 from tests.table import each_row
 
@@ -65,18 +65,18 @@ def test_no_cell_is_a_formula(sheets):
 
 @each_row("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n-", "  =1", "＝1", "|x", "%x"])
 def test_what_could_begin_a_formula_gets_an_apostrophe(text):
-    assert without_formula(text) == f"'{text}"
+    assert escape_formula(text) == f"'{text}"
 
 
 @each_row("text", ["", "1=1", "a-b", "'=1", "(3,)"])
 def test_other_cells_stay_as_they_are(text):
-    assert without_formula(text) == text
+    assert escape_formula(text) == text
 
 
 def test_a_table_holds_any_text_in_one_cell(tmp_path):
     cells = ['a "quote", a; b', "two\nlines", "ü"]
     write_table(tmp_path / "t.csv", ["x", "y", "z"], [cells])
-    assert table(tmp_path / "t.csv")[1] == cells and without_formula("a\0b") == "ab"
+    assert table(tmp_path / "t.csv")[1] == cells and escape_formula("a\0b") == "ab"
 
 
 def test_a_key_is_read_as_it_was_written(tmp_path):

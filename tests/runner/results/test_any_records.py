@@ -21,7 +21,7 @@ from runner.results.sections.means import show_means
 from runner.results.sections.page import SECTIONS
 from runner.results.sections.papers import paper_section
 from runner.results.sections.report import report
-from runner.results.table import show_section
+from runner.results.terminal import show_section
 from tests.runner.results.folders import write
 from tests.slow import slow
 

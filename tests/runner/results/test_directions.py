@@ -6,7 +6,7 @@ from components.panel.scorer import Panel
 from components.radiology.scorers.planning import Chain
 from components.scorers.choice import Choice
 from runner.experiment.experiment import declared_scores
-from runner.results.kinds import better, improved, unit, units_of
+from runner.results.kinds import as_gain, better, unit, units_of
 from tests.table import each_row
 
 
@@ -60,4 +60,4 @@ def test_counts_have_units_and_what_has_a_unit_is_no_share():
 
 
 def test_a_gain_is_positive_where_better():
-    assert improved(-2.0, "lower") == 2.0 == improved(2.0, "higher") == improved(2.0, "")
+    assert as_gain(-2.0, "lower") == 2.0 == as_gain(2.0, "higher") == as_gain(2.0, "")

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from runner.results.grid import effects_of, factors_of
+from runner.results.effects import effects_of, factors_of
 from runner.results.runs import Run
 from tests.runner.results.sweeps import job
 from tests.slow import slow

@@ -24,7 +24,8 @@ from runner.results.sections.means import show_means
 from runner.results.sections.papers import paper_section
 from runner.results.sections.report import report
 from runner.results.sections.scores import strata
-from runner.results.table import Column, Sheet, Value, show_section
+from runner.results.sheets import Column, Sheet, Value
+from runner.results.terminal import show_section
 from tests.runner.results.page.pages import cells
 from tests.runner.results.test_any_records import KINDS, USAGE, folder
 from tests.table import each_row

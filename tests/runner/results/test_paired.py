@@ -4,7 +4,7 @@ import pytest
 
 from runner.results.grid import MEAN, grid_of
 from runner.results.sections.comparisons import show_methods
-from runner.results.versus import compared, improvements
+from runner.results.versus import compare_rows, improvements
 from tests.runner.results.sweeps import job
 
 STEPS = {"react": [0.0, 1.0, 0.0, 2.0, 0.0], "direct": [4.0, 5.0, 3.0, 4.0, 6.0], "cot": [2.0, 2.0, 1.0, 3.0, 2.0]}
@@ -30,7 +30,7 @@ def test_where_low_is_better_the_lowest_is_the_best_and_lower_is_a_gain(runs):
 
 def test_the_sweeps_end_and_the_command_say_the_same(runs):
     at_end = improvements(grid_of(runs), ["direct"])["cab"]
-    for one in compared(grid_of(runs), baselines=["direct"]).comparisons:
+    for one in compare_rows(grid_of(runs), baselines=["direct"]).comparisons:
         same = at_end[one.mine].difference
         assert (same.metric, same.p, same.wins, same.losses) == (
             one.difference.metric,

@@ -59,7 +59,7 @@ def found(differences, clusters=None):
 def test_the_detectable_difference_is_found_with_80_percent_by_as_many_samples():
     gain = found([0.5, -1.0, 2.0, 0.0, 1.5, -0.5, 1.0, 0.25, 0.75, -2.0] * 3)
     deviation = gain.standard_error * math.sqrt(30)
-    least = gain.detectable()
+    least = gain.least_detectable()
     assert clusters_for(least / deviation * 1.0001) == 30, "one sample less would not do"
     assert 0 < gain.metric.value < least and gain.more_samples() == clusters_for(gain.metric.value / deviation) - 30
 
@@ -73,7 +73,7 @@ def test_patients_bring_as_many_samples_as_those_at_hand():
 
 @each_row("differences", [[0.5] * 5, [0.0] * 5, [1.0, 2.0], []])
 def test_nothing_is_told_where_nothing_varies(differences):
-    assert found(differences).detectable() is None and found(differences).more_samples() is None
+    assert found(differences).least_detectable() is None and found(differences).more_samples() is None
 
 
 def test_a_clear_difference_needs_no_more():
@@ -81,13 +81,13 @@ def test_a_clear_difference_needs_no_more():
 
 
 def test_of_few_that_differ_nobody_knows_what_they_would_find():
-    assert found([0.5, *[0.0] * 20]).detectable() is None
-    assert found([0.5, 0.4, 0.3, -0.2, 0.6, 0.1, *[0.0] * 20]).detectable() > 0
+    assert found([0.5, *[0.0] * 20]).least_detectable() is None
+    assert found([0.5, 0.4, 0.3, -0.2, 0.6, 0.1, *[0.0] * 20]).least_detectable() > 0
 
 
 def test_fewer_than_six_clusters_find_nothing_however_clear():
     gain = found([5.0, 5.1, 4.9, 5.0, 5.2])
-    assert gain.p == 2 / 2**5 and gain.detectable() is None and gain.more_samples() == 1
+    assert gain.p == 2 / 2**5 and gain.least_detectable() is None and gain.more_samples() == 1
 
 
 def summed(pairs, won, lost):
@@ -110,7 +110,7 @@ def test_what_mcnemars_test_can_find_takes_six_pairs_that_differ():
     gain = found([1.0] * 5 + [0.0])
     assert gain.p == 0.0625 and gain.more_samples() > 0, "those at hand do not suffice"
     assert summed(6 + gain.more_samples(), 5 / 6, 0.0) >= 0.8
-    least = found([1.0] + [0.0] * 39).detectable()
+    least = found([1.0] + [0.0] * 39).least_detectable()
     assert least == least_difference(40, 1) and least * 40 > 6, (
         "a t-test would say 0.07: three pairs of 40, whose p is 0.25"
     )
@@ -126,4 +126,4 @@ def test_as_many_pairs_as_are_asked_for_have_the_power(won, lost):
 
 def test_no_gain_is_said_to_be_seen_that_there_cannot_be():
     wide = found([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 0.5])
-    assert wide.detectable() > 1 and wide.detectable(reach=1.0) is None
+    assert wide.least_detectable() > 1 and wide.least_detectable(reach=1.0) is None

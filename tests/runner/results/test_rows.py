@@ -4,7 +4,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.results.intervals import Mean, Metric
-from runner.results.levels import shared
+from runner.results.levels import shared_groups
 from runner.results.rows import rows_of
 from runner.results.runs import Run
 from runner.results.sections.means import show_means
@@ -133,8 +133,8 @@ def test_a_score_without_values_has_no_table(make, capsys):
 def test_shared_groups():
     one, other = ({"a": 1.0, "b": None, "c": 0.0}, {"c": 1.0, "a": 2.0, "b": 3.0})
     means = [{group: Mean(Metric(value)) for group, value in of.items()} for of in (one, other)]
-    assert shared(means) == ["a", "c"]
-    assert shared([]) == []
+    assert shared_groups(means) == ["a", "c"]
+    assert shared_groups([]) == []
 
 
 def test_a_record_without_what_metrics_are_made_of_is_one_line(make):

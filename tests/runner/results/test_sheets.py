@@ -2,15 +2,17 @@
 
 from itertools import product
 
+from runner.results.cells import p_text
 from runner.results.grid import grid_of
 from runner.results.sections.comparisons import all_effects, comparison_section
-from runner.results.table import Value, p_text, show_section
-from runner.results.versus import compared
+from runner.results.sheets import Value
+from runner.results.terminal import show_section
+from runner.results.versus import compare_rows
 from tests.runner.results.sweeps import job
 
 
 def section(runs, **given):
-    return comparison_section(compared(grid_of(runs), **given), all_effects(runs))
+    return comparison_section(compare_rows(grid_of(runs), **given), all_effects(runs))
 
 
 def test_a_table_per_metric_and_dataset_and_one_of_effects(tmp_path):

@@ -1,17 +1,17 @@
 """Tables on a terminal: split where they are too wide, never cut."""
 
 from runner.results.rows import headline
-from runner.results.table import fitting, show
+from runner.results.terminal import show, split_columns
 
 HEAD = ("", "first score", "second score", "third score")
 BODY = [("a/" + "x" * 30, "1", "2", "3"), ("b", "4", "5\n5.0 to 5.5", "6")]
 
 
 def test_a_wide_table_becomes_several_that_all_have_the_first_column():
-    assert fitting(HEAD, BODY, 140) == [[0, 1, 2, 3]]
-    assert fitting(HEAD, BODY, 70) == [[0, 1, 2], [0, 3]]
-    assert fitting(HEAD, BODY, 20) == [[0, 1], [0, 2], [0, 3]]
-    assert fitting(("alone",), [("x",)], 10) == [[0]]
+    assert split_columns(HEAD, BODY, 140) == [[0, 1, 2, 3]]
+    assert split_columns(HEAD, BODY, 70) == [[0, 1, 2], [0, 3]]
+    assert split_columns(HEAD, BODY, 20) == [[0, 1], [0, 2], [0, 3]]
+    assert split_columns(("alone",), [("x",)], 10) == [[0]]
 
 
 def test_what_is_wider_than_the_terminal_is_folded_and_nothing_is_cut(capsys, monkeypatch):
@@ -25,7 +25,7 @@ def test_what_is_wider_than_the_terminal_is_folded_and_nothing_is_cut(capsys, mo
 def test_keys_are_in_every_part_and_no_number_is_cut(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     head, body = ("a", "b", *map(str, range(8))), [("x" * 40, "y" * 40, *["12345678"] * 8)]
-    assert all(part[:2] == [0, 1] for part in fitting(head, body, 60, keys=2))
+    assert all(part[:2] == [0, 1] for part in split_columns(head, body, 60, keys=2))
     show(head, body, "", keys=2)
     out = capsys.readouterr().out
     assert out.count("12345678") == 8 and out.count("x") % 40 == 0 and max(map(len, out.splitlines())) <= 61

@@ -5,7 +5,7 @@ import pytest
 from components.core.types import Verdict
 from runner.report import main
 from runner.results.runs import Run
-from runner.results.sections.decisions import read_old, verifier
+from runner.results.sections.verifier import read_old, verifier
 from tests.runner.results.folders import step, write
 from tests.runner.results.page.pages import cells
 from tests.table import each_row

@@ -49,12 +49,12 @@ def test_a_page_that_cannot_be_written_is_named_and_leaves_nothing(tmp_path):
 
 def test_what_is_kept_in_memory_is_read_once_and_the_rest_each_time(tmp_path):
     small, large = (Run.at(write(tmp_path / name, {"one": ("k", [1.0] * n)})) for name, n in (("a", 1), ("b", 9)))
-    large, small = book.cached([large, small], (small.folder / "records.jsonl").stat().st_size)
+    large, small = book.cache_records([large, small], (small.folder / "records.jsonl").stat().st_size)
     assert large.cached is None and small.cached is not None
-    assert small.whole() is small.whole() and small.texts() is small.texts()
-    assert list(large.whole()) == list(large.whole()) and len(large.records) == 9
+    assert small.read_whole() is small.read_whole() and small.texts() is small.texts()
+    assert list(large.read_whole()) == list(large.read_whole()) and len(large.records) == 9
     assert [record["sample_id"] for record in small.records] == ["one-0"] and "steps" not in small.records[0]
-    assert not book.cached([Run(tmp_path / "none", {}, {})])[0].records
+    assert not book.cache_records([Run(tmp_path / "none", {}, {})])[0].records
 
 
 def test_hostile_names_and_strata_stay_texts_in_every_format(tmp_path):

@@ -1,7 +1,7 @@
 """What the verifier chose."""
 
 from runner.results.runs import Run
-from runner.results.sections import decisions
+from runner.results.sections import verifier
 from tests.runner.results.folders import step, write
 from tests.runner.results.page.pages import cells
 
@@ -12,7 +12,7 @@ def test_steps_and_endings_are_counted(tmp_path):
         step(answer="A", verdict="select: candidate 1 of 3, all were equal; curve 1=1, 2=1, 3=1"),
     ]
     run = Run.at(write(tmp_path / "a", {"one": ("k", [1, 0])}, steps=steps))
-    plot, by_step, endings = decisions.verifier([run]).parts
+    plot, by_step, endings = verifier.verifier([run]).parts
     assert [(row["step"], row["checked"], row["first not kept"], row["unlike with 2"]) for row in cells(by_step)] == [
         ("1", 2, 1.0, 1.0), ("2", 2, 0.0, 0.0), ("all", 4, 0.5, 0.5),
     ]  # fmt: skip
@@ -25,4 +25,4 @@ def test_steps_and_endings_are_counted(tmp_path):
 
 def test_without_a_choice_there_is_no_section(tmp_path):
     steps = [step(answer="A", verdict="accept: candidate 1 of 1, taken")]
-    assert decisions.verifier([Run.at(write(tmp_path / "a", {"one": ("k", [1])}, steps=steps))]) is None
+    assert verifier.verifier([Run.at(write(tmp_path / "a", {"one": ("k", [1])}, steps=steps))]) is None

@@ -1,7 +1,7 @@
 """Tables and plots of settings that a sweep varies one at a time."""
 
 from runner.results.sections.figures import curves as section
-from runner.results.table import Plot, Sheet, Value
+from runner.results.sheets import Plot, Sheet, Value
 from tests.runner.results.folders import CHOICES
 from tests.runner.results.page.pages import cells, made
 

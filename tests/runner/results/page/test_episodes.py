@@ -71,10 +71,10 @@ def test_failures_come_before_a_seeded_draw_of_the_same_samples(tmp_path):
         written(tmp_path / key, [(name, episode(name, stop=stops.get(name, "answered")), 1.0) for name in names])
         for key in "ab"
     ]
-    kept = episodes.chosen(some, 20)
+    kept = episodes.choose_episodes(some, 20)
     assert {(run, name, 0) for run in (0, 1) for name in stops} < kept and len(kept) == 20
     assert {name for run, name, _ in kept if run == 0} == {name for run, name, _ in kept if run == 1}
-    assert kept == episodes.chosen(some, 20) != episodes.chosen(some[:1], 20)
+    assert kept == episodes.choose_episodes(some, 20) != episodes.choose_episodes(some[:1], 20)
     found = episodes.section(some, limit=20)
     assert "20 of 80 episodes are on this page: failures first, then a seeded draw" in found.parts[0].html
     assert len(data(found, "index")["rows"]) == len(data(found, "marks")) == 20

@@ -5,7 +5,7 @@ import gzip
 import json
 import re
 
-from runner.results.sections.episode_data import Blocks, Texts, packed
+from runner.results.sections.episode_data import Blocks, Texts, pack
 from tests.table import each_row
 
 HOSTILE = '</script><!-- <script> \u2028 \x1b[31m \u202e"\\'
@@ -18,15 +18,15 @@ def unpacked(block):
 
 def test_a_packed_value_comes_back_and_is_only_letters_and_digits():
     value = {"text": HOSTILE, "list": [1, None, 2.5]}
-    assert unpacked(packed(value)) == value
-    assert re.fullmatch(r"[A-Za-z0-9+/=]+", packed(value))
-    assert packed(value) == packed(value)
+    assert unpacked(pack(value)) == value
+    assert re.fullmatch(r"[A-Za-z0-9+/=]+", pack(value))
+    assert pack(value) == pack(value)
 
 
 def test_a_list_is_cut_into_blocks_that_say_where_they_start():
     blocks, values = Blocks(), [{"n": n, "text": str(n) * 200_000} for n in range(9)]
     assert [blocks.add(value) for value in values] == list(range(9))
-    blocks.closed()
+    blocks.close()
     assert blocks.starts == [0, 3, 6]
     assert [one for block in blocks.written for one in unpacked(block)] == values
 
@@ -38,7 +38,7 @@ def test_a_list_is_cut_into_blocks_that_say_where_they_start():
 def test_a_text_is_the_sum_of_its_paragraphs(text):
     texts = Texts()
     found = texts.add(text)
-    texts.blocks.closed()
+    texts.blocks.close()
     stored = [one for block in texts.blocks.written for one in unpacked(block)]
     assert (found if isinstance(found, str) else "\n".join(stored[n] for n in found)) == text
 
@@ -55,6 +55,6 @@ def test_a_paragraph_is_stored_once():
 def test_a_lone_surrogate_is_a_question_mark(text):
     texts = Texts()
     found = texts.add(text)
-    texts.blocks.closed()
+    texts.blocks.close()
     stored = found if isinstance(found, str) else unpacked(texts.blocks.written[0])[0]
     assert stored == text.replace("\ud800", "?").replace("\udfff", "?")

@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 import pytest
 
 from runner.results.render.figures import bars, error_bars, heatmap, intervals, sides
-from runner.results.table import Value
+from runner.results.sheets import Value
 from tests.slow import slow
 from tests.table import each_row
 

@@ -3,7 +3,7 @@
 from runner.results.rows import read_metrics
 from runner.results.sections.frontier import Point, cost_of, front
 from runner.results.sections.frontier import frontier as section
-from runner.results.table import Sheet, Value
+from runner.results.sheets import Sheet, Value
 from tests.runner.results.page.pages import cells, grid, made
 from tests.table import each_row
 

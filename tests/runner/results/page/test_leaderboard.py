@@ -5,7 +5,7 @@ import json
 import plotly.graph_objects as go
 
 from runner.results.sections.scores import leaderboard as section
-from runner.results.table import Plot, Sheet, Value
+from runner.results.sheets import Plot, Sheet, Value
 from tests.runner.results.page.pages import cells, grid, made
 
 VALUES = {

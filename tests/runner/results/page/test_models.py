@@ -2,8 +2,9 @@
 
 import plotly.graph_objects as go
 
-from runner.results.sections.figures import models as section
-from runner.results.table import Plot, Value, show_section
+from runner.results.sections.models import models as section
+from runner.results.sheets import Plot, Value
+from runner.results.terminal import show_section
 from tests.runner.results.folders import CHOICES
 from tests.runner.results.page.pages import cells, made
 

@@ -3,8 +3,8 @@
 import json
 
 from runner.results.runs import Run
-from runner.results.sections import decisions
-from runner.results.table import Sheet
+from runner.results.sections import refusals
+from runner.results.sheets import Sheet
 from tests.runner.results.folders import write
 from tests.runner.results.page.pages import cells
 
@@ -24,7 +24,7 @@ def run_of(folder, ended):
 
 
 def test_refusals_are_counted_by_what_was_missing_and_field(tmp_path):
-    found = decisions.refusals([run_of(tmp_path / "a", ENDED)])
+    found = refusals.refusals([run_of(tmp_path / "a", ENDED)])
     sheets = {part.title: cells(part) for part in found.parts if isinstance(part, Sheet)}
     ended = {
         row["missing"]: (row["refused"], row["refused, every field right"]) for row in sheets["How episodes ended"]
@@ -39,9 +39,9 @@ def test_refusals_are_counted_by_what_was_missing_and_field(tmp_path):
 
 def test_withheld_tools_are_named(tmp_path):
     facts = {"kind": "withhold", "condition": "withhold", "withheld": ["mri"]}
-    (sheet,) = decisions.refusals([run_of(tmp_path / "a", [(facts, None), (facts, {"why": "no mri"})])]).parts
+    (sheet,) = refusals.refusals([run_of(tmp_path / "a", [(facts, None), (facts, {"why": "no mri"})])]).parts
     assert [(row["missing"], row["refused"]) for row in cells(sheet)] == [("mri", 0.5)]
 
 
 def test_where_nothing_is_missing_and_nobody_refuses_there_is_no_section(tmp_path):
-    assert decisions.refusals([run_of(tmp_path / "a", [({"kind": "baseline"}, None)])]) is None
+    assert refusals.refusals([run_of(tmp_path / "a", [({"kind": "baseline"}, None)])]) is None

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from runner.results.rows import axis, better, column, headlines, read_metrics
-from runner.results.table import Value
+from runner.results.sheets import Value
 from tests.runner.results.page.pages import grid, made
 
 

@@ -1,8 +1,8 @@
 """Scores by what the runs vary."""
 
 from runner.results.sections.scores import settings as section
-from runner.results.sections.scores import varied
-from runner.results.table import Plot, Sheet
+from runner.results.sections.scores import varied_fields
+from runner.results.sheets import Plot, Sheet
 from tests.runner.results.page.pages import cells, grid
 
 VALUES = {
@@ -32,4 +32,4 @@ def test_a_field_that_follows_from_another_is_left_out(tmp_path):
     runs = grid(tmp_path, VALUES)
     for run in runs:
         run.manifest["choices"]["memory"] = f"of {run.choices['agent']}"
-    assert varied(runs) == {"condition": ["intact", "withheld"], "agent": ["react", "cot"]}
+    assert varied_fields(runs) == {"condition": ["intact", "withheld"], "agent": ["react", "cot"]}

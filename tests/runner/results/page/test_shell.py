@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 from runner.results.render.formats import page
-from runner.results.table import Column, Markup, Plot, Section, Sheet, Value
+from runner.results.sheets import Column, Markup, Plot, Section, Sheet, Value
 from tests.browser import needs_browser, opened
 from tests.runner.results.page.pages import HOSTILE, parsed
 from tests.slow import slow

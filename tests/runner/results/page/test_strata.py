@@ -3,7 +3,7 @@
 import json
 
 from runner.results.sections.scores import strata
-from runner.results.table import Sheet
+from runner.results.sheets import Sheet
 from tests.runner.results.page.pages import cells, made
 
 SCORED = {"one": ("k", [1, 0, 1]), "two": ("d", [0, 0])}

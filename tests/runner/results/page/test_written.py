@@ -4,7 +4,7 @@ import csv
 import io
 
 from runner.results.render.formats import comma, latex, markdown, sheets, tex
-from runner.results.table import Column, Markup, Plot, Section, Sheet, Value
+from runner.results.sheets import Column, Markup, Plot, Section, Sheet, Value
 from tests.runner.results.page.pages import HOSTILE
 from tests.table import each_row
 

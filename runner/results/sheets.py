@@ -1,0 +1,119 @@
+"""What a report is made of before a format is chosen: sections of sheets (tables) and plots.
+
+A section is made by a file in ``runner.results.sections``; ``runner.results.render`` writes it on the terminal and as
+Markdown, CSV, LaTeX and HTML.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from runner.results.intervals import Metric, MetricJSON
+from runner.results.kinds import Better
+
+ARROWS: dict[Better, str] = {"higher": "\N{UPWARDS ARROW}", "lower": "\N{DOWNWARDS ARROW}", "": ""}
+PERCENT, USD = "%", "USD"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column. ``better``: in which direction its numbers improve, empty where neither is better; ``signed``: its
+    numbers are differences and have a sign."""
+
+    name: str
+    unit: str = ""
+    better: Better = ""
+    signed: bool = False
+
+
+def columns(*heads: Column | str | tuple[str, str] | tuple[str, str, Better]) -> list[Column]:
+    """Columns by their names, or by name and unit, or by name, unit and direction."""
+    made = []
+    for head in heads:
+        if isinstance(head, tuple):
+            head = Column(head[0], head[1], head[2] if len(head) == 3 else "")
+        made.append(Column(head) if isinstance(head, str) else head)
+    return made
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number with its 95 % interval and n, as far as they are known; ``no_interval``: why it has none."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    no_interval: str = ""
+
+    @classmethod
+    def of(cls, metric: Metric, scale: float = 1.0) -> "Value | None":
+        """A metric in another unit; None where it has no value."""
+        if metric.value is None:
+            return None
+        low, high = (None if end is None else end * scale for end in (metric.ci_low, metric.ci_high))
+        return cls(metric.value * scale, low, high, metric.n, metric.no_interval or "")
+
+    @classmethod
+    def from_json(cls, metric: MetricJSON | None) -> "Value | None":
+        """A metric as ``metrics.json`` has it; None for one without a value."""
+        if metric is None or (value := metric.get("value")) is None:
+            return None
+        ends = metric.get("ci_low"), metric.get("ci_high"), metric.get("n")
+        return cls(value, *ends, metric.get("no_interval") or "")
+
+
+Cell: TypeAlias = str | int | float | Value | None
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table: a row has a cell per column. ``notes`` are lines below it; ``keys``: the number of first columns that
+    identify a row; ``instead``: what Markdown has in place of a table that is too long for it."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = field(default=())
+    keys: int = 1
+    instead: str = ""
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Which columns have no texts: they are aligned on the right."""
+        return [all(not isinstance(row[n], str) for row in self.rows) for n in range(len(self.columns))]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot as Plotly's JSON: ``data`` and ``layout``. Axes name what they show, with its unit and direction."""
+
+    title: str
+    figure: Mapping[str, Any]
+    notes: Sequence[str] = field(default=())
+
+
+@dataclass(frozen=True)
+class Markup:
+    """HTML, its texts escaped already, with script and style. Only the page has it: other formats have ``instead``."""
+
+    html: str
+    script: str = ""
+    style: str = ""
+    instead: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report. ``key`` is a short name of letters and dashes: its anchor, command and the prefix of its
+    files. ``intro``: sentences that explain its tables."""
+
+    key: str
+    title: str
+    intro: str
+    parts: Sequence[Sheet | Plot | Markup]
+
+    @property
+    def sheets(self) -> list[Sheet]:
+        """Its tables."""
+        return [part for part in self.parts if isinstance(part, Sheet)]
