@@ -168,7 +168,6 @@ NO_YAML = {  # modules that no YAML of conf/ targets, and nothing imports
     "components.ehr.cell": "imported by the sandbox, by its name",
     "components.sandbox.zygote": "a process of its own",
     "components.sandbox.probe": "imported by the sandbox, by its name",
-    "components.tools.rxnav": "another backend of DrugBank, for a custom YAML",
     "components.tools.medrag_index": "a command",
 }
 

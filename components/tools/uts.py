@@ -4,13 +4,14 @@ Source: UMLS REST API, https://documentation.uts.nlm.nih.gov/rest/home.html (a l
 """
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from yarl import URL
 
 from components.tools.umls import N_RELATIONS, Concept, Relation, no_concept
-from components.tools.web import KeyedService, Texts, objects, unavailable
+from components.tools.web import KeyedService, Texts, unavailable
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Uts(KeyedService):
     async def find(self, term: str) -> Concept:
         """The concept of a term. Raises ToolError."""
         answer = await self._result(f"search/{self.version}", {"string": term, "pageSize": "1"})
-        concepts = objects(answer.get("results") if isinstance(answer, dict) else None)
+        concepts = _objects(answer.get("results") if isinstance(answer, dict) else None)
         if not concepts or concepts[0].get("ui", "NONE") == "NONE":  # in place of an empty list, in older releases
             raise no_concept(term)
         cui, name = str(concepts[0]["ui"]), str(concepts[0].get("name", term))
@@ -37,9 +38,9 @@ class Uts(KeyedService):
         definitions, rows = await asyncio.gather(
             self._result(f"{place}/definitions", {}), self._result(f"{place}/relations", {"pageSize": str(N_RELATIONS)})
         )
-        defined = [(str(one.get("rootSource")), str(one["value"])) for one in objects(definitions) if one.get("value")]
+        defined = [(str(one.get("rootSource")), str(one["value"])) for one in _objects(definitions) if one.get("value")]
         relations = []
-        for row in objects(rows)[:N_RELATIONS]:
+        for row in _objects(rows)[:N_RELATIONS]:
             label = row.get("additionalRelationLabel") or row.get("relationLabel") or "related to"
             ends = row.get("relatedFromIdName") or name, row.get("relatedIdName") or "unnamed"
             relations.append(Relation(str(ends[0]), str(label), str(ends[1])))
@@ -56,3 +57,8 @@ class Uts(KeyedService):
         if result is None:
             raise unavailable(self.address.host, "its answer has no result")
         return result
+
+
+def _objects(value: object) -> Sequence[Mapping[str, Any]]:
+    """The objects of a list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

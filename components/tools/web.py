@@ -8,7 +8,7 @@ import asyncio
 import ipaddress
 import os
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -175,17 +175,18 @@ class Web:
 
 
 @dataclass(frozen=True)
-class Service:
-    """A service that answers for a tool. Raises ConfigError for another ``base_url`` than http(s)://host/path.
-
-    ``identified`` says what its answers depend on, with its fields in braces: ``{0.base_url}``.
-    """
+class KeyedService:
+    """A service that answers for a tool, and takes the key in ``key_variable``. Raises ConfigError for another
+    ``base_url`` than http(s)://host/path. ``identified`` says what its answers depend on, with its fields in braces:
+    ``{0.base_url}``; where it needs a key, ``label`` is its name in messages."""
 
     base_url: str
     _: KW_ONLY
     web: Web = field(default_factory=Web)
+    key_variable: str | None = None
     identified: ClassVar[str]
     effect: ClassVar[Effect] = "external"
+    label: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         base(self.base_url)
@@ -201,19 +202,6 @@ class Service:
         return self.identified.format(self)
 
     @property
-    def missing(self) -> str:
-        """Nothing, where the service answers without a key."""
-        return ""
-
-
-@dataclass(frozen=True)
-class KeyedService(Service):
-    """A service that takes the key in ``key_variable``; where it needs one, ``label`` is its name in messages."""
-
-    key_variable: str | None = None
-    label: ClassVar[str] = ""
-
-    @property
     def key(self) -> str:
         """The key; empty without one."""
         return os.environ.get(self.key_variable or "", "").strip()
@@ -225,8 +213,3 @@ class KeyedService(Service):
             return ""
         label = self.label.format(self)
         return f"{label} needs a key in the environment variable {self.key_variable}, which is not set"
-
-
-def objects(value: object) -> Sequence[Mapping[str, Any]]:
-    """The objects of a list."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
