@@ -157,7 +157,8 @@ def _line(pattern: str, catalogue: Catalogue, group: str = "") -> str:
 
 
 def _first(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " ".join(lines[: 2 if lines and lines[0].endswith(":") else 1])
 
 
 def too_deep(words: Sequence[str]) -> ConfigError:

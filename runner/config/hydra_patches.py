@@ -135,7 +135,7 @@ def refuse_illegible(path: Path) -> None:
         raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{near(path)}:{line}: no UTF-8: found the byte {raw[error.start]:#04x}") from None
+        raise ConfigError(f"{near(path)}:{line}: not UTF-8: found the byte {raw[error.start]:#04x}") from None
     if b"&" not in raw or b"*" not in raw:
         return
     try:

@@ -14,9 +14,10 @@ BOMB = "\n".join(
     ["a0: &a0 [x, x, x, x, x, x, x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 9))]
 )
 FILES = {
-    "dataset/latin": ("_target_: mine.parts.Numbers\n# Gr\xfc\xdfe".encode("latin-1"), "conf/dataset/latin.yaml:2: no UTF-8: found the byte 0xfc"),
+    "dataset/latin": ("_target_: mine.parts.Numbers\n# Gr\xfc\xdfe".encode("latin-1"), "conf/dataset/latin.yaml:2: not UTF-8: found the byte 0xfc"),
     "dataset/bomb": (BOMB.encode(), "conf/dataset/bomb.yaml: its aliases stand for more than 20,000 values"),
     "dataset/self": (b"a: &a [*a]", "conf/dataset/self.yaml: its aliases stand for more than 20,000 values, or for themselves"),
+    "dataset/kinds": (b"defaults: [table, _self_]\npath: q.csv\ncolumns: {strata: {a: b}}", "In 'dataset/kinds': ConfigTypeError raised while composing config: Cannot merge DictConfig with ListConfig"),
     "dataset/loop": (b"defaults: [loop]", "a YAML is nested too deep, or names itself in its defaults; look at those of: "),
 }  # fmt: skip
 
