@@ -88,11 +88,9 @@ _MEDMCQA = {"dev": "dev.json", "train": "train.json", "pool": "fewshot_pool_from
 @dataclass(frozen=True)
 class MedMcqa(FileDataset[Row]):
     """Questions of Indian medical entrance examinations in 21 subjects (MedMCQA), four options, one of them right.
-
     Source: Pal et al. 2022, CHIL, PMLR 174:248-260 (MIT; ``medmcqa/medmcqa``): JSON Lines despite the files' names. The
     answers of the test set are not public, so papers evaluate the 4,183 questions of dev. ``path`` holds ``dev.json``
-    and ``train.json``. ``pool`` are dev items set apart for demonstrations in the small slice.
-    """
+    and ``train.json``. ``pool`` are dev items set apart for demonstrations in the small slice."""
 
     path: str
     split: str = field(default="dev", kw_only=True)

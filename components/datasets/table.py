@@ -35,12 +35,10 @@ class Columns:
 
 @dataclass(frozen=True)
 class Table(FileDataset[tuple[int, Row]]):
-    """Multiple choice where there are options, decisions where ``decisions`` are named, else open questions.
-
-    The answer of a multiple-choice question is the letter or the text of an option. Options that are empty in a row are
-    left out, so rows may have different numbers of them. Without a column of splits all rows are the split ``all``.
-    Raises ConfigError with file, line and column.
-    """
+    """Multiple choice where there are options, decisions where ``decisions`` are named, else open questions. The answer
+    of a multiple-choice question is the letter or the text of an option. Options that are empty in a row are left out,
+    so rows may have different numbers of them. Without a column of splits all rows are the split ``all``. Raises
+    ConfigError with file, line and column."""
 
     path: str | None = None
     split: str = field(default=ALL, kw_only=True)

@@ -20,11 +20,8 @@ _FOLDER = Path(__file__).parent / "metadata"
 
 @dataclass(frozen=True)
 class Metadata:
-    """A database as it is described to models.
-
-    ``tables``: table -> column -> type, with the names as tools take them. ``clock`` is the time at which questions
-    are asked (``YYYY-MM-DD HH:MM:SS``), None where no question needs one.
-    """
+    """A database as it is described to models. ``tables``: table -> column -> type, with the names as tools take them.
+    ``clock`` is the time at which questions are asked (``YYYY-MM-DD HH:MM:SS``), None where no question needs one."""
 
     database: str
     title: str

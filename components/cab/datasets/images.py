@@ -17,10 +17,8 @@ _PHRASE_TYPES = {"test": ("test_freeform", "test_para"), "train": ("freeform", "
 
 @dataclass(frozen=True)
 class ShortAnswers(ImageDataset):
-    """Questions with an image; the target's answer is a short text.
-
-    Raises ConfigError with file, record and key, before the first sample when an image is missing.
-    """
+    """Questions with an image; the target's answer is a short text. Raises ConfigError with file, record and key,
+    before the first sample when an image is missing."""
 
     path: str
     task: ClassVar[str]
@@ -61,12 +59,10 @@ class ShortAnswers(ImageDataset):
 
 @dataclass(frozen=True)
 class VqaRad(ShortAnswers):
-    """VQA-RAD: questions of clinicians on radiology images of head, chest and abdomen.
-
-    Source: Lau et al. 2018, Scientific Data 5:180251 (CC0 1.0; OSF project 89kps), read in its original files. 2,248
-    questions on 315 images; the 451 test questions are those of ClinicalAgent Bench (vqarad).
-    ``path`` holds ``VQA_RAD Dataset Public.json`` and ``VQA_RAD Image Folder``; the split is the phrase type.
-    """
+    """VQA-RAD: questions of clinicians on radiology images of head, chest and abdomen. Source: Lau et al. 2018,
+    Scientific Data 5:180251 (CC0 1.0; OSF project 89kps), read in its original files. 2,248 questions on 315 images;
+    the 451 test questions are those of ClinicalAgent Bench (vqarad). ``path`` holds ``VQA_RAD Dataset Public.json`` and
+    ``VQA_RAD Image Folder``; the split is the phrase type."""
 
     title = "VQA-RAD"
     task = "vqarad"
@@ -93,12 +89,9 @@ class VqaRad(ShortAnswers):
 
 @dataclass(frozen=True)
 class Slake(ShortAnswers):
-    """SLAKE 1.0: questions on radiology images, in English and Chinese.
-
-    Source: Liu et al. 2021, ISBI (CC BY 4.0; hub name ``BoKelvin/SLAKE``), read in its original files. 642 images,
-    14,028 questions; ClinicalAgent Bench takes the 1,061 English test questions.
-    ``path`` holds ``Slake1.0`` with ``{split}.json`` and ``imgs``.
-    """
+    """SLAKE 1.0: questions on radiology images, in English and Chinese. Source: Liu et al. 2021, ISBI (CC BY 4.0; hub
+    name ``BoKelvin/SLAKE``), read in its original files. 642 images, 14,028 questions; ClinicalAgent Bench takes the
+    1,061 English test questions. ``path`` holds ``Slake1.0`` with ``{split}.json`` and ``imgs``."""
 
     language: Literal["en", "zh"] = "en"
     title = "SLAKE"
