@@ -48,7 +48,12 @@ class MedCalcBench(FileDataset[Row]):
         kind = item.one_of("Output Type", ("decimal", "integer", "date"))
         if kind == "decimal":
             for key in ("Lower Limit", "Ground Truth Answer", "Upper Limit"):
-                _check_number(item, key)
+                try:
+                    finite = isfinite(float(item.text(key)))
+                except ValueError:
+                    finite = False
+                if not finite:
+                    raise item.error(key, f"must be a number, found {item.text(key)!r}")
         target = {
             "answer": item.text("Ground Truth Answer"),
             "Output Type": kind,
@@ -66,14 +71,3 @@ class MedCalcBench(FileDataset[Row]):
             strata={"category": item.text("Category"), "output_type": kind, "note_type": item.text("Note Type")},
             cluster=item.text("Note ID"),
         )
-
-
-def _check_number(row: Row, key: str) -> None:
-    """Raise ConfigError when a cell does not hold a finite number."""
-    text = row.text(key)
-    try:
-        finite = isfinite(float(text))
-    except ValueError:
-        finite = False
-    if not finite:
-        raise row.error(key, f"must be a number, found {text!r}")

@@ -73,11 +73,6 @@ def record_sample(row: Row, task: str, split: str, root: Path) -> Sample:
     )
 
 
-def paths_of(row: Row, root: Path) -> list[Path]:
-    """Resolve the files and folders that a record names: images, database, documents. Raises ConfigError."""
-    return [path for key in _PATHS for path in _paths(row, key, root)]
-
-
 def _paths(row: Row, key: str, root: Path) -> list[Path]:
     return [path_below(root, row, key, name) for name in _names(row, key)]
 
@@ -209,7 +204,7 @@ class Cab(FileDataset[Row]):
         """Name the files of the records, and all files that these name."""
         parts = self.locate(split)
         records = [row for part in parts for row in json_records(part.file)]
-        named = {path for row in records for path in paths_of(row, self._root)}
+        named = {path for row in records for key in _PATHS for path in _paths(row, key, self._root)}
         within = {file for path in named for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()}
         return [*(part.file for part in parts), *sorted(within)]
 

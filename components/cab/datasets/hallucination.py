@@ -73,7 +73,12 @@ class MedHalt(FileDataset[Row]):
             question += f"\nProposed answer, which may be wrong: {item.text('student_answer').strip()}"
         target: str | dict[str, Any] = {"accepted": list(_ACCEPTED)}
         if part.name != "fake":
-            target = _correct(item, choices)
+            text, index = item.text("correct_answer"), item.text("correct_index").strip()
+            named = list(choices)[int(index)] if index.isdecimal() and int(index) < len(choices) else None
+            if named is None or letter_of({named: choices[named]}, text) is None:
+                place = f"{text!r:.60} (option {letter_of(choices, text)})"
+                raise item.error("correct_index", f"must be the number of the option {place}, found {index!r}")
+            target = named
         elif admitting := [letter for letter, option in choices.items() if _UNKNOWN.search(option)]:
             target = min(reversed(admitting), key=lambda letter: len(choices[letter]))  # of those as short the last one
         return task_sample(
@@ -100,16 +105,6 @@ def _options(row: Row) -> list[str]:
     if not 2 <= len(texts) <= 26 or not all(isinstance(option, str) and option.strip() for option in texts):
         raise row.error("options", f"must be 2 to 26 texts, found {text!r:.80}")
     return [option.strip() for option in texts]
-
-
-def _correct(row: Row, choices: Mapping[str, str]) -> str:
-    """The letter of the correct option, which the row names by text and by index. Raises ConfigError."""
-    text, index = row.text("correct_answer"), row.text("correct_index").strip()
-    named = list(choices)[int(index)] if index.isdecimal() and int(index) < len(choices) else None
-    if named is None or letter_of({named: choices[named]}, text) is None:
-        place = f"{text!r:.60} (option {letter_of(choices, text)})"
-        raise row.error("correct_index", f"must be the number of the option {place}, found {index!r}")
-    return named
 
 
 _PART_FILES = {"fake": "fake_qa_shuffle.json", "nota": "pmc_vqa_nota1K.json", "swap": "swap_img_shuffle.json"}

@@ -17,6 +17,7 @@ from components.cab.scorers.case import Case, Reading, Unscored
 from components.cab.tasks import TASKS, Form, Task
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
+from components.text.values import share
 
 STRICT, OFFICIAL = "score/strict", "score/official"
 DATABASE = "sql_database"
@@ -147,13 +148,8 @@ class ToolUse:
             ACTIONS: float(pooled.total_actions),
             SHARE: pooled.height if pooled.total_actions else None,
             MALFORMED: pooled.malformed_rate if names else None,
-            MATCHING: _share(fits) if task and task.dimension != MIXED else None,
-            MISUSE: _share([is_misuse(spec.facts, kinds) for spec in used]),
+            MATCHING: share(fits) if task and task.dimension != MIXED else None,
+            MISUSE: share([is_misuse(spec.facts, kinds) for spec in used]),
         }
         actions = ", ".join(names) or "no action"
         return [Score(name, value, actions if name == ACTIONS else "") for name, value in values.items()]
-
-
-def _share(flags: Sequence[bool]) -> float | None:
-    """How many are true; None without any."""
-    return sum(flags) / len(flags) if flags else None
