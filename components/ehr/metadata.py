@@ -47,10 +47,5 @@ def metadata(database: str) -> Metadata:
     if database not in known:
         raise ConfigError(f"there is no metadata for the database {database!r}; known are {', '.join(known)}")
     data = read_yaml(_FOLDER / f"{database}.yaml")
-    return Metadata(
-        database,
-        data["title"],
-        tuple(" ".join(statement.split()) for statement in data["description"]),
-        data["tables"],
-        CURRENT_TIMES.get(database),
-    )
+    description = tuple(" ".join(statement.split()) for statement in data["description"])
+    return Metadata(database, data["title"], description, data["tables"], CURRENT_TIMES.get(database))

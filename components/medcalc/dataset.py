@@ -60,14 +60,10 @@ class MedCalcBench(FileDataset[Row]):
             "Low Limit": item.text("Lower Limit"),
             "Upper Limit": item.text("Upper Limit"),
         }
+        name, question = f"medcalc-{part.split}-{item.text('Row Number')}", item.text("Question").strip()
+        facts = {"calculator_id": item.text("Calculator ID"), "calculator": item.text("Calculator Name")}
+        strata = {"category": item.text("Category"), "output_type": kind, "note_type": item.text("Note Type")}
+        text, note = item.text("Patient Note"), item.text("Note ID")
         return task_sample(
-            "medcalc",
-            "numerical",
-            f"medcalc-{part.split}-{item.text('Row Number')}",
-            item.text("Question").strip(),
-            target,
-            context=item.text("Patient Note"),
-            metadata={"calculator_id": item.text("Calculator ID"), "calculator": item.text("Calculator Name")},
-            strata={"category": item.text("Category"), "output_type": kind, "note_type": item.text("Note Type")},
-            cluster=item.text("Note ID"),
+            "medcalc", "numerical", name, question, target, context=text, metadata=facts, strata=strata, cluster=note
         )

@@ -89,7 +89,6 @@ class Panel:
 
 
 def _draws(draws: Sequence[Mapping[str, Any]]) -> Mapping[str, float | None]:
-    """How far the draws agree."""
     votes = Counter(one["read"] for one in draws if one["read"] is not None)
     readable, most = votes.total(), max(votes.values(), default=0)
     return {

@@ -53,8 +53,8 @@ def record_sample(row: Row, task: str, split: str, root: Path) -> Sample:
     if database := files.inputs.get("sql_database"):
         dialect = database if database in _DIALECTS else _SQL_TASKS.get(task)
         if dialect is None:
-            known = ", ".join(_DIALECTS)
-            raise row.error("sql_database", f"the base name must be one of {known}, found {database!r}")
+            why = f"the base name must be one of {', '.join(_DIALECTS)}, found {database!r}"
+            raise row.error("sql_database", why)
         strata["database"] = metadata["sql_dialect"] = dialect
     if isinstance(gold.get("sql"), str):
         metadata["sql"] = gold["sql"]

@@ -81,15 +81,8 @@ class MedHalt(FileDataset[Row]):
             target = named
         elif admitting := [letter for letter, option in choices.items() if _UNKNOWN.search(option)]:
             target = min(reversed(admitting), key=lambda letter: len(choices[letter]))  # of those as short the last one
-        return task_sample(
-            "medhalt_rht",
-            "trust",
-            f"medhalt-{part.name}-{item.text('id')}",
-            question,
-            target,
-            choices=choices,
-            strata={"test": part.name, "source": item.text("dataset")},
-        )
+        name, strata = f"medhalt-{part.name}-{item.text('id')}", {"test": part.name, "source": item.text("dataset")}
+        return task_sample("medhalt_rht", "trust", name, question, target, choices=choices, strata=strata)
 
 
 def _options(row: Row) -> list[str]:
@@ -173,14 +166,8 @@ class HaltMedVqa(ImageDataset):
                 raise row.error("answer", f"{row.text('answer')!r:.60} is not option {letter}: {choices[letter]!r:.60}")
         if letter not in choices:
             raise row.error("answer", f"the right letter must be one of {', '.join(choices)}, found {letter!r}")
+        name, question = f"halt_medvqa-{part.name}-{item.name}", row.text("question").strip()
+        files, strata, image = attach([item.image]), {"part": part.name}, f"{part.name}/{row.text('img')}"
         return task_sample(
-            "medvqa_halt",
-            "trust",
-            f"halt_medvqa-{part.name}-{item.name}",
-            row.text("question").strip(),
-            letter,
-            choices=choices,
-            files=attach([item.image]),
-            strata={"part": part.name},
-            cluster=f"{part.name}/{row.text('img')}",
+            "medvqa_halt", "trust", name, question, letter, choices=choices, files=files, strata=strata, cluster=image
         )

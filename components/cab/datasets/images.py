@@ -45,16 +45,10 @@ class ShortAnswers(ImageDataset):
         row, answer = item.row, item.row.values.get("answer")
         if isinstance(answer, bool) or not isinstance(answer, str | int | float) or not str(answer).strip():
             raise row.error("answer", f"must be a text or a number, found {answer!r:.80}")
-        return task_sample(
-            self.task,
-            "multimodal",
-            f"{part.name}-{part.split}-{item.name}",
-            row.text("question").strip(),
-            {"answer": str(answer).strip()},
-            files=attach([item.image]),
-            strata={**strata, "answer_type": row.text("answer_type").strip().lower()},
-            cluster=row.text(self.image_key),
-        )
+        name, question = f"{part.name}-{part.split}-{item.name}", row.text("question").strip()
+        target, files, image = {"answer": str(answer).strip()}, attach([item.image]), row.text(self.image_key)
+        strata = {**strata, "answer_type": row.text("answer_type").strip().lower()}
+        return task_sample(self.task, "multimodal", name, question, target, files=files, strata=strata, cluster=image)
 
 
 @dataclass(frozen=True)

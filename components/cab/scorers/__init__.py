@@ -68,14 +68,9 @@ class Cab:
         if trajectory.failure == UNSUPPORTED:
             return _unscored("the model cannot take what the task gives it")
         file = sample.files.get(sample.problem.inputs.get(DATABASE, ""))
+        database, dialect = Path(file) if file else None, str(sample.metadata.get("sql_dialect") or "")
         case = Case(
-            trajectory.answer or "",
-            sample.target,
-            sample.problem.choices,
-            Path(file) if file else None,
-            str(sample.metadata.get("sql_dialect") or ""),
-            self.seconds,
-            task.form,
+            trajectory.answer or "", sample.target, sample.problem.choices, database, dialect, self.seconds, task.form
         )
         if trajectory.answer is None:
             return _without_answer(task, case, trajectory)
@@ -105,7 +100,6 @@ def _without_answer(task: Task, case: Case, trajectory: Trajectory) -> Sequence[
 
 
 def _unscored(why: str) -> Sequence[Score]:
-    """Neither score."""
     return (Score(STRICT, None, why), Score(OFFICIAL, None, why))
 
 

@@ -127,7 +127,6 @@ def _query(sql: str, tables: Mapping[str, Mapping[str, object]]) -> Query:
 
 
 def _take(found: re.Match[str]) -> str:
-    """What is read."""
     key = " ".join(filter(None, ((found["function"] or "").lower(), found["any"] and "any", found["each"] and "each")))
     if not key:
         return "distinct" if found["distinct"] else "values"
@@ -185,7 +184,6 @@ def _literal(text: str) -> str:
 
 
 def _spelt(name: str, names: Mapping[str, object]) -> str:
-    """A name as the database has it."""
     for one in names:
         if one.lower() == name.lower():
             return one
