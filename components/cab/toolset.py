@@ -68,10 +68,8 @@ class Clinical:
         if self.use == "auto" and not has_image:
             tools = {name: tool for name, tool in tools.items() if tool.spec.facts.get("needs") != "image"}
         files = SampleFiles({name: Path(path) for name, path in sample.files.items()})
-        facts = {
-            "tools": {name: tool.spec.facts["dimension"] for name, tool in tools.items()},
-            "toolset": list(self._whole),
-        }
+        dimensions = {name: tool.spec.facts["dimension"] for name, tool in tools.items()}
+        facts = {"tools": dimensions, "toolset": list(self._whole)}
         controls = {"inputs": Inputs()} if preloadable(sample.problem) else {}
         return Offer(tools, files, controls, shows_images=self.images == "model", facts=facts)
 

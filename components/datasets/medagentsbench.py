@@ -78,9 +78,6 @@ class MedAgentsBench(FileDataset[tuple[str, Row]]):
         letter = row_letter(row, "answer_idx", choices)
         if "answer" in row.values and letter_of(choices, row.text("answer")) not in (None, letter):
             raise row.error("answer", f"is the text of another option than {letter}, which answer_idx names")
-        return Sample(
-            Problem(name, row.text("question").strip(), choices),
-            target=letter,
-            metadata={"task": part.name, "answer": choices[letter], **explanation(row, "answer_rationale")},
-            strata={"task": part.name},
-        )
+        problem = Problem(name, row.text("question").strip(), choices)
+        facts = {"task": part.name, "answer": choices[letter], **explanation(row, "answer_rationale")}
+        return Sample(problem, letter, metadata=facts, strata={"task": part.name})

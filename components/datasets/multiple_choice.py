@@ -17,8 +17,6 @@ from components.text.answers import lettered
 
 _UNPACK = "unpack the archive linked in the README of github.com/"
 HOW = "set CLINICAL_DATA_DIR to the folder that holds {}/, or {} and give dataset.path={}"
-
-
 _EDITIONS: Mapping[int, Mapping[str, str]] = {
     4: {split: f"US/4_options/phrases_no_exclude_{split}.jsonl" for split in ("test", "train", "dev")}
     | {"pool": "US/4_options/fewshot_pool_from_test.jsonl"},
@@ -72,14 +70,11 @@ class MedQA(FileDataset[tuple[int, Row]]):
         number, row = item
         choices = row_options(row, least=self.options, most=self.options)
         letter = row_letter(row, "answer_idx", choices)
-        step = {"step": row.text("meta_info")} if "meta_info" in row.values else {}
+        problem = Problem(f"medqa-{part.split}-{number}", row.text("question"), choices)
         facts = {"task": "medqa", "answer": choices[letter], "options": self.options}
-        return Sample(
-            Problem(f"medqa-{part.split}-{number}", row.text("question"), choices),
-            target=letter,
-            metadata={**facts, **explanation(row, "evidence_only")},
-            strata={"task": "medqa", "dimension": "knowledge", **step},
-        )
+        step = {"step": row.text("meta_info")} if "meta_info" in row.values else {}
+        strata = {"task": "medqa", "dimension": "knowledge", **step}
+        return Sample(problem, letter, metadata={**facts, **explanation(row, "evidence_only")}, strata=strata)
 
 
 _MEDMCQA = {"dev": "dev.json", "train": "train.json", "pool": "fewshot_pool_from_dev.json"}
@@ -88,11 +83,9 @@ _MEDMCQA = {"dev": "dev.json", "train": "train.json", "pool": "fewshot_pool_from
 @dataclass(frozen=True)
 class MedMcqa(FileDataset[Row]):
     """Questions of Indian medical entrance examinations in 21 subjects (MedMCQA), four options, one of them right.
-
     Source: Pal et al. 2022, CHIL, PMLR 174:248-260 (MIT; ``medmcqa/medmcqa``): JSON Lines despite the files' names. The
     answers of the test set are not public, so papers evaluate the 4,183 questions of dev. ``path`` holds ``dev.json``
-    and ``train.json``. ``pool`` are dev items set apart for demonstrations in the small slice.
-    """
+    and ``train.json``. ``pool`` are dev items set apart for demonstrations in the small slice."""
 
     path: str
     split: str = field(default="dev", kw_only=True)
@@ -130,9 +123,7 @@ class MedMcqa(FileDataset[Row]):
             raise item.error("cop", f"must be 1 to 4, where 1 is opa (some copies count from 0), found {right!r:.80}")
         choices = lettered(item.text(key) for key in ("opa", "opb", "opc", "opd"))
         letter = "ABCD"[right - 1]
-        return Sample(
-            Problem(f"medmcqa-{item.text('id')}", item.text("question").strip(), choices),
-            target=letter,
-            metadata={"task": "medmcqa", "answer": choices[letter], **explanation(item, "exp")},
-            strata={"task": "medmcqa", "subject": item.text("subject_name").strip()},
-        )
+        problem = Problem(f"medmcqa-{item.text('id')}", item.text("question").strip(), choices)
+        facts = {"task": "medmcqa", "answer": choices[letter], **explanation(item, "exp")}
+        strata = {"task": "medmcqa", "subject": item.text("subject_name").strip()}
+        return Sample(problem, letter, metadata=facts, strata=strata)

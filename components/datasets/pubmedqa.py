@@ -64,13 +64,10 @@ class LabelledPubMedQA(FileDataset[tuple[str, Row]]):
 
 @dataclass(frozen=True)
 class PubMedQA(LabelledPubMedQA):
-    """Questions with their abstract's sections as context.
-
-    ``form``: ``choice`` (A yes, B no, C maybe; the target is a letter) or ``decision`` (``ask`` is added to the
-    question, which does not name the decisions itself; the target is yes, no or maybe, and
-    ``metadata["decisions"]`` lists for scorers what may be answered). ``metadata["explanation"]``, the abstract's
-    conclusion, is for demonstrations.
-    """
+    """Questions with their abstract's sections as context. ``form``: ``choice`` (A yes, B no, C maybe; the target is a
+    letter) or ``decision`` (``ask`` is added to the question, which does not name the decisions itself; the target is
+    yes, no or maybe, and ``metadata["decisions"]`` lists for scorers what may be answered).
+    ``metadata["explanation"]``, the abstract's conclusion, is for demonstrations."""
 
     form: Literal["choice", "decision"] = "choice"
     ask: str = "Answer with yes, no or maybe."

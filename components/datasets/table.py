@@ -36,12 +36,10 @@ class Columns:
 
 @dataclass(frozen=True)
 class Table(FileDataset[tuple[int, Row]]):
-    """Multiple choice where there are options, decisions where ``decisions`` are named, else open questions.
-
-    The answer of a multiple-choice question is the letter or the text of an option. Options that are empty in a row are
-    left out, so rows may have different numbers of them. Without a column of splits all rows are the split ``all``.
-    Raises ConfigError with file, line and column.
-    """
+    """Multiple choice where there are options, decisions where ``decisions`` are named, else open questions. The answer
+    of a multiple-choice question is the letter or the text of an option. Options that are empty in a row are left out,
+    so rows may have different numbers of them. Without a column of splits all rows are the split ``all``. Raises
+    ConfigError with file, line and column."""
 
     path: str | None = None
     split: str = field(default=ALL, kw_only=True)
@@ -94,8 +92,7 @@ class Table(FileDataset[tuple[int, Row]]):
         if choices and answer not in choices:
             letter = letter_of(choices, answer)
             if letter is None:
-                letters = ", ".join(choices)
-                why = f"must be one of {letters} or the text of an option, found {answer!r:.80}"
+                why = f"must be one of {', '.join(choices)} or the text of an option, found {answer!r:.80}"
                 raise row.error(named.answer, why)
             answer = letter
         elif not choices and self.decisions and answer not in self.decisions:

@@ -179,7 +179,6 @@ class EhrAgent:
         return (await episode.ask(messages, purpose, sampling)).text.strip()
 
     def _user(self, template: str, chat: _Chat, **values: Any) -> Message:
-        """A user message on the question."""
         return load(self.prompts).user(
             template, question=chat.question, metadata=chat.metadata, code=self.code, **values
         )
@@ -191,5 +190,4 @@ def _final(text: str | None) -> Answer | Failure:
 
 
 def _with_observations(actions: str) -> str:
-    """Actions, each with what came back."""
     return "\n".join(f"{did}\nObservation: {saw}" if saw else did for did, saw in steps_of(actions))

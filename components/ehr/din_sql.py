@@ -19,13 +19,9 @@ from components.prompts import load
 from components.sql.complexity import tables_of
 
 _KINDS: Mapping[str, Kind] = {"easy": "easy", "nonnested": "non_nested", "nested": "nested"}
-
 _KIND = re.compile(r"\b(?:easy|(?:non[-_ \t]?)?nested)\b", re.IGNORECASE)
-
 _LABELLED = re.compile(r"\b(?:class|label)\b[^\n]*", re.IGNORECASE)
-
 _LISTED = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+(.*\S)", re.MULTILINE)
-
 _SELECT = re.compile(r"\bselect\b", re.IGNORECASE)
 
 

@@ -20,11 +20,8 @@ _FOLDER = Path(__file__).parent / "metadata"
 
 @dataclass(frozen=True)
 class Metadata:
-    """A database as it is described to models.
-
-    ``tables``: table -> column -> type, with the names as tools take them. ``clock`` is the time at which questions
-    are asked (``YYYY-MM-DD HH:MM:SS``), None where no question needs one.
-    """
+    """A database as it is described to models. ``tables``: table -> column -> type, with the names as tools take them.
+    ``clock`` is the time at which questions are asked (``YYYY-MM-DD HH:MM:SS``), None where no question needs one."""
 
     database: str
     title: str
@@ -50,10 +47,5 @@ def metadata(database: str) -> Metadata:
     if database not in known:
         raise ConfigError(f"there is no metadata for the database {database!r}; known are {', '.join(known)}")
     data = read_yaml(_FOLDER / f"{database}.yaml")
-    return Metadata(
-        database,
-        data["title"],
-        tuple(" ".join(statement.split()) for statement in data["description"]),
-        data["tables"],
-        CURRENT_TIMES.get(database),
-    )
+    description = tuple(" ".join(statement.split()) for statement in data["description"])
+    return Metadata(database, data["title"], description, data["tables"], CURRENT_TIMES.get(database))

@@ -108,12 +108,10 @@ class Outcome:
 
 
 def _executed(steps: Sequence[Step]) -> list[Observed]:
-    """What was run on steps, in order."""
     return [one for step in steps for one in step.observed if not one.control]
 
 
 def _kind(one: Observed) -> str:
-    """What kind of failure it was."""
     error = one.observation.data.get("error")
     raised = error if isinstance(error, Mapping) else {}
     kind = raised.get("kind") or one.error

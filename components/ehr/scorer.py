@@ -129,7 +129,6 @@ class Ehr:
         return known if self.questions is None else {**known, "reliability/rs_n": self.questions}
 
     def _unscored(self, why: str) -> Sequence[Score]:
-        """No score has a value."""
         return [Score(name, None, why) for name in dict.fromkeys((*NAMES, *self._penalties))]
 
     def _executed(self, sample: Sample, outcome: Outcome) -> tuple[float | None, str]:

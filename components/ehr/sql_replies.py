@@ -17,9 +17,7 @@ from components.core.tools import Offer
 from components.core.types import Action, Answer, Failure, Refusal
 
 TOOL = "SQLInterpreter"
-
 NONE_GIVEN = Failure("unparsable_reply", "the reply holds no SQL statement")
-
 Kind = Literal["easy", "non_nested", "nested"]
 
 
@@ -49,22 +47,17 @@ async def answer_with_rows(episode: Episode, reply: Message, sql: str) -> Answer
 
 
 _FENCE = re.compile(r"```(?:[ \t]*sql(?:ite)?\b)?(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
-
 _BLANK_LINES = re.compile(r"\n\s*\n")
-
 _BEGIN = r"(?:select\b|with\s[^.?!]{0,300}?\bas\b[^.?!(]{0,30}\()"  # a sentence may begin with With
 
 _QUERY = re.compile(rf"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*+{_BEGIN}", re.DOTALL | re.IGNORECASE)
-
 # Bullets, emphasis and a label such as "Corrected SQL:" may stand before a statement without a fence.
 _BARE = re.compile(
     rf"^[ \t>*_`-]*(?:[a-z][\w -]{{0,30}}:[ \t*_`]*)?({_BEGIN}.*)", re.DOTALL | re.IGNORECASE | re.MULTILINE
 )
-
 _STATEMENT = re.compile(
     r"""(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|/\*.*?\*/|[^;])++""", re.DOTALL
 )  # fmt: skip
-
 _NULL = re.compile(r"(?:sql(?:ite)?\s+|[a-z][\w -]{0,30}:\s*)?null(?:[\s`*]*[:,.;-]\s*(?P<reason>.+))?", re.IGNORECASE)
 
 

@@ -89,12 +89,9 @@ _STRAY = " \t\r\n[](){}'\"`"
 
 
 def get_value(table: DataFrame, argument: str) -> Value:
-    """The value that ``column`` or ``column, operation`` asks for.
-
-    Without operation: the texts of the distinct values, joined with ``", "``, in the order of the table; the empty
-    text without rows. A missing value is ``None``. Raises EhrError: unknown_column, unknown_operation, no_rows,
-    type_mismatch (numbers asked of texts).
-    """
+    """The value that ``column`` or ``column, operation`` asks for. Without operation: the texts of the distinct values,
+    joined with ``", "``, in the order of the table; the empty text without rows. A missing value is ``None``. Raises
+    EhrError: unknown_column, unknown_operation, no_rows, type_mismatch (numbers asked of texts)."""
     require_table(table, "GetValue")
     request = argument if isinstance(argument, str) else str(argument)
     name, comma, operation = (part.strip(_STRAY) for part in request.strip(_STRAY).partition(","))

@@ -27,11 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class EhrState:
-    """The state behind an offer of EHR tools (``components.core.tools.State``).
-
-    ``tables`` are shared by all questions of a process and only read; ``table`` is what ``LoadDB`` and ``FilterDB``
-    leave for the next action. ``begin`` opens a session of the sandbox; ``keep``: variables survive from cell to cell.
-    """
+    """The state behind an offer of EHR tools (``components.core.tools.State``). ``tables`` are shared by all questions
+    of a process and only read; ``table`` is what ``LoadDB`` and ``FilterDB`` leave for the next action. ``begin`` opens
+    a session of the sandbox; ``keep``: variables survive from cell to cell."""
 
     metadata: Metadata
     file: Path
@@ -90,12 +88,10 @@ class Overview:
 
 @dataclass(frozen=True)
 class Ehr:
-    """Opens the record database of a sample, read-only, for the tools of the configuration.
-
-    ``folder`` keeps the tables of each database in columns, written once. ``state``: whether variables of code live
-    for a cell or for the question. ``groups``: filters may count groups, which the published tools cannot. Code runs
-    in ``sandbox`` alone. Raises ConfigError for a sample without a database of known metadata.
-    """
+    """Opens the record database of a sample, read-only, for the tools of the configuration. ``folder`` keeps the tables
+    of each database in columns, written once. ``state``: whether variables of code live for a cell or for the question.
+    ``groups``: filters may count groups, which the published tools cannot. Code runs in ``sandbox`` alone. Raises
+    ConfigError for a sample without a database of known metadata."""
 
     tools: Mapping[str, Tool]
     sandbox: Sandbox

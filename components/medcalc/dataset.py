@@ -24,10 +24,8 @@ _FILES = {
 @dataclass(frozen=True)
 class MedCalcBench(FileDataset[Row]):
     """Questions on a note, which is the context; the target holds the answer, its type and its limits as texts.
-
-    ``one_shot`` has one row per calculator, from the corrected release, and serves to build memory. Raises
-    ConfigError with file, line and key.
-    """
+    ``one_shot`` has one row per calculator, from the corrected release, and serves to build memory. Raises ConfigError
+    with file, line and key."""
 
     path: str
     title = "MedCalc-Bench"
@@ -50,32 +48,22 @@ class MedCalcBench(FileDataset[Row]):
         kind = item.one_of("Output Type", ("decimal", "integer", "date"))
         if kind == "decimal":
             for key in ("Lower Limit", "Ground Truth Answer", "Upper Limit"):
-                _check_number(item, key)
+                try:
+                    finite = isfinite(float(item.text(key)))
+                except ValueError:
+                    finite = False
+                if not finite:
+                    raise item.error(key, f"must be a number, found {item.text(key)!r}")
         target = {
             "answer": item.text("Ground Truth Answer"),
             "Output Type": kind,
             "Low Limit": item.text("Lower Limit"),
             "Upper Limit": item.text("Upper Limit"),
         }
+        name, question = f"medcalc-{part.split}-{item.text('Row Number')}", item.text("Question").strip()
+        facts = {"calculator_id": item.text("Calculator ID"), "calculator": item.text("Calculator Name")}
+        strata = {"category": item.text("Category"), "output_type": kind, "note_type": item.text("Note Type")}
+        text, note = item.text("Patient Note"), item.text("Note ID")
         return task_sample(
-            "medcalc",
-            "numerical",
-            f"medcalc-{part.split}-{item.text('Row Number')}",
-            item.text("Question").strip(),
-            target,
-            context=item.text("Patient Note"),
-            metadata={"calculator_id": item.text("Calculator ID"), "calculator": item.text("Calculator Name")},
-            strata={"category": item.text("Category"), "output_type": kind, "note_type": item.text("Note Type")},
-            cluster=item.text("Note ID"),
+            "medcalc", "numerical", name, question, target, context=text, metadata=facts, strata=strata, cluster=note
         )
-
-
-def _check_number(row: Row, key: str) -> None:
-    """Raise ConfigError when a cell does not hold a finite number."""
-    text = row.text(key)
-    try:
-        finite = isfinite(float(text))
-    except ValueError:
-        finite = False
-    if not finite:
-        raise row.error(key, f"must be a number, found {text!r}")

@@ -81,10 +81,9 @@ def meld_na(
     dialysis_twice: bool = False,
     hemodialysis_24h: bool = False,
 ) -> int:
-    """MELD-Na, whole points up to 40. Creatinine, bilirubin and INR count as at least 1, creatinine as 4 from 4
-    on and with two dialyses or 24 h of continuous hemodialysis in the past week; sodium is held in 125 to 137.
-    Source: OPTN policy 9 of 2016, after Kim et al. 2008.
-    """
+    """MELD-Na, whole points up to 40. Creatinine, bilirubin and INR count as at least 1, creatinine as 4 from 4 on and
+    with two dialyses or 24 h of continuous hemodialysis in the past week; sodium is held in 125 to 137. Source: OPTN
+    policy 9 of 2016, after Kim et al. 2008."""
     kidney = 4.0 if dialysis_twice or hemodialysis_24h else min(max(creatinine, 1), 4)
     plain = 0.957 * log(kidney) + 0.378 * log(max(bilirubin, 1)) + 1.12 * log(max(inr, 1)) + 0.643
     first = 10 * round(plain, 1)
@@ -95,9 +94,8 @@ def meld_na(
 
 
 def steroid_conversion(dose: float, steroid: Steroid, target: Steroid) -> float:
-    """Dose in mg of the target steroid that equals the given dose; names without route, which does not change
-    the ratio. Source: equivalents of glucocorticoids as in Meikle and Tyler 1977.
-    """
+    """Dose in mg of the target steroid that equals the given dose; names without route, which does not change the
+    ratio. Source: equivalents of glucocorticoids as in Meikle and Tyler 1977."""
     return dose * _EQUIVALENT_DOSES[target] / _EQUIVALENT_DOSES[steroid]
 
 
@@ -173,10 +171,9 @@ def qtc_rautaharju(qt: float, heart_rate: float) -> float:
 
 
 def cockcroft_gault(sex: Sex, age: float, weight: float, creatinine: float, height: float | None = None) -> float:
-    """Creatinine clearance in mL/min. With a height the weight is adjusted by body mass index: adjusted body
-    weight from 25 on, the smaller of ideal and actual weight from 18.5 on. Source: Cockcroft and Gault 1976;
-    weights as in Winter et al. 2012.
-    """
+    """Creatinine clearance in mL/min. With a height the weight is adjusted by body mass index: adjusted body weight
+    from 25 on, the smaller of ideal and actual weight from 18.5 on. Source: Cockcroft and Gault 1976; weights as in
+    Winter et al. 2012."""
     used = weight
     if height is not None and body_mass_index(weight, height) >= _OVERWEIGHT:
         used = adjusted_body_weight(sex, height, weight)
@@ -206,9 +203,8 @@ def fractional_excretion_of_sodium(
 
 
 def free_water_deficit(sex: Sex, age: float, weight: float, sodium: float) -> float:
-    """Free water deficit in L to a sodium of 140 mEq/L. Body water: children and men 60 % of the weight, women
-    and men from 65 years on 50 %, women from 65 on 45 %. Source: Adrogue and Madias 2000.
-    """
+    """Free water deficit in L to a sodium of 140 mEq/L. Body water: children and men 60 % of the weight, women and men
+    from 65 years on 50 %, women from 65 on 45 %. Source: Adrogue and Madias 2000."""
     share = 0.6 if sex == "male" or age < _ADULT else 0.5
     if age >= _ELDERLY:
         share = 0.5 if sex == "male" else 0.45
@@ -234,9 +230,8 @@ def framingham_hard_chd(
     smoker: bool = False,
     treated_pressure: bool = False,
 ) -> float:
-    """Risk in % of myocardial infarction or coronary death within 10 years. Source: NCEP ATP III 2001
-    (Framingham; Wilson et al. 1998); age with smoking counts up to 70 (men) or 78 (women).
-    """
+    """Risk in % of myocardial infarction or coronary death within 10 years. Source: NCEP ATP III 2001 (Framingham;
+    Wilson et al. 1998); age with smoking counts up to 70 (men) or 78 (women)."""
     years, total, hdl, pressure = log(age), log(total_cholesterol), log(hdl_cholesterol), log(systolic)
     if sex == "male":
         score = 52.00961 * years + 20.014077 * total - 0.905964 * hdl + 1.305784 * pressure

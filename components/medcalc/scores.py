@@ -52,9 +52,8 @@ def apache_ii(
     organ_failure_or_immunocompromise: bool = False,
     surgery: Literal["nonoperative", "emergency", "elective"] = "nonoperative",
 ) -> int:
-    """APACHE II score, 0 to 71 points; oxygenation is judged by the A-a gradient from an FiO2 of 50 % on, else by
-    PaO2; points of creatinine count twice in acute renal failure. Source: Knaus et al. 1985.
-    """
+    """APACHE II score, 0 to 71 points; oxygenation is judged by the A-a gradient from an FiO2 of 50 % on, else by PaO2;
+    points of creatinine count twice in acute renal failure. Source: Knaus et al. 1985."""
     pressure = mean_arterial_pressure(systolic, diastolic)
     points = steps(age, {45: 2, 55: 3, 65: 5, 75: 6}, 0) + 15 - round(coma_score)
     if fio2 >= 50:

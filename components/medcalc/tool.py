@@ -38,11 +38,9 @@ _CLINICAL_SPEC = text_spec("Calculator", _ABOUT + _CLINICAL, "expression", _EXPR
 
 @dataclass(frozen=True)
 class Calculator:
-    """The value of an expression as text, 12 significant digits; ``data.value`` holds the same.
-
-    ``clinical`` False leaves arithmetic, dates and units only. Raises ToolError (invalid_expression), which
-    names what is wrong; a clinical calculator that is called wrongly answers with its arguments.
-    """
+    """The value of an expression as text, 12 significant digits; ``data.value`` holds the same. ``clinical`` False
+    leaves arithmetic, dates and units only. Raises ToolError (invalid_expression), which names what is wrong; a
+    clinical calculator that is called wrongly answers with its arguments."""
 
     clinical: bool = True
     effect: Effect = "pure"

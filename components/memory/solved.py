@@ -31,12 +31,10 @@ _HOW = {
 
 @dataclass(frozen=True)
 class Solved:
-    """A memory by its config (a ``components.core.learning.Source``).
-
-    It begins with the first ``shots`` demonstrations of ``prompts`` for each database, those that the baselines show.
-    ``update``: see ``SolvedQuestions``. ``learn``: training questions are solved first, at most ``samples`` of
-    ``split``, or ``path`` names a memory so made; it does not grow then. Raises ConfigError for settings without use.
-    """
+    """A memory by its config (a ``components.core.learning.Source``). It begins with the first ``shots`` demonstrations
+    of ``prompts`` for each database, those that the baselines show. ``update``: see ``SolvedQuestions``. ``learn``:
+    training questions are solved first, at most ``samples`` of ``split``, or ``path`` names a memory so made; it does
+    not grow then. Raises ConfigError for settings without use."""
 
     prefers = ("train", "valid")
 

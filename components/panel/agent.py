@@ -49,13 +49,10 @@ _SIDES: Mapping[Side, str] = {"question": "question", "option": "options"}
 
 @dataclass(frozen=True)
 class MedAgents:
-    """A panel of experts.
-
-    ``level``: analyses alone, with a report of them, or with votes on it (Table 3 of the article). At most
-    ``max_attempts`` rounds of votes; the last revision is not voted on. ``readers``: how replies are read, published as
-    the published code does. ``expert_tools``: where tools are offered, each expert acts with them, at most
-    ``max_steps`` steps.
-    """
+    """A panel of experts. ``level``: analyses alone, with a report of them, or with votes on it (Table 3 of the
+    article). At most ``max_attempts`` rounds of votes; the last revision is not voted on. ``readers``: how replies are
+    read, published as the published code does. ``expert_tools``: where tools are offered, each expert acts with them,
+    at most ``max_steps`` steps."""
 
     prompts: PromptSetName = "medagents"
     expert_prompts: PromptSetName = "medagents_expert"

@@ -14,7 +14,6 @@ from components.text.answers import FAILURES
 
 DEFAULT_FIELD = "General Medicine"
 NO_ANALYSIS = "This expert gave no analysis."
-
 _FIELDS = re.compile(r"medical\s+fields?\s*:", re.IGNORECASE)
 _BULLET = re.compile(r"[-*•‣⁃◦●○▪■·–—+#>]+\s*|[(\[]?\d{1,3}[.)\]:]+\s*|\d{1,3}\s+[-–—]\s+|[a-z]\)\s*", re.IGNORECASE)
 _PLACEHOLDER = re.compile(
@@ -24,15 +23,12 @@ _AROUND = "\"'“”‘’„«»`* \t"
 _AFTER = ".,;"
 _LAYERS = 50  # of what may be around an item, one within the other
 _BRACKETS = {"[": "]", "(": ")", "{": "}", "<": ">"}
-
 _VOTE = re.compile(r"(?<![^\W_])(?:yes|no)(?![^\W_])", re.IGNORECASE)
 _FIRST_VOTE = re.compile(r"[\W_]*(yes|no)(?![^\W_])", re.IGNORECASE)
-
 _KNOWLEDGE, _ANALYSIS = (
     re.compile(rf"(?:(?<![#*_ \t])[#*_ \t]++)?{heading}[*_]*\s*:[*_]*", re.IGNORECASE)
     for heading in ("key knowledge", "total analysis")
 )
-
 _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?][\"'”’)\]*]*(?=\s|$)")
 _NUMBER = re.compile(r"[\s*(]*\d{1,3}\.")
 

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
+from components.text.values import share
 
 _SEVERAL, _NESTED = "several discussions in one episode", "draws within draws"
 LOWER = ("panel/default_votes", "panel/missing_experts", "panel/unread_reports", "draws/unreadable")
@@ -71,8 +72,8 @@ class Panel:
             values |= {
                 "panel/rounds": None if rounds is None else float(rounds),
                 "panel/consensus": float(all(last)) if last else None,
-                "panel/dissent": _share([vote["vote"] == "no" for vote in votes]),
-                "panel/default_votes": _share([not vote["parsed"] for vote in votes]),
+                "panel/dissent": share([vote["vote"] == "no" for vote in votes]),
+                "panel/default_votes": share([not vote["parsed"] for vote in votes]),
                 "panel/missing_experts": float(missing) if experts else None,
                 "panel/unread_reports": float(sum(not one.get("parsed") for one in reports)) if reports else None,
             }
@@ -88,7 +89,6 @@ class Panel:
 
 
 def _draws(draws: Sequence[Mapping[str, Any]]) -> Mapping[str, float | None]:
-    """How far the draws agree."""
     votes = Counter(one["read"] for one in draws if one["read"] is not None)
     readable, most = votes.total(), max(votes.values(), default=0)
     return {
@@ -97,8 +97,3 @@ def _draws(draws: Sequence[Mapping[str, Any]]) -> Mapping[str, float | None]:
         "draws/agreement": most / readable if readable else None,
         "draws/tie": float([*votes.values()].count(most) > 1) if readable else None,
     }
-
-
-def _share(flags: Sequence[bool]) -> float | None:
-    """How many are true; None without any."""
-    return sum(flags) / len(flags) if flags else None

@@ -12,6 +12,7 @@ from components.core.errors import ConfigError
 from components.core.protocols import Scorer
 from components.core.traits import ScorerTraits, declared
 from components.core.types import Sample, Score, Trajectory
+from components.text.values import share
 
 RECOVERED, ASKED, CORRECT, BUILT, USED = NAMES = (
     "building/recovered", "building/asked", "building/correct_requests", "building/built", "building/used",
@@ -62,12 +63,7 @@ class Building:
         return [
             recovered,
             Score(ASKED, float(bool(requests))),
-            Score(CORRECT, _share([bool(one["specified"]) for one in requests])),
-            Score(BUILT, _share(passed), "; ".join(one["reason"] or "passed" for one in requests)),
+            Score(CORRECT, share([bool(one["specified"]) for one in requests])),
+            Score(BUILT, share(passed), "; ".join(one["reason"] or "passed" for one in requests)),
             Score(USED, float(works) if any(passed) else None),
         ]
-
-
-def _share(flags: Sequence[bool]) -> float | None:
-    """How many are true; None without any."""
-    return sum(flags) / len(flags) if flags else None

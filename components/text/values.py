@@ -179,6 +179,11 @@ def _made_of(texts: Sequence[str], gold: Sequence[_Atom]) -> bool:
     return not any(pieces)
 
 
+def share(flags: Sequence[bool]) -> float | None:
+    """How many are true; None without any."""
+    return sum(flags) / len(flags) if flags else None
+
+
 def most_frequent(readings: Sequence[str | None]) -> str | None:
     """The most frequent reading, of equals the first; None where there is none."""
     readable = [one for one in readings if one is not None]

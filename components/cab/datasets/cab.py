@@ -53,8 +53,8 @@ def record_sample(row: Row, task: str, split: str, root: Path) -> Sample:
     if database := files.inputs.get("sql_database"):
         dialect = database if database in _DIALECTS else _SQL_TASKS.get(task)
         if dialect is None:
-            known = ", ".join(_DIALECTS)
-            raise row.error("sql_database", f"the base name must be one of {known}, found {database!r}")
+            why = f"the base name must be one of {', '.join(_DIALECTS)}, found {database!r}"
+            raise row.error("sql_database", why)
         strata["database"] = metadata["sql_dialect"] = dialect
     if isinstance(gold.get("sql"), str):
         metadata["sql"] = gold["sql"]
@@ -71,11 +71,6 @@ def record_sample(row: Row, task: str, split: str, root: Path) -> Sample:
         strata=strata,
         cluster=next(iter([*_names(row, "images"), *_names(row, "upload_files")]), None),
     )
-
-
-def paths_of(row: Row, root: Path) -> list[Path]:
-    """Resolve the files and folders that a record names: images, database, documents. Raises ConfigError."""
-    return [path for key in _PATHS for path in _paths(row, key, root)]
 
 
 def _paths(row: Row, key: str, root: Path) -> list[Path]:
@@ -209,7 +204,7 @@ class Cab(FileDataset[Row]):
         """Name the files of the records, and all files that these name."""
         parts = self.locate(split)
         records = [row for part in parts for row in json_records(part.file)]
-        named = {path for row in records for path in paths_of(row, self._root)}
+        named = {path for row in records for key in _PATHS for path in _paths(row, key, self._root)}
         within = {file for path in named for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()}
         return [*(part.file for part in parts), *sorted(within)]
 

@@ -79,16 +79,10 @@ def _samples(title: str, note: str, row: Row) -> Iterator[Sample]:
         if len(extracts) < len(texts):
             raise question.error("answers", "every answer must have a text")
         if extracts := [text for text in extracts if text]:
+            name, text, target = f"emrqa-{title}-{note}-{number}", _text(question, "question"), {"answer": extracts[0]}
+            facts, strata = {"extracts": extracts}, {"source": title}
             yield task_sample(
-                "emrqa",
-                "data",
-                f"emrqa-{title}-{note}-{number}",
-                _text(question, "question"),
-                {"answer": extracts[0]},
-                context=context,
-                metadata={"extracts": extracts},
-                strata={"source": title},
-                cluster=note,
+                "emrqa", "data", name, text, target, context=context, metadata=facts, strata=strata, cluster=note
             )
 
 

@@ -73,18 +73,16 @@ class MedHalt(FileDataset[Row]):
             question += f"\nProposed answer, which may be wrong: {item.text('student_answer').strip()}"
         target: str | dict[str, Any] = {"accepted": list(_ACCEPTED)}
         if part.name != "fake":
-            target = _correct(item, choices)
+            text, index = item.text("correct_answer"), item.text("correct_index").strip()
+            named = list(choices)[int(index)] if index.isdecimal() and int(index) < len(choices) else None
+            if named is None or letter_of({named: choices[named]}, text) is None:
+                place = f"{text!r:.60} (option {letter_of(choices, text)})"
+                raise item.error("correct_index", f"must be the number of the option {place}, found {index!r}")
+            target = named
         elif admitting := [letter for letter, option in choices.items() if _UNKNOWN.search(option)]:
             target = min(reversed(admitting), key=lambda letter: len(choices[letter]))  # of those as short the last one
-        return task_sample(
-            "medhalt_rht",
-            "trust",
-            f"medhalt-{part.name}-{item.text('id')}",
-            question,
-            target,
-            choices=choices,
-            strata={"test": part.name, "source": item.text("dataset")},
-        )
+        name, strata = f"medhalt-{part.name}-{item.text('id')}", {"test": part.name, "source": item.text("dataset")}
+        return task_sample("medhalt_rht", "trust", name, question, target, choices=choices, strata=strata)
 
 
 def _options(row: Row) -> list[str]:
@@ -100,16 +98,6 @@ def _options(row: Row) -> list[str]:
     if not 2 <= len(texts) <= 26 or not all(isinstance(option, str) and option.strip() for option in texts):
         raise row.error("options", f"must be 2 to 26 texts, found {text!r:.80}")
     return [option.strip() for option in texts]
-
-
-def _correct(row: Row, choices: Mapping[str, str]) -> str:
-    """The letter of the correct option, which the row names by text and by index. Raises ConfigError."""
-    text, index = row.text("correct_answer"), row.text("correct_index").strip()
-    named = list(choices)[int(index)] if index.isdecimal() and int(index) < len(choices) else None
-    if named is None or letter_of({named: choices[named]}, text) is None:
-        place = f"{text!r:.60} (option {letter_of(choices, text)})"
-        raise row.error("correct_index", f"must be the number of the option {place}, found {index!r}")
-    return named
 
 
 _PART_FILES = {"fake": "fake_qa_shuffle.json", "nota": "pmc_vqa_nota1K.json", "swap": "swap_img_shuffle.json"}
@@ -178,14 +166,8 @@ class HaltMedVqa(ImageDataset):
                 raise row.error("answer", f"{row.text('answer')!r:.60} is not option {letter}: {choices[letter]!r:.60}")
         if letter not in choices:
             raise row.error("answer", f"the right letter must be one of {', '.join(choices)}, found {letter!r}")
+        name, question = f"halt_medvqa-{part.name}-{item.name}", row.text("question").strip()
+        files, strata, image = attach([item.image]), {"part": part.name}, f"{part.name}/{row.text('img')}"
         return task_sample(
-            "medvqa_halt",
-            "trust",
-            f"halt_medvqa-{part.name}-{item.name}",
-            row.text("question").strip(),
-            letter,
-            choices=choices,
-            files=attach([item.image]),
-            strata={"part": part.name},
-            cluster=f"{part.name}/{row.text('img')}",
+            "medvqa_halt", "trust", name, question, letter, choices=choices, files=files, strata=strata, cluster=image
         )

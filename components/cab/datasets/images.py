@@ -17,10 +17,8 @@ _PHRASE_TYPES = {"test": ("test_freeform", "test_para"), "train": ("freeform", "
 
 @dataclass(frozen=True)
 class ShortAnswers(ImageDataset):
-    """Questions with an image; the target's answer is a short text.
-
-    Raises ConfigError with file, record and key, before the first sample when an image is missing.
-    """
+    """Questions with an image; the target's answer is a short text. Raises ConfigError with file, record and key,
+    before the first sample when an image is missing."""
 
     path: str
     task: ClassVar[str]
@@ -47,26 +45,18 @@ class ShortAnswers(ImageDataset):
         row, answer = item.row, item.row.values.get("answer")
         if isinstance(answer, bool) or not isinstance(answer, str | int | float) or not str(answer).strip():
             raise row.error("answer", f"must be a text or a number, found {answer!r:.80}")
-        return task_sample(
-            self.task,
-            "multimodal",
-            f"{part.name}-{part.split}-{item.name}",
-            row.text("question").strip(),
-            {"answer": str(answer).strip()},
-            files=attach([item.image]),
-            strata={**strata, "answer_type": row.text("answer_type").strip().lower()},
-            cluster=row.text(self.image_key),
-        )
+        name, question = f"{part.name}-{part.split}-{item.name}", row.text("question").strip()
+        target, files, image = {"answer": str(answer).strip()}, attach([item.image]), row.text(self.image_key)
+        strata = {**strata, "answer_type": row.text("answer_type").strip().lower()}
+        return task_sample(self.task, "multimodal", name, question, target, files=files, strata=strata, cluster=image)
 
 
 @dataclass(frozen=True)
 class VqaRad(ShortAnswers):
-    """VQA-RAD: questions of clinicians on radiology images of head, chest and abdomen.
-
-    Source: Lau et al. 2018, Scientific Data 5:180251 (CC0 1.0; OSF project 89kps), read in its original files. 2,248
-    questions on 315 images; the 451 test questions are those of ClinicalAgent Bench (vqarad).
-    ``path`` holds ``VQA_RAD Dataset Public.json`` and ``VQA_RAD Image Folder``; the split is the phrase type.
-    """
+    """VQA-RAD: questions of clinicians on radiology images of head, chest and abdomen. Source: Lau et al. 2018,
+    Scientific Data 5:180251 (CC0 1.0; OSF project 89kps), read in its original files. 2,248 questions on 315 images;
+    the 451 test questions are those of ClinicalAgent Bench (vqarad). ``path`` holds ``VQA_RAD Dataset Public.json`` and
+    ``VQA_RAD Image Folder``; the split is the phrase type."""
 
     title = "VQA-RAD"
     task = "vqarad"
@@ -93,12 +83,9 @@ class VqaRad(ShortAnswers):
 
 @dataclass(frozen=True)
 class Slake(ShortAnswers):
-    """SLAKE 1.0: questions on radiology images, in English and Chinese.
-
-    Source: Liu et al. 2021, ISBI (CC BY 4.0; hub name ``BoKelvin/SLAKE``), read in its original files. 642 images,
-    14,028 questions; ClinicalAgent Bench takes the 1,061 English test questions.
-    ``path`` holds ``Slake1.0`` with ``{split}.json`` and ``imgs``.
-    """
+    """SLAKE 1.0: questions on radiology images, in English and Chinese. Source: Liu et al. 2021, ISBI (CC BY 4.0; hub
+    name ``BoKelvin/SLAKE``), read in its original files. 642 images, 14,028 questions; ClinicalAgent Bench takes the
+    1,061 English test questions. ``path`` holds ``Slake1.0`` with ``{split}.json`` and ``imgs``."""
 
     language: Literal["en", "zh"] = "en"
     title = "SLAKE"

@@ -48,12 +48,9 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class LongHealth(FileDataset[Sample]):
-    """Questions with lettered options and a folder of documents, which all questions on a patient share.
-
-    ``path`` holds ``data/benchmark_v5.json``. The folder has documents of other patients, chosen with ``seed``, until
-    they make ``min_tokens``; it is written below ``cache``, named by its content. Raises ConfigError with file, line
-    and key.
-    """
+    """Questions with lettered options and a folder of documents, which all questions on a patient share. ``path`` holds
+    ``data/benchmark_v5.json``. The folder has documents of other patients, chosen with ``seed``, until they make
+    ``min_tokens``; it is written below ``cache``, named by its content. Raises ConfigError with file, line and key."""
 
     path: str
     min_tokens: Annotated[int, Ge(0)] = 22_000
@@ -113,11 +110,8 @@ class LongHealth(FileDataset[Sample]):
 
 @dataclass(frozen=True)
 class LongHealthQa(LongHealth):
-    """Questions with options A to E; the target is the right letter.
-
-    The folder also has all documents of the patient. Which half of the patients is ``test`` is chosen with ``seed``
-    too, so the splits share none.
-    """
+    """Questions with options A to E; the target is the right letter. The folder also has all documents of the patient.
+    Which half of the patients is ``test`` is chosen with ``seed`` too, so the splits share none."""
 
     own_documents = True
     title = "LongHealthQA"
@@ -166,10 +160,8 @@ def _question(row: Row, texts: Mapping[str, str]) -> CaseQuestion:
 
 def mix_documents(case: Case, cases: Sequence[Case], own: bool, min_tokens: int, seed: str) -> list[str]:
     """Choose documents of other patients in random order until they make ``min_tokens``, add all of the patient's
-    ``own`` ones if true, and shuffle them.
-
-    Tokens are counted as a quarter of the characters. Raises ConfigError when all documents together are too few.
-    """
+    ``own`` ones if true, and shuffle them. Tokens are counted as a quarter of the characters. Raises ConfigError when
+    all documents together are too few."""
     rng = Random(f"{seed}/{case.id}")
     chosen = list(case.texts.values()) if own else []
     others = [text for other in cases if other.id != case.id for text in other.texts.values()]

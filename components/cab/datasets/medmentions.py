@@ -91,15 +91,9 @@ class MedMentions(FileDataset[Document]):
 
     def sample(self, item: Document, part: Part) -> Sample:
         """Make the question on a document."""
-        return task_sample(
-            "medmentions",
-            "data",
-            f"medmentions-{item.pmid}",
-            self.ask,
-            {"answer": [dict(mention) for mention in item.mentions]},
-            context=f"{item.title}\n{item.abstract}".strip(),
-            metadata={"pmid": item.pmid},
-        )
+        name, target = f"medmentions-{item.pmid}", {"answer": [dict(mention) for mention in item.mentions]}
+        context, facts = f"{item.title}\n{item.abstract}".strip(), {"pmid": item.pmid}
+        return task_sample("medmentions", "data", name, self.ask, target, context=context, metadata=facts)
 
     def _list(self, split: str) -> Path:
         return existing(Path(self.path) / "full" / "data" / f"corpus_pubtator_pmids_{_LISTS[split]}.txt", self.how)

@@ -17,6 +17,7 @@ from components.cab.scorers.case import Case, Reading, Unscored
 from components.cab.tasks import TASKS, Form, Task
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
+from components.text.values import share
 
 STRICT, OFFICIAL = "score/strict", "score/official"
 DATABASE = "sql_database"
@@ -67,14 +68,9 @@ class Cab:
         if trajectory.failure == UNSUPPORTED:
             return _unscored("the model cannot take what the task gives it")
         file = sample.files.get(sample.problem.inputs.get(DATABASE, ""))
+        database, dialect = Path(file) if file else None, str(sample.metadata.get("sql_dialect") or "")
         case = Case(
-            trajectory.answer or "",
-            sample.target,
-            sample.problem.choices,
-            Path(file) if file else None,
-            str(sample.metadata.get("sql_dialect") or ""),
-            self.seconds,
-            task.form,
+            trajectory.answer or "", sample.target, sample.problem.choices, database, dialect, self.seconds, task.form
         )
         if trajectory.answer is None:
             return _without_answer(task, case, trajectory)
@@ -104,7 +100,6 @@ def _without_answer(task: Task, case: Case, trajectory: Trajectory) -> Sequence[
 
 
 def _unscored(why: str) -> Sequence[Score]:
-    """Neither score."""
     return (Score(STRICT, None, why), Score(OFFICIAL, None, why))
 
 
@@ -147,13 +142,8 @@ class ToolUse:
             ACTIONS: float(pooled.total_actions),
             SHARE: pooled.height if pooled.total_actions else None,
             MALFORMED: pooled.malformed_rate if names else None,
-            MATCHING: _share(fits) if task and task.dimension != MIXED else None,
-            MISUSE: _share([is_misuse(spec.facts, kinds) for spec in used]),
+            MATCHING: share(fits) if task and task.dimension != MIXED else None,
+            MISUSE: share([is_misuse(spec.facts, kinds) for spec in used]),
         }
         actions = ", ".join(names) or "no action"
         return [Score(name, value, actions if name == ACTIONS else "") for name, value in values.items()]
-
-
-def _share(flags: Sequence[bool]) -> float | None:
-    """How many are true; None without any."""
-    return sum(flags) / len(flags) if flags else None

@@ -82,7 +82,6 @@ def _groups(text: str) -> Iterable[str]:
 
 
 def _members(group: str) -> Iterable[str]:
-    """The texts in a bracketed list."""
     try:
         value = literal(group)
     except NotLiteral:

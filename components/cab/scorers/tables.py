@@ -125,7 +125,6 @@ def _within(row: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def _same(cell: str, other: str) -> bool:
-    """Whether two cells are the same value."""
     one, two = _number(cell), _number(other)
     if one is not None and two is not None:
         return _close(one, two)

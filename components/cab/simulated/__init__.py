@@ -88,7 +88,6 @@ def _on_task(asked: Asked, knowledge: ClinicalKnowledge) -> Message:
 
 
 def _review(asked: Asked, knowledge: ClinicalKnowledge, style: Style) -> Message:
-    """The reply to a verifier's question."""
     history, current = asked.history, asked.history.current or ""
 
     def good(text: str) -> bool:

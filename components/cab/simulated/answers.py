@@ -132,7 +132,6 @@ def _first(answer: Any) -> str:
 
 
 def _names(answer: Any) -> list[str]:
-    """The names of a list of entities."""
     listed = answer if isinstance(answer, Sequence) and not isinstance(answer, str) else ()
     return [str(one["entity_name"]) for one in listed if isinstance(one, Mapping) and "entity_name" in one]
 

@@ -26,12 +26,10 @@ _HOW_DATABASE = "name a SQLite file of the same tables in dataset.sqlite, or lea
 
 @dataclass(frozen=True)
 class EhrHalt(RecordDataset):
-    """Unanswerable questions with the database they are asked on; the target is an empty eval block.
-
-    ``path`` holds the folders ``ehrsql`` and ``ehrsql2024``, ``sqlite`` names the databases on MIMIC-III and eICU:
-    any of the same tables will do, since no row can hold an answer. ``ask`` is added to each question. Raises
-    ConfigError with file, record and key.
-    """
+    """Unanswerable questions with the database they are asked on; the target is an empty eval block. ``path`` holds the
+    folders ``ehrsql`` and ``ehrsql2024``, ``sqlite`` names the databases on MIMIC-III and eICU: any of the same tables
+    will do, since no row can hold an answer. ``ask`` is added to each question. Raises ConfigError with file, record
+    and key."""
 
     path: str
     sqlite: Mapping[str, str] = field(default_factory=dict)

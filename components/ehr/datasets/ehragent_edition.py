@@ -100,12 +100,10 @@ class EhrAgentEdition(RecordDataset):
 
 @dataclass(frozen=True)
 class CabEhrAgentDemo(RecordDataset):
-    """ClinicalAgent Bench's tasks mimic_iii and eicu on the open demo databases, with EHRAgent's gold answers.
-
-    Test 90 and 159 questions, valid 40 each; the target's answer is a list of texts. ``path`` holds
+    """ClinicalAgent Bench's tasks mimic_iii and eicu on the open demo databases, with EHRAgent's gold answers. Test 90
+    and 159 questions, valid 40 each; the target's answer is a list of texts. ``path`` holds
     ``{database}/{split}_preprocessed.json`` and ``{database}/{database}.db``. ``wording``: the template's, as EHRAgent
-    asks, or the paraphrased question's, as ClinicalAgent Bench does. Raises ConfigError with file, record and key.
-    """
+    asks, or the paraphrased question's, as ClinicalAgent Bench does. Raises ConfigError with file, record and key."""
 
     path: str
     databases: tuple[EhrDatabase, ...] = ("mimic_iii", "eicu")

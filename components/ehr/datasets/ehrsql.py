@@ -32,37 +32,39 @@ from components.sql.cleaning import clean_sql
 from components.sql.reading import ReadOnly, require_readable
 from components.text.values import cells
 
-_SPLITS = ("test", "valid", "train")
-_HOW = (
-    "set CLINICAL_DATA_DIR to the folder that holds ehrsql/, or take dataset/ehrsql/ from github.com/glee4810/EHRSQL "
-    "and give dataset.path=..."
-)
 _BUILD = "build it from the credentialed PhysioNet data with the scripts of github.com/glee4810/EHRSQL and"
 _WITHOUT = "without credentials use"
 
 
 @dataclass(frozen=True)
-class Ehrsql(RecordDataset):
-    """Questions database by database; the target's answer holds the distinct values that the gold SQL gives.
-
-    ``path`` holds ``dataset/ehrsql/{database}/{split}.json``, ``sqlite`` names each database's file. ``wording``: the
-    template's, as EHRAgent asks, or the paraphrased question's. ``unanswerable``: questions that no table answers are
-    asked too, always as people word them (their templates are mere headings); their target's answer is None. The gold
-    SQL is run once, read-only, each statement for at most ``seconds``; what it gives is kept in ``cache``, by the
-    content of questions and database. Raises ConfigError with file, record and key.
-    """
+class Files2022(RecordDataset):
+    """The files of the source. ``path`` holds ``dataset/ehrsql/{database}/{split}.json``. The gold SQL is run once,
+    read-only, each statement for at most ``seconds``; what it gives is kept in ``cache``, by the content of questions
+    and database. Raises ConfigError with file, record and key."""
 
     path: str
+    seconds: Annotated[float, Gt(0)] = field(default=120.0, kw_only=True)
+    privacy: Privacy = field(default="credentialed", kw_only=True)
+    title = "EHRSQL"
+    split_names = ("test", "valid", "train")
+    how = (
+        "set CLINICAL_DATA_DIR to the folder that holds ehrsql/, or take dataset/ehrsql/ from "
+        "github.com/glee4810/EHRSQL and give dataset.path=..."
+    )
+
+
+@dataclass(frozen=True)
+class Ehrsql(Files2022):
+    """Questions database by database; the target's answer holds the distinct values that the gold SQL gives. ``sqlite``
+    names each database's file. ``wording``: the template's, as EHRAgent asks, or the paraphrased question's.
+    ``unanswerable``: questions that no table answers are asked too, always as people word them (their templates are
+    mere headings); their target's answer is None."""
+
     sqlite: Mapping[str, str]
     databases: tuple[EhrDatabase, ...] = ("mimic_iii", "eicu")
     wording: Wording = "template"
     unanswerable: bool = False
     cache: str = "outputs/.cache/ehrsql"
-    seconds: Annotated[float, Gt(0)] = 120.0
-    privacy: Privacy = field(default="credentialed", kw_only=True)
-    title = "EHRSQL"
-    split_names = _SPLITS
-    how = _HOW
 
     def __post_init__(self) -> None:
         require_some("databases", self.databases, EhrDatabase)
@@ -102,26 +104,15 @@ class Ehrsql(RecordDataset):
 
 
 @dataclass(frozen=True)
-class CabEhrsql2022(RecordDataset):
-    """ClinicalAgent Bench's tasks mimic_iii (798 test questions) and eicu (797): the answerable ones of a database.
+class CabEhrsql2022(Files2022):
+    """ClinicalAgent Bench's tasks mimic_iii (798 test questions) and eicu (797): the answerable ones of a database. The
+    target's answer is a list of the cells that the gold SQL gives, empty where it finds no row. ``sqlite`` is the
+    database, ``ask`` is added to each question (the same as in ``ehr_halt``, so it gives nothing away)."""
 
-    The target's answer is a list of the cells that the gold SQL gives, empty where it finds no row. ``path`` holds
-    ``dataset/ehrsql/{database}/{split}.json``, ``sqlite`` is the database, ``ask`` is added to each question (the same
-    as in ``ehr_halt``, so it gives nothing away). The gold SQL is run once, read-only, each statement for at most
-    ``seconds``; the answers are kept in ``cache``, by the content of questions and database. Raises ConfigError with
-    file, record and key.
-    """
-
-    path: str
     database: EhrDatabase
     sqlite: str
     ask: str = NO_RESULT
     cache: str = "outputs/.cache/ehrsql2022"
-    seconds: Annotated[float, Gt(0)] = 120.0
-    privacy: Privacy = field(default="credentialed", kw_only=True)
-    title = "EHRSQL"
-    split_names = _SPLITS
-    how = _HOW
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """One file."""

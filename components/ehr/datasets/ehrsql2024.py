@@ -141,14 +141,9 @@ class Ehrsql2024(Files2024):
             ours, theirs = (Counter(tuple(map(_rounded, row)) for row in each) for each in (rows, published))
             executable = ours == theirs or (len(published) == _PUBLISHED_ROWS and theirs <= ours)
             gold = one.gold("id", cells(rows if executable else published), joins=True)
+        name, facts, patient = f"ehrsql2024-{part.split}", {"executable": executable}, one.patient
         return source.sample(
-            f"ehrsql2024-{part.split}",
-            one,
-            one.question,
-            gold,
-            metadata={"executable": executable},
-            cluster=one.patient,
-            may_abstain=self.unanswerable,
+            name, one, one.question, gold, metadata=facts, cluster=patient, may_abstain=self.unanswerable
         )
 
 

@@ -183,12 +183,9 @@ class Source(NamedTuple):
         may_abstain: bool = False,
     ) -> Sample:
         """Make a question, worded so; ``prefix`` begins its id, ``may_abstain``: the agent knows that some cannot be
-        answered.
-
-        Its target's answer is a list of texts; None where no table answers (``gold`` None). The level is the number of
-        tables of the gold SQL as a Roman number, or ``unanswerable``; it and the counts that are known are strata too,
-        for tables of success against complexity. Gold is in target and metadata only.
-        """
+        answered. Its target's answer is a list of texts; None where no table answers (``gold`` None). The level is the
+        number of tables of the gold SQL as a Roman number, or ``unanswerable``; it and the counts that are known are
+        strata too, for tables of success against complexity. Gold is in target and metadata only."""
         database = self.metadata.database
         counted: dict[str, str | float] = {} if gold is None else {"tables per question": gold.n_tables}
         counts = {name: getattr(gold, name, None) for name in ("n_tables", "n_columns", "n_slots")}

@@ -36,6 +36,7 @@ _NESTED = re.compile(rf"{_NAME} (?:in|=) ?\( ?(select .*?) ?\)", re.IGNORECASE)
 _TAKES = {"sum": "sum", "avg": "mean", "count any": "any", "count each": "distinct count"} | {
     name: name for name in ("min", "max", "count")
 }
+_NESTING = ("values", "min", "max")
 _TOLERANT = ("distinct", "distinct count", "min", "max")  # rows that a join repeats change nothing
 _READING = read_yaml(Path(__file__).with_suffix(".yaml"))
 
@@ -126,7 +127,6 @@ def _query(sql: str, tables: Mapping[str, Mapping[str, object]]) -> Query:
 
 
 def _take(found: re.Match[str]) -> str:
-    """What is read."""
     key = " ".join(filter(None, ((found["function"] or "").lower(), found["any"] and "any", found["each"] and "each")))
     if not key:
         return "distinct" if found["distinct"] else "values"
@@ -164,11 +164,7 @@ def _where(text: str, scope: _Scope) -> tuple[str, Sequence[Where]]:
         pairs = [(">=", f"{int(found[2])}-01-01"), ("<", f"{int(found[2]) + 1}-01-01")]
     elif found := _AGO.fullmatch(text):
         pairs = [(found[2], Ago(found[3]))]
-    elif (found := _NESTED.fullmatch(text)) and (inner := _query(found[2].strip(), scope.tables)).take in (
-        "values",
-        "min",
-        "max",
-    ):
+    elif (found := _NESTED.fullmatch(text)) and (inner := _query(found[2].strip(), scope.tables)).take in _NESTING:
         pairs = [("in", inner)]
     else:
         raise Unreadable
@@ -188,7 +184,6 @@ def _literal(text: str) -> str:
 
 
 def _spelt(name: str, names: Mapping[str, object]) -> str:
-    """A name as the database has it."""
     for one in names:
         if one.lower() == name.lower():
             return one
@@ -273,6 +268,5 @@ def program(query: Query) -> str:
         results.append(variable if used[variable] == 1 else f"{variable}_{used[variable]}")
         lines.append(f"{results[-1]} = {name}({f'{table}, ' if name == 'GetValue' else ''}{argument!r})")
         table = results[-1] if name == "LoadDB" else table
-    return "\n".join(
-        [*lines, *(line.format(table=table, column=query.column) for line in _READING["cell"][query.take])]
-    )
+    lines += [line.format(table=table, column=query.column) for line in _READING["cell"][query.take]]
+    return "\n".join(lines)

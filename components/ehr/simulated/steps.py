@@ -103,10 +103,8 @@ def act(case: Case) -> Message:
         return case.prompt.refuse()
     past = [one for one in done(case.asked.messages) if one.name in WORKED]
     worked = [one for one in past if WORKED[one.name].match(one.saw or "")]
-    actions, results = (
-        choose_actions(case, [one.name for one in worked]),
-        [(one.saw or "").partition(_CUT)[0] for one in worked],
-    )
+    actions = choose_actions(case, [one.name for one in worked])
+    results = [(one.saw or "").partition(_CUT)[0] for one in worked]
     if not actions:
         return said(_NO_ACTIONS)
     if len(results) >= len(actions):

@@ -1,6 +1,6 @@
 import pytest
 
-from components.cab.datasets.cab import paths_of, record_sample
+from components.cab.datasets.cab import record_sample
 from components.core.errors import ConfigError
 from components.files.rows import Row
 from tests.components.cab_files import database, png, without, write
@@ -90,8 +90,9 @@ def test_files_are_attached_by_short_names(tmp_path):
     )
     assert (sample.strata["database"], sample.cluster) == ("mimic_iii", None)
     record = {**CHOICE, "upload_files": ["documents/p1"], "images": ["images/x/source.png"]}
-    assert read(record, "longhalt", tmp_path).problem.inputs == {"image": "source.png", "upload_files": "p1"}
-    assert paths_of(Row("r", record), tmp_path) == [tmp_path / "images/x/source.png", tmp_path / "documents/p1"]
+    sample = read(record, "longhalt", tmp_path)
+    assert sample.problem.inputs == {"image": "source.png", "upload_files": "p1"}
+    assert set(sample.files.values()) == {str(tmp_path / "images/x/source.png"), str(tmp_path / "documents/p1")}
 
 
 def test_database_of_another_name_has_its_task_s_dialect_or_none(tmp_path):
