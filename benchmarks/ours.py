@@ -22,7 +22,7 @@ from components.panel.scorer import Panel
 from components.scorers.choice import Choice
 from runner.episode.budget import Budget
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
 from runner.job.execute import Execution, Outcome
 from runner.storage import records
@@ -52,7 +52,7 @@ def panel_parts() -> Parts:
 async def _play(model: Gateway, experiment: Parts, asked: list[Sample], folder: Path) -> tuple[Usage, Outcome]:
     models = {"main": model}
     warm = Door(models, None, run_seed=1)
-    trajectory, _ = await play(experiment, warm, asked.pop(), 0)  # imports, templates, prices, a connection
+    trajectory, _ = await run_episode(experiment, warm, asked.pop(), 0)  # imports, templates, prices, a connection
     assert trajectory.stop == "answered", trajectory.error
     gc.collect()
     gc.freeze()  # execute does so too: the libraries' objects are start-up
@@ -82,7 +82,7 @@ def _run(model: Gateway, experiment: Parts, asked: Sequence[Sample], uvloop: boo
 
     usage = run_loop(main(), uvloop)
     [outcome] = outcomes
-    return usage.figures(base) | {"errors": outcome.error_rate, "samples": outcome.played}
+    return usage.figures(base) | {"errors": outcome.error_rate, "samples": outcome.n_run}
 
 
 def http(url: str, samples: int, connections: int, uvloop: bool, transport: str = "direct") -> dict[str, Any]:

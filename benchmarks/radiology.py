@@ -101,7 +101,7 @@ def play(data: str, folder: str, condition: str, journal: bool) -> dict[str, Any
         every = max(1, len(samples) // 20)
 
         def beat(so_far: Outcome) -> None:
-            if so_far.played % every == 0:
+            if so_far.n_run % every == 0:
                 resident.append(resident_mb())
 
         with measured() as playing:
@@ -114,7 +114,7 @@ def play(data: str, folder: str, condition: str, journal: bool) -> dict[str, Any
         reduced = time.process_time() - started
     half = resident[len(resident) // 2 :] or [0.0]
     return whole.figures(base) | {
-        "samples": len(samples), "played": outcome.played, "calls": door.spent.calls, "replayed": door.replayed,
+        "samples": len(samples), "played": outcome.n_run, "calls": door.spent.calls, "replayed": door.replayed,
         "errors": outcome.error_rate, "play_wall": playing.wall, "play_cpu": playing.cpu, "metrics_cpu": reduced,
         "play_mb": playing.peak_mb - base, "grown_mb": max(half) - half[0],
         "records_mb": _size_mb(Path(folder) / "run"),

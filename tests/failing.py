@@ -10,7 +10,7 @@ from components.core.tools import NoState, Offer
 from components.core.traits import ToolTraits
 from components.core.types import Observation, Observed, Sample
 from components.radiology.toolset import Radiology
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from tests.golden.vectors import PAPER, dev
 from tests.parts import Rows, Speaker, door, parts
 
@@ -80,7 +80,7 @@ async def episode(condition: Any, replies: list[str], sample: Sample = SAMPLE, *
         given.pop("journal", None),
         {"run_seed": given.pop("seed", 0), "replay": given.pop("replay", False)},
     )
-    trajectory, _ = await play(parts(**given), door(Speaker(say), journal, **settings), sample, 0)
+    trajectory, _ = await run_episode(parts(**given), door(Speaker(say), journal, **settings), sample, 0)
     assert trajectory.stop == "answered", trajectory.error
     return trajectory
 

@@ -18,7 +18,7 @@ from components.grammars.code_block import CodeBlock
 from components.models.scripted import Scripted
 from components.sandbox import Limits, Sandbox
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
 from tests.parts import Intact
 
@@ -110,7 +110,7 @@ async def played(
         agent, Accept(), grammar or CodeBlock(), toolset(tools, **changes), Intact(), {"ehr": EhrScorer()},
         memory=memory_ or memory(),
     )  # fmt: skip
-    trajectory, scores = await play(parts, door, of or sample(), 0)
+    trajectory, scores = await run_episode(parts, door, of or sample(), 0)
     assert trajectory.stop != "error", trajectory.error
     return Played(trajectory, {score.name: score.value for score in scores}, model)
 

@@ -131,7 +131,7 @@ class Matched(Wrapping):
 
     async def solve(self, episode: Episode) -> Outcome:
         """The most frequent answer; of a tie the first."""
-        allowed = spent(await episode.beside(self.to), self.by)
+        allowed = spent(await episode.run_separately(self.to), self.by)
         votes: list[Vote] = []
         more = 1
         while more > 0:

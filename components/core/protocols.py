@@ -212,7 +212,7 @@ class Episode(Protocol):
     def remark(self, **facts: Any) -> None:
         """Write JSON facts to the newest step of this branch, for readers (``label``) and scorers."""
 
-    async def beside(self, agent: Agent) -> Trajectory:
+    async def run_separately(self, agent: Agent) -> Trajectory:
         """What another agent does on this sample in an episode of its own, not charged here."""
 
     async def control(self, name: str, /, **arguments: Any) -> Observation:

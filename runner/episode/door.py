@@ -46,7 +46,7 @@ class Door:
         self.spent = Spent()
         self.answered_by: set[tuple[str, str]] = set()  # role, and the name of the model as its server reports it
         self.replayed = 0  # calls that the journal answered, or the same call in flight
-        self.beside = 0  # calls in separate episodes of other agents (``Episode.beside``)
+        self.separate_calls = 0  # calls in separate episodes of other agents (``Episode.run_separately``)
         self._in_flight: InFlight = {} if in_flight is None else in_flight
         self._heads = {role: (model.identity + "\0").encode() for role, model in models.items()}
 

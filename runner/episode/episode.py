@@ -39,7 +39,7 @@ from runner.storage.disk import Unwritable
 _FILE = re.compile(r'File "[^"]*?(?:((?:components|runner)/[^"]+)|([^"/]+))"')
 
 
-async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Trajectory, list[Score]]:
+async def run_episode(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Trajectory, list[Score]]:
     """Run and score one sample; what ended in ``error`` is not scored. Raises RunLimitReached, Unwritable."""
     trajectory = Trajectory()
 
@@ -194,12 +194,12 @@ class Episode(Branch):
         shares = self.attempt.shares(len(names))
         return [self.branch(name, "fresh", sampling, None, one) for name, one in zip(names, shares, strict=True)]
 
-    async def beside(self, agent: Agent) -> Trajectory:
+    async def run_separately(self, agent: Agent) -> Trajectory:
         """The trajectory of another agent on this sample in a separate episode, not charged here."""
         shared, trajectory = self.shared, Trajectory()
         parts = replace(shared.parts, agent=agent)
         await solve(Shared(parts, shared.door, shared.sample, shared.epoch, trajectory))
-        shared.door.beside += len(trajectory.steps)
+        shared.door.separate_calls += len(trajectory.steps)
         return trajectory
 
     async def correct(self, outcome: Answer | Refusal | Failure) -> bool:

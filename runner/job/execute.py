@@ -13,7 +13,7 @@ from components.core.traits import MemoryTraits, ToolsetTraits, declared
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import shorten
-from runner.episode.episode import is_cancelled, play
+from runner.episode.episode import is_cancelled, run_episode
 from runner.episode.progress import Board, Progress
 from runner.episode.shared import Parts
 from runner.job.shared_resources import Lease, StopRule
@@ -31,13 +31,13 @@ class Outcome:
     records: list[Record] = field(default_factory=list)
     stopped: str | None = None
     halted: str | None = None
-    played: int = 0
+    n_run: int = 0
     errored: int = 0
 
     def add(self, record: Record) -> None:
         """One more sample was run."""
         self.records.append(slim(record))
-        self.played += 1
+        self.n_run += 1
         self.errored += record["stop"] == "error"
 
     @property
@@ -100,7 +100,7 @@ class Execution:
             try:
                 async with self.lease or contextlib.nullcontext():
                     started = time.monotonic()
-                    trajectory, scores = await play(self.parts, self.door, sample, epoch)
+                    trajectory, scores = await run_episode(self.parts, self.door, sample, epoch)
                     seconds = time.monotonic() - started
             except RunLimitReached as limit:
                 outcome.stopped = str(limit)

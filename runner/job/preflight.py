@@ -20,7 +20,7 @@ from components.core.traits import ModelTraits, declared
 from components.core.types import CONTEXT_LENGTH, Trajectory
 from components.core.usage import usage_of
 from runner.episode.budget import Spent
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.progress import clock
 from runner.experiment.experiment import study
 from runner.job.prepare import Job
@@ -66,7 +66,7 @@ async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
             async def run(place: int) -> None:
                 async with lease:
                     started = time.monotonic()
-                    trajectory, _ = await play(shared.parts, door, shared.samples[place], 0)
+                    trajectory, _ = await run_episode(shared.parts, door, shared.samples[place], 0)
                     pilot.add(trajectory, time.monotonic() - started)
 
             rng, n = Random(f"{experiment.seed}/preflight"), len(experiment.samples)

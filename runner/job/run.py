@@ -163,7 +163,7 @@ def _session(door: Door) -> Session:
     return {
         "sent": spent.calls,
         "from_journal": door.replayed,
-        "beside": door.beside,
+        "beside": door.separate_calls,
         "answered_by": answered_by,
         "usd": None if spent.unpriced else spent.usd,
         "input_tokens": None if spent.unreported else spent.input_tokens,

@@ -17,7 +17,7 @@ from components.core.traits import Requirements, declared
 from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Privacy, Problem, Refusal, Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import consults, deciding_value
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.progress import Progress
 from runner.episode.shared import Parts
 from runner.experiment.experiment import Experiment, clean, declared_scores, study
@@ -59,7 +59,7 @@ class Practice:
         solver = Solver(solve, Requirements(tools=own.tools, only_own_tools=own.only_own_tools))
         quick = {key: scorer for key, scorer in self.parts.scorers.items() if not consults(scorer)}  # grades cost
         parts = replace(self.parts, agent=solver, memory=memory, scorers=quick)
-        trajectory, scores = await play(parts, self.door, sample, epoch)
+        trajectory, scores = await run_episode(parts, self.door, sample, epoch)
         if trajectory.stop == "error":
             *_, last = ["it broke off", *(trajectory.error or "").strip().splitlines()]
             raise ModelError(f"{self.what} {name!r}: {last}", "training")

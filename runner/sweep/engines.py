@@ -24,7 +24,7 @@ from components.core.errors import ConfigError
 from runner.config.build import check
 from runner.storage import manifest
 from runner.storage.resume import written
-from runner.sweep.remote_job import Ends, Engine, JobResult, ProcessDied, RemoteJob, play
+from runner.sweep.remote_job import Ends, Engine, JobResult, ProcessDied, RemoteJob, run_remote_job
 
 _TOGETHER = 2  # deaths after which jobs are run one by one
 
@@ -52,7 +52,7 @@ def by_joblib(settings: Mapping[str, Any], queue: deque[RemoteJob]) -> Ends:
 
 
 def _play(order: RemoteJob) -> tuple[str, JobResult]:
-    return order.label, play(order)
+    return order.label, run_remote_job(order)
 
 
 _EVERY_SECONDS = 0.2
@@ -66,7 +66,7 @@ class Player:
 
     def __call__(self, order: RemoteJob) -> JobResult:
         """Run the job."""
-        return play(order)
+        return run_remote_job(order)
 
     def checkpoint(self, order: RemoteJob) -> Any:
         """The same job once more: its folder and the journal have what is finished."""
@@ -170,7 +170,7 @@ def by_ray(settings: RaySettings, queue: deque[RemoteJob]) -> Ends:
     from ray.exceptions import RayError
 
     memory = None if settings.memory_gb is None else int(settings.memory_gb * 2**30)
-    job = ray.remote(max_retries=0, num_cpus=settings.cpus, memory=memory)(play)
+    job = ray.remote(max_retries=0, num_cpus=settings.cpus, memory=memory)(run_remote_job)
     running: dict[Any, RemoteJob] = {}
     try:
         while queue or running:

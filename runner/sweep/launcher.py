@@ -85,11 +85,11 @@ class Sweeper(BasicSweeper):
             if not approved:
                 self.task.code = INTERRUPTED
                 return
-        self.play(plan, len(plan), spent)
+        self.run_jobs(plan, len(plan), spent)
         summarise(plan)
         self.task.code = exit_code(plan)
 
-    def play(self, plan: Sequence[Cell], jobs: int, spent: Spent) -> None:
+    def run_jobs(self, plan: Sequence[Cell], jobs: int, spent: Spent) -> None:
         """Run what is owed of these of so many jobs, and note how each ended."""
         owed = _owed(plan)
         if isinstance(self.launcher, Launcher):
@@ -161,7 +161,7 @@ class Launcher(HydraLauncher):
         """Run a job to its end, whatever that is; it has begun then, too."""
         from runner.job.run import run_job
 
-        async def play() -> int:
+        async def run_cell() -> int:
             if resources.is_endpoint_down(cell.cfg):
                 raise ConfigError("not begun: its model gave others errors")
             experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
@@ -169,7 +169,7 @@ class Launcher(HydraLauncher):
 
         self.context.callbacks.on_job_start(config=cell.config, task_function=self.task)
         try:
-            end = await end_of(cell.label, play())
+            end = await end_of(cell.label, run_cell())
         finally:
             begun.set()
             resources.finish(cell.label)

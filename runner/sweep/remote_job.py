@@ -116,7 +116,7 @@ def _share(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[
     return {**whole, "usd": None if usd is None else max(0.0, usd - spent.usd) / parts, "seconds": budget["seconds"]}
 
 
-def play(order: RemoteJob) -> JobResult:
+def run_remote_job(order: RemoteJob) -> JobResult:
     """Run a job to its end, whatever that is: nothing that it raises may stop the others, but for signals."""
     from runner.job.run import run_job
 

@@ -149,7 +149,7 @@ class Searcher(Sweeper):
         budget = Budget(**good[0].cfg["budget"]["run"]) if good else Budget()
         if run.pruner is not None and (best := study.best):
             run.pruner.best = metrics_of(run.plan[best[0]].folder)[run.pruner.metric]
-        self.play(good, study.wanted, run.spent)
+        self.run_jobs(good, study.wanted, run.spent)
         _check_objectives(study, run.search, good)
         reported = [_report(study, run, number, cell) for number, cell in cells.items()]
         trials = study.trials

@@ -18,7 +18,7 @@ from components.conditions.wrong_results import Contradictory, Noisy, Stale
 from components.faults.marks import changed_cards
 from components.faults.wrapping import Faulty
 from components.radiology.imperfect import Imperfect
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.experiment.experiment import Experiment
 from tests.composing import build, composing
 from tests.failing import kinds
@@ -66,7 +66,7 @@ async def played(experiment: Experiment, fault: Any, model: Any) -> list[Any]:
     """What came of all calls, sample by sample: at once where the model is late."""
     parts = replace(experiment.parts, condition=Both(experiment.parts.condition, fault))
     one_by_one, through = model is experiment.models["main"], door(model)
-    episodes = [play(parts, through, sample, 0) for sample in experiment.samples]
+    episodes = [run_episode(parts, through, sample, 0) for sample in experiment.samples]
     done = [await one for one in episodes] if one_by_one else await asyncio.gather(*episodes)
     assert {trajectory.stop for trajectory, _ in done}.isdisjoint({"error"}), [one.error for one, _ in done]
     return [
@@ -115,6 +115,6 @@ async def test_who_chooses_the_better_of_imperfect_tools_is_right_more_often():
         runs = [build(OmegaConf.to_container(compose("config", one), resolve=True)) for one in words]
     right = []
     for run in runs:
-        done = [await play(run.parts, door(run.models["main"]), sample, 0) for sample in run.samples]
+        done = [await run_episode(run.parts, door(run.models["main"]), sample, 0) for sample in run.samples]
         right.append(fmean(score.value for _, scores in done for score in scores if score.name == "faults/right"))
     assert right[0] > right[1] + 0.03

@@ -22,7 +22,7 @@ from components.radiology.toolset import RadiologyTool
 from runner.config.build import construct
 from runner.episode.budget import Budget
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
 from tests.golden.vectors import PAPER
 from tests.simulated import simulated
@@ -107,7 +107,7 @@ async def episodes(house: Parts, given: Sequence[Sample], seed: int = 0, **rates
     door = Door({"main": model}, None, run_seed=seed)
     found = []
     for sample in given:
-        trajectory, scores = await play(house, door, sample, 0)
+        trajectory, scores = await run_episode(house, door, sample, 0)
         assert trajectory.stop != "error", trajectory.error
         found.append(Played(sample, trajectory, {score.name: score for score in scores}))
     return found

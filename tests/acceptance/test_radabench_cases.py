@@ -14,7 +14,7 @@ from components.core.types import Sample, Score, Trajectory
 from components.models.scripted import Scripted
 from runner.episode.budget import Budget, BudgetPool
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
 from runner.storage.journal import Journal
 from tests.acceptance.test_radabench import parts, samples
@@ -64,7 +64,7 @@ async def replayed(
     for replay in (False, True):
         with Journal(folder) as journal:
             door = Door({"main": model}, journal, run_seed=0, budget_pool=BudgetPool(Budget()), replay=replay)
-            played.append(await play(house, door, sample, 0))
+            played.append(await run_episode(house, door, sample, 0))
     (first, scores), (second, again) = played
     assert len(model.requests) == len(first.steps)
     assert [step.reply for step in first.steps] == [step.reply for step in second.steps]

@@ -20,7 +20,7 @@ from components.models.scripted import Scripted
 from components.radiology.tasks import REFUSAL_FIELDS
 from runner.episode.budget import Budget
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
 
 FOLDER = Path(__file__).parent / "dialogues"
@@ -125,7 +125,7 @@ def perform():
         door = Door({"main": model}, None, run_seed=0)
         parts = Parts(agent, Accept(), grammar, desk, AsItIs(), budget=Budget(steps=steps))
         sample = given if isinstance(given, Sample) else Sample(given, target=None)
-        trajectory, _ = await play(parts, door, sample, 0)
+        trajectory, _ = await run_episode(parts, door, sample, 0)
         assert trajectory.stop != "error", trajectory.error
         return Played(trajectory, model)
 

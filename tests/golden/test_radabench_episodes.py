@@ -23,7 +23,7 @@ from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE
 from components.radiology.toolset import Radiology
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
 from tests.golden import vectors as vectors_module
 from tests.golden.test_radabench_metrics import LABELS, SCORERS, STOPS, cases, check
@@ -87,7 +87,7 @@ async def played(unit: Unit) -> Episode:
     model = Scripted(say)
     door = Door({"main": model}, None, run_seed=0)
     parts = Parts(Radagent(CODE), Accept(), XmlCall(), Radiology(CODE), given, {s.__name__: s(CODE) for s in SCORERS})
-    episode.trajectory, scores = await play(parts, door, episode.sample, 0)
+    episode.trajectory, scores = await run_episode(parts, door, episode.sample, 0)
     assert episode.trajectory.error is None or episode.trajectory.stop == "failed", episode.trajectory.error
     assert not [line for left in lines.values() for line in left if line is not None], f"unasked: {lines}"
     assert {score.name for score in scores} > {*LABELS.values()}

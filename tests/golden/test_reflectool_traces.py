@@ -30,7 +30,7 @@ from components.text.structured import array_in, object_in
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select
 from runner.episode.door import Door
-from runner.episode.episode import Episode, play
+from runner.episode.episode import Episode, run_episode
 from runner.episode.shared import Parts, Shared
 from runner.learning.stage_context import Practice
 from tests.parts import Intact
@@ -216,7 +216,7 @@ async def test_episode_trace(case):
     }  # fmt: skip
     checks = verifier(case) if case["agent"] == "reflectool" else Accept()
     parts, door, model, box = table(agents[case["agent"]], case["llm_replies"], checks)
-    trajectory, _ = await play(parts, door, Sample(Problem("p", "q"), None), 0)
+    trajectory, _ = await run_episode(parts, door, Sample(Problem("p", "q"), None), 0)
     expected = case["expected"]
     trials = 1 + expected["previous_trials"]
     branch = "main" if trials == 1 else f"trial/{trials}"

@@ -15,7 +15,7 @@ from components.core.types import Sample
 from components.ehr.metadata import metadata
 from components.models.scripted import Scripted
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
 from runner.experiment.parts import below, build_parts, named_parts
 from runner.job.execute import Execution, Outcome
@@ -57,7 +57,7 @@ async def asked(given: Parts, sample: Sample) -> Mapping[str, Sequence[str]]:
     """What the model was asked on a sample by purpose, each request as one text; its replies end each step at once."""
     reply = "Finish[1]" if getattr(given.agent, "prompts", "") in STEPS else "```sql\nselect 1\n```\nTERMINATE"
     model = Scripted(lambda request: reply)
-    trajectory, _ = await play(given, Door({"main": model}, None, run_seed=0), sample, 0)
+    trajectory, _ = await run_episode(given, Door({"main": model}, None, run_seed=0), sample, 0)
     assert trajectory.stop != "error", trajectory.error
     found: dict[str, list[str]] = {}
     for request in model.requests:

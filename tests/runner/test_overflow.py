@@ -9,7 +9,7 @@ from components.core.messages import Completion, Message, Usage
 from components.core.traits import ScorerTraits
 from components.core.types import Answer, Score
 from runner.episode.budget import Budget
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.job.execute import Execution, Outcome
 from runner.results.metrics import overflow_line, summarise
 from runner.results.pairs import value_of
@@ -33,7 +33,7 @@ def too_long(limit=1):
 
 
 async def played(model, **changes):
-    return await play(parts(**changes), door(model), SAMPLES[0], 0)
+    return await run_episode(parts(**changes), door(model), SAMPLES[0], 0)
 
 
 async def test_the_episode_has_failed_and_is_scored_as_any_other_failure():
@@ -96,28 +96,28 @@ class Cut(Speaker):
 
 async def test_a_reply_that_the_window_cuts_off_is_paid_and_recorded_and_is_not_an_answer():
     at = door(Cut(lambda request: ""))
-    trajectory, scores = await play(parts(), at, SAMPLES[0], 0)
+    trajectory, scores = await run_episode(parts(), at, SAMPLES[0], 0)
     assert (trajectory.failure, trajectory.answer, scores[0].value) == ("context_length", None, 0.0)
     assert [step.finish for step in trajectory.steps] == [CUT_OFF] and at.spent.usd == 0.5
 
 
 async def test_a_strict_replay_fails_in_the_same_place_and_nobody_else_is_kept_from_asking(tmp_path):
     with Journal(tmp_path) as journal:
-        first = await play(parts(), door(Speaker(too_long(3)), journal), SAMPLES[0], 0)
+        first = await run_episode(parts(), door(Speaker(too_long(3)), journal), SAMPLES[0], 0)
     with Journal(tmp_path) as journal:
         larger = Speaker(lambda request: "answer 0" if len(request.messages) > 3 else "no call is asked again")
-        replayed = await play(parts(), door(larger, journal, replay=True), SAMPLES[0], 0)
+        replayed = await run_episode(parts(), door(larger, journal, replay=True), SAMPLES[0], 0)
         assert (replayed[0].failure, replayed[0].error) == (first[0].failure, first[0].error) and not larger.asked
         assert [step.reply for step in replayed[0].steps] == [step.reply for step in first[0].steps]
-        again, _ = await play(parts(), door(larger, journal), SAMPLES[0], 0)
+        again, _ = await run_episode(parts(), door(larger, journal), SAMPLES[0], 0)
         assert (again.stop, again.answer, len(larger.asked)) == ("answered", "answer 0", 1)
 
 
 async def test_a_strict_replay_still_names_what_was_never_asked(tmp_path):
     with Journal(tmp_path) as journal:
-        await play(parts(), door(Speaker(too_long(3)), journal), SAMPLES[0], 0)
+        await run_episode(parts(), door(Speaker(too_long(3)), journal), SAMPLES[0], 0)
         with pytest.raises(ConfigError, match="no call was recorded for this sample"):
-            await play(parts(), door(Speaker(too_long(3)), journal, replay=True), SAMPLES[1], 0)
+            await run_episode(parts(), door(Speaker(too_long(3)), journal, replay=True), SAMPLES[1], 0)
 
 
 async def run(folder, model):

@@ -14,7 +14,7 @@ from components.verifiers.reflect import Reflect
 from runner.config.build import construct
 from runner.config.catalogue import CONF
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from tests.acceptance.test_radabench import parts, samples
 from tests.components.models.conftest import serving_chat
 from tests.composing import composing
@@ -87,7 +87,7 @@ async def test_under_the_published_code_no_request_has_a_temperature_but_the_use
                 parts(cfg.profile.name, "baseline"),
                 agent=Radagent(switches, strategies=strategies, reflector=Reflect()),
             )
-            await play(house, Door({"main": model}, None, run_seed=0), samples(cfg.profile.name)[0], 0)
+            await run_episode(house, Door({"main": model}, None, run_seed=0), samples(cfg.profile.name)[0], 0)
             await model.close()
             assert server.bodies and {body.get("temperature", None) for body in server.bodies} == {sent}
             assert all(("temperature" in body) == (sent is not None) for body in server.bodies)
@@ -111,7 +111,9 @@ async def test_the_trials_of_the_simulated_core_vary_and_come_again_the_same(hyd
     model.study([sample])
     plans = []
     for epoch in (0, 1, 2, 3, 4, 0):
-        trajectory, _ = await play(parts("code", "baseline"), Door({"main": model}, None, run_seed=0), sample, epoch)
+        trajectory, _ = await run_episode(
+            parts("code", "baseline"), Door({"main": model}, None, run_seed=0), sample, epoch
+        )
         plans.append(trajectory.steps[0].reply.text)
     assert len(set(plans)) > 1 and plans[0] == plans[-1]
 

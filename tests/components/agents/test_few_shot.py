@@ -11,7 +11,7 @@ from components.grammars.xml_call import XmlCall
 from components.memory.examples import ExampleMemory
 from components.models.scripted import Scripted
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
 from tests.components.conftest import AsItIs, Desk, Played
 
@@ -28,7 +28,7 @@ async def played(agent, problem, replies, memory=MEMORY):
     model = Scripted(replies)
     door = Door({"main": model}, None, run_seed=0)
     parts = Parts(agent, Accept(), XmlCall(), Desk(), AsItIs(), memory=memory)
-    trajectory, _ = await play(parts, door, Sample(problem, target="B"), 0)
+    trajectory, _ = await run_episode(parts, door, Sample(problem, target="B"), 0)
     assert trajectory.stop != "error", trajectory.error
     return Played(trajectory, model)
 

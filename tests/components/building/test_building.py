@@ -14,7 +14,7 @@ from components.core.tools import Offer
 from components.core.types import Action, Observation, Observed, Refusal
 from components.grammars.native_tools import NativeTools
 from components.sandbox import Sandbox
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, fenced
 from tests.parts import Rows, Speaker, door, parts
 
@@ -38,7 +38,7 @@ async def run(building, *replies, toolset=None, mode="code", **changes):
     model = Speaker(lambda request: left.pop(0))
     agent = ReAct(build_tools=mode, building=building)
     given = {"grammar": NativeTools(), "toolset": toolset or NoTools()} | changes
-    trajectory, _ = await play(parts(agent, **given), door(model), SAMPLE, 0)
+    trajectory, _ = await run_episode(parts(agent, **given), door(model), SAMPLE, 0)
     assert trajectory.stop != "error", trajectory.error
     return trajectory, model.asked
 
@@ -102,7 +102,7 @@ async def test_another_attempt_has_the_tool_that_an_earlier_one_built(building):
     model = Speaker(lambda request: left.pop(0))
     agent = Reflexion(build_tools="code", building=building)
     given = {"grammar": NativeTools(), "toolset": NoTools()}
-    trajectory, _ = await play(parts(agent, **given), door(model), SAMPLE, 0)
+    trajectory, _ = await run_episode(parts(agent, **given), door(model), SAMPLE, 0)
     assert (trajectory.stop, trajectory.answer) == ("answered", "80"), trajectory.error
     seen = {step.branch: step.observed[0].observation.text for step in trajectory.steps if step.observed}
     assert list(seen) == ["main", "trial/2"] and seen["trial/2"] == "80.0"

@@ -11,7 +11,7 @@ from runner.config.build import construct
 from runner.config.errors import ConfigErrors
 from runner.episode.budget import Attempt as Spends
 from runner.episode.budget import Budget
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from tests.attempts import Attempt, Echo
 from tests.panels import QUESTION, SAYS, Script, calls_needed, panel, votes
 from tests.parts import door
@@ -239,7 +239,9 @@ async def test_an_error_of_the_model_at_any_stage_ends_the_episode_unscored_and_
     attempt = Attempt(QUESTION, "A")
     _, model, _ = attempt.episode(Script((1, 0), {purpose: fail}), None, PLAIN)
     episode, _, _ = attempt.episode(Script(), None, PLAIN)
-    trajectory, scores = await play(replace(episode.shared.parts, agent=PLAIN), door(model), Sample(QUESTION, "A"), 0)
+    trajectory, scores = await run_episode(
+        replace(episode.shared.parts, agent=PLAIN), door(model), Sample(QUESTION, "A"), 0
+    )
     assert trajectory.stop == "error" and "server is gone" in trajectory.error and scores == []
     assert {step.purpose for step in trajectory.steps}.isdisjoint({purpose})
 

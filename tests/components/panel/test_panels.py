@@ -16,7 +16,7 @@ from components.radiology.toolset import Radiology
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
 from tests.components.cab.simulated.clinic import ALL, STEADY, Clinic, noting, of, served_alike
 from tests.components.ehr.simulated.chartroom import ChartRoom, each
@@ -155,7 +155,7 @@ async def test_radiology_is_answered_by_a_panel_too(tools, grammar):
     agent = panel(1, 1, expert_tools=tools, max_steps=30)
     parts = Parts(agent, Accept(), grammar, Radiology(PAPER), Baseline(PAPER))
     for sample in SAMPLES[:3]:
-        trajectory, _ = await play(parts, door, sample, 0)
+        trajectory, _ = await run_episode(parts, door, sample, 0)
         assert (trajectory.stop, trajectory.answer) == ("answered", sample.target["answer"]), trajectory.error
 
 

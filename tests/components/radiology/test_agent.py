@@ -24,7 +24,7 @@ from components.radiology.toolset import Radiology
 from components.stages.prompt_folder import Rules
 from components.verifiers.reflect import Reflect
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
 from tests.golden.vectors import CODE, PAPER, dev
 from tests.parts import Intact
@@ -311,7 +311,7 @@ async def test_each_part_may_have_a_model_of_its_own(study):
     agent = with_strategies("multi_agent", roles=Roles(planner=Role("big")))
     assert agent.requirements.models == ["big"]
     parts = Parts(agent, Accept(), XmlCall(), Room(PAPER), Intact())
-    trajectory, _ = await play(parts, Door(models, None, run_seed=0), study, 0)
+    trajectory, _ = await run_episode(parts, Door(models, None, run_seed=0), study, 0)
     assert (trajectory.stop, trajectory.answer) == ("answered", "It is a lung cancer.")
     assert [step.role for step in trajectory.steps] == ["big", "main", "main", "main", "concluder"]
 

@@ -7,7 +7,7 @@ from components.core.types import Observation, Observed, Problem, Refusal, Sampl
 from components.faults.marks import marked
 from components.radiology.execution import read
 from components.scorers.faults import NAMES, Faults, first_struck
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from tests.failing import INTACT, STUDY, Tools, episode, imaged
 from tests.failing import SAMPLE as ASKED
 from tests.golden.vectors import PAPER
@@ -118,7 +118,7 @@ async def test_it_is_scored_after_the_score_that_decides_wherever_it_stands():
     for answer, recovered in (("answer 0", 1.0), ("B", 0.0)):
         replies = iter([ECHO, answer])
         given = parts(toolset=Tools(), condition=Noisy(1.0), scorers={"faults": Faults(), "right": Right()})
-        _, found = await play(given, door(Speaker(lambda _, replies=replies: next(replies))), ASKED, 0)
+        _, found = await run_episode(given, door(Speaker(lambda _, replies=replies: next(replies))), ASKED, 0)
         values = {score.name: score.value for score in found}
         assert (values["score/right"], values["faults/recovery"]) == (recovered, recovered)
         assert next(iter(values)) == "score/right"

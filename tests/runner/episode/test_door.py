@@ -10,7 +10,7 @@ from components.core.messages import Message
 from components.core.types import Answer
 from runner.episode.budget import Budget
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.storage.journal import Journal
 from tests.parts import Rows, Speaker, door, parts
 
@@ -38,7 +38,7 @@ def journal(tmp_path):
 
 
 async def solve(model, journal, agent=None, sample=SAMPLES[0], epoch=0, **changes):
-    return (await play(parts(agent or Twice()), door(model, journal, **changes), sample, epoch))[0]
+    return (await run_episode(parts(agent or Twice()), door(model, journal, **changes), sample, epoch))[0]
 
 
 async def test_a_finished_call_is_never_asked_again(journal):
@@ -105,7 +105,7 @@ async def test_strict_replay_gives_the_same_and_names_the_first_difference(journ
 async def test_identical_calls_in_flight_are_made_once():
     model = Speaker(lambda r: "fixed", wait=0.05)
     shared = door(model)
-    both = await asyncio.gather(*(play(parts(Twice()), shared, SAMPLES[0], 0) for _ in range(2)))
+    both = await asyncio.gather(*(run_episode(parts(Twice()), shared, SAMPLES[0], 0) for _ in range(2)))
     assert len(model.asked) == 2
     assert both[0][0].answer == both[1][0].answer
 
@@ -119,20 +119,20 @@ async def test_a_call_in_flight_that_fails_fails_for_all_who_wait():
 
     model = Down(draw)
     shared = door(model)
-    both = await asyncio.gather(*(play(parts(Twice()), shared, SAMPLES[0], 0) for _ in range(2)))
+    both = await asyncio.gather(*(run_episode(parts(Twice()), shared, SAMPLES[0], 0) for _ in range(2)))
     assert [t.stop for t, _ in both] == ["error", "error"] and len(model.asked) == 1
 
 
 async def test_the_runs_budget_stops_before_a_call_is_sent_and_replayed_calls_are_free(journal):
     model = Speaker(draw)
     limited = door(model, journal, budget=Budget(calls=3))
-    await play(parts(Twice()), limited, SAMPLES[0], 0)
+    await run_episode(parts(Twice()), limited, SAMPLES[0], 0)
     with pytest.raises(RunLimitReached, match=r"budget\.run\.calls=3"):
-        await play(parts(Twice()), limited, SAMPLES[1], 0)
+        await run_episode(parts(Twice()), limited, SAMPLES[1], 0)
     assert len(model.asked) == 3
     fresh = door(model, journal, budget=Budget(calls=1))
-    await play(parts(Twice()), fresh, SAMPLES[0], 0)
-    await play(parts(Twice()), fresh, SAMPLES[1], 0)
+    await run_episode(parts(Twice()), fresh, SAMPLES[0], 0)
+    await run_episode(parts(Twice()), fresh, SAMPLES[1], 0)
     assert len(model.asked) == 4 and fresh.spent.calls == 1
 
 
@@ -153,7 +153,7 @@ async def test_a_cancelled_call_is_asked_anew_by_those_who_wait():
     shared = door(model)
     impatient = parts(Same(), budget=Budget(seconds=0.01))
     first, second = await asyncio.gather(
-        play(impatient, shared, SAMPLES[0], 0), play(parts(Same()), shared, SAMPLES[1], 0)
+        run_episode(impatient, shared, SAMPLES[0], 0), run_episode(parts(Same()), shared, SAMPLES[1], 0)
     )
     assert (first[0].stop, second[0].stop, second[0].answer) == ("limit", "answered", "fixed")
 
@@ -162,7 +162,7 @@ async def test_a_budget_of_money_holds_before_anybody_knows_a_price():
     """Twenty samples begin at once; the first call that comes back says what one takes."""
     model = Speaker(lambda r: "x", wait=0.01, price=1.0)
     shared = door(model, budget=Budget(usd=3.0))
-    ended = await asyncio.gather(*(play(parts(Twice()), shared, Rows(20).load("test")[n], 0) for n in range(20)),
+    ended = await asyncio.gather(*(run_episode(parts(Twice()), shared, Rows(20).load("test")[n], 0) for n in range(20)),
                                  return_exceptions=True)  # fmt: skip
     assert sum(isinstance(one, RunLimitReached) for one in ended) >= 18
     assert len(model.asked) == 3
@@ -178,5 +178,5 @@ async def test_who_waits_for_a_first_price_asks_when_that_call_fails():
         return reply
 
     shared = door(Speaker(say, wait=0.01, price=1.0), budget=Budget(usd=9.0))
-    first, second = await asyncio.gather(*(play(parts(Twice()), shared, sample, 0) for sample in SAMPLES[:2]))
+    first, second = await asyncio.gather(*(run_episode(parts(Twice()), shared, sample, 0) for sample in SAMPLES[:2]))
     assert (first[0].stop, second[0].stop) == ("error", "answered")

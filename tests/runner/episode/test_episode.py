@@ -11,7 +11,7 @@ from components.core.messages import Message, Sampling, ToolSpec
 from components.core.traits import ToolTraits
 from components.core.types import Answer, Failure, Observation
 from runner.episode.budget import Budget
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from tests.parts import Kit, Rows, Speaker, door, parts
 from tests.table import each_row
 
@@ -24,7 +24,7 @@ def scripted(*replies):
 
 
 async def run(model, agent=None, **changes):
-    trajectory, scores = await play(parts(agent, **changes), door(model), SAMPLE, 0)
+    trajectory, scores = await run_episode(parts(agent, **changes), door(model), SAMPLE, 0)
     return trajectory, scores
 
 
@@ -383,7 +383,7 @@ async def test_what_an_external_tool_said_is_journalled_failures_too(blocking):
     seen = []
     for replay in (False, True):
         model = Speaker(lambda r: "call web {}" if len(r.messages) < 5 else "answer 0")
-        trajectory, _ = await play(parts(toolset=kit), door(model, journal, replay=replay), SAMPLE, 0)
+        trajectory, _ = await run_episode(parts(toolset=kit), door(model, journal, replay=replay), SAMPLE, 0)
         assert trajectory.stop == "answered", trajectory.error
         seen.append([(o.observation, o.error) for s in trajectory.steps for o in s.observed])
     assert seen[0] == seen[1] and len(calls) == 2
@@ -407,7 +407,7 @@ async def test_another_version_of_an_external_tool_is_asked_anew():
     journal, texts = Memory(), []
     for identity in ("2025", "2026", "2025"):
         model = Speaker(lambda r: "call web {}" if len(r.messages) < 3 else "answer 0")
-        trajectory, _ = await play(parts(toolset=Kit(Corpus(identity))), door(model, journal), SAMPLE, 0)
+        trajectory, _ = await run_episode(parts(toolset=Kit(Corpus(identity))), door(model, journal), SAMPLE, 0)
         texts.append(trajectory.steps[0].observed[0].observation.text)
     assert texts == ["2025", "2026", "2025"]
 
@@ -496,7 +496,7 @@ class Besides:
     """Lets another agent play, then answers how many steps that took."""
 
     async def solve(self, episode):
-        beside = await episode.beside(Several())
+        beside = await episode.run_separately(Several())
         await episode.ask([Message("user", "mine")], "answer")
         return Answer(f"{beside.stop} {len(beside.steps)}")
 

@@ -77,14 +77,14 @@ async def test_resume_plays_only_what_is_missing_or_errored(tmp_path):
             return await super().generate(request)
 
     first = await run(tmp_path, Flaky(say))
-    assert first.error_rate == pytest.approx(2 / 6) and first.played == 6
+    assert first.error_rate == pytest.approx(2 / 6) and first.n_run == 6
     model = Speaker(say)
     second = await run(tmp_path, model)
-    assert second.played == 2 and second.error_rate == 0
+    assert second.n_run == 2 and second.error_rate == 0
     assert {r.sample_id for r in model.asked} == {"q1", "q4"}
     assert sorted(r["sample_id"] for r in read(tmp_path)) == [f"q{n}" for n in range(6)]
     third = await run(tmp_path, model)
-    assert third.played == 0 and len(third.records) == 6
+    assert third.n_run == 0 and len(third.records) == 6
 
 
 async def test_the_runs_budget_leaves_whole_records_and_says_so(tmp_path):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runner.episode.budget import Spent
-from runner.sweep.remote_job import play, spent_since
+from runner.sweep.remote_job import run_remote_job, spent_since
 from tests.runner.sweep.deadly import asked, furnish, orders
 
 
@@ -37,7 +37,7 @@ def test_no_budget_has_no_parts(three):
 
 def test_a_job_says_its_exit_code_and_prints_nothing_itself(home, three, capsys):
     order = three()[0]
-    ended = play(order)
+    ended = run_remote_job(order)
     assert (ended.code, ended.error) == (0, "")
     assert "a: Status complete: 6 of 6 episodes finished" in ended.said
     assert capsys.readouterr().out == ""
@@ -46,25 +46,25 @@ def test_a_job_says_its_exit_code_and_prints_nothing_itself(home, three, capsys)
 
 def test_a_process_begun_again_has_what_the_dead_one_left_of_its_part(home, three):
     order = three(calls=12)[0]
-    assert play(order).code == 3
+    assert run_remote_job(order).code == 3
     assert len(asked(home)) == 4
     assert spent_since(order).calls == 4
-    assert play(order).code == 3  # begun again: all of its part is gone
+    assert run_remote_job(order).code == 3  # begun again: all of its part is gone
     assert len(asked(home)) == 4
-    assert play(three(calls=12)[0]).code == 0  # the command given again has the whole budget again
+    assert run_remote_job(three(calls=12)[0]).code == 0  # the command given again has the whole budget again
 
 
 def test_what_the_journal_answers_is_not_taken(home, three):
     order = three(calls=30)[0]
     order = replace(order, cfg={**order.cfg, "run": {**order.cfg["run"], "journal": "journal"}})
-    assert play(order).spent.calls == 6
-    again = play(replace(order, folder=order.folder.with_name("again")))
+    assert run_remote_job(order).spent.calls == 6
+    again = run_remote_job(replace(order, folder=order.folder.with_name("again")))
     assert (again.code, again.spent.calls, len(asked(home))) == (0, 0, 6)
 
 
 def test_time_that_is_over_is_over_in_every_process(three):
     order = three(seconds=60.0)[0]
-    assert play(replace(order, until=order.until - 61)).code == 3
+    assert run_remote_job(replace(order, until=order.until - 61)).code == 3
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_whatever_a_job_raises_stops_no_other(home, three, finding, said):
     parts.write_text(parts.read_text().replace("if self.breaks:", f"raise {finding}\n        if self.breaks:"))
     for name in [name for name in sys.modules if name.startswith("mine")]:
         del sys.modules[name]
-    ended = play(order)
+    ended = run_remote_job(order)
     assert (ended.code, ended.error) == (1, said)
 
 
@@ -93,7 +93,7 @@ def test_a_job_that_is_told_to_leave_ends_like_an_interrupted_one(home, three, n
     before = signal.signal(number, lambda *_: sys.exit(7))
     try:
         with pytest.raises(SystemExit) as left:
-            play(order)
+            run_remote_job(order)
     finally:
         signal.signal(number, before)
     assert left.value.code == 7

@@ -23,7 +23,7 @@ from components.models.simulated.serve import Server
 from components.stages.optimize import Optimize
 from runner.config.build import construct
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
 from runner.learning.stage_context import Practice
 from runner.serve import model_of
@@ -83,7 +83,7 @@ class Clinic:
         """Each trajectory with its strict score; none may end in an error."""
         door, parts, played = self.door(samples, kind), self.parts(), []
         for sample in samples:
-            trajectory, scores = await play(parts, door, sample, 0)
+            trajectory, scores = await run_episode(parts, door, sample, 0)
             assert trajectory.stop != "error", trajectory.error
             played.append((trajectory, next(s.value for s in scores if s.name == "score/strict") or 0.0))
         return played

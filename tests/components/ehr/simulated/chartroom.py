@@ -32,7 +32,7 @@ from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
 from components.stages.collect import Solve
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
 from runner.learning.stage_context import Practice
 from tests.simulated import asked, simulated
@@ -141,7 +141,7 @@ class ChartRoom:
         """Each trajectory with its strict score; none may end in an error."""
         door, parts, played = self.door(kind), self.parts(), []
         for sample in samples:
-            trajectory, scores = await play(parts, door, sample, 0)
+            trajectory, scores = await run_episode(parts, door, sample, 0)
             assert trajectory.stop != "error", trajectory.error
             played.append((trajectory, next(s.value for s in scores if s.name == "score/strict") or 0.0))
         return played

@@ -11,7 +11,7 @@ from components.grammars.bracket_json import BracketJson, BracketText
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from runner.episode.budget import Budget
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from tests.parts import Right, door, parts
 from tests.simulated import core, simulated
 from tests.table import each_row
@@ -71,7 +71,7 @@ async def test_a_new_agent_calls_a_new_tool_and_answers(agent, grammar):
     model = simulated(competence=1.0, malformed_rate=0.0)
     model.study([SAMPLE])
     given = parts(agent, grammar=grammar, toolset=Shelf(), scorers={"right": Right()}, budget=Budget(steps=9))
-    trajectory, _ = await play(given, door(model), SAMPLE, 0)
+    trajectory, _ = await run_episode(given, door(model), SAMPLE, 0)
     assert trajectory.stop == "answered", trajectory.error
     assert [one.call.name for step in trajectory.steps for one in step.observed] == ["Lexicon"]
     assert trajectory.answer is not None and trajectory.answer.splitlines()[-1] == "Answer: C"

@@ -16,7 +16,7 @@ from components.radiology.dataset import RadABench
 from components.radiology.toolset import Radiology
 from runner.episode.budget import Budget
 from runner.episode.door import Door
-from runner.episode.episode import play
+from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
 from tests.golden.vectors import PAPER
 from tests.simulated import simulated
@@ -52,7 +52,7 @@ def perform() -> Callable[..., Any]:
         )  # fmt: skip
         found: list[Trajectory] = []
         for sample in given:
-            trajectory, _ = await play(parts, door, sample, 0)
+            trajectory, _ = await run_episode(parts, door, sample, 0)
             assert trajectory.stop != "error", trajectory.error
             found.append(trajectory)
         return found
