@@ -1,5 +1,6 @@
 """The one live model: limits, retries, timeout and prices around two transports that give the same completions."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -15,7 +16,7 @@ from components.core.traits import ModelTraits
 from components.core.types import Privacy
 from components.models import endpoints
 from components.models.endpoints import Endpoint, PriceRow, Retired, configured_price
-from components.models.limits import Deadlines, Limiter, Minute, Retries, estimate
+from components.models.limits import Limiter, Minute, Retries, estimate
 from components.models.replies import Fault
 
 if TYPE_CHECKING:
@@ -91,7 +92,6 @@ class Gateway:
         requests, tokens = (Minute(n) if n else None for n in (self.requests_per_minute, self.tokens_per_minute))
         self._limiter = Limiter(self.max_connections, requests, tokens)
         self._retries = Retries(self.retries, f"{self.name} at {self._endpoint.address}")
-        self._deadlines = Deadlines(self.timeout_seconds)
         self._transport: OpenAIChat | LitellmChat | None = None  # opened when the first call needs it
         self._calls = self._failed = 0
         self.sampling = Sampling(self.temperature, self.top_p, self.max_tokens, extra=dict(self.extra))
@@ -156,7 +156,7 @@ class Gateway:
         ticket = await limiter.acquire(estimate(request) if self.tokens_per_minute else 0)
         tokens = None
         try:
-            with self._deadlines.watch():
+            async with asyncio.timeout(self.timeout_seconds):
                 completion = without_key(await self._opened().call(request), self._key)
             if (sent := completion.usage.input_tokens) is not None:
                 tokens = sent + (completion.usage.output_tokens or 0)

@@ -1,12 +1,11 @@
-"""Around a call to a model: how many at once and per minute, how long each, and how often it is tried again."""
+"""Around a call to a model: how many at once and per minute, and how often it is tried again."""
 
 import asyncio
 import logging
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from math import inf
 from typing import TypeVar
@@ -189,46 +188,6 @@ def estimate(request: Request) -> int:
     images = sum(isinstance(part, Image) for part in parts)
     letters = sum(len(message.text) for message in request.messages) + sum(len(tool.wire) for tool in request.tools)
     return letters // 4 + images * _IMAGE_TOKENS + (request.sampling.max_tokens or _REPLY_TOKENS)
-
-
-@dataclass(eq=False)
-class Deadlines:
-    """Calls under one timeout: one timer, for the oldest, serves all. One per call costs 7 % at 1,000 connections."""
-
-    seconds: float
-    _until: dict[asyncio.Task[object], float] = field(default_factory=dict, repr=False)
-    _timer: asyncio.TimerHandle | None = field(default=None, repr=False)
-
-    @contextmanager
-    def watch(self) -> Iterator[None]:
-        """Raise TimeoutError after ``seconds`` if the deadline, and nothing else, cancelled the current task."""
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        assert task is not None, "a model is called from within a task"
-        cancelling, self._until[task] = task.cancelling(), loop.time() + self.seconds
-        if self._timer is None:
-            self._timer = loop.call_at(self._until[task], self._sweep, loop)
-        try:
-            yield
-        except asyncio.CancelledError as error:
-            if task not in self._until and task.cancelling() <= cancelling + 1:
-                raise TimeoutError from error
-            raise
-        finally:
-            if self._until.pop(task, None) is None:  # it expired
-                task.uncancel()
-            if not self._until and self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-
-    def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._timer = None
-        now = loop.time() + 1e-3
-        for task, until in list(self._until.items()):
-            if until > now:
-                self._timer = loop.call_at(until, self._sweep, loop)
-                return
-            del self._until[task]
-            task.cancel()
 
 
 @dataclass(eq=False)
