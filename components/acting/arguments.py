@@ -2,9 +2,6 @@
 
 Source of the block ``<Reflection>``, in which a reply thinks before it acts: Zheng et al. 2024, arXiv 2412.09529; it
 holds ``<Candidates>``, ``<Reasoning>`` and ``<Constraints>``.
-
-Optional libraries import each other's parts (spaCy its plug-ins, these spaCy), and tools run in threads: two that
-import at the same time can end up with half-loaded modules. Hence one lock for all of them.
 """
 
 import re
@@ -19,7 +16,7 @@ from components.core.traits import innermost
 from components.core.types import Action
 
 LONGEST, LONGEST_ALONE = 20_000, 100_000  # characters of one of several arguments, of the only one
-LOADING = Lock()  # held while an optional library is imported and its model is built
+LOADING = Lock()  # for imports of optional libraries: in two threads at once they can end up half-loaded
 OPENS, CLOSES = "<Reflection>", "</Reflection>"
 _TAG = re.compile(r"</?\w+>")
 

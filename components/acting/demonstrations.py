@@ -1,10 +1,8 @@
 """Solved tasks and questions as they are shown to an agent: step by step, or as plans of actions.
 
-A prompt set holds solved tasks in its ``tasks.yaml``, each with its text (``task``) and its ``steps``: pairs of an
-action and what came back. Of solved questions of a database (``components.acting.solved``), what the memory holds as
-``actions`` is text: an action a line, in which ``#k`` stands for the result of the k-th one, and below it, as
-``Observation: ...``, what came back. Plans are shown without results; of what was done step by step, results are in the
-place of references.
+A prompt set holds solved tasks in its ``tasks.yaml``: ``task``, a text, and ``steps``, pairs of an action and what
+came back. ``actions`` of a solved question of a database are text: an action a line, in which ``#k`` is the result of
+the k-th one, and below it, as ``Observation: ...``, what came back. Step by step, results take the place of references.
 """
 
 import re
@@ -18,7 +16,7 @@ from annotated_types import MinLen
 from pydantic import BaseModel, StringConstraints, TypeAdapter, ValidationError
 
 from components.acting.action_lines import action_lines
-from components.acting.solved import SEEDS, SolvedQuestions, own_seeds, seeds_of
+from components.acting.solved import SEEDS, seeds_of
 from components.acting.tool_names import lasting_names, to_local
 from components.core.errors import ConfigError
 from components.core.protocols import Episode
@@ -77,11 +75,6 @@ def own_tasks(prompts: str) -> tuple[Demonstration, ...]:
             " {task, steps}, task a text and steps a list of pairs of texts: an action, as Name[...], and what came"
             " back"
         ) from None
-
-
-def fixed_demonstrations(prompts: str) -> Sequence[Demonstration]:
-    """The demonstrations of a prompt set: solved tasks, else solved questions of databases. Raises ConfigError."""
-    return own_tasks(prompts) or SolvedQuestions("", own_seeds(prompts)).search("")
 
 
 def solved_task(problem: str, steps: Chain, **data: Any) -> Demonstration:

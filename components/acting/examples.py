@@ -62,12 +62,11 @@ def as_examples(values: object, place: str) -> tuple[Example, ...]:
 
 def own_examples(prompts: str) -> tuple[Example, ...]:
     """The examples of a prompt set; those on yes, no or maybe also as decisions without letters. Raises ConfigError."""
-    prompt_set = load(prompts)
-    shown = as_examples(prompt_set.data("examples"), f"{prompts}/examples.yaml")
-    decisions = [one for one in shown if set(one.choices.values()) == {"yes", "no", "maybe"}]
+    shown = as_examples(load(prompts).data("examples"), f"{prompts}/examples.yaml")
     in_words = [
         replace(one, question=f"{one.question}\n{_DECIDE}", answer=one.choices[one.answer], choices={})
-        for one in decisions
+        for one in shown
+        if set(one.choices.values()) == {"yes", "no", "maybe"}
     ]
     return (*shown, *in_words)
 

@@ -1,11 +1,8 @@
 """What tools are known as: to whoever names them in a config, and from one task to the next.
 
-RadABench numbers its tools for every sample: TOOL3 is another tool in the next task. What is learnt about tools is
-kept under their category there, and under their name everywhere else.
-
-How often tools are used is counted over the committed actions of many episodes (Liao et al. 2024, arXiv 2410.17657,
-figure 5). Departures, where the article is silent: malformed and unknown actions are counted apart, and what a verifier
-proposed or tried and did not commit is not counted.
+RadABench numbers its tools for every sample, so what is learnt about tools is kept under their category there. Use is
+counted over the committed actions of many episodes (Liao et al. 2024, arXiv 2410.17657, figure 5). Departures, where
+the article is silent: malformed and unknown actions are counted apart, uncommitted proposals and trials are not.
 """
 
 import re

@@ -118,7 +118,7 @@ def fault(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> str:
         if name not in properties:
             return f"there is no parameter {name!r}; there are {', '.join(properties)}"
         if wrong := _wrong(properties[name], value):
-            return f"{name} is {_shown(value)}, which {wrong}"
+            return f"{name} is {shown(value, 200)}, which {wrong}"
     return ""
 
 
@@ -185,7 +185,7 @@ def _check(name: str, schema: Any, nested: bool = False) -> None:
     if not isinstance(values, list) or not values or ("enum" in schema and any(_wrong(others, one) for one in values)):
         raise _bad(f"{name}: enum must list the allowed values, all of type {schema['type']} and within its bounds")
     if "default" in schema and (wrong := _wrong(schema, schema["default"])):
-        raise _bad(f"{name}: the default is {_shown(schema['default'])}, which {wrong}")
+        raise _bad(f"{name}: the default is {shown(schema['default'], 200)}, which {wrong}")
 
 
 def _wrong(schema: Mapping[str, Any], value: Any) -> str:
@@ -196,7 +196,7 @@ def _wrong(schema: Mapping[str, Any], value: Any) -> str:
     if not is_finite(value) or (wanted == "integer" and value != int(value)):
         return f"is no {wanted}" if is_finite(value) else "is not finite"
     if "enum" in schema and value not in schema["enum"]:
-        return f"is none of {_shown(schema['enum'])}"
+        return f"is none of {shown(schema['enum'], 200)}"
     for bound, (fits, broken) in _BOUNDS.items() if found == "number" else ():
         if bound in schema and not fits(value, schema[bound]):
             return f"{broken} {schema[bound]}"
@@ -204,5 +204,6 @@ def _wrong(schema: Mapping[str, Any], value: Any) -> str:
     return next((f"has an item that {wrong}" for one in items if (wrong := _wrong(schema["items"], one))), "")
 
 
-def _shown(value: Any) -> str:
-    return json.dumps(value, default=str)[:200]
+def shown(value: Any, most: int = 300) -> str:
+    """A value as JSON, cut short."""
+    return json.dumps(value, default=str)[:most]

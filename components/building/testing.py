@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any
 
-from components.building.specification import Specification, fault, is_finite, is_plain, kind
+from components.building.specification import Specification, fault, is_finite, is_plain, kind, shown
 from components.core.errors import ModelError
 from components.sandbox import Library, Sandbox, SandboxError, Session
 
@@ -105,7 +105,7 @@ async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back
                 again = await outputs(code, spec.name, inputs[::-1], session)
                 for given, was, now in zip(inputs, first, again[::-1], strict=True):
                     if was != now and not wrong:
-                        found = f"for {_shown(given)} it gave {_shown(was)}, then {_shown(now)}"
+                        found = f"for {shown(given)} it gave {shown(was)}, then {shown(now)}"
                         wrong = f"it is not deterministic: {found}"
         except Broken as broken:
             wrong = str(broken)
@@ -118,21 +118,21 @@ def _errors(spec: Specification, runs: Sequence[tuple[Inputs, Result]], held_bac
     """The errors of the results; only the first one is certain."""
     for given, result in runs:
         if "error" in result:
-            yield f"for the valid input {_shown(given)} it raised {result['error']}"
+            yield f"for the valid input {shown(given)} it raised {result['error']}"
         elif not fits(found := result["output"], spec):
-            yield f"for the valid input {_shown(given)} it gave {_shown(found)}, which is no {spec.output}"
+            yield f"for the valid input {shown(given)} it gave {shown(found)}, which is no {spec.output}"
     for number, (example, (_, result)) in enumerate(zip(spec.examples, runs, strict=False)):
         if not is_close(found := result["output"], example.output):
-            expected = f"expected was {_shown(example.output)}"
+            expected = f"expected was {shown(example.output)}"
             if number >= len(spec.examples) - held_back:
                 expected = "which is wrong; this example was not shown"
-            yield f"for the input {_shown(example.input)} it gave {_shown(found)}, {expected}"
+            yield f"for the input {shown(example.input)} it gave {shown(found)}, {expected}"
     for name, schema in spec.properties.items():
         for given, was in runs if "default" in schema else ():
             full = {**given, name: schema["default"]}
             other = next((one for inputs, one in runs if name not in given and inputs == full), was)
             if other != was:
-                yield f"for {_shown(given)} it gave {_shown(was)}, with the default of {name} {_shown(other)}"
+                yield f"for {shown(given)} it gave {shown(was)}, with the default of {name} {shown(other)}"
 
 
 def fits(found: Any, spec: Specification) -> bool:
@@ -157,22 +157,18 @@ def is_close(found: Any, expected: Any) -> bool:
     return bool(found == expected)
 
 
-def _shown(value: Any) -> str:
-    return json.dumps(value, default=str)[:300]
-
-
 def trials(spec: Specification) -> Sequence[Mapping[str, Any]]:
     """At most 40 valid inputs that no example shows: those of the examples with one parameter changed or left out.
     Changed values are the ends of ranges, their middle, each allowed value and the default."""
-    shown = [one.input for one in spec.examples]
+    examples = [one.input for one in spec.examples]
     found: list[Mapping[str, Any]] = []
-    for base in shown:
+    for base in examples:
         for name, schema in spec.properties.items():
             changed: Iterator[Inputs] = ({**base, name: value} for value in _edges(schema))
             optional = name in base and name not in spec.required
             shorter = [{key: value for key, value in base.items() if key != name}] if optional else []
             for one in chain(changed, shorter):
-                if one not in (*shown, *found) and not fault(spec.parameters, one):
+                if one not in (*examples, *found) and not fault(spec.parameters, one):
                     found.append(one)
                 if len(found) == MOST:
                     return found

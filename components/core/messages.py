@@ -64,10 +64,8 @@ class Message:
     @cached_property
     def wire(self) -> bytes:
         """The message as chat-completions JSON."""
-        body: dict[str, Any] = {"role": self.role}
-        if isinstance(self.content, str):
-            body["content"] = self.content
-        else:
+        body: dict[str, Any] = {"role": self.role, "content": self.content}
+        if not isinstance(self.content, str):
             body["content"] = [
                 {"type": "text", "text": part}
                 if isinstance(part, str)

@@ -1,8 +1,7 @@
 """What must never be in an error text: keys, and what was asked.
 
-Providers echo both (a wrong key, the message they could not read), so their texts pass through here. Only what is known
-to be a key is hidden: the values of the variables that hold keys, authorization headers, what is assigned to the name
-of a secret, and tokens with a provider's prefix. Paths and digests stay, however random they look.
+Providers echo both. Only what is known to be a key is hidden: the values of variables that hold keys, authorization
+headers, what is assigned to the name of a secret, and tokens with a provider's prefix; paths and digests stay.
 """
 
 import os

@@ -15,8 +15,8 @@ from urllib.parse import unquote
 import orjson
 from annotated_types import Ge
 
-from components.acting.demonstrations import fixed_demonstrations, solved_task
-from components.acting.solved import TASKS
+from components.acting.demonstrations import own_tasks, solved_task
+from components.acting.solved import TASKS, SolvedQuestions, own_seeds
 from components.core.errors import ConfigError
 from components.core.learning import LEARNT, Stage
 from components.core.protocols import Memory
@@ -63,7 +63,9 @@ class Learnt:
 
     def open(self, folder: Path | None, digest: str) -> Memory:
         """Read what the switches show. Raises ConfigError for a folder that is not a memory."""
-        fixed = () if self.prompts is None else fixed_demonstrations(self.prompts)
+        fixed: Sequence[Demonstration] = ()
+        if self.prompts is not None:  # solved tasks, else solved questions of databases
+            fixed = own_tasks(self.prompts) or SolvedQuestions("", own_seeds(self.prompts)).search("")
         if not self.long_term and fixed:
             shown = orjson.dumps([[one.problem, one.solution] for one in fixed])
             digest = sha256(digest.encode() + shown).hexdigest()[:16]

@@ -8,7 +8,6 @@ import io
 import json
 import socket
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -29,9 +28,9 @@ _NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)
 
 @dataclass(eq=False)
 class OpenAIChat:
-    """Sends requests to one endpoint. It sets no timeout: see components.models.limits. ``seeded``: send the
-    request's seed. ``renames_max_tokens``: say ``max_completion_tokens``, which OpenAI's own endpoint requires and most
-    others do not know. ``connections`` counts sockets opened."""
+    """Sends requests to one endpoint; the gateway sets the timeout. ``seeded``: send the request's seed.
+    ``renames_max_tokens``: say ``max_completion_tokens``, which OpenAI's own endpoint requires and most others do not
+    know. ``connections`` counts sockets opened."""
 
     api_base: str
     model: str
@@ -75,8 +74,9 @@ class OpenAIChat:
         if request.tools:
             parts += (b',"tools":[', b",".join([tool.wire for tool in request.tools]), b"]")
         sampling = request.sampling.wire
-        if self.renames_max_tokens:
-            sampling = _with_max_completion_tokens(sampling)
+        if self.renames_max_tokens and "max_tokens" in (parameters := orjson.loads(sampling)):
+            parameters.setdefault("max_completion_tokens", parameters.pop("max_tokens"))
+            sampling = orjson.dumps(parameters)
         if len(sampling) > 2:
             parts += (b",", sampling[1:-1])
         if self.seeded and "seed" not in request.sampling.extra:
@@ -118,9 +118,6 @@ class OpenAIChat:
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
     """The body, up to a size that no completion has. Raises Fault beyond it."""
-    length = response.content_length
-    if length is not None and length <= _LONGEST_REPLY and "Content-Encoding" not in response.headers:
-        return await response.read()
     body = bytearray()
     async for chunk in response.content.iter_chunked(1 << 18):
         body += chunk
@@ -148,12 +145,3 @@ def whole(value: Any) -> Any:
     if isinstance(value, list):
         return [whole(part) for part in value]
     return {whole(key): whole(part) for key, part in value.items()} if isinstance(value, dict) else value
-
-
-@lru_cache(maxsize=256)
-def _with_max_completion_tokens(sampling: bytes) -> bytes:
-    """The sampling parameters with ``max_tokens`` under its new name."""
-    parameters = orjson.loads(sampling)
-    if "max_tokens" in parameters:
-        parameters.setdefault("max_completion_tokens", parameters.pop("max_tokens"))
-    return orjson.dumps(parameters)

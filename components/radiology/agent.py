@@ -130,10 +130,8 @@ class Radagent(BuildsTools):
             start = await planner.control("start", plan=plan.text if read is None else read.claims)
         except ToolError as error:
             return Failure(error.label, str(error))
-        replies: dict[str, Any] = {
-            "instructions": episode.instructions(),
-            "examples": self._shots.replies(episode, self.reflects),
-        }
+        examples = self._shots.replies(episode, self.reflects)
+        replies: dict[str, Any] = {"instructions": episode.instructions(), "examples": examples}
         if self.parted:
             handed = plan.text if read is None else read.text
             system = prompts.system("executor", reflects=self.reflects, query=query.text, plan=handed, **replies)

@@ -19,7 +19,7 @@ from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
 from components.files.samples import draw
-from components.radiology.study import LISTS, Entry, RecordFile, Vocabulary, parse_records
+from components.radiology.study import LISTS, Entry, Vocabulary, parse_records
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS
 from components.text.structured import read_yaml
@@ -61,13 +61,12 @@ class RadABench:
 
     def load(self, split: str) -> Iterable[Sample]:
         """Read a split. Raises ConfigError, naming record and key, when a file is not as it should be."""
-        file = _parsed(*self._content(split))
-        entries = file.entries
+        entries, vocabulary = _parsed(*self._content(split))
         if split == self.split:
             if self.records is not None and self.records > len(entries):
                 raise ConfigError(f"records: {self.records} are asked for, and split {split!r} has {len(entries)}")
             entries = draw(entries, self.records, f"{self.seed}/records")
-        return (self._sample(entry, chain, file.vocabulary) for entry in entries for chain in entry.questions)
+        return (self._sample(entry, chain, vocabulary) for entry in entries for chain in entry.questions)
 
     @property
     def _hub(self) -> str | None:
@@ -132,7 +131,7 @@ class RadABench:
 
 
 @lru_cache(maxsize=4)
-def _parsed(data: bytes, where: str) -> RecordFile:
+def _parsed(data: bytes, where: str) -> tuple[Sequence[Entry], Vocabulary]:
     """The records of a file's content, with the project's own terms by list name."""
     terms = {name: tuple(map(str, found)) for name, found in read_yaml(_TERMS).items() if name in LISTS}
     return parse_records(data, where, terms)

@@ -1,15 +1,12 @@
 """What was executed and what a perfect agent executes, whose scores are the ceilings of any agent's.
 
 Source: Zheng et al. 2024, arXiv 2412.09529. Its code (MAGIC-AI4Med/RadABench, January 2025) finds plan, calls and end
-in a text log by patterns; here they come from structured steps, so that every agent and grammar is measured in the same
-way. The effects of these patterns on the numbers (a refusal counts as a success, a call whose purpose holds a closing
-brace is lost) are reproduced where switch ``error_detection`` is ``substring``.
+in a text log by patterns, here they are structured steps. What the patterns do to the numbers (a refusal is a success,
+a call whose purpose holds a closing brace is lost) is reproduced where switch ``error_detection`` is ``substring``.
 
-A perfect agent executes the ground-truth chain with the best suitable tools and compulsory inputs, or refuses
-correctly, and answers with the reference. Where it fails (the reference's chains with indicators cannot be executed),
-so must all others. Ours, since the article leaves it open: suitable is a tool of the category (and type) that is
-unbound or bound to the record's pair and unrestricted or listing what the record is about; the higher upper bound is
-better.
+A perfect agent executes the ground-truth chain with the best suitable tools and compulsory inputs; where it fails, so
+must all others. Ours: suitable is a tool of the category (and type) that is unbound or bound to the record's pair and
+unrestricted or listing what the record is about; the higher upper bound is better.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -31,13 +31,9 @@ _ANATOMY, _MODALITY, _DISEASE = var("Anatomy"), var("Modality"), var("Disease")
 
 @dataclass
 class RadiologyMemory:
-    """The results of the tools of one sample.
-
-    ``scores`` are in [0, 1]; ``fixed`` are those of the variables known from the start, which no call changes.
-    ``given`` are the variables that the sample itself makes known, whatever is claimed; ``wrong`` the values that a
-    mistaken tool wrote in place of the record's, until the variable is written again. ``vocabulary``: the source of
-    plausible wrong values.
-    """
+    """The results of the tools of one sample. ``scores`` are in [0, 1]; ``fixed`` are those of the variables known from
+    the start, which no call changes. ``given`` are the variables that the sample makes known, whatever is claimed;
+    ``wrong`` the values that a mistaken tool wrote in place of the record's. ``vocabulary``: for plausible ones."""
 
     record: Mapping[str, Any]
     values: dict[str, Any]
@@ -83,12 +79,9 @@ class RadiologyMemory:
         self.values.update(values)
 
     def plausible(self, name: str, wrong: Mapping[str, Any], rng: Random) -> Any:
-        """A wrong value of a variable (with dollar signs); ``wrong`` holds those that are wrong already.
-
-        Of the same type, and not the record's own: entities come from the vocabulary, numbers are put off by a fifth to
-        two fifths. A report and a treatment repeat what is wrong already, and take another disease where nothing is. A
-        mask stays the placeholder that it is.
-        """
+        """A wrong value of a variable (with dollar signs), of the same type: an entity of the vocabulary, or a number
+        put off by a fifth to two fifths. A report and a treatment repeat what is ``wrong`` already, and take another
+        disease where nothing is; a mask stays the placeholder that it is."""
         right = recorded(self.record, name)
         if name in _ENTITY_OF:
             return rng.choice(self.vocabulary.others(_ENTITY_OF[name], str(right)) or [f"no {right}"])

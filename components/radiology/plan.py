@@ -2,9 +2,8 @@
 
 Source: Zheng et al. 2024, arXiv 2412.09529, and its code (MAGIC-AI4Med/RadABench, January 2025). ``tolerant`` is ours:
 the code loses plans over several lines, plans as JSON, and two of the tool names that its own prompt prescribes.
-A planner that hands its plan to an executor writes one fenced object with the keys of ``PLAN_FIELDS``. As printed in
-the article it is not JSON: its chain is a list of bare names with arrows, some keys have no quotes. So each key is
-looked for by its name, and its value read up to the next.
+A planner that hands its plan to an executor writes an object with the keys of ``PLAN_FIELDS``, which as printed in the
+article is not JSON: each key is looked for by its name, and its value read up to the next.
 """
 
 import re
@@ -114,10 +113,7 @@ def read_plan(reply: str) -> PlanObject | None:
     found, chain = list(_FIELD.finditer(reply)), chain_names(reply)
     if not chain:
         return None
-    ends = [
-        *(one.start() for one in found[1:]),
-        len(reply),
-    ]  # a key's text ends at the next; of a repeated key the first
+    ends = [*(one.start() for one in found[1:]), len(reply)]  # a key's text ends at the next; of equal keys the first
     parts = {one[1].lower(): reply[one.end() : end] for one, end in reversed([*zip(found, ends, strict=False)])}
     known = [name for name in read_known(parts.get("known info", ""), "all_dollar") if name not in _NEVER]
     summary, reflection = (

@@ -119,16 +119,9 @@ class Entry(NamedTuple):
     questions: Mapping[str, tuple[str, str]]
 
 
-class RecordFile(NamedTuple):
-    """The entries of a file in its order, and the vocabulary of all their records."""
-
-    entries: Sequence[Entry]
-    vocabulary: Vocabulary
-
-
-def parse_records(data: bytes, where: str, terms: Mapping[str, Sequence[str]]) -> RecordFile:
-    """Read and check a file's content; ``where`` names it, ``terms`` top up the vocabulary. Raises ConfigError with the
-    record and the key that are wrong."""
+def parse_records(data: bytes, where: str, terms: Mapping[str, Sequence[str]]) -> tuple[Sequence[Entry], Vocabulary]:
+    """The entries of a file in its order, checked, and the vocabulary of all their records; ``where`` names it,
+    ``terms`` top up the vocabulary. Raises ConfigError with the record and the key that are wrong."""
     try:
         content = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -140,7 +133,7 @@ def parse_records(data: bytes, where: str, terms: Mapping[str, Sequence[str]]) -
     entries = tuple(_entry(f"{where}: record {name!r}", name, raw) for name, raw in named.items())
     if not entries:
         raise ConfigError(f"{where}: there are no patient records in it")
-    return RecordFile(entries, build_vocabulary([entry.record for entry in entries], terms))
+    return entries, build_vocabulary([entry.record for entry in entries], terms)
 
 
 def _entry(where: str, name: str, raw: Any) -> Entry:

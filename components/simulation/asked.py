@@ -11,7 +11,7 @@ from components.core.messages import Message, ToolSpec
 from components.core.types import Sample
 from components.prompts.recognition import rendered_from
 from components.simulation.draws import Draws, Rates
-from components.simulation.grammar import Style, said, style_in
+from components.simulation.grammar import STYLE_MARKS, Style, said
 from components.simulation.history import History, read_history
 from components.text.answers import parse_letter
 
@@ -31,11 +31,6 @@ class Knowledge:
     def choices(self) -> Mapping[str, str]:
         """The options, by their letters."""
         return self.sample.problem.choices
-
-    @property
-    def open_ended(self) -> bool:
-        """Whether the answer is text, without options."""
-        return isinstance(self.sample.target, Mapping)
 
     def by_heart(self, rates: Rates) -> float:
         """How often an answer is right for which nothing was looked up."""
@@ -127,7 +122,10 @@ class Asked:
     @cached_property
     def style(self) -> Style | None:
         """The grammar in which an action is asked for; None where none is."""
-        return style_in(self.messages, self.tools)
+        if self.tools:
+            return "native"
+        texts = [message.text for message in self.messages if message.role != "assistant"]
+        return next((style for style, mark in STYLE_MARKS.items() if any(mark in text for text in texts)), None)
 
     @cached_property
     def history(self) -> History:

@@ -1,29 +1,21 @@
 """The grammar of an action that prompts ask for, and actions written in it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import orjson
 
-from components.core.messages import Message, ToolCall, ToolSpec
+from components.core.messages import Message, ToolCall
 
 Style = Literal["native", "xml", "bracket", "line", "fence"]  # line: Name[plain text]; fence: a cell of code
 CODE_TOOL = "python"
 CALLS = "[Examples of calls]"
-_MARKS: Mapping[Style, str] = {
+STYLE_MARKS: Mapping[Style, str] = {  # what a prompt says that asks for this grammar
     "fence": "between ```python and ```",
     "xml": "<EndCall>",
     "bracket": 'Finish[{"response"',
     "line": "Finish[",
 }
-
-
-def style_in(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Style | None:
-    """The grammar that is asked for; None where no action is."""
-    if tools:
-        return "native"
-    texts = [message.text for message in messages if message.role != "assistant"]
-    return next((style for style, mark in _MARKS.items() if any(mark in text for text in texts)), None)
 
 
 def said(text: str) -> Message:

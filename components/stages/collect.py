@@ -3,9 +3,8 @@
 Source: the few-shot baselines of Tang et al. 2024 (MedAgents), arXiv 2311.10537, after Brown et al. 2020, arXiv
 2005.14165, and Wei et al. 2022, arXiv 2201.11903. The rationales are the project's own.
 
-``Solve`` collects questions that an agent solved itself, one after the other, each shown those that were solved before
-it: the long-term memory of Shi et al. 2024 (EHRAgent), arXiv 2401.07128. Departure: on training questions, where gold
-answers may be used, in place of the questions that are evaluated.
+``Solve`` collects questions that an agent solved itself, each shown those solved before it: the long-term memory of
+Shi et al. 2024 (EHRAgent), arXiv 2401.07128. Departure: on training questions, not on those that are evaluated.
 """
 
 from collections.abc import Mapping, Sequence

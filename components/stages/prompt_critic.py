@@ -1,8 +1,7 @@
 """A critic that reads failed attempts and rewrites templates; what it wrote is refused unless it is plain.
 
 Source: the prompt back-propagation of Zheng et al. 2024 (RadABench), arXiv 2412.09529: a strong model's feedback on
-failed question pairs, from which the prompts are refined. The article does not print the feedback's prompt; this one is
-ours.
+failed question pairs. The article does not print the feedback's prompt; this one is ours.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,11 +61,8 @@ class Critic:
 
         async def rewrite(name: str) -> Purposes:
             names, needs = self.rules.of[name]
-            values: dict[str, Any] = {
-                "text": texts[name],
-                "slots": [f"{{{{ {one} }}}}" for one in names],
-                "needs": needs,
-            }
+            given = [f"{{{{ {one} }}}}" for one in names]
+            values: dict[str, Any] = {"text": texts[name], "slots": given, "needs": needs}
 
             async def write(episode: Episode) -> Answer:
                 for _ in range(self.draws):

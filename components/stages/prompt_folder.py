@@ -1,7 +1,6 @@
 """A prompt set that is being refined: its versions, its folder and manifest, and what a person edits in it.
 
-A kill may come between any two files. So the manifest says that a version is to be written before it is, and once more
-when it is; what broke off between is written again, and nothing that a stage wrote is taken for an edit.
+A kill may come between any two files, so the manifest says so before a version is written, and once more after it.
 """
 
 from collections.abc import Mapping, Sequence

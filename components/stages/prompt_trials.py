@@ -1,8 +1,7 @@
 """Trying versions of a prompt set: on which records, with what result, and whether a new version is kept.
 
 A new version is kept where a paired test says that it is better. Each round tests on the same validation records again,
-so each gets an equal share of ``alpha`` (Bonferroni): where no set that is tried is better than the first, the chance
-that any is kept is at most ``alpha``, however many rounds.
+so each gets an equal share of ``alpha`` (Bonferroni).
 """
 
 import math

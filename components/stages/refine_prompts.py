@@ -137,7 +137,15 @@ class _Refining:
             if setting.pause:
                 return notes
         if parts.compared:
-            await self._compare(version)
+            metric, trials, sets = setting.metric, setting.compare_trials, (self.rules.first, version)
+            plain, refined = [await self._tried("compared", one, parts.compared, trials) for one in sets]
+            gain, points = (
+                dict(context.gain(refined.records, plain.records, metric)),
+                per_record(plain, refined, metric),
+            )
+            notes["compared"] = {"metric": metric, "trials": trials, "gain": gain, "records": points}
+            self.home.home.write("history/comparison.svg", scatter(points, metric, gain["better"]))
+            self.home.home.write("history/comparison.md", compared(notes["compared"]))
         self.home.write(version, COMPLETE)
         return notes
 
@@ -183,16 +191,3 @@ class _Refining:
         played = await run_version(self.context, folder, samples, trials)
         self.home.notes["spent"][f"{part}/{folder.name}"] = played.usage
         return played
-
-    async def _compare(self, version: Version) -> None:
-        """The plain against the refined set on evaluated records: numbers, and a plot of them."""
-        metric, trials = self.setting.metric, self.setting.compare_trials
-        plain, refined = [
-            await self._tried("compared", one, self.parts.compared, trials) for one in (self.rules.first, version)
-        ]
-        gain = dict(self.context.gain(refined.records, plain.records, metric))
-        points = per_record(plain, refined, metric)
-        notes = {"metric": metric, "trials": trials, "gain": gain, "records": points}
-        self.home.notes["compared"] = notes
-        self.home.home.write("history/comparison.svg", scatter(points, metric, gain["better"]))
-        self.home.home.write("history/comparison.md", compared(notes))

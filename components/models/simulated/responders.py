@@ -129,7 +129,7 @@ class Generic(Responder):
             return "\n".join(f"{label[1]}: {_opinion(asked)}" for label in labels if label)
         if asked.knowledge is None:
             return "Answer: not known"
-        if asked.voice.opines or asked.knowledge.open_ended:
+        if asked.voice.opines or isinstance(asked.knowledge.sample.target, Mapping):
             return asked.voice.worded(_opinion(asked), asked.draws)
         reasons = any("step by step" in one.text for one in asked.messages if one.role != "assistant")
         return asked.knowledge.marked(asked.rates, reasons, asked.draws)

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from components.core.messages import Message
 from components.radiology.simulated import stages
-from components.radiology.simulated.moves import Move, concluded, decide, missing_tool, planned, validated, write_move
+from components.radiology.simulated.moves import Move, concluded, decide, missing_tool, planned, validated
 from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Situation, read
 from components.simulation.asked import CONCLUDES, Asked, Responder
 from components.simulation.draws import Rates
-from components.simulation.grammar import CALLS, Style, finished, said
+from components.simulation.grammar import CALLS, Style, called, finished, refused, said
 from components.simulation.history import repeated, review
 
 HEEDS = 0.9  # of findings are heeded
@@ -107,12 +107,19 @@ class _Turn:
     def _act(self, rates: Rates, forgets: float = 0.0) -> Message:
         """A move; ``forgets``: how often a reflection that is asked for is left out."""
         move = self._move(rates)
-        message = write_move(move, self.style, "" if move.acts else self._answer())
-        if not move.acts or REFLECTS not in self.situation.marks or self.draws.happens("forgets", forgets):
+        if move.grounds is not None:
+            message = refused(self.style, move.grounds, move.grounds["purpose"])
+            texts = ("none", "No tool here can do the next step.", "Without it the task cannot be done.")
+        elif move.card is not None:
+            name, category = move.card.name, move.card.category
+            purpose, listed = f"Run the {category.lower()}.", f"[{', '.join(move.inputs)}]"
+            arguments = {"purpose": purpose, "input": list(move.inputs)}
+            message = called(self.style, name, arguments, purpose, move.last, listed)
+            texts = (name, f"The next step needs a {category}.", "Its inputs were looked at.")
+        else:
+            return finished(self.style, self._answer(), "The task is done.")
+        if REFLECTS not in self.situation.marks or self.draws.happens("forgets", forgets):
             return message
-        texts = ("none", "No tool here can do the next step.", "Without it the task cannot be done.")
-        if move.card is not None:
-            texts = (move.card.name, f"The next step needs a {move.card.category}.", "Its inputs were looked at.")
         block = _REFLECTION.format(*texts)
         if self.style == "native":
             return replace(message, content=block)

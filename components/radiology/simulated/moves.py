@@ -5,23 +5,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.core.messages import Message
 from components.core.types import Sample
 from components.radiology.plan import plan_text
-from components.radiology.simulated.reading import (
-    ALIGNS,
-    AS_OBJECT,
-    EVIDENCE,
-    NOTES,
-    QUANTIFICATION,
-    THINKS,
-    Card,
-    Situation,
-)
+from components.radiology.simulated import reading
+from components.radiology.simulated.reading import QUANTIFICATION, Card, Situation
 from components.radiology.simulated.stages import Slip, spared
 from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES, TASKS, Step, lookup, supported_entity, supports
 from components.simulation.draws import Draws, Rates
-from components.simulation.grammar import Style, called, finished, refused
 from components.text.words import replaced
 
 _POINT = re.compile(r"^(\w+): ", re.MULTILINE)
@@ -51,11 +41,6 @@ class Move:
     inputs: tuple[str, ...] = ()
     last: bool = False
     grounds: dict[str, str] | None = None
-
-    @property
-    def acts(self) -> bool:
-        """Whether anything is left to do."""
-        return self.card is not None or self.grounds is not None
 
 
 def decide(situation: Situation, sample: Sample | None, may_refuse: bool, rates: Rates, draws: Draws) -> Move:
@@ -123,21 +108,9 @@ def _grounds(category: str, fitting: Sequence[Card], sample: Sample | None) -> d
     return {"purpose": purpose, "category": category, "anatomy": anatomy, "modality": modality, "ability": ability}
 
 
-def write_move(move: Move, style: Style, answer: str) -> Message:
-    """The move in a grammar; ``answer`` where nothing is left to do."""
-    if move.grounds is not None:
-        return refused(style, move.grounds, move.grounds["purpose"])
-    if move.card is None:
-        return finished(style, answer, "The task is done.")
-    purpose, inputs = f"Run the {move.card.category.lower()}.", ", ".join(move.inputs)
-    arguments = {"purpose": purpose, "input": list(move.inputs)}
-    return called(style, move.card.name, arguments, purpose, move.last, f"[{inputs}]")
-
-
 def missing_tool(text: str, situation: Situation, sample: Sample, rates: Rates, draws: Draws) -> str:
     """The refused category in the points that the prompt names; a slip names another one."""
-    found = _REFUSED.search(text)
-    if found is None:
+    if (found := _REFUSED.search(text)) is None:
         return "Some tool is missing."
     category = found[1]
     kind = next((step[1] for step in _owed(situation, sample) if step[0] == category), None)
@@ -159,7 +132,7 @@ def planned(sample: Sample | None, rates: Rates, draws: Draws, marks: Collection
     where they warn of it."""
     chain = TASKS[sample.target["chain"]].chain if sample is not None else ()
     names = [_NAMES[step] for step in chain] or list(_SHORT)
-    if draws.happens("planning slip", rates.planning_slip * (NOTED_SLIPS if NOTES in marks else 1.0)):
+    if draws.happens("planning slip", rates.planning_slip * (NOTED_SLIPS if reading.NOTES in marks else 1.0)):
         kinds: tuple[Slip, ...] = ("drop", "add", "swap")
         kind, at = draws.pick("slip kind", kinds), int(draws.share("slip at") * (len(names) - 1))
         if not spared(kind, marks, draws):
@@ -172,10 +145,10 @@ def planned(sample: Sample | None, rates: Rates, draws: Draws, marks: Collection
     known = ["$IndicatorName$"] if "Indicator Evaluation Tool" in names else []
     if QUANTIFICATION in marks and f"Organ {QUANTIFICATION}" not in marks:  # the prompt has one name for both kinds
         names = [QUANTIFICATION if name.endswith(QUANTIFICATION) else name for name in names]
-    if AS_OBJECT in marks:
+    if reading.AS_OBJECT in marks:
         arrows = " -> ".join(f"*{name}*" for name in names)
         return _OBJECT.format(known=", ".join(known), thought=_THOUGHT, chain=arrows)
-    return (f"Self-Reflection: {_THOUGHT}\n" if THINKS in marks else "") + plan_text(known, names)
+    return (f"Self-Reflection: {_THOUGHT}\n" if reading.THINKS in marks else "") + plan_text(known, names)
 
 
 def concluded(situation: Situation, sample: Sample | None, rates: Rates, draws: Draws) -> str:
@@ -192,9 +165,9 @@ def concluded(situation: Situation, sample: Sample | None, rates: Rates, draws: 
         half = " ".join(words[: max(1, len(words) * 2 // 3)]) + "."
         parts = [answer if draws.happens("competence", rates.competence) else half]
     found = _known({name: value for name, value in memory.items() if name not in _LONG})
-    if EVIDENCE in situation.marks and found:
+    if reading.EVIDENCE in situation.marks and found:
         parts.append(f"Evidence in the memory: {', '.join(found)}.")
-    if ALIGNS in situation.marks and situation.plan:
+    if reading.ALIGNS in situation.marks and situation.plan:
         parts.append(f"The findings align with the plan ({len(situation.plan)} steps).")
     return "\n\n".join(parts)
 
@@ -219,5 +192,4 @@ def validated(situation: Situation, sample: Sample | None) -> str:
 
 
 def _known(memory: Mapping[str, Any]) -> list[str]:
-    """Variables with their values, without placeholders."""
     return [f"{name.strip('$')}: {value}" for name, value in memory.items() if "PLACEHOLDER" not in str(value)]

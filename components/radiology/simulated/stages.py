@@ -1,11 +1,8 @@
 """Replies to stages on radiology: critiques and rewritings of instructions, and patient records with their exercises.
 
-As a critic the model reads the attempts that it is shown: a planned step that is missing, needless or out of order, a
-tool that did not fit, a reply that could not be read, a task that should have been refused. For each it has a sentence.
-As an agent it slips less often (``LEFT`` of the slips remain) where its instructions hold that sentence's words.
-
-As an author it picks from the lists that the prompt holds, puts them into plain sentences, and gets one thing wrong
-with ``1 - competence``. It knows no medicine here: which finding goes with which disease is random.
+As a critic the model has a sentence for each kind of mistake in the attempts that it is shown, and as an agent it
+slips less often (``LEFT`` of the slips remain) where its instructions hold that sentence's words. As an author it fills
+plain sentences from the prompt's lists, at random, and gets one thing wrong with ``1 - competence``.
 """
 
 import re

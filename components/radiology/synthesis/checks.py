@@ -29,7 +29,6 @@ _LEVEL = re.compile(
     r"|(grade|type|category) [a-d]\b",
     re.IGNORECASE,
 )
-_KINDS = ("Organ", "Anomaly")
 
 
 def words(text: str) -> list[str]:
@@ -143,7 +142,7 @@ def _report(record: Record) -> Iterator[str]:
 
 def _measures(record: Record) -> Iterator[str]:
     """A quantity has a unit that fits what was measured; the findings speak the language of the modality."""
-    for kind in _KINDS:
+    for kind in ("Organ", "Anomaly"):
         dimension, quantity = (record[f"{kind}Biomarker"][f"{kind}{key}"] for key in ("Dim", "Quant"))
         if not _UNIT.match(quantity):
             yield f"{kind}Quant is {quantity!r}; a number with a unit such as 14 mm is expected"

@@ -8,7 +8,6 @@ from components.radiology.synthesis.checks import TABLES, Questions, is_line, no
 from components.radiology.tasks import TASKS
 
 _UNREVEALING = {*TABLES["ordinary"].split(), *TABLES["score_nouns"].split()}
-
 _MASKED = {"[Organ Mask]": ("012", "0123", "01235"), "[Anomaly Mask]": ("013", "0123", "01235")}
 
 
@@ -47,10 +46,8 @@ def question_flaws(record: Record, questions: Questions) -> list[str]:
 def _nothing_away(record: Record, questions: Questions) -> Iterator[str]:
     """No question says what has to be found out."""
     organ, anomaly = record["OrganBiomarker"], record["Anomaly"]
-    text = " ".join(
-        (organ["OrganObject"], anomaly["Part"], anomaly["Symptom"], record["Disease"], record["Indicator"]["Name"])
-    )
-    parts = {piece for word in words(text) for piece in (word, *word.split("-"))}
+    hidden = (organ["OrganObject"], anomaly["Part"], anomaly["Symptom"], record["Disease"], record["Indicator"]["Name"])
+    parts = {piece for word in words(" ".join(hidden)) for piece in (word, *word.split("-"))}
     secret = ({word for word in parts if len(word) >= 4} - _UNREVEALING) | {*TABLES["revealing"].split()}
     names = (record["Disease"], record["Anatomy"], record["Modality"], anomaly["Symptom"])
     quantities = (organ["OrganQuant"], record["AnomalyBiomarker"]["AnomalyQuant"])

@@ -71,12 +71,9 @@ def _table(path: Path) -> dict[str, dict[str, list[str]]]:
                 raise ConfigError(f"stage.diseases: {path} has no column {missing[0]!r}; expected are {wanted}")
             for row in rows:
                 anatomy, modality, disease = (str(row[name] or "").strip() for name in _COLUMNS)
-                if (anatomy, modality) not in PAIRS or not disease:
-                    why = (
-                        "the disease is missing"
-                        if (anatomy, modality) in PAIRS
-                        else f"no pair {anatomy!r}, {modality!r}"
-                    )
+                is_pair = (anatomy, modality) in PAIRS
+                if not is_pair or not disease:
+                    why = "the disease is missing" if is_pair else f"no pair {anatomy!r}, {modality!r}"
                     raise ConfigError(f"stage.diseases: {path}, line {rows.line_num}: {why}")
                 found.setdefault(anatomy, {}).setdefault(modality, []).append(disease)
     except (csv.Error, OSError, UnicodeDecodeError) as error:
@@ -127,14 +124,15 @@ class Author:
             patient = data["patients"].get(cell.anatomy, data["patients"]["other"])
             shown = prompts.user("record", (), **values, lists=lists, patient=patient, rejected=list(flaws))
             replies.append((await episode.ask([shown], "build", role=ROLE)).text)
-            record = arranged(object_in(replies[0]))
-            wrong = ["no JSON object can be read"] if record is None else record_flaws(record)
-            wrong = wrong or [
+            if (written := object_in(replies[0])) is None:
+                return Draft(None, {}, ["no JSON object can be read"], replies)
+            record = arranged(written)
+            wrong = record_flaws(record) or [
                 f"{key} is {record[key]!r}; {value!r} was asked for"
                 for key, value in zip(("Anatomy", "Modality", "Disease"), values.values(), strict=True)
-                if record is not None and record[key].casefold() != value.casefold()
+                if record[key].casefold() != value.casefold()
             ]
-            if record is None or wrong:
+            if wrong:
                 return Draft(record, {}, _short(wrong), replies)
         phrases, holds, info = prompts.data("phrases"), needed_in_answer(record), record["Information"]
         shown = prompts.user(
@@ -161,10 +159,8 @@ class Author:
         return Draft(record, questions, _short(question_flaws(record, questions)), replies, sound=True)
 
 
-def arranged(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def arranged(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record with its keys in the order of the layout, and numbers as texts; further keys stay at the end."""
-    if record is None:
-        return None
     found = {key: record[key] for key in RECORD_KEYS if key in record} | dict(record)
     for key, inner in RECORD_KEYS.items():
         value = found.get(key)

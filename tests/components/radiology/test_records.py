@@ -33,22 +33,24 @@ def changed(path, value=None):
 
 def test_records_and_questions_are_read_in_file_order():
     names = list(DATA["records"])
-    found = parse({name: {"case": DATA["records"][name], "QA": DATA["qa"][name]} for name in reversed(names)})
-    assert [entry.id for entry in found.entries] == names[::-1]
-    entry = found.entries[-1]
+    entries, vocabulary = parse(
+        {name: {"case": DATA["records"][name], "QA": DATA["qa"][name]} for name in reversed(names)}
+    )
+    assert [entry.id for entry in entries] == names[::-1]
+    entry = entries[-1]
     assert entry.record == DATA["records"][entry.id] and list(entry.questions) == list(TASKS)
     assert entry.questions["012"] == (QA["012"]["Q"], QA["012"]["A"])
-    assert len(found.vocabulary.lists["disease_list"]) == len(names)
+    assert len(vocabulary.lists["disease_list"]) == len(names)
 
 
 @each_row("content", [{"r": {**RECORD, "QA": QA}}, {**RECORD, "QA": QA}, {"case": RECORD, "QA": QA}])
 def test_bare_records_and_files_of_one_record_are_read(content):
-    (entry,) = parse(content).entries
+    ((entry,), _) = parse(content)
     assert entry.record == RECORD and len(entry.questions) == 11
 
 
 def test_numbers_become_texts():
-    (entry,) = parse(changed("case/Information/Age", 58)).entries
+    ((entry,), _) = parse(changed("case/Information/Age", 58))
     assert entry.record["Information"]["Age"] == "58"
 
 
