@@ -24,7 +24,7 @@ class Practice(Protocol):
     @property
     def agent(self) -> Agent: ...
 
-    async def play(self, sample: Sample, solve: Solve, memory: Memory | None = None) -> t.Played:
+    async def run_sample(self, sample: Sample, solve: Solve, memory: Memory | None = None) -> t.EpisodeResult:
         """One episode; ``memory`` is what it may look up."""
 
 
@@ -102,7 +102,7 @@ class StageContext(Protocol):
     def study(self, samples: Sequence[Sample]) -> None:
         """Give models with a private answer key that of these samples."""
 
-    async def play(self, sample: Sample, agent: Agent, epoch: int = 0) -> t.Played:
+    async def run_sample(self, sample: Sample, agent: Agent, epoch: int = 0) -> t.EpisodeResult:
         """An agent on a sample, as an evaluation would run it, but without memory. Raises ModelError."""
 
     async def talk(self, name: str, solve: Solve) -> t.Trajectory:

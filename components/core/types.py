@@ -199,7 +199,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Played:
+class EpisodeResult:
     """What came of an episode of a stage: its trajectory, how right it was (0 to 1; None: unscored), all scores."""
 
     trajectory: Trajectory

@@ -68,7 +68,7 @@ class Solve:
         learnt: list[Mapping[str, Any]] = []
         for sample in samples:
             memory.hold(learnt)
-            played = await practice.play(sample, practice.agent.solve, memory)
-            learnt += lessons_in(played.trajectory)
+            result = await practice.run_sample(sample, practice.agent.solve, memory)
+            learnt += lessons_in(result.trajectory)
         memory.hold(learnt)
         return {SOLVED_FILE: [asdict(one) for one in memory.grown]}

@@ -114,11 +114,11 @@ class Optimize:
                 last.append(await agent.attempt(line, Shown(previous=tuple(first))))
             return last[-1].outcome
 
-        played = await practice.play(sample, solve)
-        if played.score is None or played.score <= self.threshold:
+        result = await practice.run_sample(sample, solve)
+        if result.score is None or result.score <= self.threshold:
             return None
-        names = {**dict.fromkeys(INNER), **lasting_names(played.trajectory.offered)}
-        return Success(sample, first, last[-1].chain, played.score, {k: v or k for k, v in names.items()})
+        names = {**dict.fromkeys(INNER), **lasting_names(result.trajectory.offered)}
+        return Success(sample, first, last[-1].chain, result.score, {k: v or k for k, v in names.items()})
 
     async def _suggest(self, practice: Practice, one: Success) -> dict[str, list[str]]:
         """Lessons on each action from comparing the attempts; empty when no draw could be read."""
@@ -137,7 +137,7 @@ class Optimize:
                     break
             return Answer("")
 
-        await practice.play(one.sample, solve)
+        await practice.run_sample(one.sample, solve)
         return found
 
     async def _merged(
@@ -160,7 +160,7 @@ class Optimize:
             fused.update(zip(new, texts, strict=True))
             return Answer("")
 
-        await practice.play(sample, solve)
+        await practice.run_sample(sample, solve)
         return fused
 
 

@@ -13,7 +13,7 @@ from components.core.errors import ConfigError
 from components.core.learning import Solve, StageContext
 from components.core.protocols import Episode
 from components.core.task_text import gold_text, task_text
-from components.core.types import CONTEXT_LENGTH, Answer, Played, Sample
+from components.core.types import CONTEXT_LENGTH, Answer, EpisodeResult, Sample
 from components.core.usage import Purposes, summed, usage_of
 from components.prompts import load
 from components.prompts.plain import visible
@@ -106,7 +106,7 @@ def rewritten(reply: str) -> str | None:
     return "\n".join(text.splitlines()) if opens and closes else None
 
 
-def failure_text(sample: Sample, played: Played) -> str:
+def failure_text(sample: Sample, played: EpisodeResult) -> str:
     """A failed attempt as a critic sees it: task, what was written, how it ended, and what would have been right."""
     lines = [task_text(sample.problem), "", "What the agent wrote:"]
     for step in [step for step in played.trajectory.steps if step.committed][:_STEPS]:

@@ -16,7 +16,7 @@ from components.core.errors import ConfigError
 from components.core.learning import StageContext
 from components.core.protocols import Agent
 from components.core.task_text import task_text
-from components.core.types import Played, Sample
+from components.core.types import EpisodeResult, Sample
 from components.core.usage import Purposes, summed, usage_of
 from components.files.samples import draw
 
@@ -80,10 +80,10 @@ def parts_of(context: StageContext, split: str | None, train: int, validation: i
 class Tried:
     """Episodes of one version: samples with what came of them, and as records for the paired test."""
 
-    episodes: Sequence[tuple[Sample, Played]]
+    episodes: Sequence[tuple[Sample, EpisodeResult]]
     records: Sequence[Mapping[str, Any]]
 
-    def failed(self, by: str | None = None) -> list[tuple[Sample, Played]]:
+    def failed(self, by: str | None = None) -> list[tuple[Sample, EpisodeResult]]:
         """Those that are scored below 1: by the score that decides, or ``by`` another. Raises ConfigError."""
         self._scored(by or SOLVED, "stage.solved_by")
         values = [record["scores"].get(by or SOLVED) for record in self.records]
@@ -122,15 +122,15 @@ async def run_version(context: StageContext, prompts: Path, samples: Sequence[Sa
     """The agent of the config with the prompts of a folder on samples, each so many times."""
     agent = with_prompts(context.agent, str(prompts))
     rounds = [(sample, epoch) for epoch in range(trials) for sample in samples]
-    played = await together(context.play(sample, agent, epoch) for sample, epoch in rounds)
+    results = await together(context.run_sample(sample, agent, epoch) for sample, epoch in rounds)
     records = [
         {
             "sample_id": sample.problem.id, "epoch": epoch, "cluster": record_of(sample),
             "strata": dict(sample.strata), "stop": one.trajectory.stop, "scores": {SOLVED: one.score, **one.scores},
         }
-        for (sample, epoch), one in zip(rounds, played, strict=True)
+        for (sample, epoch), one in zip(rounds, results, strict=True)
     ]  # fmt: skip
-    return Tried([(sample, one) for (sample, _), one in zip(rounds, played, strict=True)], records)
+    return Tried([(sample, one) for (sample, _), one in zip(rounds, results, strict=True)], records)
 
 
 def with_prompts(agent: Agent, prompts: str) -> Agent:

@@ -14,7 +14,17 @@ from components.core.plain import Accept, Intact, NoTools
 from components.core.protocols import Agent, Episode, Memory
 from components.core.redaction import redact
 from components.core.traits import Requirements, declared
-from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Privacy, Problem, Refusal, Sample, Trajectory
+from components.core.types import (
+    CONTEXT_LENGTH,
+    Answer,
+    EpisodeResult,
+    Failure,
+    Privacy,
+    Problem,
+    Refusal,
+    Sample,
+    Trajectory,
+)
 from runner.episode.door import Door
 from runner.episode.ending import consults, deciding_value
 from runner.episode.episode import run_episode
@@ -53,7 +63,9 @@ class Practice:
     finished: set[str] = field(default_factory=set)
     skipped: set[str] = field(default_factory=set)
 
-    async def play(self, sample: Sample, solve: Solve, memory: Memory | None = None, epoch: int = 0) -> Played:
+    async def run_sample(
+        self, sample: Sample, solve: Solve, memory: Memory | None = None, epoch: int = 0
+    ) -> EpisodeResult:
         """One episode; one that grows too long for the model has failed. Raises ModelError when it broke off."""
         name, own = sample.problem.id, declared(self.agent, Requirements)
         solver = Solver(solve, Requirements(tools=own.tools, only_own_tools=own.only_own_tools))
@@ -68,7 +80,7 @@ class Practice:
         if self.progress is not None and name not in self.finished:
             self.finished.add(name)
             self.progress.finished(name in self.skipped)
-        return Played(
+        return EpisodeResult(
             trajectory, deciding_value(self.parts.scorers, scores), {score.name: score.value for score in scores}
         )
 
@@ -139,15 +151,15 @@ class StageContext:
         """Models with a private answer key get that of these samples."""
         study(self.experiment, samples)
 
-    async def play(self, sample: Sample, agent: Agent, epoch: int = 0) -> Played:
+    async def run_sample(self, sample: Sample, agent: Agent, epoch: int = 0) -> EpisodeResult:
         """An agent on a sample, with the config's verifier and without memory. Raises ModelError."""
-        return await self._practice(agent, self.experiment.parts).play(sample, agent.solve, None, epoch)
+        return await self._practice(agent, self.experiment.parts).run_sample(sample, agent.solve, None, epoch)
 
     async def talk(self, name: str, solve: Solve) -> Trajectory:
         """An episode that is about no sample and offers nothing. Raises ModelError."""
         parts = replace(self.experiment.parts, toolset=NoTools(), condition=Intact(), verifier=Accept(), scorers={})
         about = Sample(Problem(name, ""), None)
-        return (await self._practice(Solver(solve), parts, "asking for").play(about, solve)).trajectory
+        return (await self._practice(Solver(solve), parts, "asking for").run_sample(about, solve)).trajectory
 
     def gain(
         self, mine: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]], metric: str

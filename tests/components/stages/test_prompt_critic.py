@@ -2,7 +2,7 @@ import pytest
 
 from components.core.errors import OVERFLOW, ConfigError, ModelError
 from components.core.messages import Message, ToolCall, Usage
-from components.core.types import Observation, Observed, Played, Problem, Sample, Step, Trajectory
+from components.core.types import EpisodeResult, Observation, Observed, Problem, Sample, Step, Trajectory
 from components.stages.prompt_critic import Critic, failure_text, rewritten
 from components.stages.prompt_folder import Rules
 from runner.episode.budget import Budget
@@ -82,7 +82,7 @@ def test_a_failure_tells_what_was_written_how_it_ended_and_what_was_right():
     ]
     trajectory = Trajectory(steps, stop="failed", failure="binding_mismatch", error="the pair does not fit")
     sample = Sample(Problem("p", "Which disease?"), {"answer": "Gout."}, gold_steps="Look -> Name it")
-    text = failure_text(sample, Played(trajectory, 0.0))
+    text = failure_text(sample, EpisodeResult(trajectory, 0.0))
     for line in (
         "Which disease?",
         "[plan] Tool Chain: [*x*]",
@@ -104,6 +104,6 @@ def test_a_task_that_should_have_been_refused_is_told_so_and_not_its_answer():
         "ability": "CategoryMissing",
     }
     sample = Sample(Problem("p", "Outline it."), {"chain": "012", "answer": "The liver."})
-    lines = failure_text(sample, Played(Trajectory([], facts=facts, stop="answered"), 0.0)).splitlines()
+    lines = failure_text(sample, EpisodeResult(Trajectory([], facts=facts, stop="answered"), 0.0)).splitlines()
     assert lines[-1].startswith("The right end: a refusal, since no tool") and "The liver." not in "".join(lines)
     assert lines[-1].endswith("(category: Organ Segmentor; anatomy: Universal; ability: CategoryMissing)")

@@ -33,7 +33,7 @@ class Practise:
 
                 return Answer((await episode.ask([Message("user", episode.problem.question)], "reflect")).text)
 
-            said[sample.problem.id] = (await practice.play(sample, solve)).score
+            said[sample.problem.id] = (await practice.run_sample(sample, solve)).score
         return {"said.json": said}
 
 

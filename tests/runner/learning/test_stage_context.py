@@ -57,7 +57,7 @@ async def test_a_fault_of_the_model_ends_a_talk_and_a_play(tmp_path):
 
     desk = bench(say, base_set(tmp_path / "base"))
     with pytest.raises(ModelError, match="down"):
-        await desk.play(desk.evaluated[0], desk.agent)
+        await desk.run_sample(desk.evaluated[0], desk.agent)
 
 
 def test_what_may_not_change_on_the_way_is_all_that_can_change_a_reply(tmp_path):
