@@ -73,6 +73,7 @@ def echoed(request, tmp_path_factory):
     return key, cwd, done, served.seen[key]
 
 
+@slow
 def test_the_server_did_get_the_key_and_did_echo_it(echoed):
     _, _, done, n_seen = echoed
     assert done.code == 0, done.err

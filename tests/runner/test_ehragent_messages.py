@@ -85,6 +85,7 @@ def in_format(agent: str, one: Entry, text: str) -> bool:
     return names in text if agent == "chameleon" else all(line in text for line in lines)
 
 
+@slow
 @pytest.mark.parametrize("database", ["eicu", *(pytest.param(name, marks=slow) for name in ("mimic_iii", "treqs"))])
 @pytest.mark.parametrize("agent", ALL)
 async def test_each_method_of_table_1_is_sent_the_same_four_demonstrations_in_its_format(agent, database, parts_of):
@@ -130,6 +131,7 @@ async def test_without_memory_the_four_stand_in_their_order_for_every_question(p
     assert given.memory is not None and not given.memory.grows
 
 
+@slow
 async def test_the_memory_grows_by_what_the_run_itself_ended_without_any_gold(tmp_path, parts_of):
     alike = [one for one in questions() if one.problem.question.startswith("How many patients came in as")][:3]
     cell = "```python\nanswer = 'wrong'\n```\nTERMINATE"

@@ -10,6 +10,7 @@ import pytest
 
 from runner.storage import records
 from runner.storage.texts import TextReader
+from tests.slow import slow
 
 DATA = os.environ.get("CLINICAL_DATA_DIR", "")  # tests of the command run without it
 MINI = ("dataset=cab_mini", "dataset.tasks=[medqa,medcalc]", "dataset.per_task=3", "tracking=off")
@@ -35,6 +36,7 @@ def swept(home):
     return home
 
 
+@slow
 def test_a_sweep_collects_once_resumes_and_replays(swept):
     jobs = [Path("sweep/agent-few_shot"), Path("sweep/agent-few_shot_cot")]
     notes = [swept.manifest(swept.path / job) for job in jobs]

@@ -51,6 +51,7 @@ def test_unreadable_grades_are_unscored(home):
     assert metrics["judged/agreement/verdict/same"]["unscored"] == 6
 
 
+@slow
 @pytest.mark.parametrize(
     ("words", "wrong"),
     [

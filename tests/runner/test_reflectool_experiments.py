@@ -109,6 +109,7 @@ def test_what_reflectool_is_shown_was_solved_for_the_task_at_hand(table, row):
     assert not any("sql_database" in text for text in by_task["medqa"]) and by_task["medqa"]
 
 
+@slow
 @each_row("row", ROWS[1:])
 def test_agents_of_table_2_act_alike(row):
     with composing():

@@ -36,6 +36,7 @@ def test_the_command_line_makes_a_server():
     assert server.model.identity == same.identity
 
 
+@slow
 def test_the_answer_key_is_the_split_that_a_run_of_these_words_evaluates(tmp_path):
     def key(*words):
         return model_of(words).core.key.digest

@@ -109,6 +109,7 @@ def test_a_synthesis_that_accepts_nothing_has_failed(plainly):
     assert "no record was accepted" in done.out and "run them" not in done.out
 
 
+@slow
 def test_a_budget_stops_a_synthesis_and_the_same_command_goes_on(plainly):
     words = ("stage=synthesize", "stage.anatomies=[Chest]")
     first = plainly(*words, "budget.run.calls=3")

@@ -17,6 +17,7 @@ from components.sandbox import Sandbox
 from runner.episode.episode import run_episode
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, fenced
 from tests.parts import Rows, Speaker, door, parts
+from tests.slow import slow
 
 SAMPLE = Rows().load("test")[0]
 FIELDS = {"age": 60, "weight": 72, "creatinine": 1.0}
@@ -76,6 +77,7 @@ async def test_a_tool_is_specified_built_mended_and_called(building):
     assert trajectory.facts["build_tools"] == "code"
 
 
+@slow
 async def test_hostile_code_costs_its_verdict_and_the_episode_goes_on(building):
     hostile = [fenced("import os\nos.kill(0, 9)\n"), fenced("while True:\n    pass\n"), fenced("raise SystemExit\n")]
     trajectory, _ = await run(building, asks("BuildTool", CLEARANCE), *hostile, "no idea")

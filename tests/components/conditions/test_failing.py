@@ -6,6 +6,7 @@ from components.conditions.failing import Denied, Slow, Unavailable
 from components.core.errors import ConfigError
 from components.core.protocols import Condition
 from tests.failing import Book, Says, Tools, episode, kinds, seen, texts
+from tests.slow import slow
 
 
 async def test_a_denied_call_is_not_made_and_says_so():
@@ -58,6 +59,7 @@ async def test_a_struck_call_takes_longer_and_answers_as_ever():
     assert texts(found) == ["1"] and kinds(found) == [["slow"]]
 
 
+@slow
 async def test_a_tools_own_timeout_ends_the_wait():
     tools = Tools((Says(timeout_seconds=0.01), Says("other")))
     found = await seen(Slow(1.0, seconds=0.5), "echo 1", "other 1", toolset=tools)

@@ -8,6 +8,7 @@ from components.ehr.agent import EhrAgent
 from components.ehr.python_cell import PythonCell
 from components.grammars.bracket_json import BracketText
 from components.grammars.code_block import CodeBlock
+from tests.slow import slow
 from tests.table import each_row
 from tests.wards import cell, memory, played, sample, toolset
 
@@ -113,6 +114,7 @@ SWITCHES = {
 }
 
 
+@slow
 @each_row("agent, purposes, gone", SWITCHES.values())
 async def test_each_part_can_be_left_out(agent, purposes, gone):
     whole = await played(EhrAgent(), ["- a", cell(RIGHT, "TERMINATE")])

@@ -186,6 +186,7 @@ async def test_cancelling_closes_the_connection_and_frees_the_limiter(open_gatew
     assert (server.lost, gateway.counters()["in_flight"]) == (1, 0)
 
 
+@slow
 async def test_tokens_per_minute_hold_calls_back(open_gateway, server, ask):
     gateway = open_gateway(tokens_per_minute=300)
     gateway._limiter.tokens.seconds = 0.6

@@ -8,6 +8,7 @@ import pytest
 
 from components.sandbox import Library, Limits, Sandbox
 from tests.components.sandbox.processes import below
+from tests.slow import slow
 
 LIBRARY = Library("components.sandbox.probe", {})
 
@@ -32,6 +33,7 @@ async def opened():
     made.close()
 
 
+@slow
 async def test_a_supervisor_that_hangs_is_ended_by_the_host(opened, monkeypatch):
     monkeypatch.setattr("components.sandbox.episode._GRACE_SECONDS", 0.3)
     session, pid = opened

@@ -117,6 +117,7 @@ async def test_a_worker_runs_cells_that_leave_nothing_and_no_cell_after_another(
     session.close()
 
 
+@slow
 async def test_what_was_given_and_can_be_changed_is_new_for_every_cell(session):
     """The library gives a module, so no process runs two cells."""
     await session.run("numpy = 1")
@@ -176,6 +177,7 @@ async def test_a_busy_event_loop_takes_no_result_away(sandbox):
     brief.close()
 
 
+@slow
 async def test_variables_survive_where_asked_until_the_worker_dies(sandbox):
     limited = Sandbox(limits=Limits(wall_seconds=0.5))
     kept, other = (limited.open(PROBE, keep=True) for _ in range(2))

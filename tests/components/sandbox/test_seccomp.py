@@ -4,6 +4,7 @@ import errno
 import struct
 
 from components.sandbox.seccomp import checks, digest, numbers, program
+from tests.slow import slow
 from tests.table import each_row
 
 ALLOW, KILL, PID = 0x7FFF0000, 0x80000000, 77
@@ -130,6 +131,7 @@ async def test_the_kernel_refuses(bare, name):
     assert ran.status == "error" and ran.error.line_no > 1
 
 
+@slow
 @each_row("name", WORKS)
 async def test_what_cells_need_works(session, name):
     ran = await session.run(IMPORTS + WORKS[name])

@@ -13,6 +13,7 @@ from components.sandbox import Limits, Sandbox
 from components.sandbox.supervisor import Child
 from tests.components.sandbox.conftest import PROBE
 from tests.components.sandbox.processes import below, state
+from tests.slow import slow
 from tests.table import each_row
 
 
@@ -96,6 +97,7 @@ LIES = {
 }
 
 
+@slow
 @each_row(
     "name, keep",
     [*((name, False) for name in LIES), ("a forged frame before the real one", True), ("closed pipes", True)],
@@ -109,6 +111,7 @@ async def test_a_lie_is_a_result_and_the_next_cell_is_right(brief, name, keep):
     opened.close()
 
 
+@slow
 async def test_what_a_kept_worker_says_between_cells_ends_it(brief):
     opened = brief.open(PROBE, keep=True)
     await opened.run(

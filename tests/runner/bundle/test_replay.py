@@ -97,6 +97,7 @@ FORGED = {
 SLOW_FORGED = {"a reply", "what prompts include", "metrics of another form"}  # shown by differences, too
 
 
+@slow
 @pytest.mark.parametrize("what", [pytest.param(name, marks=slow) if name in SLOW_FORGED else name for name in FORGED])
 def test_what_was_changed_together_with_the_list_is_named(site, elsewhere, what):
     member, change, code, wanted = FORGED[what]

@@ -58,6 +58,7 @@ def test_yaml_is_read_as_omegaconf_reads_it(monkeypatch, text):
         OmegaConf.create("a: 1\na: 2")
 
 
+@slow
 @pytest.mark.parametrize(("text", "expected"), [("limit: 3", "1 of 1"), ("hydra: {mode: MULTIRUN}", "sweep of 1 jobs")])
 def test_an_experiment_sets_the_mode_also_through_another_one(home, text, expected):
     home.write("experiment/inner", f"# @package _global_\ndefaults: [own]\n{text}")

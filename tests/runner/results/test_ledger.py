@@ -228,6 +228,7 @@ def runs_of_every_row(home, **notes):
             yield Run.at(folder)
 
 
+@slow
 def test_no_simulated_run_is_ever_within_or_outside(tmp_path):
     real = ledger(list(runs_of_every_row(tmp_path / "real")))
     assert {one.verdict.word for one in real} == {"within", "outside", "untestable"}, "the runs can be tested"

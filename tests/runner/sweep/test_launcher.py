@@ -268,6 +268,7 @@ def test_the_same_folder_goes_on(home):
         assert sorted(json.loads(line)["sample_id"] for line in lines) == ["q0", "q1", "q2", "q3"]
 
 
+@slow
 def test_a_finished_job_that_lost_records_or_metrics_makes_them_again(home):
     assert home.run(*SWEEP, "seed=0,1,2").code == 0
     cut, damaged, _ = folders = [home.path / "sweep" / f"seed-{n}" for n in range(3)]

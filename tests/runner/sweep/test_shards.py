@@ -35,6 +35,7 @@ def test_merged_parts_are_the_run_that_was_not_parted(home):
     assert read(home.path / "parted" / "only") == read(home.path / "whole" / "only")
 
 
+@slow
 @pytest.mark.parametrize("launcher", ["wardround", pytest.param("basic", marks=slow)])
 def test_every_job_of_a_sweep_is_parted(home, launcher):
     words = ("-m", "seed=0,1", "model.max_connections=1", f"hydra/launcher={launcher}")

@@ -26,6 +26,7 @@ def test_most_questions_are_simple_enough():
     assert sum(query(one) is not None for one in ALL) > 0.9 * len(ALL)
 
 
+@slow
 @pytest.mark.parametrize("database", [DATABASES[0], *(pytest.param(one, marks=slow) for one in DATABASES[1:])])
 async def test_translated_programs_give_the_answers_of_the_sql(database):
     """All of them in a few cells, each of which is many programs."""

@@ -69,6 +69,7 @@ async def test_it_writes_no_cell_when_the_prompt_forgets(forgetful, what):
     )
 
 
+@slow
 @pytest.mark.parametrize("changes", [FUNCTIONS, SOLUTIONS])
 async def test_one_of_the_two_texts_that_name_functions_is_enough_and_none_that_they_lack_is_called(forgetful, changes):
     agent = EhrAgent(prompts=forgetful("ehragent", "problem", changes))

@@ -99,6 +99,7 @@ def test_a_name_that_a_statement_makes_itself_is_not_misspelt():
     assert {rows(sample, gold, text) is None for text in found} == {True}
 
 
+@slow
 async def test_loud_slips_of_cells_fail_and_most_silent_ones_run():
     found = []
     for number, sample in enumerate(each(30)):

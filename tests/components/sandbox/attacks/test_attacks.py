@@ -69,6 +69,7 @@ def test_a_closed_sandbox_leaves_no_process_and_no_file(
     assert stand.ask(close=1) == {"open": [], "left": [], "files": []}
 
 
+@slow
 @pytest.mark.parametrize("place", USERS, ids="-".join)
 def test_a_killed_host_leaves_no_process_and_no_file(
     place: tuple[str, str], standing: Callable[[str, str], Stand]
