@@ -11,6 +11,7 @@ from aiohttp import web
 from components.models.simulated.serve import ChatRequest, Server
 from tests.acceptance.command import Served, counted, endpoint, here, told
 from tests.acceptance.own import HOSTILE, IDS, Trickster
+from tests.slow import slow
 
 FILES = {"config.yaml", "manifest.json", "metrics.json", "records.jsonl", "report.md", "run.log"} | {
     f"texts-{n:04}.jsonl.gz" for n in range(2)
@@ -65,6 +66,7 @@ def well_formed(text):
     return text.encode("utf-8", "replace").decode()
 
 
+@slow
 def test_every_trap_is_played_to_its_end(hostile):
     _, done = hostile
     assert done.code == 0, done.err + done.out

@@ -8,6 +8,7 @@ import pytest
 from components.models.simulated.serve import Server
 from tests.acceptance.command import Served, counted, endpoint, here, told
 from tests.acceptance.own import Voice
+from tests.slow import slow
 from tests.table import each_row
 
 WORDS = ("tracking=off", "dataset=cohort", "dataset.privacy=credentialed", "agent=direct", "limit=4")
@@ -69,6 +70,7 @@ def runs(tmp_path_factory):
     return {kind: (cwds[kind], done, n_heard.get(kind)) for kind, done in ended.items()}
 
 
+@slow
 def test_the_ears_hear_whoever_connects(runs):
     """The counter counts: a run that is permitted is heard."""
     _, done, connections = runs["open"]

@@ -17,6 +17,7 @@ SLOW = ("coverage_few", "litellm", "sweep", "fused", "sandbox", "connections", "
 TINY = Settings(scale=0.001, repeat=1, run=run_here)  # in this process: numbers, not measurements
 
 
+@slow
 @each_row("name", [name for name in ROWS if name not in SLOW])
 def test_row_yields_numbers(name: str) -> None:
     figures = ROWS[name](TINY)

@@ -51,6 +51,7 @@ def test_a_choice_with_a_suffix_is_refused_with_its_name(home):
     assert done.code == 2 and "agent=asks.yaml: a choice has no suffix: agent=asks" in done.complaint
 
 
+@slow
 def test_whoever_reads_the_help_may_leave_early():
     line = [sys.executable, "-m", "runner", "--help"]
     with subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as shown:

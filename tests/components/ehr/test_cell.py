@@ -9,6 +9,7 @@ from components.ehr.columns import prepare
 from components.ehr.errors import EhrError
 from components.ehr.metadata import Metadata
 from tests.components.ehr.ward import CLOCK, ward, ward_file
+from tests.slow import slow
 
 NAMES = ["LoadDB", "FilterDB", "GetValue", "SQLInterpreter", "Calendar", "Calculate"]
 ROOT = Path(__file__).resolve().parents[3]
@@ -65,6 +66,7 @@ assert not {"yaml", "hydra", "mlflow", "litellm"} & set(sys.modules)
 """
 
 
+@slow
 def test_a_process_needs_no_source_and_no_thread_once_the_module_is_there(places):
     line = [sys.executable, "-c", WITHOUT_SOURCE, places["file"], places["tables"]]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -234,6 +234,7 @@ async def test_a_worker_sees_no_project_and_an_empty_environment(held):
     opened.close()
 
 
+@slow
 async def test_closing_leaves_no_process_no_file_and_no_descriptor(held):
     warm = held.open(PROBE)
     await warm.run("answer = 1")

@@ -44,6 +44,7 @@ async def test_an_episode_that_is_closed_is_gone(held):
     opened.close()
 
 
+@slow
 async def test_the_process_that_waits_takes_the_next_episode_and_another_its_place(held):
     opened = held.open(LIBRARY)
     await opened.run("answer = 1")

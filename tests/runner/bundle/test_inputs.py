@@ -8,6 +8,7 @@ import yaml
 
 from components.core.errors import ConfigError
 from runner.bundle.inputs import inputs_of, may_include
+from tests.slow import slow
 
 
 @pytest.fixture
@@ -17,6 +18,7 @@ def run(site, tmp_path, monkeypatch):
     return folder, yaml.safe_load((folder / "config.yaml").read_text())
 
 
+@slow
 def test_entries_prompts_and_files_of_a_run_are_found(site, run):
     used = inputs_of(*run)
     assert (

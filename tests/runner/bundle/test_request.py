@@ -12,6 +12,7 @@ from runner.bundle.replay import Request
 from runner.bundle.settings import refuse_foreign_code
 from runner.config.catalogue import Catalogue
 from tests.runner.bundle.packing import forged
+from tests.slow import slow
 from tests.table import each_row
 
 AGAIN = ["x"]
@@ -71,6 +72,7 @@ def test_every_choice_of_ours_is_let_pass(group):
         refuse_foreign_code({**RUN, group: one.node}, own_prompts=False)
 
 
+@slow
 def test_prompts_of_ones_own_go_along_and_are_used_where_the_bundle_is_trusted(site, elsewhere):
     own = shutil.copytree(PROMPTS.rpartition("/")[0] + "/direct", elsewhere.home / "words" / "mine")
     (own / "problem.jinja").write_text("Say a letter. " + (own / "problem.jinja").read_text())

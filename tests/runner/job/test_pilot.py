@@ -30,6 +30,7 @@ def test_a_total_is_the_mean_times_the_number_and_its_interval_students():
     assert estimate([3.0], 100) == Estimate(300.0) and estimate([2.0, 2.0], 10).half == 0
 
 
+@slow
 def test_when_all_was_played_nothing_is_left_to_chance():
     assert estimate([1.0, 5.0], 2).half == 0
 

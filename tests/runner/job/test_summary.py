@@ -50,6 +50,7 @@ def test_one_task_per_job_is_averaged_over_the_jobs_and_calls_are_added_up(home)
     assert "score/strict" in metrics and "total/score/strict" not in metrics, "a job of one task has its mean"
 
 
+@slow
 def test_a_sweep_over_methods_and_datasets_ends_in_their_tables(home):
     """One agent's settings follow the dataset: it is one method all the same."""
     path = home.path / "mine" / "parts.py"

@@ -6,6 +6,7 @@ import pytest
 from components.core.errors import ConfigError
 from runner.rating.command import judge_lines
 from tests.runner.rating.cases import fill
+from tests.slow import slow
 
 METRICS = dict.fromkeys(["score/strict", "judged/mine/cause/facts", "judged/mine/cause/logic", "judged/mine/also/late"])
 KAPPA = {"n": 8, "kappa": 0.25, "ci_low": -0.1, "ci_high": 0.6}
@@ -47,6 +48,7 @@ def test_ratings_that_are_damaged_are_named(tmp_path):
         judge_lines(tmp_path, METRICS)
 
 
+@slow
 def test_the_report_of_a_run_says_it_once_raters_are_read(rated):
     run = shutil.copytree(rated.one, rated.path / "run")
     assert "not checked by people here" in rated.report("table", run)[1]

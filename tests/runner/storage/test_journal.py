@@ -375,6 +375,7 @@ def test_a_cut_loses_only_the_entries_it_touches(tmp_path: Path) -> None:
         assert found(Journal(folder), 40) == n
 
 
+@slow
 def test_flipped_bytes_never_give_a_wrong_entry_and_cost_one_member(tmp_path: Path) -> None:
     source = tmp_path / "whole"
     fill(source, 0, 96)

@@ -195,6 +195,7 @@ class Counted(Echo):
 """
 
 
+@slow
 @pytest.mark.parametrize(("jobs", "most"), [("null", 6), ("1", 4)])
 def test_jobs_fill_the_places_of_their_model_together(home, jobs, most):
     """Each has four samples, and the model has six connections."""
@@ -318,6 +319,7 @@ def test_what_a_sweep_does_not_do(home, word, said):
     assert (done.code, said in done.err) == (2, True)
 
 
+@slow
 def test_launchers_of_hydra_run_the_same_plan(home):
     """The basic one stands for joblib, submitit and the like: each job is composed again where it runs."""
     done = home.run(*SWEEP, "hydra/launcher=basic", "seed=0,1")

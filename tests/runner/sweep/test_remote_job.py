@@ -9,6 +9,7 @@ import pytest
 from runner.episode.budget import Spent
 from runner.sweep.remote_job import run_remote_job, spent_since
 from tests.runner.sweep.deadly import asked, furnish, orders
+from tests.slow import slow
 
 
 @pytest.fixture
@@ -81,6 +82,7 @@ def test_whatever_a_job_raises_stops_no_other(home, three, finding, said):
     assert (ended.code, ended.error) == (1, said)
 
 
+@slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR2])
 def test_a_job_that_is_told_to_leave_ends_like_an_interrupted_one(home, three, number):
     """The handler's SystemExit comes while a sample is played: it is none of its errors, and no end of the job."""
