@@ -26,8 +26,8 @@ _BRACKET = re.compile(r"(?:^|Action:\s*)(\w+)\s*\[\s*(?=\{)")
 _XML = re.compile(r"<Tool>\s*(\w+)\s*</Tool>\s*<Input>\s*(?=\{)")
 _DECODER = json.JSONDecoder(strict=False)
 SEES, SEES_GUIDED = 0.6, 0.9  # picks a good candidate where there is one
-MENDS, MENDS_GUIDED = 0.45, 0.85  # rewrites a proposal that is not good
-GOES_ON = 0.8  # rewrites one that was rewritten once and is still not good
+REPAIRS, REPAIRS_GUIDED = 0.45, 0.85  # rewrites a proposal that is not good
+REPAIRS_AGAIN = 0.8  # rewrites one that was rewritten once and is still not good
 OVERDOES = 0.5  # rewrites a good proposal that has been rewritten twice or more
 Good = Callable[[str], bool]
 
@@ -156,7 +156,7 @@ def review(history: History, good: Good, better: Callable[[], Message], style: S
         if good(current):
             rewrites = history.earlier >= 2 and draws.happens("overdoes", OVERDOES)
         else:  # what cannot be read is written again
-            rate = MENDS_GUIDED if guided(history, [current]) else GOES_ON if history.earlier == 1 else MENDS
+            rate = REPAIRS_GUIDED if guided(history, [current]) else REPAIRS_AGAIN if history.earlier == 1 else REPAIRS
             rewrites = call_in(current) is None or draws.happens("mends", rate)
         return better() if rewrites else repeated(current, style)
     best = [text for text in history.candidates if good(text)]

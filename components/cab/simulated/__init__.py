@@ -12,7 +12,7 @@ from components.simulation.asked import Asked, Responder
 from components.simulation.grammar import Style, called, finished, said
 from components.simulation.history import Done, call_in, guided, review
 
-MENDS = 0.85  # a failed statement is corrected when the error is shown
+REPAIRS = 0.85  # a failed statement is corrected when the error is shown
 _TABLE = re.compile(r"^(\w+)\(", re.MULTILINE)
 
 
@@ -59,7 +59,7 @@ def _statement(asked: Asked) -> str:
     competent = asked.draws.happens("competence", asked.rates.competence)
     if not isinstance(gold, str) or not gold.strip():
         return "null" if asked.draws.happens("sees the gap", asked.rates.competence) else counts
-    if competent or ("SQLite said:" in asked.last and asked.draws.happens("mends", MENDS)):
+    if competent or ("SQLite said:" in asked.last and asked.draws.happens("mends", REPAIRS)):
         return f"```sql\n{gold}\n```"
     if asked.draws.happens("slip kind", 0.5):
         return counts

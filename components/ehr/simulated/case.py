@@ -108,7 +108,7 @@ UNSEEN = 6.0  # more where its tables and columns are nowhere in the prompt
 NO_CODE, OPEN = 5.0, 3.0  # more without code, and without seeing what comes of it
 CAUSE, NAMED, BARE, RAW = 0.6, 8.5, 10.0, 13.0  # repairs: a cause says what is meant; the error does; or not; a trace
 BY_HAND = 3.0  # more without code
-MENDS_UNKNOWN, MENDS_UNLIKE = 2.2, 2.2  # more without knowledge and a solved question
+REPAIRS_UNKNOWN, REPAIRS_UNLIKE = 2.2, 2.2  # more without knowledge and a solved question
 SILENT = 0.2  # of what is wrong runs all the same
 GIVES_WAY = 0.5  # of failures that are not repaired, one becomes something that runs and is wrong
 RECALLS = 0.5  # that knowledge, notes and causes take
@@ -149,7 +149,7 @@ class Case:
         """How many facts a repair takes, by what is reported of the failure and the fault that it shows."""
         source = "" if fault is None else fault.source
         facts = CAUSE if source == "cause" else RAW if failed.startswith(TRACE) else NAMED if source else BARE
-        return facts + self._unprepared(MENDS_UNKNOWN, MENDS_UNLIKE) + more
+        return facts + self._unprepared(REPAIRS_UNKNOWN, REPAIRS_UNLIKE) + more
 
     def wrong(self, text: str, silent: float = SILENT) -> str:
         """The text with a slip; at the rate ``silent`` one that runs all the same."""

@@ -155,8 +155,8 @@ async def test_it_draws_as_often_as_the_other_agent_asks_and_records_only_its_ow
 async def test_the_other_agent_is_asked_on_the_branches_of_its_own_run():
     _, model, _ = await solving(Matched(Cot(), PANEL), say)
     _, alone, _ = await solving(PANEL, say)
-    beside = {(r.branch, r.occurrence, r.seed) for r in model.requests if not r.branch.startswith("draw/")}
-    assert beside == {(r.branch, r.occurrence, r.seed) for r in alone.requests}
+    others = {(r.branch, r.occurrence, r.seed) for r in model.requests if not r.branch.startswith("draw/")}
+    assert others == {(r.branch, r.occurrence, r.seed) for r in alone.requests}
 
 
 async def test_tokens_are_not_overdrawn_and_one_draw_is_always_made():

@@ -201,11 +201,13 @@ async def test_tokens_per_minute_hold_calls_back(open_gateway, server, ask):
 def test_it_works_on_uvloop(serving, ask):
     async def once():
         async with serving() as server:
-            gateway = Gateway("m", api_base=server.url, timeout_seconds=0.2, retries=0)
-            text = (await gateway.generate(ask("Hi"))).message.text
+            patient = Gateway("m", api_base=server.url, timeout_seconds=30, retries=0)
+            text = (await patient.generate(ask("Hi"))).message.text
             server.will(server.stalls())
-            kind = (await failure(gateway, ask("Hi"))).kind
-            await gateway.close()
+            hasty = Gateway("m", api_base=server.url, timeout_seconds=0.2, retries=0)
+            kind = (await failure(hasty, ask("Hi"))).kind
+            await patient.close()
+            await hasty.close()
             return text, kind
 
     assert uvloop.run(once()) == ("Hello", "timeout")

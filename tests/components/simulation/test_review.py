@@ -12,10 +12,10 @@ from components.grammars.xml_call import XmlCall
 from components.simulation.draws import Draws
 from components.simulation.grammar import called
 from components.simulation.history import (
-    GOES_ON,
-    MENDS,
-    MENDS_GUIDED,
     OVERDOES,
+    REPAIRS,
+    REPAIRS_AGAIN,
+    REPAIRS_GUIDED,
     SEES,
     SEES_GUIDED,
     History,
@@ -100,10 +100,10 @@ def test_who_sees_nothing_takes_the_first():
 @each_row(
     "text,earlier,lessons,expected",
     [
-        (BAD, 0, frozenset(), MENDS),
-        (BAD, 0, GUIDED, MENDS_GUIDED),
-        (BAD, 1, frozenset(), GOES_ON),
-        (BAD, 2, frozenset(), MENDS),
+        (BAD, 0, frozenset(), REPAIRS),
+        (BAD, 0, GUIDED, REPAIRS_GUIDED),
+        (BAD, 1, frozenset(), REPAIRS_AGAIN),
+        (BAD, 2, frozenset(), REPAIRS),
         ("unreadable", 0, frozenset(), 1),
         (GOOD, 1, GUIDED, 0),
         (GOOD, 2, GUIDED, OVERDOES),
