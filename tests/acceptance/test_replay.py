@@ -8,6 +8,7 @@ import pytest
 from components.models.simulated.serve import Server
 from tests.acceptance.command import ROOT, Served, counted, here, told
 from tests.acceptance.own import Voice
+from tests.slow import slow
 
 KEY = "sk-acceptance-0123456789abcdef"
 
@@ -33,6 +34,7 @@ def replayed(recorded):
     return here(cwd, *words, "run.replay=true")
 
 
+@slow
 def test_replay_needs_neither_key_nor_server_and_leaves_the_same_records(recorded, replayed):
     assert replayed.code == 0, replayed.err
     assert told(replayed.folder) == told(recorded[1])

@@ -31,6 +31,7 @@ def killed(tmp_path_factory):
         return cwd / "sweep", dict(served.seen)
 
 
+@slow
 def test_nothing_was_paid_twice_but_what_was_in_flight(killed):
     _, seen = killed
     assert ALL <= seen["requests"] <= ALL + CONNECTIONS

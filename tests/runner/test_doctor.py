@@ -28,6 +28,7 @@ def test_the_whole_is_told_in_one_table_and_the_default_run_works(tmp_path, caps
     assert re.search(r"\n  -    outputs/.journal +not there yet", out) and "\nengines and extras\n" in out
 
 
+@slow
 def test_a_default_run_that_does_not_work_ends_with_1_and_what_is_missing_is_told(tmp_path):
     """A file before ours on the path hides a library that every run needs."""
     (tmp_path / "orjson.py").write_text("raise ImportError('broken on purpose')\n")

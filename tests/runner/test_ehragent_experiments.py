@@ -44,6 +44,7 @@ def test_each_of_their_agents_brings_data_tools_scores_and_the_memory_it_shows(a
     }  # fmt: skip
 
 
+@slow
 @each_row("name", EXPERIMENTS)
 def test_an_experiment_runs_on_the_same_data_with_the_same_tools_and_names_its_baselines(name, hydra):
     cfg = compose("config", [f"experiment=ehragent/{name}"], return_hydra_config=True)

@@ -112,6 +112,7 @@ async def test_each_method_of_table_1_is_sent_the_same_metadata(agent, profile, 
     assert known.columns in sent and known.overview in sent and str(known.clock) in sent
 
 
+@slow
 @each_row("shots", [1, 5, 8])
 @each_row("agent", CODE)
 async def test_figure_5_sends_as_many_demonstrations_as_it_says(agent, shots, parts_of):

@@ -517,6 +517,7 @@ def test_a_taken_port_is_told_with_a_command_that_takes_another(tmp_path, capsys
     assert f"runner.ui --port {port + 1}" in said
 
 
+@slow
 def test_an_experiments_runs_are_found_where_they_are_and_else_fetched(base, tmp_path):
     settings = config(base, "found")
     folders = [

@@ -24,6 +24,7 @@ from runner.config.build import construct
 from runner.config.errors import ConfigErrors
 from tests.failing import INTACT, SAMPLE, STUDY, TEXT, Book, Says, Tools, episode, kinds, seen
 from tests.golden.vectors import PAPER
+from tests.slow import slow
 from tests.table import each_row
 
 
@@ -117,6 +118,7 @@ class Uneven(Says):
         return await super().__call__(context, text)
 
 
+@slow
 async def test_episodes_at_once_are_struck_as_one_after_the_other():
     tools = Tools((Uneven(), Says("other")))
     alone = [kinds(await seen(Denied(0.5), *CALLS, seed=n, toolset=tools)) for n in range(4)]

@@ -146,6 +146,7 @@ async def test_without_a_form_for_the_fields_none_are_named(forgetful):
     assert len(trajectory.steps[0].remarks["fields"]) < 5
 
 
+@slow
 @each_row("tools", [True, False])
 @each_row("grammar", GRAMMARS)
 async def test_radiology_is_answered_by_a_panel_too(tools, grammar):

@@ -12,6 +12,7 @@ from components.radiology.dataset import RadABench, entries_of
 from components.radiology.tasks import PAIRS, TASKS
 from components.radiology.toolset import Radiology
 from tests.golden.vectors import CODE, PAPER, dev
+from tests.slow import slow
 from tests.table import each_row
 
 DATA = dev().data
@@ -79,6 +80,7 @@ def test_the_shipped_set_needs_no_path():
     assert all(len(terms) >= 30 for terms in test[0].metadata["vocabulary"].terms.values())
 
 
+@slow
 @each_row("made", [InsufficientConfig1, InsufficientConfig2, InsufficientConfig3])
 def test_no_insufficient_set_over_the_shipped_samples_is_solvable(made):
     toolset, condition = Radiology(PAPER), made(PAPER)

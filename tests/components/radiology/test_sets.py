@@ -20,6 +20,7 @@ from components.radiology.study import Study, Vocabulary, study_of
 from components.radiology.switches import Switches
 from components.radiology.tasks import AC, AD, BQ, DD, DI, IE, OS, PAIRS, RG, TASKS, TR
 from tests.golden.vectors import CODE, PAPER, dev
+from tests.slow import slow
 from tests.table import each_row
 
 VECTORS = dev()
@@ -134,6 +135,7 @@ def test_medium_has_bound_tools_only(pair):
     assert len(set(places(paper, RG)) - {pair}) in (6, 7)
 
 
+@slow
 @each_row("chain", TASKS)
 @each_row("pair", PAIRS)
 def test_insufficient_and_differentiated_sizes(pair, chain):

@@ -56,6 +56,7 @@ async def test_output_is_data_and_cut(bare):
     assert ran.output == "é" * 32768
 
 
+@slow
 @each_row(
     "limits, cell, status, words",
     [
@@ -124,6 +125,7 @@ async def test_what_was_given_and_can_be_changed_is_new_for_every_cell(session):
     assert (await session.run("answer = int(numpy.sum([1, 2])), text")).answer == "(3, 'given')"
 
 
+@slow
 async def test_a_cell_without_memory_leaves_the_next_one_alone(sandbox):
     narrow = Sandbox(backend=sandbox.report()["tier"], limits=Limits(memory_bytes=300 << 20))
     session = narrow.open(PROBE)
@@ -149,6 +151,7 @@ async def test_a_file_made_while_a_cell_is_ended_does_not_reach_the_next(sandbox
     session.close()
 
 
+@slow
 async def test_a_session_that_is_closed_while_a_cell_runs_says_so_and_disturbs_no_other(sandbox):
     first, other = sandbox.open(PROBE), sandbox.open(PROBE)
     await asyncio.gather(first.run("answer = 1"), other.run("answer = 1"))
@@ -193,6 +196,7 @@ async def test_variables_survive_where_asked_until_the_worker_dies(sandbox):
         limited.close()
 
 
+@slow
 async def test_chance_and_hashes_are_the_same_in_every_cell(sandbox):
     cell = (
         "import random, uuid\nanswer = random.random(), numpy.random.rand(), hash('x'), uuid.uuid4(), {'b', 'a', 'c'}"

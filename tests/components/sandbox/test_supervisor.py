@@ -125,6 +125,7 @@ async def test_what_a_kept_worker_says_between_cells_ends_it(brief):
     opened.close()
 
 
+@slow
 async def test_a_kept_worker_that_does_not_rest_between_cells_is_held(brief):
     opened = brief.open(PROBE, keep=True)
     await opened.run(
@@ -139,6 +140,7 @@ async def test_a_kept_worker_that_does_not_rest_between_cells_is_held(brief):
     opened.close()
 
 
+@slow
 async def test_a_worker_has_no_descriptors_but_its_own(session):
     await session.run("import time\ntime.sleep(0.2)")  # long enough for the next worker to be forked beside it
     ran = await session.run(

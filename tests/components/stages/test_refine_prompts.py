@@ -148,6 +148,7 @@ def kills(monkeypatch, when):
     monkeypatch.setattr(Path, "replace", replacing)
 
 
+@slow
 @pytest.mark.parametrize(
     ("pause", "points"),
     [(True, (5,)), pytest.param(True, range(1, 13), marks=slow), pytest.param(False, range(1, 13), marks=slow)],

@@ -9,8 +9,10 @@ import pytest
 from components.core.errors import ConfigError
 from runner.bundle import labels_of, refuse_keys
 from tests.runner.bundle.packing import members
+from tests.slow import slow
 
 
+@slow
 def test_a_bundle_of_a_sweep_holds_the_share_of_the_journal_once_and_all_that_explains_it(sweep):
     held = members(sweep.bundle("sweep"))
     head = json.loads(held["bundle.json"])

@@ -66,6 +66,7 @@ SLOW = {
 }  # their rules are also shown below, or by differences and archive
 
 
+@slow
 @pytest.mark.parametrize("what", [pytest.param(name, marks=slow) if name in SLOW else name for name in CHANGES])
 def test_what_was_changed_is_named_with_the_first_call_that_it_spoils(site, elsewhere, what):
     name, member, change, wanted = CHANGES[what]

@@ -84,6 +84,7 @@ def test_prompts_of_ones_own_go_along_and_are_used_where_the_bundle_is_trusted(s
     assert "the same: 2 records" in elsewhere.play("run.replay=own.zip", "bundle.trust=true")
 
 
+@slow
 def test_a_bundle_that_hides_its_own_prompts_runs_none_of_them(site, elsewhere):
     own = elsewhere.home / "words" / "mine"
     shutil.copytree(PROMPTS.rpartition("/")[0] + "/direct", own)

@@ -133,6 +133,7 @@ def test_experiments_over_models_list_choices_and_compose_with_them(experiment):
     assert cfg.compare.figures and not cfg.name.endswith("published")
 
 
+@slow
 def test_by_default_simulated_models_are_swept_and_the_published_ones_on_demand():
     folders = {"radabench", "reflectool", "medagents", "ehragent"}
     assert {name.partition("/")[0] for name in SWEEPS if name.endswith("/models")} == folders

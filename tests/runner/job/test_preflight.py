@@ -83,6 +83,7 @@ def test_whoever_thinks_it_over_takes_none_of_the_seconds(home, monkeypatch):
     assert home.run(*ASK, "dataset.n=7", "budget.ask_above_usd=1", "budget.run.seconds=3").code == 0
 
 
+@slow
 def test_the_pilot_is_charged_to_the_budget(home):
     done = home.run("-m", "seed=0,1", "dataset.n=7", *ASK, "run.pilot=2", "budget.run.calls=6")
     assert done.code == 3

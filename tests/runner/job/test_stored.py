@@ -5,6 +5,7 @@ import json
 import pytest
 
 from runner.report import main
+from tests.slow import slow
 
 EXPORTS = """
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ def played(home):
     return home.runs()[0]
 
 
+@slow
 def test_each_episode_is_written_as_its_method_writes_it(played, capsys):
     folder = played / "agent-exports"
     assert main(["export", str(folder)]) == 0

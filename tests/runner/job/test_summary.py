@@ -74,6 +74,7 @@ def test_a_sweep_over_methods_and_datasets_ends_in_their_tables(home):
     assert again.code == 0 and "4 of them finished before" in again.err, "what is compared makes no other run"
 
 
+@slow
 def test_a_sweep_without_levels_leaves_no_means(home):
     done = home.run("-m", "seed=0,1", "dataset.n=1", "compare.scores=[no/such]")
     (folder,) = home.runs()

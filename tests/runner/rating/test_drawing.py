@@ -8,6 +8,7 @@ from components.rubrics.rubric import Draw, Rubric
 from runner.rating.drawing import draw, remove_model_names
 from runner.results.runs import Run
 from tests.runner.rating.cases import CAUSE
+from tests.slow import slow
 
 
 def rubric(**values):
@@ -23,6 +24,7 @@ def both(rated):
     return [Run.at(rated.one), Run.at(rated.two)]
 
 
+@slow
 def test_a_draw_is_seeded_even_over_runs_and_strata_and_in_no_order(both):
     wanted = rubric(by=["task"])
     items = draw(both, wanted, 8, 0)

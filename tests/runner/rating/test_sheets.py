@@ -5,6 +5,7 @@ import pytest
 from components.core.errors import ConfigError
 from runner.rating.sheets import Key, escape_formula, write_table
 from tests.runner.rating.cases import key, table
+from tests.slow import slow
 from tests.table import each_row
 
 WORDS = ("--n", 6)
@@ -45,6 +46,7 @@ def test_raters_are_not_told_who_did_it(sheets, rated):
     assert {item["folder"] for item in items.values()} == {"hidden_one", "hidden_two"}
 
 
+@slow
 def test_the_same_draw_gives_the_same_bytes_and_another_seed_others(sheets, rated):
     for name, seed in (("again", 0), ("other", 1)):
         rated.report("annotate", "mine.yaml", rated.one, rated.two, *WORDS, "--out", name, "--seed", seed)

@@ -80,6 +80,7 @@ def is_sound(metric, tells_why=True):
     return why is None and value is not None and low - 1e-9 <= value <= high + 1e-9 and low < high
 
 
+@slow
 @settings(ALWAYS, max_examples=15)
 @given(runs_records())
 def test_every_part_has_every_score_with_an_interval_or_why_it_has_none(records):

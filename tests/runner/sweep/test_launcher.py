@@ -145,6 +145,7 @@ class Leaves(Asks):
 """
 
 
+@slow
 def test_an_agent_that_leaves_costs_its_sample_and_stops_no_job(home):
     (home.path / "mine" / "leaves.py").write_text(LEAVES)
     home.write("agent/leaves", "_target_: mine.leaves.Leaves\ntimes: 1")
@@ -165,6 +166,7 @@ class Dead(Echo):
 """
 
 
+@slow
 def test_a_dead_endpoint_stops_all_jobs_that_ask_it_and_no_other(home):
     (home.path / "mine" / "dead.py").write_text(DEAD)
     home.write("model/dead", "_target_: mine.dead.Dead\nname: dead\nmax_connections: 2")

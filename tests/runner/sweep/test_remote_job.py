@@ -45,6 +45,7 @@ def test_a_job_says_its_exit_code_and_prints_nothing_itself(home, three, capsys)
     assert home.manifest(order.folder)["sweep"] == "sweep"
 
 
+@slow
 def test_a_process_begun_again_has_what_the_dead_one_left_of_its_part(home, three):
     order = three(calls=12)[0]
     assert run_remote_job(order).code == 3

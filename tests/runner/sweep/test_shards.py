@@ -96,6 +96,7 @@ def test_a_parted_job_goes_on_where_its_budget_ended(home):
     assert sum(asked(home).values()) == 6
 
 
+@slow
 def test_a_part_that_breaks_off_is_named_and_gone_on_with(home):
     busy = RecordWriter(home.path / "sweep" / "only" / "parts" / "2-of-2")
     done = home.run("run.shards=2", "hydra.sweep.dir=sweep")

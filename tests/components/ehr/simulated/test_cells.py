@@ -125,6 +125,7 @@ def test_causes_names_knowledge_and_solved_questions_help_and_go_with_their_text
     assert share(more) > share(less) + 0.05
 
 
+@slow
 def test_the_less_is_told_of_a_failure_the_less_often_it_is_mended_and_nothing_is_worth_no_more_than_a_bare_error():
     shares = [share(after(SLIP, saw, FULL)) for saw in (CAUSE, TOLD, ERROR, "")]
     assert shares == sorted(shares, reverse=True) and shares[0] > shares[1] + 0.2

@@ -16,6 +16,7 @@ from components.grammars.native_tools import NativeTools
 from components.prompts import load
 from components.sandbox.api import CellError
 from tests.components.ehr.simulated.chartroom import SIX
+from tests.slow import slow
 from tests.table import each_row
 from tests.wards import cell, played
 
@@ -88,6 +89,7 @@ AGENTS = {
 NAMES = ["patients", "admissions", "gender", "subject_id", "dob"]
 
 
+@slow
 @each_row("form", AGENTS)
 async def test_failures_of_cells_are_told_from_values_and_mended_where_they_tell_how(form):
     one = await played(AGENTS[form], [*map(cell, CELLS), "TERMINATE"])

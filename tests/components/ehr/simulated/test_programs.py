@@ -47,6 +47,7 @@ async def test_translated_programs_give_the_answers_of_the_sql(database):
     state.close()
 
 
+@slow
 @pytest.mark.parametrize("database", [DATABASES[0], *(pytest.param(one, marks=slow) for one in DATABASES[1:])])
 async def test_planned_actions_give_the_answers_of_the_sql(database):
     tools = {tool.spec.name: tool for tool in SIX}

@@ -80,6 +80,7 @@ async def test_one_of_the_two_texts_that_name_functions_is_enough_and_none_that_
 NOBODY = {"competence": 0.0, "malformed_rate": 0.0}
 
 
+@slow
 @each_row("name", ["ehragent", "no_code", "self_debugging", "din_sql", "cot_plan"])
 async def test_a_core_that_knows_nothing_is_wrong(name):
     agent, grammar = BASELINES[name]

@@ -95,6 +95,7 @@ def test_the_four_stages_of_a_statement():
     assert set(said(sql("correction", sql="select 9"))) == {"```sql\nselect 9\n```"}
 
 
+@slow
 @each_row("slip", [("patients.gender", "patients.gender_no"), ("from patients", "from patients_table"), ("= 'm'", "!= 'm'")])  # fmt: skip
 def test_a_draft_is_mended_by_the_schema_and_the_question_as_often_as_competence_sees_it(slip):
     found = [fmean(SQL in text.lower() for text in said(sql("correction", sql=SQL.replace(*slip)), competence=c)) for c in (0.0, 0.85, 1.0)]  # fmt: skip

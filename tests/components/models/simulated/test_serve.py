@@ -7,6 +7,7 @@ import pytest
 from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.models.simulated import Core, Simulated
 from components.models.simulated.serve import Faults, Server, Unreadable, read_request
+from tests.slow import slow
 from tests.table import each_row
 
 HELLO = {"messages": [{"role": "user", "content": "hello"}]}
@@ -49,6 +50,7 @@ async def test_an_unreadable_request_is_the_clients_fault(serving, wrong):
     assert server.seen["bad_requests"] == 1 and server.in_flight == 0
 
 
+@slow
 async def test_faults_happen_at_their_rates(serving):
     faults = Faults(status_429=0.1, status_500=0.05, resets=0.04, stalls=0.03, malformed=0.02, stall_seconds=0.001)
     server = Server(Simulated(), faults)

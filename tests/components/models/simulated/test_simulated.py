@@ -15,6 +15,7 @@ from components.prompts import load
 from components.radiology.dataset import RadABench
 from runner.config.build import part
 from tests.simulated import core, simulated
+from tests.slow import slow
 from tests.table import each_row
 
 SAMPLES = tuple(RadABench(shipped="radabench_mini").load("test"))
@@ -58,6 +59,7 @@ def test_a_seed_out_of_bounds_is_refused(seed):
         part({"_target_": "components.models.simulated.Simulated", "seed": seed}, "model", (), Model)
 
 
+@slow
 async def test_request_seed_and_model_seed_both_change_what_is_drawn():
     asked = [request(sample.problem.question) for sample in SAMPLES[:30]]
     told = load("radagent").render("conclude", memory="{}", examples="")

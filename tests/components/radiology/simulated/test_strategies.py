@@ -132,6 +132,7 @@ async def test_refined_prompts_have_one_name_for_both_measurements(perform, samp
     assert [one for one in types if one in ("Organ", "Anomaly")] == ["Organ", "Anomaly"]
 
 
+@slow
 async def test_examples_change_nothing_else(perform, samples):
     one, other = [await perform(samples[:11], agent(*names)) for names in ((), ("few_shot",))]
     assert [t.answer for t in one] == [t.answer for t in other]

@@ -18,6 +18,7 @@ from tests.components.radiology.synthesis.sound import case
 from tests.golden.vectors import PAPER
 from tests.parts import door
 from tests.simulated import simulated
+from tests.slow import slow
 from tests.stage_bench import base_set, bench
 
 
@@ -109,6 +110,7 @@ def rejected(made):
     return [json.loads(line) for line in (made.folder / "rejected.jsonl").read_text().splitlines()]
 
 
+@slow
 async def test_the_dataset_reads_what_was_accepted_and_all_of_it_is_sound(tmp_path):
     made = await stage(tmp_path).make(desk(tmp_path))
     notes = json.loads((made.folder / "manifest.json").read_text())

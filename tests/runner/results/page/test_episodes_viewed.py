@@ -124,6 +124,7 @@ async def test_two_runs_are_told_apart_where_they_first_differ(runs, shown):
         assert not tab.thrown
 
 
+@slow
 @needs_browser
 async def test_hostile_texts_are_shown_and_do_nothing(hostile, shown):
     async with shown([hostile]) as tab:
