@@ -3,7 +3,8 @@
 import asyncio
 import re
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -41,14 +42,36 @@ _FILE = re.compile(r'File "[^"]*?(?:((?:components|runner)/[^"]+)|([^"/]+))"')
 
 async def run_episode(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Trajectory, list[Score]]:
     """Run and score one sample; what ended in ``error`` is not scored. Raises RunLimitReached, Unwritable."""
+    trajectory = await solve_sample(parts, door, sample, epoch)
+    return trajectory, await score_sample(parts, door, sample, epoch, trajectory)
+
+
+async def solve_sample(parts: Parts, door: Door, sample: Sample, epoch: int) -> Trajectory:
+    """Let the agent solve one sample. Raises RunLimitReached, Unwritable."""
     trajectory = Trajectory()
+    with record_errors(trajectory):
+        await solve(Shared(parts, door, sample, epoch, trajectory))
+    return trajectory
+
+
+async def score_sample(parts: Parts, door: Door, sample: Sample, epoch: int, trajectory: Trajectory) -> list[Score]:
+    """The scores of what did not end in ``error``; it does where scoring fails. Raises RunLimitReached, Unwritable."""
 
     def judging() -> Episode:  # recorded, without the sample's budget
         return Episode(Shared(replace(parts, budget=Budget()), door, sample, epoch, trajectory), Offer({}), JUDGING)
 
+    scores: list[Score] = []
+    if trajectory.stop != "error":
+        with record_errors(trajectory):
+            scores = await score_all(parts.scorers, sample, trajectory, judging)
+    return scores
+
+
+@contextmanager
+def record_errors(trajectory: Trajectory) -> Iterator[None]:
+    """Write what costs one sample, not the run, into its trajectory."""
     try:
-        await solve(Shared(parts, door, sample, epoch, trajectory))
-        return trajectory, await score_all(parts.scorers, sample, trajectory, judging)
+        yield
     except ModelError as error:
         if error.kind == "replay_miss":  # a strict replay is refused as a whole, with its first difference
             raise ConfigError(f"run.replay: {error}") from None
@@ -61,7 +84,6 @@ async def run_episode(parts: Parts, door: Door, sample: Sample, epoch: int) -> t
         trajectory.stop, trajectory.error = "error", _trace()
     except Exception:  # noqa: BLE001 - the only broad one: a bug costs one sample, not the run
         trajectory.stop, trajectory.error = "error", _trace()
-    return trajectory, []
 
 
 def _trace() -> str:
