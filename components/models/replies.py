@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from functools import cache
 from math import isfinite
@@ -71,8 +70,10 @@ def read_reply(body: object, price: Price | None) -> Completion:
     tokens = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if isinstance(tokens, list):
         tokens = [{key: one.get(key) for key in _LOGPROB} for one in tokens if isinstance(one, Mapping)]
-    completion = Completion(reply, read_usage(body, price), finish, tokens if isinstance(tokens, list) else None)
-    return replace(completion, model=answered_by[:_LONGEST_NAME]) if isinstance(answered_by, str) else completion
+    return Completion(
+        reply, read_usage(body, price), finish, tokens if isinstance(tokens, list) else None,
+        answered_by[:_LONGEST_NAME] if isinstance(answered_by, str) else "",
+    )  # fmt: skip
 
 
 def read_usage(body: Mapping[str, Any], price: Price | None) -> Usage:

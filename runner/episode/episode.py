@@ -121,7 +121,7 @@ class Episode(Branch):
         shared = self.shared
         self.attempt.act(shared.parts.budget.steps)
         self._closing, self._proposed = closing, []
-        propose = Proposals(self, messages, sampling or Sampling())
+        propose = Proposals(self, messages, sampling)
         chosen = await shared.parts.verifier.choose(messages, propose, self)
         for step in self._proposed:
             step.committed = step.action is chosen
@@ -133,8 +133,10 @@ class Episode(Branch):
         purpose: Purpose = "verify", admitted: bool = False,
     ) -> Action:  # fmt: skip
         """Ask for an action that may take a proposal's place. Raises LimitReached, ModelError."""
-        specs = self.shared.parts.grammar.specs(self._shown(self._closing))
-        step = await self._call(messages, purpose, sampling, role, specs, admitted)
+        key = (self._closing, len(self.offer.tools))
+        if key not in self._specs:
+            self._specs[key] = self.shared.parts.grammar.specs(self._shown(self._closing))
+        step = await self._call(messages, purpose, sampling, role, self._specs[key], admitted)
         action = self.parse(step.reply)
         step.action = written_out(action) if purpose == "verify" else action
         self._proposed.append(step)
@@ -239,7 +241,7 @@ class Episode(Branch):
 class Proposals:
     """Proposals of the next action, for a verifier (see ``components.core.protocols.Propose``)."""
 
-    def __init__(self, episode: Episode, messages: Sequence[Message], sampling: Sampling) -> None:
+    def __init__(self, episode: Episode, messages: Sequence[Message], sampling: Sampling | None) -> None:
         self._episode, self._messages, self._sampling = episode, messages, sampling
 
     async def __call__(self, sampling: Sampling | None = None) -> Action:
@@ -253,5 +255,5 @@ class Proposals:
         return await together(self._ask(sampling) for _ in range(n))
 
     async def _ask(self, sampling: Sampling | None) -> Action:
-        sampling = self._sampling.merged(sampling)
+        sampling = sampling if self._sampling is None else self._sampling.merged(sampling)
         return await self._episode.suggest(self._messages, sampling, "main", "act", admitted=True)

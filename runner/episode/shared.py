@@ -125,7 +125,8 @@ class Branch:
         self._n = 0
         self._proposed: list[Step] = []  # by the present ``act``
         self._closing = False
-        self._instructions: dict[tuple[bool, int], str] = {}
+        self._instructions: dict[tuple[bool, int], str] = {}  # (closing, number of tools) -> text
+        self._specs: dict[tuple[bool, int], tuple[ToolSpec, ...]] = {}
 
     @property
     def problem(self) -> Problem:
