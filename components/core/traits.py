@@ -5,6 +5,7 @@ An agent declares ``requirements``, every other kind ``traits``. A part without 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from components.core.errors import ConfigError
@@ -177,13 +178,19 @@ class MemoryTraits:
     hold: Callable[[Iterable[Mapping[str, Any]]], None] | None = None
 
 
+@cache
+def _undeclared(kind: Any) -> Any:
+    return kind()
+
+
 def declared(part: object, kind: type[T]) -> T:
     """The declaration of a part (``requirements`` of an agent, ``traits`` of any other kind), or the defaults. Raises
     ConfigError for a declaration of another type."""
     name = "requirements" if kind is Requirements else "traits"
     declaration = getattr(part, name, None)
     if declaration is None:
-        return kind()
+        default: T = _undeclared(kind)
+        return default
     if not isinstance(declaration, kind):
         raise ConfigError(f"{type(part).__name__}.{name} is {declaration!r}; it must be {kind.__name__}(...)")
     return declaration

@@ -37,11 +37,16 @@ class Parts:
     budget: Budget = field(default_factory=Budget)
     memory: Memory | None = None
 
+    @cached_property
+    def required(self) -> Requirements:
+        """What the agent declares."""
+        return declared(self.agent, Requirements)
+
     def open(self, sample: Sample, epoch: int, seed: int) -> Offer:
         """What this sample offers under the condition; the same on every call."""
         rng = Random(f"{seed}/{sample.problem.id}/{epoch}/condition")
         offer = self.condition.offer(self.toolset.open(sample), sample, rng)
-        agent = declared(self.agent, Requirements)
+        agent = self.required
         if agent.tools or agent.only_own_tools:
             own = {tool.spec.name: tool for tool in agent.tools}
             offer = replace(offer, tools=own if agent.only_own_tools else {**own, **offer.tools})
