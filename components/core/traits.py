@@ -5,7 +5,6 @@ An agent declares ``requirements``, every other kind ``traits``. A part without 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache
 from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from components.core.errors import ConfigError
@@ -178,9 +177,7 @@ class MemoryTraits:
     hold: Callable[[Iterable[Mapping[str, Any]]], None] | None = None
 
 
-@cache
-def _undeclared(kind: Any) -> Any:
-    return kind()
+_DEFAULTS: dict[Any, Any] = {}  # of each kind of declaration
 
 
 def declared(part: object, kind: type[T]) -> T:
@@ -189,7 +186,7 @@ def declared(part: object, kind: type[T]) -> T:
     name = "requirements" if kind is Requirements else "traits"
     declaration = getattr(part, name, None)
     if declaration is None:
-        default: T = _undeclared(kind)
+        default: T = _DEFAULTS.get(kind) or _DEFAULTS.setdefault(kind, kind())
         return default
     if not isinstance(declaration, kind):
         raise ConfigError(f"{type(part).__name__}.{name} is {declaration!r}; it must be {kind.__name__}(...)")
