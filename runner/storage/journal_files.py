@@ -7,8 +7,7 @@ Where an entry is: ``at`` = offset of its member * 16 + its number in the member
 
 An index is a file of words in order, their places (number of the segment << 44 | ``at``), the segments covered with
 their sizes, and a checksum. A word is 64 bits of a key and the reader compares the whole key: an index cannot lead to
-a wrong entry. Those of the version before are read, too: blocks of 256 words and their places, the last of a run of
-blocks filled up with places of all ones, then the first word of each block, its checksum, and the segments.
+a wrong entry. One that is damaged, or of another version, is built again from its segments.
 """
 
 from __future__ import annotations
@@ -43,9 +42,7 @@ _AT_BITS = 44
 _AT_MASK = (1 << _AT_BITS) - 1
 _KEY = struct.Struct("<4Q")
 _TAIL = struct.Struct("<II8s")
-_MAGIC, _OLD_MAGIC = b"wardidx2", b"wardidx1"
-_OLD_BLOCK = 2 * 8 * 256
-_NOWHERE = (1 << 64) - 1
+_MAGIC = b"wardidx2"
 
 
 class Entry(NamedTuple):
@@ -174,16 +171,9 @@ class Index:
     def __init__(self, data: mmap.mmap | bytes, name: str = "") -> None:
         view, end = memoryview(data), len(data) - _TAIL.size
         size, checksum, magic = _TAIL.unpack(data[end:]) if end >= 0 else (0, 0, b"")
-        n = 0
-        if magic == _OLD_MAGIC:
-            end -= 4
-            n = int.from_bytes(view[end : end + 4], "little")
-            whole = _is_whole_old(view[:end], n, size, checksum)
-        else:
-            whole = magic == _MAGIC and zlib.crc32(view[:end]) == checksum
-        if not whole:
+        if magic != _MAGIC or zlib.crc32(view[:end]) != checksum:
             raise ValueError(f"the index {name!r} is damaged")
-        self.name, self._table, self._is_old = name, view[: n * _OLD_BLOCK if n else end - size], n > 0
+        self.name, self._table = name, view[: end - size]
         self.segments: dict[str, int] = dict(orjson.loads(data[end - size : end]))
         self._names = list(self.segments)
 
@@ -195,33 +185,15 @@ class Index:
 
     @cached_property
     def columns(self) -> tuple[Sequence[int], Sequence[int]]:
-        """The words in order, and their places; of the version before they are copied."""
-        if not self._is_old:
-            table = self._table.cast("Q")
-            return table[: len(table) // 2], table[len(table) // 2 :]
-        words, places = array("Q"), array("Q")
-        for at in range(0, len(self._table), _OLD_BLOCK):
-            words.frombytes(self._table[at : at + _OLD_BLOCK // 2])
-            places.frombytes(self._table[at + _OLD_BLOCK // 2 : at + _OLD_BLOCK])
-            while places and places[-1] == _NOWHERE:
-                words.pop()
-                places.pop()
-        return words, places
+        """The words in order, and their places."""
+        table = self._table.cast("Q")
+        return table[: len(table) // 2], table[len(table) // 2 :]
 
     def find(self, word: int) -> list[Place]:
         """Where entries with this word may be."""
         words, places = self.columns
         found = places[bisect_left(words, word) : bisect_right(words, word)]
         return [Place(self._names[place >> _AT_BITS], place & _AT_MASK) for place in found]
-
-
-def _is_whole_old(view: memoryview, n: int, size: int, checksum: int) -> bool:
-    """Whether an index of the version before, of ``n`` blocks, is what was written."""
-    start, sums = n * _OLD_BLOCK, n * (_OLD_BLOCK + 8)
-    if sums + 4 * n + size != len(view) or zlib.crc32(view[start:]) != checksum:
-        return False
-    blocks = (view[at : at + _OLD_BLOCK] for at in range(0, start, _OLD_BLOCK))
-    return array("I", map(zlib.crc32, blocks)) == array("I", view[sums : sums + 4 * n].tobytes())
 
 
 def index_of(segments: Mapping[str, int], entries: Iterable[tuple[int, bytes, int]]) -> bytes:

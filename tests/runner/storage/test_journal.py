@@ -463,23 +463,16 @@ OLD_INDEX = (
 )
 
 
-def test_an_index_of_the_version_before_is_read_and_merged(tmp_path: Path) -> None:
+def test_an_index_of_another_version_is_built_again(tmp_path: Path) -> None:
     old = tmp_path / "old.index"
-    old.write_bytes(whole := zlib.decompress(base64.b85decode(OLD_INDEX)))
+    old.write_bytes(zlib.decompress(base64.b85decode(OLD_INDEX)))
     (tmp_path / "01795640372846959260-f000c104.segment").write_bytes(zlib.decompress(base64.b85decode(OLD_SEGMENT)))
     for read_only in (True, False):
         with Journal(tmp_path, read_only=read_only) as journal:
             assert [journal.get(key(i)) for i in range(4)] == [b"reply 0", b"reply 1", b"reply 2", None]
-            assert journal.repaired == 0 and [index.name for index in journal._indices] == [old.name]
-    for at in range(0, len(whole), 97):  # one that is damaged is made again
-        old.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        journal = Journal(tmp_path, read_only=True)
-        assert journal._indices[0].name != old.name and journal.get(key(2)) == b"reply 2"
-    old.write_bytes(whole)
-    for n in range(3, 10):
-        fill(tmp_path, n, 1)
-    assert not old.exists()
-    assert Journal(tmp_path).get(key(1)) == b"reply 1" and Journal(tmp_path).get(key(9)) == payload(9)
+            assert [index.name for index in journal._indices] != [old.name]
+    with Journal(tmp_path) as journal:
+        assert journal.repaired == 0 and journal.get(key(2)) == b"reply 2"
 
 
 def test_merging_does_not_keep_a_writer_waiting(tmp_path: Path) -> None:
