@@ -6,7 +6,8 @@ import asyncio
 import importlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -73,6 +74,64 @@ async def _pooled(url: str, connections: int, **fixed: Any) -> AsyncIterator[Cha
             return str(reply["choices"][0]["message"]["content"])
 
         yield chat
+
+
+class _Exchange(asyncio.Protocol):
+    """One reply after another on one connection, and nothing of HTTP that the benchmark's server does not use."""
+
+    def __init__(self, parser: Callable[[Any], Any]) -> None:
+        self.parser = parser(self)
+        self.reply: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep what is written to."""
+        self.transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse."""
+        self.parser.feed_data(data)
+
+    def on_body(self, body: bytes) -> None:
+        """The body arrives in one piece."""
+        self.reply.set_result(body)
+
+
+@asynccontextmanager
+async def _parsed(url: str, connections: int, **fixed: Any) -> AsyncIterator[Chat]:
+    """Httptools on a protocol of asyncio, the fastest client that was found; it reads complete small replies only."""
+    parser = importlib.import_module("httptools").HttpResponseParser
+    loop, parts, idle = asyncio.get_running_loop(), urlsplit(url), list[_Exchange]()
+    head = f"POST {parts.path}/chat/completions HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Length: ".encode()
+
+    async def chat(messages: list[dict[str, str]]) -> str:
+        body = orjson.dumps({**fixed, "messages": messages})
+        if idle:
+            exchange = idle.pop()
+        else:
+            _, exchange = await loop.create_connection(
+                lambda: _Exchange(parser), parts.hostname or "", parts.port or 80
+            )
+        exchange.reply = loop.create_future()
+        exchange.transport.write(b"%s%d\r\n\r\n%s" % (head, len(body), body))
+        reply = orjson.loads(await exchange.reply)
+        idle.append(exchange)
+        return str(reply["choices"][0]["message"]["content"])
+
+    yield chat
+    for exchange in idle:
+        exchange.transport.close()
+
+
+def httptools_loop(url: str, samples: int, connections: int, uvloop: bool) -> dict[str, float]:
+    """The conversations over connections that are parsed by httptools."""
+    importlib.import_module("httptools")  # its import belongs to the libraries, not to the loop
+
+    async def main() -> Usage:
+        async with _parsed(url, connections, model="bench", temperature=0.0, max_tokens=512) as chat:
+            return await _all(chat, samples, connections)
+
+    base = resident_mb()
+    return run_loop(main(), uvloop).figures(base)
 
 
 def aiohttp_loop(url: str, samples: int, connections: int, uvloop: bool) -> dict[str, float]:

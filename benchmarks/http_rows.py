@@ -122,19 +122,26 @@ def real(settings: Settings) -> Sequence[Figure]:
 
 
 def connections(settings: Settings) -> Sequence[Figure]:
-    """The same at 1,000 connections against the bare loop; short and noisy, hence repeated twice as often."""
-    samples = width = settings.count(1000, 4)
+    """1,000 connections next to the fastest bare loop and one over aiohttp; short and noisy, hence repeated twice as
+    often."""
+    samples = settings.count(1000, 4)
+    common = {"samples": samples, "connections": samples, "uvloop": _UVLOOP}
+    loops = ("httptools", "aiohttp")
+    jobs: Jobs = {"ours": ("ours.http", common)} | {name: (f"bare.{name}_loop", common) for name in loops}
     with server(LATENCY, CALLS) as url:
-        runs = _with_samples(_each(settings, url, _jobs(samples, width), settings.count(settings.repeat * 2)), samples)
+        runs = _with_samples(_each(settings, url, jobs, settings.count(settings.repeat * 2)), samples)
     _check(runs)
-    ratio, cpu = _ratio(runs, "ours", "uvloop", "wall"), _ratio(runs, "ours", "uvloop", "cpu")
     seconds = ", ".join(f"{name} {middle(run['wall'] for run in runs[name]):.2f} s" for name in runs)
     memory = middle(run["beyond_mb"] for run in runs["ours"])
+    wall, cpu = ({name: _ratio(runs, "ours", name, what) for name in loops} for what in ("wall", "cpu"))
     return [
-        Figure("connections", "wall / bare loop, 1,000 connections", middle(ratio), "x", 1.2,
-               detail=f"{seconds}; {span(ratio)}"),
-        Figure("connections", "CPU / bare loop", middle(cpu), "x",
-               detail=f"{span(cpu)}; peak {memory:.0f} MB beyond imports"),
+        Figure("connections", "wall / bare httptools loop", middle(wall["httptools"]), "x", 1.2,
+               detail=f"{seconds}; {span(wall['httptools'])}"),
+        Figure("connections", "wall / bare aiohttp loop", middle(wall["aiohttp"]), "x", 1.0,
+               detail=span(wall["aiohttp"])),
+        Figure("connections", "CPU / bare httptools loop", middle(cpu["httptools"]), "x",
+               detail=f"{span(cpu['httptools'])}; / aiohttp {middle(cpu['aiohttp']):.2f}; "
+                      f"peak {memory:.0f} MB beyond imports"),
     ]  # fmt: skip
 
 

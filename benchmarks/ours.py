@@ -96,8 +96,9 @@ async def _play(model: Gateway, experiment: Parts, asked: list[Sample], folder: 
 
 def _run(model: Gateway, experiment: Parts, asked: Sequence[Sample], uvloop: bool, folder: Path) -> dict[str, Any]:
     """Play all samples but the last, which warms up; figures of the part from the first owed to the closed files."""
-    import aiohttp  # noqa: F401 - imports are start-up, that of the library which seals the journal too
-    import numpy  # noqa: F401
+    import numpy  # noqa: F401 - imports are start-up, that of the library which seals the journal too
+
+    import components.models.openai_chat  # noqa: F401
 
     base = resident_mb()
     outcomes: list[Outcome] = []

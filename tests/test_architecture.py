@@ -131,7 +131,8 @@ LIBRARIES = {  # library -> the files that may import it
     "hydra._internal": ("runner/config/hydra_patches.py",),
     "mlflow": ("runner/tracking/*", "runner/ui.py"),
     "litellm": ("components/models/litellm_chat.py",),
-    "aiohttp": ("components/models/*", "components/tools/*"),
+    "aiohttp": ("components/models/simulated/serve.py", "components/tools/web.py"),
+    "httptools": ("components/models/http_connection.py",),
     "jinja2": ("components/prompts/*.py", "runner/results/render/formats.py"),
     "unittest.mock": (),
 }  # fmt: skip

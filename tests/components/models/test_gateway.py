@@ -279,7 +279,7 @@ def test_stats_can_be_written_down():
 def test_construction_imports_nothing_heavy():
     code = (
         "import sys; from components.models.gateway import Gateway; Gateway('m', provider='openai');"
-        "print([m for m in ('aiohttp', 'litellm', 'openai', 'httpx') if m in sys.modules])"
+        "print([m for m in ('aiohttp', 'httptools', 'litellm', 'openai', 'httpx') if m in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert found.stdout.strip() == "[]"
