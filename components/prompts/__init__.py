@@ -20,7 +20,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, Role
-from components.prompts.plain import WRITTEN, flaw_in, is_plain, rules_of, shown_by
+from components.prompts.plain import WRITTEN, flaw_in, is_plain, pieces, rules_of, shown_by
 from components.text.structured import parsed
 from components.text.words import meant
 
@@ -49,6 +49,7 @@ class PromptSet:
         self.digest = sha256(whole.encode()).hexdigest()[:16]
         self._made: dict[tuple[Any, ...], Message] = {}
         self._templates = {stem: environment.from_string(text) for stem, text in texts.items()}
+        self._pieces = {stem: found for stem, text in texts.items() if (found := pieces(text))}
 
     def _read(self, path: Path) -> str:
         """A file of the set. Raises ConfigError."""
@@ -119,6 +120,9 @@ class PromptSet:
 
     def render(self, template: str, **values: Any) -> str:
         """Fill a template. Raises ConfigError when the set lacks it or a value is not given."""
+        plain = self._pieces.get(template, ())
+        if plain and all(type(values.get(name)) is str for name in plain[1::2]):
+            return "".join([values[one] if n % 2 else one for n, one in enumerate(plain)]).strip()
         try:
             return self._templates[template].render(**values).strip()
         except KeyError:
@@ -143,7 +147,7 @@ class PromptSet:
     def _message(self, role: Role, template: str, values: Mapping[str, Any]) -> Message:
         """Render; messages of few and short values are made once, since episodes repeat them."""
         key = (role, template, *values.items())
-        if not all(isinstance(value, str) and len(value) < _SHORT for value in values.values()):
+        if not all(type(one) is bool or (isinstance(one, str) and len(one) < _SHORT) for one in values.values()):
             return Message(role, self.render(template, **values), source=self.source(template))
         if key not in self._made:
             if len(self._made) >= _REMEMBERED:

@@ -180,7 +180,7 @@ class Radiology:
         study = study_of(sample)
         memory = open_memory(study.record, study.task.id, self.switches, study.vocabulary)
         facts = {"condition": "baseline", "kind": "baseline"}
-        tools = numbered_tools(baseline(self.switches), self.switches)
+        tools = _unbound(self.switches)
         return Offer(tools, memory, controls(self.switches, "baseline"), facts=facts, categories=CATEGORIES)
 
 
@@ -188,12 +188,21 @@ def numbered_tools(cards: Iterable[Card], switches: Switches, insufficient: bool
     """The tools TOOL1, TOOL2, ... in this order. By the switches a restricted inferencer of an ``insufficient`` set is
     described only, as the reference forgets to make it callable."""
     forgets = insufficient and not switches.register_inferencer
-    return {
-        (name := f"TOOL{n}"): RadiologyTool(
-            spec(card, name), card, switches, not (forgets and card.category == DI and card.supported is not None)
-        )
-        for n, card in enumerate(cards, 1)
-    }
+    tools: dict[str, Tool] = {}
+    for n, card in enumerate(cards, 1):
+        forgotten = forgets and card.category == DI and card.supported is not None
+        tools[f"TOOL{n}"] = _tool(card, f"TOOL{n}", switches, not forgotten)
+    return tools
+
+
+@lru_cache(maxsize=4096)
+def _tool(card: Card, name: str, switches: Switches, registered: bool) -> RadiologyTool:
+    return RadiologyTool(spec(card, name), card, switches, registered)
+
+
+@lru_cache
+def _unbound(switches: Switches) -> Mapping[str, Tool]:
+    return numbered_tools(baseline(switches), switches)
 
 
 def study_behind(offer: Offer, sample: Sample, condition: str) -> Study:
