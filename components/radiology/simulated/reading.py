@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -50,13 +49,12 @@ class Card(NamedTuple):
     upper: float
 
 
-@dataclass(frozen=True)
-class Situation:
+class Situation(NamedTuple):
     """The content of a conversation: the offered cards, the memory, the plan, the finished calls, ``marks`` of the
     formats that its prompts ask for, and the tools that are ``down``."""
 
-    cards: Mapping[str, Card] = field(default_factory=dict)
-    memory: Mapping[str, Any] = field(default_factory=dict)
+    cards: Mapping[str, Card] = {}
+    memory: Mapping[str, Any] = {}
     plan: tuple[Step, ...] = ()
     called: tuple[Card, ...] = ()
     marks: frozenset[str] = frozenset()
@@ -105,7 +103,7 @@ def _noted(role: str, text: str, called: tuple[str, ...]) -> _Noted:
     if role == "assistant":
         names = [*called, *(_XML_TOOL.findall(text) or _BRACKET_TOOL.findall(text))]
         return _Noted(plan=_plan(text), memory=_memory(text), tool=next(iter(names), ""))
-    marks = frozenset(mark for mark in _MARKS if mark in text)
+    marks = frozenset([mark for mark in _MARKS if mark in text])
     if role == "system":  # its examples are not the plan
         return _Noted(_cards(text), plan=_plan(text.partition(HANDED)[2].partition("\n\n")[0]), marks=marks)
     down = frozenset(_DOWN.findall(text) if _IS_DOWN in text else ())
