@@ -18,24 +18,17 @@ _SHORTEST = 12  # characters of a line that is looked for
 
 def rendered_from(text: str, *templates: str) -> bool:
     """Whether half of the fixed text of one of these templates, each as ``set/template``, is in a text."""
-    return any(_holds_half(text, lines, n) for template in templates for lines, n in _sought(template))
-
-
-def _holds_half(text: str, lines: Sequence[str], n: int) -> bool:
-    """Whether half of the ``n`` characters of these lines is in a text; asked until the rest decides nothing."""
-    found, left = 0, n
-    for line in lines:
-        left -= len(line)
-        found += len(line) if line in text else 0
-        if 2 * found >= n or 2 * (found + left) < n:
-            break
-    return 2 * found >= n > 0
+    return any(
+        2 * sum([len(line) for line in lines if line in text]) >= n > 0
+        for template in templates
+        for lines, n in _measured(template)
+    )
 
 
 @cache
-def _sought(template: str) -> Sequence[tuple[Sequence[str], int]]:
-    """The fixed lines of a template for each combination of branches, the longest first, and their length."""
-    return [(sorted(lines, key=len, reverse=True), sum(map(len, lines))) for lines in fixed(template)]
+def _measured(template: str) -> Sequence[tuple[Sequence[str], int]]:
+    """The fixed lines of a template and their length, for each combination of branches."""
+    return [(lines, sum(map(len, lines))) for lines in fixed(template)]
 
 
 @cache

@@ -180,7 +180,7 @@ class Radiology:
         study = study_of(sample)
         memory = open_memory(study.record, study.task.id, self.switches, study.vocabulary)
         facts = {"condition": "baseline", "kind": "baseline"}
-        tools = _unbound(self.switches)
+        tools = numbered_tools(baseline(self.switches), self.switches)
         return Offer(tools, memory, controls(self.switches, "baseline"), facts=facts, categories=CATEGORIES)
 
 
@@ -195,14 +195,9 @@ def numbered_tools(cards: Iterable[Card], switches: Switches, insufficient: bool
     return tools
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # the redundant conditions have 28,000 pairs of card and name
 def _tool(card: Card, name: str, switches: Switches, registered: bool) -> RadiologyTool:
     return RadiologyTool(spec(card, name), card, switches, registered)
-
-
-@lru_cache
-def _unbound(switches: Switches) -> Mapping[str, Tool]:
-    return numbered_tools(baseline(switches), switches)
 
 
 def study_behind(offer: Offer, sample: Sample, condition: str) -> Study:

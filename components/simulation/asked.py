@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from itertools import islice, takewhile
+from functools import cached_property
+from itertools import takewhile
 from typing import Any, Protocol, runtime_checkable
 
 from components.core.messages import Message, ToolSpec
@@ -124,8 +124,8 @@ class Asked:
         """The grammar in which an action is asked for; None where none is."""
         if self.tools:
             return "native"
-        places = [_style_place(message.text) for message in self.messages if message.role != "assistant"]
-        return next(islice(STYLE_MARKS, min(places, default=len(STYLE_MARKS)), None), None)
+        texts = [message.text for message in self.messages if message.role != "assistant"]
+        return next((style for style, mark in STYLE_MARKS.items() if any([mark in text for text in texts])), None)
 
     @cached_property
     def history(self) -> History:
@@ -150,12 +150,6 @@ class Asked:
     def garbled(self) -> Message | None:
         """A reply that no grammar can read, at its rate."""
         return said(MALFORMED) if self.draws.happens("malformed", self.rates.malformed) else None
-
-
-@lru_cache(maxsize=4096)
-def _style_place(text: str) -> int:
-    """The place of the first grammar that a text asks for; remembered, since each call of a dialogue repeats it."""
-    return next((n for n, mark in enumerate(STYLE_MARKS.values()) if mark in text), len(STYLE_MARKS))
 
 
 @runtime_checkable

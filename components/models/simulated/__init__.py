@@ -185,7 +185,7 @@ class Core:
             request = replace(request, voice=voice)
         message = next(reply for one in self._chain if (reply := one.reply(request)) is not None)
         message = add_doubt(message, messages, self.rates, request.draws)
-        sent = sum(len(m.wire) for m in messages) + sum(len(t.wire) for t in tools)
+        sent = sum([len(m.wire) for m in messages]) + sum([len(t.wire) for t in tools])
         usage = Usage(sent // 4, max(1, len(message.wire) // 4), 0.0)
         return Completion(message, usage, "tool_calls" if message.tool_calls else "stop")
 

@@ -61,7 +61,7 @@ class _Turn:
         self.style: Style = asked.style or "native"
         self.reviewed = asked.reviewed
         self.proposal = asked.last.rpartition(_PROPOSAL)[2].partition("\n\n")[0] if _PROPOSAL in asked.last else None
-        n = sum(message.role == "assistant" for message in asked.messages)
+        n = [message.role for message in asked.messages].count("assistant")
         self.draws = asked.draws if self.reviewed or self.proposal is not None else asked.draws.in_turn(n)
         self.rates = stages.eased(asked.rates, situation.marks)
 
@@ -74,11 +74,11 @@ class _Turn:
             return said(self._answer())
         if asked.style is None and not marks.isdisjoint(_PLANS):
             return said(planned(self.sample, asked.rates, self.draws, marks))
-        asks_call = asked.style is not None
-        examples = [one.text.partition(CALLS)[2] for one in asked.messages if asks_call and CALLS in one.text]
-        shown = SHOWN_FORM if any(map(_SHOWN.get(self.style, _NEVER).search, examples)) else 1.0
-        if self.draws.happens("malformed", self.rates.malformed * shown):
-            return said(MALFORMED)
+        if self.draws.happens("malformed", rate := self.rates.malformed):
+            examples = [one.text.partition(CALLS)[2] for one in asked.messages if asked.style is not None]
+            shown = any(map(_SHOWN.get(self.style, _NEVER).search, examples))
+            if not shown or self.draws.happens("malformed", rate * SHOWN_FORM):
+                return said(MALFORMED)
         if self.reviewed:
             return self._review()
         return finished("native", self._answer()) if asked.style is None else self._step()
