@@ -26,7 +26,6 @@ from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE, PLANNING_NAMES, TASKS, Task, supports
 from components.radiology.toolset import run
 
-
 _CARD = tuple(field.name for field in fields(Card))
 
 
@@ -185,8 +184,9 @@ def execute(chain: str, condition: str, suitable: Suitable, record: Mapping[str,
         tool = suitable.best(category, variant)
         if tool is None or (calls and not calls[-1].ok):
             break
-        values: Iterable[Any] = (tool.facts[name] for name in _CARD)
-        card = Card(*[tuple(one) if isinstance(one, list) else one for one in values])
+        values: dict[str, Any] = {name: tool.facts[name] for name in _CARD}
+        values |= {name: tuple(one) for name, one in values.items() if isinstance(one, list)}
+        card = Card(**values)
         calls.append(Called(card.category, card.variant, _runs(card, memory, switches)))
         names.append(tool.name)
     clean = sum(call.ok for call in calls)
