@@ -188,16 +188,12 @@ def numbered_tools(cards: Iterable[Card], switches: Switches, insufficient: bool
     """The tools TOOL1, TOOL2, ... in this order. By the switches a restricted inferencer of an ``insufficient`` set is
     described only, as the reference forgets to make it callable."""
     forgets = insufficient and not switches.register_inferencer
-    tools: dict[str, Tool] = {}
-    for n, card in enumerate(cards, 1):
-        forgotten = forgets and card.category == DI and card.supported is not None
-        tools[f"TOOL{n}"] = _tool(card, f"TOOL{n}", switches, not forgotten)
-    return tools
-
-
-@lru_cache(maxsize=4096)  # the redundant conditions have 28,000 pairs of card and name
-def _tool(card: Card, name: str, switches: Switches, registered: bool) -> RadiologyTool:
-    return RadiologyTool(spec(card, name), card, switches, registered)
+    return {
+        (name := f"TOOL{n}"): RadiologyTool(
+            spec(card, name), card, switches, not (forgets and card.category == DI and card.supported is not None)
+        )
+        for n, card in enumerate(cards, 1)
+    }
 
 
 def study_behind(offer: Offer, sample: Sample, condition: str) -> Study:
