@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -31,7 +30,8 @@ _MARKS = (
     "<NoCall>", "Refuse[", "Tool Chain:", *ADVISED,
     NOTES, REFLECTS, EVIDENCE, ALIGNS, AS_OBJECT, THINKS, HANDED, f"Organ {QUANTIFICATION}", QUANTIFICATION,
 )  # fmt: skip
-_DOWN = re.compile(r"(\w+) is unavailable: ")
+_IS_DOWN = " is unavailable: "
+_DOWN = re.compile(rf"(\w+){_IS_DOWN}")
 _BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")
 
 
@@ -49,13 +49,12 @@ class Card(NamedTuple):
     upper: float
 
 
-@dataclass(frozen=True)
-class Situation:
+class Situation(NamedTuple):
     """The content of a conversation: the offered cards, the memory, the plan, the finished calls, ``marks`` of the
     formats that its prompts ask for, and the tools that are ``down``."""
 
-    cards: Mapping[str, Card] = field(default_factory=dict)
-    memory: Mapping[str, Any] = field(default_factory=dict)
+    cards: Mapping[str, Card] = {}
+    memory: Mapping[str, Any] = {}
     plan: tuple[Step, ...] = ()
     called: tuple[Card, ...] = ()
     marks: frozenset[str] = frozenset()
@@ -65,10 +64,10 @@ class Situation:
 class _Noted(NamedTuple):
     """What one message holds."""
 
-    cards: tuple[Card, ...] = ()
-    memory: tuple[tuple[str, Any], ...] = ()
+    cards: Mapping[str, Card] = {}
+    memory: Mapping[str, Any] = {}
     plan: tuple[Step, ...] = ()
-    tools: tuple[str, ...] = ()
+    tool: str = ""
     marks: frozenset[str] = frozenset()
     down: frozenset[str] = frozenset()
 
@@ -80,16 +79,21 @@ def read(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
     called, pending = list[Card](), list[Card]()
     marks, down = set[str](), set[str]()
     for message in messages:
-        noted = _noted(message.role, message.text, tuple(one.name for one in message.tool_calls))
-        cards |= {card.name: card for card in noted.cards}
+        names = tuple([one.name for one in message.tool_calls]) if message.tool_calls else ()
+        noted = _noted(message.role, message.text, names)
+        if noted.cards:
+            cards.update(noted.cards)
         if noted.memory:
             memory.update(noted.memory)
-            called += [c for c in pending if all(v in memory for v in c.outputs)]
-            pending = []
-        pending += [cards[name] for name in noted.tools if name in cards]
+            called += [c for c in pending if all(map(memory.__contains__, c.outputs))]
+            pending.clear()
+        if noted.tool in cards:
+            pending.append(cards[noted.tool])
         plan = plan or noted.plan
-        marks |= noted.marks
-        down |= noted.down
+        if noted.marks:
+            marks |= noted.marks
+        if noted.down:
+            down |= noted.down
     return Situation(cards, memory, plan, tuple(called), frozenset(marks), frozenset(down))
 
 
@@ -98,18 +102,19 @@ def _noted(role: str, text: str, called: tuple[str, ...]) -> _Noted:
     """What one message holds; remembered, since each call of a dialogue repeats the messages before it."""
     if role == "assistant":
         names = [*called, *(_XML_TOOL.findall(text) or _BRACKET_TOOL.findall(text))]
-        return _Noted(plan=_plan(text), memory=_memory(text), tools=tuple(names[:1]))
-    marks = frozenset(mark for mark in _MARKS if mark in text)
+        return _Noted(plan=_plan(text), memory=_memory(text), tool=next(iter(names), ""))
+    marks = frozenset([mark for mark in _MARKS if mark in text])
     if role == "system":  # its examples are not the plan
         return _Noted(_cards(text), plan=_plan(text.partition(HANDED)[2].partition("\n\n")[0]), marks=marks)
-    return _Noted(_cards(text), _memory(text), marks=marks, down=frozenset(_DOWN.findall(text)))
+    down = frozenset(_DOWN.findall(text) if _IS_DOWN in text else ())
+    return _Noted(_cards(text), _memory(text), marks=marks, down=down)
 
 
-def _cards(text: str) -> tuple[Card, ...]:
+def _cards(text: str) -> Mapping[str, Card]:
     if '"Compulsory Input"' not in text:
-        return ()
+        return {}
     found = (_NAMED.match(line) for line in text.split("\n") if line.startswith('{"Name"'))
-    return tuple(_text_card(one[2], one[1]) for one in found if one)
+    return {one[1]: _text_card(one[2], one[1]) for one in found if one}
 
 
 @lru_cache(maxsize=8192)
@@ -142,13 +147,13 @@ def _make(name: str, label: str, ability: str, performance: str, *variables: str
     return Card(name, category, kind, pair, entries, compulsory, optional, outputs, best)
 
 
-def _memory(text: str) -> tuple[tuple[str, Any], ...]:
+def _memory(text: str) -> Mapping[str, Any]:
     """Variables and values of the JSON objects in the text, one per line."""
-    found: list[tuple[str, Any]] = []
+    found: dict[str, Any] = {}
     for match in _OBJECT.finditer(text):
         with suppress(ValueError):
-            found += [(name, value) for name, value in orjson.loads(match[0]).items() if name.startswith("$")]
-    return tuple(found)
+            found.update((name, value) for name, value in orjson.loads(match[0]).items() if name.startswith("$"))
+    return found
 
 
 def _plan(text: str) -> tuple[Step, ...]:
