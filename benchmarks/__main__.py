@@ -19,6 +19,7 @@ ROWS: Mapping[str, Row] = {
     "simulated": local_rows.simulated,
     "large": local_rows.large,
     "startup": local_rows.startup,
+    "first_call": local_rows.first_call,
     "journal": local_rows.journal,
     "sweep": local_rows.sweep,
     "fused": fused.row,

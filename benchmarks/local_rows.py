@@ -13,7 +13,8 @@ from pathlib import Path
 
 from benchmarks import journal as journal_bench
 from benchmarks.figures import Figure, Settings, middle, number, span
-from benchmarks.processes import ROOT
+from benchmarks.processes import ROOT, server, server_stats
+from benchmarks.tasks import CALLS
 
 TASKS = 11
 
@@ -88,7 +89,7 @@ def startup(settings: Settings) -> Sequence[Figure]:
     if find_spec("runner.__main__") is None:
         return []
     commands = {
-        "--cfg job": (["-m", "runner", "--cfg", "job"], 0, 3.0),
+        "--cfg job": (["-m", "runner", "--cfg", "job"], 0, 2.0),
         "a refused config": (["-m", "runner", "modle=x"], 2, 3.0),
         "--help": (["-m", "runner", "--help"], 0, 6.0),
     }
@@ -107,6 +108,31 @@ def startup(settings: Settings) -> Sequence[Figure]:
     ]  # fmt: skip
 
 
+def first_call(settings: Settings) -> Sequence[Figure]:
+    """A run with the default parts and tracking on: from the command to its first call at the server."""
+    taken: list[float] = []
+    bare: list[float] = []
+    whole: list[float] = []
+    with server(0.1, CALLS) as url:
+        command = ["-m", "runner", "model=vllm", f"model.api_base={url}", "model.name=bench", "limit=20"]
+        for turn in range(settings.count(max(3, settings.repeat * 3)) + 1):
+            with tempfile.TemporaryDirectory(prefix="wardround-bench-") as folder:
+                seconds = _seconds(["-c", "import hydra"], 0, folder)
+                server_stats(url)
+                started = time.monotonic()
+                done = _seconds(command, 0, folder)
+                first = server_stats(url)["first"] - started
+            if turn:  # the first one fills the file cache
+                bare.append(seconds)
+                taken.append(first)
+                whole.append(done)
+    return [
+        Figure("first_call", "first call of a run leaves the process", middle(taken), "s", 0.8,
+               detail=f"{middle(taken) / middle(bare):.1f} x import hydra; {span(taken)}; the whole run with tracking "
+               f"{middle(whole):.1f} s"),
+    ]  # fmt: skip
+
+
 def sweep(settings: Settings) -> Sequence[Figure]:
     """120 jobs of which the last ones are bad: all are checked, none runs, exit code 2."""
     if find_spec("runner.sweep") is None or find_spec("runner.sweep.check") is None:
@@ -122,7 +148,7 @@ def sweep(settings: Settings) -> Sequence[Figure]:
         taken = [_seconds(command, 2, folder) for _ in range(settings.repeat)]
         bare = [_seconds(["-c", "import hydra"], 0, folder) for _ in range(settings.repeat)]
     return [
-        Figure("sweep", f"checking {8 * n} jobs, start-up included", middle(taken), "s", 10,
+        Figure("sweep", f"checking {8 * n} jobs, start-up included", middle(taken), "s", 6,
                detail=f"{middle(taken) / middle(bare):.0f} x import hydra; {span(taken)}"),
     ]  # fmt: skip
 

@@ -3,7 +3,7 @@
 ``python -m benchmarks.server LATENCY CALLS`` prints its port and serves until its standard input ends. A
 conversation gets tool calls until it holds ``CALLS`` - 1 replies, then a final answer. One timer serves all
 replies, since each waits equally long. The models of ``panel_tasks`` reply as the prompt asks. ``GET /v1/stats``
-tells CPU seconds and calls.
+reports CPU seconds, calls, and when the first call since the last such request came (``time.monotonic``; null = none).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import asyncio
 import importlib
 import json
 import sys
+import time
 from collections import deque
 from importlib.util import find_spec
 from typing import Any, cast
@@ -50,6 +51,7 @@ class Replies:
 
     def __init__(self, latency: float, calls: int) -> None:
         self.latency, self.calls, self.count = latency, calls, 0
+        self.first: float | None = None
         self.replies = [*(_reply(action(n)) for n in range(calls - 1)), _reply(f"Action: {ANSWER}")]
         self.native = [*(_reply(native_call(n)) for n in range(calls - 1)), _reply("Diagnosis: appendicitis.")]
         self.panels = {
@@ -63,6 +65,7 @@ class Replies:
     def ask(self, transport: asyncio.Transport, body: bytes) -> None:
         """Take a request in; its reply goes out after the latency."""
         self.count += 1
+        self.first = self.first or time.monotonic()
         reply = self._reply_to(body)
         if not self.latency:
             transport.write(reply)
@@ -116,7 +119,8 @@ class Connection(asyncio.Protocol):
             del self._data[: self._need]
             self._need = 0
             if stats:
-                figures = {"cpu": cpu_seconds(), "calls": self._replies.count}
+                figures = {"cpu": cpu_seconds(), "calls": self._replies.count, "first": self._replies.first}
+                self._replies.first = None
                 self._transport.write(_http(json.dumps(figures).encode()))
             else:
                 self._replies.ask(self._transport, body)

@@ -5,6 +5,7 @@ Exit codes: 0 complete, 1 too many errored samples, 2 config, 3 budget reached, 
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Run the command. Returns the exit code."""
+    gc.set_threshold(200_000, 20, 100)  # modules and configs are many objects, and stay
     _order_path()
     from runner.terminal.command import by_group, flags_first
 
@@ -73,13 +75,14 @@ def _guarded(task: Task, words: list[str]) -> int:
     from runner.config.catalogue import CONF, catalogue_of
     from runner.config.errors import ConfigErrors, unreachable
     from runner.config.explain import explain, invalid_list, refuse_flags, refuse_misspelled, too_deep
-    from runner.config.hydra_patches import apply_patches
+    from runner.config.hydra_patches import apply_patches, before_sweeps
     from runner.job.exit_codes import BUDGET
-    from runner.sweep.plugins import register
     from runner.terminal.command import WITH_VALUE, is_interrupt, print_note, reader_left
 
     apply_patches()
-    register()
+    before_sweeps(_register_plugins)
+    if any(word.startswith(("--info", "-i")) for word in words):
+        _register_plugins()
     try:
         refuse_misspelled(words, WITH_VALUE)
         refuse_flags(words)
@@ -108,6 +111,12 @@ def _guarded(task: Task, words: list[str]) -> int:
     if task.code == BUDGET:
         print_note(f"the budget is reached; what is finished is kept{task.continuing}")
     return task.code
+
+
+def _register_plugins() -> None:
+    from runner.sweep.plugins import register  # a single run needs none of them
+
+    register()
 
 
 def _order_path() -> None:

@@ -23,7 +23,6 @@ from runner.config.catalogue import CONF, Catalogue
 from runner.config.composed import resolve
 from runner.config.errors import ConfigErrors, Finding
 from runner.config.explain import explain
-from runner.sweep.plugins import register
 from runner.terminal.command import Parser, exit_code_of
 
 _MOVED = ("--dataset", "--dataset-arg", "--profile", "--competence", "--planning-slip-rate", "--wrong-tool-rate",
@@ -66,7 +65,6 @@ def _share(text: str) -> float:
 
 def model_of(choices: Sequence[str]) -> Simulated:
     """The simulated model that these words choose, with their dataset as its answer key. Raises ConfigError."""
-    register()
     try:
         with initialize_config_dir(str(CONF), version_base="1.3"):
             config = compose("config", list(choices))

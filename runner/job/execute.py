@@ -22,6 +22,8 @@ from runner.results.cells import plain
 from runner.storage.records import RecordWriter, record_of, slim
 from runner.storage.schema import Record
 
+_FIRST_SECONDS = 0.5  # in which the first calls leave
+
 
 @dataclass
 class Outcome:
@@ -89,12 +91,12 @@ class Execution:
             order = ((sample, epoch) for epoch in range(epochs) for sample in growth.samples)
         owed = ((s, epoch) for s, epoch in order if (s.problem.id, epoch) not in done)
         self.outcome.records += kept
-        _tune_gc()
         with Progress(door, len(wanted), len(done), self.name, self.board) as progress:
             n = min(door.models["main"].max_connections, max(1, len(wanted) - len(done))) if not self._growth else 1
             self._room = asyncio.Semaphore(n)
             self._workers = [asyncio.create_task(self._work(owed, progress)) for _ in range(n)]
             scoring = asyncio.create_task(self._score_solved(progress))
+            asyncio.get_running_loop().call_later(_FIRST_SECONDS, _tune_gc)
             try:
                 await asyncio.gather(self._close_after_work(), asyncio.shield(scoring))
             except asyncio.CancelledError:

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
@@ -47,6 +48,7 @@ class Check(Callback):
         from runner.learning.stage_context import place_of_stage
 
         HydraConfig.instance().set_config(config)
+        Thread(target=manifest.git_state, daemon=True).start()  # git answers meanwhile
         try:
             loader = GlobalHydra.instance().config_loader()
             experiment = prepare(config, loader)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from contextlib import nullcontext, suppress
@@ -17,6 +16,8 @@ from runner.job.exit_codes import CONFIG, ERRORS, INTERRUPTED
 from runner.terminal.command import interrupts, print_note, stopping
 
 if TYPE_CHECKING:
+    import asyncio
+
     from omegaconf import DictConfig
 
     from runner.job.prepare import Job
@@ -70,6 +71,7 @@ class Task:
 
     def run(self, work: Coroutine[Any, Any, T], ours: bool = True) -> T:
         """Run a coroutine, on uvloop where it is installed; ``ours``: whether we have the terminal."""
+        import asyncio
 
         async def stoppable() -> T:
             with stopping() if ours else nullcontext():
@@ -103,6 +105,7 @@ async def run_alone(job: Job) -> int:
 
 async def end_of(label: str, work: Coroutine[Any, Any, int]) -> int | str:
     """The exit code of a job's work, or in a line why it broke off, which is logged: it must not stop other jobs."""
+    import asyncio
 
     async def ended() -> int | SystemExit:
         try:

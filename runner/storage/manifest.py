@@ -5,6 +5,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -150,11 +151,11 @@ def git_state() -> Git:
     home = Path(__file__).resolve().parents[2]
     if not (home / ".git").exists():
         return {"commit": None, "dirty": None}
-    texts, environment = [], {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
-    for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "-uno")):
-        try:
-            done = subprocess.run(["git", "-C", str(home), *words], capture_output=True, text=True, env=environment)
-        except OSError:
-            return {"commit": None, "dirty": None}
-        texts.append(done.stdout.strip())
-    return {"commit": texts[0] or None, "dirty": bool(texts[1]) if texts[0] else None}
+    command = ["git", "-C", str(home), "status", "--porcelain=v2", "--branch", "-uno"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"})
+    except OSError:
+        return {"commit": None, "dirty": None}
+    commit = re.search("^# branch.oid ([0-9a-f]+)$", done.stdout, re.MULTILINE)
+    dirty = any(not line.startswith("#") for line in done.stdout.splitlines())
+    return {"commit": commit[1], "dirty": dirty} if commit else {"commit": None, "dirty": None}

@@ -81,7 +81,9 @@ def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Pat
 
 def _check(cell: Cell, loader: Any) -> None:
     """Build the job, try it, and see what there is in its folder. Raises ConfigError."""
-    HydraConfig.instance().set_config(cell.config)
+    OmegaConf.set_readonly(cell.config.hydra, True)
+    current: Any = HydraConfig.instance()
+    current.cfg = cell.config  # as set_config does, which copies the node: a sixth of the time
     if cell.config.hydra.job.chdir or cell.config.hydra.job.env_set:
         raise ConfigError("hydra.job.chdir and hydra.job.env_set would change all jobs of the process: leave them out")
     experiment = prepare(cell.config, loader)

@@ -26,6 +26,7 @@ from runner.tracking.store import Tracker, connect, database_of, failures, short
 log = logging.getLogger(__name__)
 
 _TIMEOUT_SECONDS = 30.0
+_BEGIN_SECONDS = 0.5  # the first calls leave before MLflow's import, two seconds of a core, slows them
 _FILES = ("config.yaml", "manifest.json", "metrics.json")  # without texts of samples
 _TEXT_FILES = ("report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
 
@@ -163,7 +164,7 @@ class Heartbeat:
     def _work(self) -> None:
         run: tuple[Tracker, str] | None = None
         first, warned = True, False
-        while first or not self._stop.wait(self._every):
+        while not self._stop.wait(_BEGIN_SECONDS if first else self._every):
             try:
                 if run is None:
                     job, tracker = job_of(self._folder), connect(self._config)

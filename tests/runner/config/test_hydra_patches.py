@@ -10,15 +10,18 @@ from hydra._internal import config_loader_impl, defaults_list
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import ConfigRepository
 from hydra._internal.hydra import Hydra
-from omegaconf import OmegaConf, _utils
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import OmegaConf, _utils, base, grammar_parser
 from yaml.constructor import ConstructorError
 
 from runner.config.catalogue import CONF
 from runner.config.hydra_patches import (
     _COMPOSED_MODE,
+    _LIST,
     _MAP_OF_CHOICES,
     _MERGED,
     _NAMES_MODE,
+    _PARSE_RULE,
     _YAML_LOADER,
     KNOWN,
     _yaml_loader,
@@ -44,8 +47,12 @@ def test_configs_are_the_same(monkeypatch):
     monkeypatch.setattr(config_loader_impl, "ConfigRepository", ConfigRepository)
     monkeypatch.setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", _MERGED)
     monkeypatch.setattr(defaults_list, "_create_interpolation_map", _MAP_OF_CHOICES)
+    monkeypatch.setattr(config_loader_impl, "create_defaults_list", _LIST)
+    monkeypatch.setattr(OverridesParser, "parse_rule", _PARSE_RULE)
     monkeypatch.setattr(Hydra, "get_mode", _COMPOSED_MODE)
     monkeypatch.setattr(_utils, "get_yaml_loader", _YAML_LOADER)
+    monkeypatch.setattr(_utils, "parse", grammar_parser.parse)
+    monkeypatch.setattr(base, "parse", grammar_parser.parse)
     assert composed() == patched
 
 
@@ -79,6 +86,9 @@ def test_no_shipped_experiment_makes_all_of_them_be_composed_twice():
         (_YAML_LOADER, "yaml.SafeLoader"),  # _yaml_loader: YAML is read in Python
         (_MAP_OF_CHOICES, "OmegaConf.create("),  # _choices: a config is made, whether or not anything is interpolated
         (_MERGED, "for default in defaults"),  # _merge: every file is merged for every config
+        (_LIST, "Overrides("),  # _create_list: every config walks through the defaults lists of its files
+        (_PARSE_RULE, "OverrideParser("),  # _parse_rule: a word is parsed once per job
+        (grammar_parser.parse, "parser.reset()"),  # an interpolation is parsed whenever it is resolved
         (
             ConfigLoaderImpl._parse_overrides_and_create_caching_repo,
             "CachingConfigRepository(",
