@@ -90,10 +90,10 @@ def test_tool(stem: str, case: dict[str, Any], grounds: Mapping[str, tuple[Table
         return
     with pytest.raises(EhrError) as caught:
         outcome(tool, case)
-    told, wanted = str(caught.value), expected["error"]
+    message, wanted = str(caught.value), expected["error"]
     assert caught.value.kind == wanted["kind"]
-    assert not [mention for mention in wanted["mentions"] if mention not in told]
-    proposed = told.partition("nearest values are ")[2]
+    assert not [mention for mention in wanted["mentions"] if mention not in message]
+    proposed = message.partition("nearest values are ")[2]
     places = [proposed.index(f"`{value}`") for value in wanted.get("suggestions_in_order", ())]
     assert places == sorted(places)
 

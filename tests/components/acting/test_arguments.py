@@ -33,7 +33,7 @@ def test_a_text_is_taken_as_it_is():
         ("x" * (LONGEST_ALONE + 1), "100,001"),
     ],
 )
-def test_what_is_no_text_is_told_to_the_model(value, says):
+def test_a_value_that_is_not_a_text_is_reported_to_the_model(value, says):
     with pytest.raises(ToolError, match=says) as caught:
         only_text(SPEC, value)
     assert caught.value.label == "bad_arguments" and "Reader" in str(caught.value)

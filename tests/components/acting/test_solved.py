@@ -16,7 +16,7 @@ ENTRIES = (
 
 
 class Desk:
-    """An episode with a memory, whose outcomes are right as it is told."""
+    """An episode with a memory, whose outcomes are right or wrong as configured."""
 
     def __init__(self, memory, right=True):
         self.memory, self.problem, self.right, self.remarks = memory, Problem("p", " how many? "), right, {}

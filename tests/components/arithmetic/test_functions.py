@@ -70,7 +70,7 @@ def test_dates_are_read_in_each_form(text):
 
 
 @each_row("text", ["29.02.2024", "02/30/2024", "soon", 20240229])
-def test_what_is_no_date_is_refused(text):
+def test_an_invalid_date_is_refused(text):
     with pytest.raises(ToolError, match="MM/DD/YYYY") as caught:
         read_date(text)
     assert caught.value.label == "invalid_expression"

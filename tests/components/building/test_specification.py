@@ -93,11 +93,11 @@ FAULTS = {
 
 @each_row("values, words", FAULTS.values())
 def test_values_are_held_against_the_schema(values, words):
-    told = fault(CLEARANCE["parameters"], values)
-    assert words in told and bool(told) == bool(words)
+    fault_text = fault(CLEARANCE["parameters"], values)
+    assert words in fault_text and bool(fault_text) == bool(words)
 
 
-def test_what_is_wrong_is_told_in_a_few_words_whatever_was_asked_for():
+def test_errors_are_reported_in_few_words_for_any_request():
     for fields in ({"name": "x" * 10**5}, {"parameters": {**schema(x={"type": "number"}), "y" * 10**5: 1}}):
         with pytest.raises(ToolError) as raised:
             read(changed(**fields))

@@ -1,4 +1,4 @@
-"""Questions of one's own, in a file whose columns are named."""
+"""Custom questions in a file with named columns."""
 
 import json
 
@@ -91,7 +91,7 @@ def test_a_bad_row_or_column_is_named_with_what_would_be_right(table, tmp_path, 
     assert said.replace("{folder}", str(tmp_path)) in str(refused.value)
 
 
-def test_a_file_that_is_none_is_refused(tmp_path):
+def test_an_unreadable_file_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"names a \.csv"):
         list(Table(str(tmp_path / "none.csv")).load("all"))
     (tmp_path / "latin.csv").write_bytes("question,answer\nWo tut es weh, m\u00fcde?,a\n".encode("latin-1"))

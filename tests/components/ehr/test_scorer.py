@@ -27,7 +27,7 @@ def chosen(found, *names):
     return tuple(found[name] for name in names)
 
 
-def test_a_question_solved_with_a_mended_cell():
+def test_a_question_solved_with_a_repaired_cell():
     steps = [step(purpose="knowledge"), step(cell("error", "KeyError")), step(purpose="debug"), step(cell("ok"))]
     found = scores(*steps, step(text="TERMINATE", remarks={**TERMINATED, "executions": 2}))
     assert found == {

@@ -23,7 +23,7 @@ def test_values_change_in_memory_and_in_what_is_said():
     assert state.values["$Anatomy$"] == "Limb" and state.wrong == {"$Anatomy$": "Limb"}
 
 
-def test_what_is_wrong_of_what_is_shown_may_be_told_apart():
+def test_the_recorded_and_the_displayed_value_can_be_distinguished():
     found = change_values(
         "x", SEEN, memory(), lambda name, value: f"{value} or Limb", {"$Anatomy$": "Limb", "$OrganMask$": ""}
     )

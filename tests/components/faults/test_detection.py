@@ -85,7 +85,7 @@ def test_a_tools_name_is_a_word_for_it_where_it_is_offered():
     assert says_wrong(["Medrag is unavailable."], ["Medrag"]) and not says_wrong(["Medrag is unavailable."], [])
 
 
-def test_the_sentence_is_told():
+def test_the_matching_sentence_is_returned():
     said = says_wrong(["All is well.", "I go on. The tool failed twice. So what."], TOOLS)
     assert said == "The tool failed twice."
 

@@ -40,7 +40,7 @@ def test_demonstrations_and_what_was_learnt_the_nearest_first(demonstrations, tm
     assert memory.traits.hold is None
 
 
-def test_the_digest_knows_all_that_is_shown(demonstrations, tmp_path):
+def test_the_digest_covers_everything_that_is_shown(demonstrations, tmp_path):
     def digest(**values):
         source = Solved(**{**demonstrations, **values})
         return source.open(folder if source.needed else None, "made").digest
@@ -81,7 +81,7 @@ def test_where_nothing_was_learnt_that_is_said(demonstrations):
         ),
     ],
 )
-def test_settings_without_use_are_refused_with_what_would_be_right(demonstrations, settings, said):
+def test_settings_without_effect_are_refused_with_a_correction(demonstrations, settings, said):
     with pytest.raises(ConfigError, match=said):
         Solved(**{**demonstrations, **settings})
 
@@ -96,7 +96,7 @@ def test_a_memory_begins_with_as_many_demonstrations_as_are_shown():
         Solved(stage=Solve(), shots=9)
 
 
-def test_what_cannot_be_read_is_refused(demonstrations, tmp_path):
+def test_an_unreadable_memory_is_refused(demonstrations, tmp_path):
     source = Solved(**demonstrations, learn=True)
     with pytest.raises(ConfigError, match=r"holds no solved\.json; memory=solved_training makes it"):
         source.open(tmp_path, "d")

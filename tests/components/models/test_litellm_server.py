@@ -151,7 +151,7 @@ async def test_cancelling_a_call_closes_its_connection(pair, server, ask):
     assert server.lost == 1
 
 
-async def test_missing_key_is_told_without_asking_the_provider(pair, ask, monkeypatch):
+async def test_a_missing_key_is_reported_without_asking_the_provider(pair, ask, monkeypatch):
     monkeypatch.delenv("GROQ_API_KEY", raising=False)
     with pytest.raises(Fault, match="GROQ_API_KEY is not set") as caught:
         await LitellmChat("groq/llama-3.3-70b-versatile").call(ask("Hi"))

@@ -61,7 +61,7 @@ def test_price_is_in_dollars_per_million():
 
 
 @each_row("name, provider", [("gpt-future", "openai"), ("free", "ollama"), ("per-second", "openai"), ("own", "")])
-def test_unknown_is_none_and_said_so(name, provider):
+def test_an_unknown_price_is_none_and_reported_as_such(name, provider):
     row = found(name, provider)
     assert row.price is None
     assert row.reason.startswith("price unknown: ") and name in row.reason and "model.price" in row.reason

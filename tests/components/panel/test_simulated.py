@@ -42,8 +42,10 @@ def favours(answer):
 
 
 def analyses(*answers):
-    told = [{"side": "question", "field": "Surgery", "text": 'The finding is "high glucose".\nSo it is.'}]
-    return told + [{"side": "option", "field": f"F{n}", "text": favours(one)} for n, one in enumerate(answers)]
+    analyses_given = [{"side": "question", "field": "Surgery", "text": 'The finding is "high glucose".\nSo it is.'}]
+    return analyses_given + [
+        {"side": "option", "field": f"F{n}", "text": favours(one)} for n, one in enumerate(answers)
+    ]
 
 
 def said(message, sample=SAMPLE, seed=0, **rates):
@@ -113,7 +115,7 @@ def test_a_report_favours_what_most_analyses_favour_and_of_equals_the_first():
         ("B) pancreas, which is right", 1.0, 0.0),
     ],
 )
-def test_who_knows_better_doubts_more_often(favourite, competence, rate):
+def test_more_competent_experts_doubt_more_often(favourite, competence, rate):
     message = ask("vote", report=standing(favours(favourite)), field="Surgery")
     votes = [read_vote(said(message, seed=seed, competence=competence)) for seed in SEEDS]
     assert all(vote.parsed for vote in votes)
@@ -187,7 +189,7 @@ NASTY = (
 )
 
 
-def test_nothing_that_a_prompt_holds_makes_it_raise():
+def test_no_prompt_content_makes_it_raise():
     core = made([SAMPLE, OPEN], competence=0.5)
     for text, sample, seed in product(NASTY, (SAMPLE, OPEN), range(3)):
         one = {"side": "option", "field": text, "text": text}

@@ -1,4 +1,4 @@
-"""The demonstrations of health records, which run and are right: as code, as actions and as SQL."""
+"""The health-record demonstrations run and give the right answer: as code, as actions and as SQL."""
 
 import json
 import os

@@ -110,11 +110,11 @@ async def test_the_other_type_is_not_what_is_missing():
 async def test_there_is_one_tool_for_each_missing_category():
     offer, _ = offered(InsufficientConfig1, "0123568")
     context, control = Taking(), offer.controls["build"]
-    told = [
+    accepted = [
         (await control(context, request=f"Category: {name}")).data["build"]["passed"]
         for name in ("Disease Diagnoser", "Disease Inferencer", "Disease Diagnoser")
     ]
-    assert told == [True, True, False] and len(context.tools) == 2
+    assert accepted == [True, True, False] and len(context.tools) == 2
 
 
 async def test_an_evaluator_is_built_for_what_the_request_names():

@@ -38,7 +38,7 @@ TABLE = [
 
 
 @each_row("category,variant,pair,three,four,five", TABLE)
-def test_a_shorter_list_brings_a_tool_closer_to_its_best(category, variant, pair, three, four, five):
+def test_a_shorter_list_moves_a_tool_closer_to_its_best(category, variant, pair, three, four, five):
     for n, expected in ((3, three), (4, four), (5, five)):
         one = card(category, variant, pair, LISTED[:n], switches=PAPER)
         assert (one.lower, one.upper) == pytest.approx(expected)

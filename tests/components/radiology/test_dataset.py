@@ -95,7 +95,7 @@ def wrong(dataset, text):
         assert dataset.fingerprint
 
 
-def test_what_is_missing_is_named(file, tmp_path):
+def test_a_missing_file_or_key_is_named(file, tmp_path):
     wrong(RadABench(), r"give dataset.path=FILE_OR_FOLDER .* or dataset.hub=QiaoyuZheng")
     wrong(RadABench(path=str(tmp_path / "no.json")), r"no.json' does not exist")
     (tmp_path / "empty").mkdir()

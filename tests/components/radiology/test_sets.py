@@ -51,7 +51,7 @@ def test_a_missing_tool_is_named_with_its_pair(chain, accepted):
 
 
 @each_row("chain,accepted", [("01235", [DD, DI]), ("0136", [BQ]), ("01348", [AD]), ("012356789", [IE])])
-def test_a_lacking_capability_is_of_the_restricted_tools(chain, accepted):
+def test_a_lacking_capability_belongs_to_the_restricted_tools(chain, accepted):
     found = facts(config3_facts, chain)
     assert found["accepted"] == accepted and found["ability"] == "InsufficientCapability"
 

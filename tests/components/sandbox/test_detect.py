@@ -23,7 +23,7 @@ def test_a_missing_program_and_a_wrong_machine_are_named(monkeypatch):
         Sandbox().report()
 
 
-def test_the_first_that_holds_is_taken_and_the_others_reasons_are_told(sandbox):
+def test_the_first_working_tier_is_chosen_and_the_reasons_against_others_are_reported(sandbox):
     report = sandbox.report()
     assert report["tier"] in ORDER[:3]
     assert list(report["refused"]) == list(ORDER[: ORDER.index(report["tier"])])

@@ -34,7 +34,7 @@ def test_a_frame_comes_back_however_it_is_cut():
 
 
 @each_row("body", ["", "{", "[]", "1", '{"a":NaN}', '{"a":Infinity}', '{"a":1,"a":2}', b"\xff\xfe", "[" * 5000, '{"a":' * 5000, '{"a":' + "9" * 5000 + "}"])  # fmt: skip
-def test_what_is_no_json_object_is_refused(body):
+def test_a_frame_that_is_not_a_json_object_is_refused(body):
     with pytest.raises(FrameError):
         read(framed(body), 100_000)
 
@@ -54,7 +54,7 @@ def test_a_frame_that_claims_or_has_too_much_is_refused():
         {"status": "error", "error": {**ERROR, "message": "x" * 10_000}}, {"seconds": 1e300},
         {"status": "error", "error": {**ERROR, "type": "\udfff"}},
     ])  # fmt: skip
-def test_a_frame_that_is_no_result_is_refused(change):
+def test_a_frame_that_is_not_a_result_is_refused(change):
     with pytest.raises(FrameError):
         read_ran({**GOOD, **change}, "t", 100)
 

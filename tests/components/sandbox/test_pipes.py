@@ -31,7 +31,7 @@ LIES = {
 
 @contextmanager
 def ends(live, limits=None):
-    """The ends of a worker that does as told, and the worker."""
+    """The ends of a scripted worker, and the worker."""
     here, there = socket.socketpair()
     child = Child(live, ())
     child.hand_over(there)
@@ -46,7 +46,7 @@ def ends(live, limits=None):
 
 
 def writer(data, last=True):
-    """A worker that answers its cell with these bytes, and ends; with ``last`` it has told so."""
+    """A worker that answers its cell with these bytes, and ends; with ``last`` it has announced that."""
 
     def live(cells, results, pledge):
         os.read(cells, 1000)

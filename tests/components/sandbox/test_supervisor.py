@@ -142,7 +142,7 @@ async def test_a_kept_worker_that_does_not_rest_between_cells_is_held(brief):
 
 @slow
 async def test_a_worker_has_no_descriptors_but_its_own(session):
-    await session.run("import time\ntime.sleep(0.2)")  # long enough for the next worker to be forked beside it
+    await session.run("import time\ntime.sleep(0.2)")  # long enough for the next worker to be forked next to it
     ran = await session.run(
         "import os, stat\nfound = []\nfor d in range(64):\n    try: found.append(stat.S_IFMT(os.fstat(d).st_mode))\n"
         "    except OSError: pass\nanswer = found.count(stat.S_IFIFO), found.count(stat.S_IFSOCK)"

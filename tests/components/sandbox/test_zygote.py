@@ -105,7 +105,7 @@ def test_only_a_tier_whose_folders_are_made_with_it_has_a_zygote_for_each_size(t
     close_all()
 
 
-async def test_a_library_that_fails_is_the_machines_fault(held):
+async def test_a_failing_library_is_reported_as_a_failure_of_the_machine(held):
     opened = held.open(Library("components.sandbox.probe", {"no_such": 1}))
     with pytest.raises(SandboxError, match=r"cannot be set up: TypeError: .*unexpected keyword argument 'no_such'"):
         await opened.run("answer = 1")

@@ -16,7 +16,7 @@ SAMPLE = Sample(Problem("p", "Which?", images=(Image("data:image/png;base64,x"),
 
 
 class Judge:
-    """An episode that writes down what it is asked."""
+    """An episode that records its requests."""
 
     sees_images = True
 
@@ -85,7 +85,7 @@ async def test_only_what_the_rubric_draws_is_asked(value, asked):
     assert len(judge.asked) == asked
 
 
-async def test_a_rubric_for_failures_needs_the_score_that_tells_them():
+async def test_a_rubric_for_failures_needs_the_score_that_defines_them():
     with pytest.raises(ConfigError, match="failures are decided by right, which is not a score here; there are none"):
         await Judged(FAILURES).consult(SAMPLE, Trajectory(stop="answered"), {}, Judge())
 

@@ -16,7 +16,7 @@ def values(
 @each_row("used, found", [
     ([(900, 50), (1500, 20), (300, 100)], [1520.0, 3.0]), ([(900, 50), (None, None)], [None, 2.0]), ([], [None, None]),
 ])  # fmt: skip
-def test_the_longest_call_counts_and_what_is_not_told_is_not_guessed(used, found):
+def test_the_longest_call_counts_and_unreported_lengths_are_not_guessed(used, found):
     assert values(*used) == found
 
 

@@ -135,7 +135,7 @@ def test_big_values_and_results_are_refused(ward):
         ("SELECT FROM beds", SqlError),
     ],
 )
-def test_what_does_more_than_read_is_told_from_what_fails(ward, sql, kind):
+def test_a_refused_statement_is_distinguished_from_a_failing_one(ward, sql, kind):
     with pytest.raises(SqlError) as caught:
         ReadOnly(ward).run(sql)
     assert type(caught.value) is kind
@@ -169,7 +169,7 @@ def test_no_search_in_large_values_outlasts_the_clock(ward, call):
 
 
 @pytest.mark.parametrize("damage", [lambda raw: raw[: len(raw) // 2], lambda raw: b"no database" * 99])
-def test_a_damaged_file_is_told_from_a_wrong_statement(ward, damage):
+def test_a_damaged_file_is_distinguished_from_a_wrong_statement(ward, damage):
     ward.write_bytes(damage(ward.read_bytes()))
     with pytest.raises(UnreadableDatabase, match=r"malformed|not a database"):
         ReadOnly(ward).run("SELECT * FROM beds")
@@ -192,7 +192,7 @@ def test_a_missing_file_is_not_made(tmp_path):
     assert not os.listdir(tmp_path)
 
 
-def test_a_file_that_is_no_database_is_an_error(tmp_path):
+def test_a_file_that_is_not_a_database_is_an_error(tmp_path):
     path = tmp_path / "ward.sqlite"
     path.write_text("no database" * 100)
     with pytest.raises(SqlError, match=r"not a database"):

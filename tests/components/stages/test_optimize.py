@@ -20,7 +20,7 @@ LESSONS = '{"Finish": ["name the letter"], "echo": ["be brief"], "Unknown": ["x"
 
 @dataclass
 class Class:
-    """A practice over replies by what is asked: attempts answer A first and then what ``second`` says."""
+    """A practice whose replies depend on the request: attempts answer A first and then what ``second`` says."""
 
     second: str = B
     lessons: str = LESSONS

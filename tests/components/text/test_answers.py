@@ -111,7 +111,7 @@ TEN = {letter: f"option {letter.lower()}" for letter in "ABCDEFGHIJ"}
         ("I. Biopsy", "I"), ("Answer: I is the only one that fits", "I"), ("The answer is I, since it grows", "I"),
     ],
 )  # fmt: skip
-def test_the_speaker_is_no_option(said, letter):
+def test_the_speaker_is_not_an_option(said, letter):
     assert parse_letter(said, TEN) == letter
 
 

@@ -39,7 +39,7 @@ def test_value_is_python_s_and_unknown_escapes_do_not_warn(text, value):
 
 
 @each_row("text", ["", "asthma", "[a, b]", "['a'", "open('x')", "{[]: 1}", "[" * 5000, "-" * 100_000 + "1"])
-def test_anything_else_is_no_literal(text):
+def test_other_texts_are_not_literals(text):
     with pytest.raises(NotLiteral):
         literal(text)
 

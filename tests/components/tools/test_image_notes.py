@@ -30,7 +30,7 @@ def test_a_grey_picture(kind, mode, colour):
     assert (note["format"], note["width in pixels"], note["colours"]) == (kind, 1000, "grey")
 
 
-def test_grey_values_are_told_in_the_pictures_own_range():
+def test_grey_values_are_reported_in_the_pictures_own_range():
     note = image_note(deep_picture())
     assert (note["lowest of the grey values"], note["highest of the grey values"]) == (0.0, 60000.0)
 

@@ -47,7 +47,7 @@ def test_other_content_has_another_index(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"PK not a zip", b"\x00" * 100])
-def test_a_broken_index_is_made_anew(tmp_path, content):
+def test_a_broken_index_is_built_again(tmp_path, content):
     file, cache = write(tmp_path / "a.jsonl", ROWS), tmp_path / "cache"
     indexed(file, cache)
     (kept,) = cache.iterdir()
@@ -55,7 +55,7 @@ def test_a_broken_index_is_made_anew(tmp_path, content):
     assert len(indexed(file, cache).bm25) == 2 and kept.stat().st_size > 200
 
 
-def test_a_cut_index_is_made_anew(tmp_path):
+def test_a_truncated_index_is_built_again(tmp_path):
     file, cache = write(tmp_path / "a.jsonl", ROWS), tmp_path / "cache"
     indexed(file, cache)
     (kept,) = cache.iterdir()

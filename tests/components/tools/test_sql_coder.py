@@ -154,7 +154,7 @@ async def test_arguments_are_checked(tmp_path, arguments):
 
 
 @pytest.mark.parametrize("query", ["Selected drugs?", "How many? select"])
-async def test_a_question_is_no_statement(tmp_path, query):
+async def test_a_question_is_not_a_statement(tmp_path, query):
     with pytest.raises(ToolError, match="no SQL statement"):
         await SQLCoder(attempts=0)(speaking(tmp_path), sql_database="mimic_iv", query=query)
 

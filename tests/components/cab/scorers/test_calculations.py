@@ -71,7 +71,7 @@ def test_dates_are_read_however_written(text):
 
 
 @each_row("text", ["", "31", "13/32/2023", "Room 12, 2023", "version 1.2.3"])
-def test_what_is_no_date(text):
+def test_texts_that_are_not_a_date(text):
     assert read_date(text) is None
 
 

@@ -93,7 +93,7 @@ def test_refusal_is_wanted_where_not_knowing_is_right():
 
 
 @pytest.mark.parametrize(("target", "says"), [("E", "one of the letters"), (None, "one of the letters")])
-def test_target_that_is_no_choice_cannot_be_scored(target, says):
+def test_a_target_that_is_not_a_choice_cannot_be_scored(target, says):
     with pytest.raises(Unscored, match=says):
         strict(Case("A", target, DRUGS))
 

@@ -30,7 +30,7 @@ def tool(name, template, sample, **values):
     return made(known).reply([load(name).user(template, **values)], (), 1).message.text
 
 
-def test_it_plays_the_models_behind_tools():
+def test_it_simulates_the_models_behind_tools():
     assert tool("vision", "answer", IMAGE, query=IMAGE.problem.question) == "chest"
     assert "not tell" in tool("vision", "answer", None, query="What?")
     assert "question" in tool("vision", "caption", None)
@@ -152,6 +152,6 @@ def test_else_it_asks_the_wrong_thing_or_writes_what_does_not_run():
     assert set(statements(GAP, competence=0.0)) == {"```sql\nselect count(*) from patients\n```"}
 
 
-def test_an_error_that_is_shown_is_mostly_mended():
-    mended = statements(COUNTED, error="no such table: the", competence=0.0)
-    assert 70 < sum(GOLD in text for text in mended) < 98
+def test_a_reported_error_is_mostly_repaired():
+    repaired = statements(COUNTED, error="no such table: the", competence=0.0)
+    assert 70 < sum(GOLD in text for text in repaired) < 98

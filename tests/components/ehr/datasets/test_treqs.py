@@ -85,8 +85,8 @@ def mimic(path, patients=PATIENTS):
 
 def treqs(folder, rows=(TREQS, AGES), **arguments):
     for name in ("template", "natural_v2"):
-        told = [{**row, "question_refine": f"{name}: {row['question_refine']}"} for row in rows]
-        write(folder / "mimicsql_data" / f"mimicsql_{name}" / "test.json", "\n".join(map(json.dumps, told)))
+        renamed_rows = [{**row, "question_refine": f"{name}: {row['question_refine']}"} for row in rows]
+        write(folder / "mimicsql_data" / f"mimicsql_{name}" / "test.json", "\n".join(map(json.dumps, renamed_rows)))
     if not (folder / "mimic.db").exists():
         mimic(folder / "mimic.db")
     return Treqs(str(folder), **{"sqlite": str(folder / "mimic.db"), "cache": str(folder / "cache"), **arguments})

@@ -1,4 +1,4 @@
-"""The real agents on the project's own questions over health records: what helps them stands in their prompts."""
+"""The real agents on the project's own questions over health records: everything that helps them is in their prompts."""
 
 import asyncio
 from itertools import pairwise
@@ -152,7 +152,7 @@ async def test_scores_rise_with_competence_from_nothing_to_all(name):
 
 
 @slow
-async def test_every_part_of_ehragent_helps_and_code_that_is_mended_is_better_than_an_open_plan():
+async def test_every_part_of_ehragent_helps_and_repaired_code_beats_an_open_plan():
     training = Random(0).sample(list(questions("train")), 40)
     memory = await ChartRoom().learn(training)
     actions = await ChartRoom(ABLATIONS["code"], BracketText()).learn(training)

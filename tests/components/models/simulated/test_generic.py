@@ -1,4 +1,4 @@
-"""A new agent with a new prompt runs offline: nothing of the simulated model knows either."""
+"""A new agent with a new prompt runs offline: the simulated model has no special case for either."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -53,7 +53,7 @@ def test_an_unreadable_first_reply() -> None:
     assert run_values(trajectory, CODE) == run_values(trajectory, PAPER) == [0.0, 0.0]
 
 
-def test_a_refusal_is_no_failure() -> None:
+def test_a_refusal_is_not_a_failure() -> None:
     assert run_values(episode([], stop="refused", kind=KIND), CODE) == [1.0, None]
     assert run_values(episode([], stop="refused", kind=KIND), PAPER) == [0.0, None]
 
@@ -191,8 +191,8 @@ def test_an_episode_without_calls() -> None:
 
 def test_a_question_with_nothing_but_the_best_tools_counts_and_without_a_choice_there_is_nothing_to_count() -> None:
     def best(*names: str, kind: str = "differentiated", category: str = OS, offered: object = CHOICE) -> float | None:
-        played = episode([act((name, category)) for name in names], kind=kind, offered=offered)
-        return BestTools(PAPER).score(sample("012"), played)[0].value
+        one_episode = episode([act((name, category)) for name in names], kind=kind, offered=offered)
+        return BestTools(PAPER).score(sample("012"), one_episode)[0].value
 
     assert (best("TOOL14"), best("TOOL14", "TOOL3"), best("TOOL13")) == (1.0, 0.0, 0.0)
     assert best("TOOL1", category=AC) == 0.0, "it never chose, and is in the count of questions"

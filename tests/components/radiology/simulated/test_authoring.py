@@ -1,4 +1,4 @@
-"""The core writes records from what the prompt holds, and only from that."""
+"""The core writes records only from the contents of the prompt."""
 
 import json
 
@@ -18,13 +18,13 @@ LISTS, PHRASES = SET.data("lists"), SET.data("phrases")
 
 
 def record_prompt(anatomy, modality, disease="gout of nobody", **lists):
-    told = {
+    options = {
         **LISTS["regions"][anatomy], "findings": LISTS["techniques"][modality],
         **{name: LISTS[name] for name in ("measures", "histories", "steps")}, **lists,
     }  # fmt: skip
     patient = LISTS["patients"].get(anatomy, LISTS["patients"]["other"])
     values = {"anatomy": anatomy, "modality": modality, "disease": disease, "patient": patient}
-    return SET.render("record", **values, lists=told, rejected=[])
+    return SET.render("record", **values, lists=options, rejected=[])
 
 
 def exercises_prompt(record):

@@ -46,7 +46,7 @@ def test_the_first_step_that_no_finished_call_covers_comes_next():
     assert move(os, called=(A, M, os)).card is None
 
 
-def test_without_a_plan_the_question_tells_the_steps():
+def test_without_a_plan_the_question_determines_the_steps():
     assert move(tool("O", OS), plan=()).card.category == OS
     assert move(tool("O", OS), plan=(), sample=None).card is None
 

@@ -46,7 +46,7 @@ def test_a_shipped_record_is_sound():
 
 
 @each_row("what", SPOILT)
-def test_a_flaw_is_found(what):
+def test_an_error_in_a_record_is_found(what):
     changes, said = SPOILT[what]
     assert any(said in flaw for flaw in record_flaws(spoilt(changes))), record_flaws(spoilt(changes))
 
@@ -64,7 +64,7 @@ def test_a_flaw_is_found(what):
         (lambda record: record.update(Treatment="x" * 5_000), "of at most 4000 letters"),
     ],
 )
-def test_a_record_of_another_layout_is_told_only_that(spoil, said):
+def test_a_record_of_another_layout_gets_only_that_message(spoil, said):
     record = case()["case"]
     spoil(record)
     flaws = record_flaws(record)
