@@ -53,7 +53,7 @@ def bound(ground: tuple[Tables, Path], clock: str) -> dict[str, Any]:
 
 
 def outcome(tool: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
-    """What a case gives, in the words of the vectors. Raises EhrError."""
+    """The outcome of a case, in the vocabulary of the vectors. Raises EhrError."""
     name = case["tool"]
     if name == "LoadDB":
         table = tool[name](case["name"])
@@ -99,7 +99,7 @@ def test_tool(stem: str, case: dict[str, Any], grounds: Mapping[str, tuple[Table
 
 
 @pytest.mark.parametrize(("stem", "case", "official"), list(quirks()))
-def test_published_faults_are_not_repeated(
+def test_published_defects_are_not_repeated(
     stem: str, case: dict[str, Any], official: dict[str, Any], grounds: Mapping[str, tuple[Tables, Path]]
 ) -> None:
     try:

@@ -144,7 +144,7 @@ async def test_steps_and_end(unit: Unit) -> None:
 
 
 @cases("trajectories")
-async def test_only_the_last_look_shows_the_patients_information(unit: Unit) -> None:
+async def test_only_the_final_memory_shows_the_patients_information(unit: Unit) -> None:
     episode = await run_vector(unit)
     expected_value = episode.sample.metadata["record"]["Information"]
     expected_value = "PLACEHOLDER_INFORMATION" if unit.data["condition"] == "baseline" else expected_value
@@ -155,7 +155,7 @@ async def test_only_the_last_look_shows_the_patients_information(unit: Unit) -> 
 
 
 def error_of(step: Step) -> tuple[str | None, str | None]:
-    """Label and class of what went wrong in a step."""
+    """Label and class of the error in a step."""
     assert step.action is not None
     for one in step.observed:
         if one.error is not None:
@@ -164,7 +164,7 @@ def error_of(step: Step) -> tuple[str | None, str | None]:
 
 
 def scores(episode: Episode, switches: Switches) -> dict[str, float | None]:
-    """What the real scorers make of an episode, each metric in a condition that publishes it."""
+    """The results of the real scorers for an episode, each metric in a condition that publishes it."""
     found: dict[str, float | None] = {}
     for kind in ("baseline", "differentiated", "redundant"):
         one = replace(episode.trajectory, facts={**episode.trajectory.facts, "kind": kind})

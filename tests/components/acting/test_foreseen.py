@@ -39,7 +39,7 @@ def test_a_tool_without_prediction_is_checked_only_by_name_and_arguments():
     assert why(Echo(), ("echo", '{"query": "no"}')) is None and why(Echo(), ("echo", "{}")) == "bad_arguments"
 
 
-def test_of_several_calls_the_first_alone_meets_the_state_as_it_is():
+def test_only_the_first_of_several_calls_is_checked_against_the_current_state():
     yes, no = ("echo", '{"query": "yes"}'), ("echo", '{"query": "no"}')
     assert why(Wary(), yes, no) is None and why(Wary(), no, yes) == "refused"
     assert why(Wary(), yes, ("ecko", "{}")) == "unknown_tool"

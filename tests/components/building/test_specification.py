@@ -70,7 +70,7 @@ WRONG = {
 
 
 @each_row("fields, words", WRONG.values())
-def test_what_could_not_be_tested_is_refused_with_what_is_wrong(fields, words):
+def test_an_untestable_specification_is_refused_with_the_reason(fields, words):
     with pytest.raises(ToolError) as raised:
         read(changed(**fields))
     assert words in str(raised.value) and raised.value.label == "bad_specification"

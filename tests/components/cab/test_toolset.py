@@ -128,7 +128,7 @@ def test_notes_list_what_the_chosen_tools_lack():
 
 
 @each_row(
-    "tools,use,says",
+    "tools,use,message",
     [
         (KIT, ["Look", "Lok"], "there is no tool 'Lok'; did you mean Look[?] there are Look, Ask, Query, Read"),
         (KIT, "trust", "use='trust' leaves no tool; there are Look"),
@@ -138,8 +138,8 @@ def test_notes_list_what_the_chosen_tools_lack():
         ({"Read": Named("Read", {})}, "auto", "Read has the dimension None"),
     ],
 )
-def test_a_bad_configuration_is_refused(tools, use, says):
-    with pytest.raises(ConfigError, match=says):
+def test_a_bad_configuration_is_refused(tools, use, message):
+    with pytest.raises(ConfigError, match=message):
         Clinical(tools, use)
 
 

@@ -43,7 +43,7 @@ def test_names_are_in_whatever_case_and_may_be_categories():
     assert found.facts["withheld"] == ["TOOL2", "Anatomy Classifier"]
 
 
-def test_what_another_sample_is_offered_can_be_withheld_from_all():
+def test_a_tool_offered_only_to_other_samples_can_be_withheld_from_all():
     offer = Offer({}, facts={"toolset": ["camera"]})
     assert Withhold(["Camera"]).offer(offer, SAMPLE, Random(1)).facts["withheld"] == ["camera"]
 

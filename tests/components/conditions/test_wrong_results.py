@@ -45,7 +45,7 @@ async def test_the_same_call_again_has_no_other_answer_from_before():
     assert texts(found) == ["a", "a", "a", "a"] and kinds(found) == [[], [], ["stale"], ["stale"]]
 
 
-async def test_where_nothing_was_said_before_numbers_are_of_an_earlier_time():
+async def test_without_an_earlier_answer_numbers_are_shifted_as_of_an_earlier_time():
     for seed in range(8):
         (found,) = await seen(Stale(1.0), "echo 100 mmol on 2101-02-03", seed=seed)
         number, unit, _, date = texts([found])[0].split()

@@ -43,7 +43,7 @@ def load(*perturb, inner=None, split="test", **settings):
     return list(Perturbed(inner or Held(), perturb, **settings).load(split))
 
 
-def test_it_is_a_dataset_like_the_one_within():
+def test_it_has_the_interface_of_the_wrapped_dataset():
     data = Perturbed(Held())
     assert isinstance(data, Dataset)
     assert (data.splits, data.split, data.privacy) == (("test", "train"), "test", "open")

@@ -66,7 +66,7 @@ async def test_solved_questions_are_needed_unless_none_is_shown():
     assert "Solved questions" not in model.requests[0].messages[0].text
 
 
-async def test_of_several_plans_the_majority_of_those_that_ran_answers():
+async def test_of_several_plans_the_majority_of_the_executed_ones_answers():
     said = {
         1: "LoadDB[nothing]",
         2: "Finish[Aspirin ]",

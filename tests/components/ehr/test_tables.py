@@ -67,7 +67,7 @@ def test_only_a_table_is_a_table(given):
         (pd.to_datetime(["2105-01-01"]), pa.string(), ["2105-01-01 00:00:00"]),
     ],
 )
-def test_what_code_adds_is_a_number_or_a_text(cells, kind, values):
+def test_values_added_by_code_become_numbers_or_texts(cells, kind, values):
     found = column(pd.DataFrame({"X": cells}), "X", "X=1")
     assert found.type == kind and found.to_pylist() == values
 

@@ -30,7 +30,7 @@ def test_the_recorded_and_the_displayed_value_can_be_distinguished():
     assert found.data["faults"][0]["changes"]["$Anatomy$"] == ["Chest", "Limb"]
 
 
-def test_where_nothing_changes_nothing_is_marked():
+def test_an_unchanged_result_is_not_marked():
     state = memory()
     assert change_values("noisy", SEEN, state, lambda *_: None) is SEEN and state.wrong == {}
 

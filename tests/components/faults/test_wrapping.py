@@ -94,7 +94,7 @@ async def test_the_same_seed_hits_the_same_calls_and_another_seed_others():
     assert affected[0] == affected[1] != affected[2]
 
 
-async def test_what_other_tools_do_changes_no_fault():
+async def test_calls_of_other_tools_do_not_change_a_fault():
     alone = kinds(await seen(Denied(0.5), *CALLS))
     mixed = await seen(Denied(0.5), *(one for call in CALLS for one in ("other 1", call, "other 2")))
     assert [kinds([one])[0] for one in mixed if one.call.name == "echo"] == alone

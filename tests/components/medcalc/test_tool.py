@@ -36,7 +36,7 @@ async def test_calculators_are_listed_and_searched():
 
 
 @each_row(
-    "expression, said",
+    "expression, message",
     [
         ("9**9**9", "too large"),
         ("__import__('os').listdir()", "not allowed|no function"),
@@ -46,8 +46,8 @@ async def test_calculators_are_listed_and_searched():
         ("1 +", "cannot be read"),
     ],
 )
-async def test_errors_in_an_expression_are_reported(expression, said):
-    with pytest.raises(ToolError, match=said) as caught:
+async def test_errors_in_an_expression_are_reported(expression, message):
+    with pytest.raises(ToolError, match=message) as caught:
         await CALCULATOR(None, expression=expression)
     assert caught.value.label == "invalid_expression"
 

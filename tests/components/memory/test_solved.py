@@ -57,20 +57,20 @@ def test_a_memory_that_grows_says_so_and_learns_nothing_before(demonstrations):
         assert not source.needed and words in note and "one after the other" in note
 
 
-def test_what_grows_or_was_learnt_is_not_for_agents_that_show_the_demonstrations_alone(demonstrations):
+def test_growing_or_learnt_memories_are_refused_by_demonstration_only_agents(demonstrations):
     assert Solved(**demonstrations).traits.holds == ("solved", "demonstrations", "tasks")
     for settings in ({"update": "executed"}, {"learn": True}):
         assert Solved(**demonstrations, **settings).traits.holds == ("solved",)
 
 
-def test_where_nothing_was_learnt_that_is_said(demonstrations):
+def test_a_memory_without_learnt_questions_reports_it(demonstrations):
     (note,) = Solved(**demonstrations, learn=True).open(None, "").notes
     assert note.endswith("the project's own demonstrations are shown")
     assert Solved(**demonstrations).open(None, "").notes == ()
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"samples": 40}, "memory.samples=40: no training question is solved first; choose memory=solved_training"),
         ({"path": "x", "update": "gold"}, "memory.path='x': no training question is solved first"),
@@ -81,8 +81,8 @@ def test_where_nothing_was_learnt_that_is_said(demonstrations):
         ),
     ],
 )
-def test_settings_without_effect_are_refused_with_a_correction(demonstrations, settings, said):
-    with pytest.raises(ConfigError, match=said):
+def test_settings_without_effect_are_refused_with_a_correction(demonstrations, settings, message):
+    with pytest.raises(ConfigError, match=message):
         Solved(**{**demonstrations, **settings})
 
 

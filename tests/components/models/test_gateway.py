@@ -58,7 +58,7 @@ async def test_a_call_gets_its_completion(open_gateway, server, ask):
     assert isinstance(gateway, Model)
 
 
-async def test_what_is_sent_is_the_request_alone(open_gateway, server, ask):
+async def test_only_the_request_is_sent(open_gateway, server, ask):
     gateway = open_gateway(temperature=0.7, extra={"top_k": 5})
     await gateway.generate(ask("Hi"))
     assert "temperature" not in server.bodies[0]

@@ -264,7 +264,7 @@ async def test_a_permanent_fault_is_not_retried():
     assert (attempts.made, retries.by_kind) == (1, {})
 
 
-async def test_it_ends_after_the_limit_with_the_last_fault():
+async def test_retries_end_after_the_limit_with_the_last_fault():
     retries, attempts = quick(3), Attempts(*(Fault("server", str(n)) for n in range(10)))
     with pytest.raises(Fault, match="3"):
         await retries.run(attempts)

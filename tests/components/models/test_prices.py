@@ -101,5 +101,5 @@ def test_the_table_that_litellm_ships_is_read_once_per_model():
 
 
 @pytest.mark.parametrize(("name", "provider"), [("claude-future-9", "anthropic"), ("anything", "ollama")])
-def test_what_litellm_would_silently_price_at_0_is_unknown(name, provider):
+def test_a_model_that_litellm_would_price_at_0_is_unknown(name, provider):
     assert look_up(name, provider).price is None

@@ -76,7 +76,7 @@ STAGES = {
 
 
 @each_row("stage", STAGES)
-def test_what_is_asked_is_recognised_by_its_template_in_a_new_chat(stage):
+def test_a_request_is_recognised_by_its_template_in_a_new_chat(stage):
     for message in STAGES[stage]:
         for opening in ([], [Message("system", "x")]):
             assert (Panel().reply(asked([*opening, message], SAMPLE)) is not None) == (stage is not None)
@@ -84,7 +84,7 @@ def test_what_is_asked_is_recognised_by_its_template_in_a_new_chat(stage):
 
 
 @each_row("wanted", [1, 2, 5, 20])
-def test_it_names_as_many_fields_as_it_is_asked_for(wanted):
+def test_it_names_the_requested_number_of_fields(wanted):
     seen = {said(ask("convene_question", wanted=wanted), seed=seed) for seed in range(20)}
     for one in seen:
         read = read_experts(one, wanted)

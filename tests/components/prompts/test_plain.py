@@ -40,7 +40,7 @@ def test_a_name_that_is_not_given_is_refused(name):
 
 
 @each_row(
-    "text, said",
+    "text, message",
     [
         ("{{ question }}\n\n{% if x %}\nyes", "line 3: '{% if x %}' is more than a name in braces"),
         ("{{ question }}\n{{ other }}", "line 2: {{ other }} is not known here"),
@@ -49,8 +49,8 @@ def test_a_name_that_is_not_given_is_refused(name):
         ("{{ question }}\x00", "line 1: the control character U+0000 cannot stand in a prompt"),
     ],
 )
-def test_an_error_is_reported_with_its_line(text, said):
-    assert flaw_in(text, ["question"]).startswith(said)
+def test_an_error_is_reported_with_its_line(text, message):
+    assert flaw_in(text, ["question"]).startswith(message)
 
 
 @each_row(
@@ -68,7 +68,7 @@ def test_accepted_text_renders_unchanged(text):
     assert shown == text.replace("{{ question }}", "{{ 7 * 7 }}").replace("{{question}}", "{{ 7 * 7 }}")
 
 
-def test_what_the_prompt_needs_must_stay():
+def test_required_names_must_be_kept():
     assert flaw_in("Answer.", ["question"]) == "{{ question }} is lost, through which the prompt gets what it needs"
     assert flaw_in("Answer.", [], ["Tool Chain: ["]) == "'Tool Chain: [' is lost, by which replies are read"
     assert flaw_in("  \n", []) == "it is empty"

@@ -142,7 +142,7 @@ def written(tmp_path, text, rules="ask: {names: [name], needs: [Chain]}"):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("Chain {{ name }} {% if name %}x{% endif %}", r"'{% if name %}x{% endif %}' is more than a name"),
         ("Chain {{ name }} {{ other }}", r"{{ other }} is not known here; known are name"),
@@ -150,12 +150,12 @@ def written(tmp_path, text, rules="ask: {names: [name], needs: [Chain]}"):
         ("{{ name }}", r"'Chain' is lost, by which replies are read"),
     ],
 )
-def test_what_a_model_wrote_is_refused_unless_it_is_plain(tmp_path, text, said):
-    with pytest.raises(ConfigError, match=said):
+def test_model_written_text_is_refused_unless_it_is_plain(tmp_path, text, message):
+    with pytest.raises(ConfigError, match=message):
         load(written(tmp_path, text))
 
 
-def test_what_a_model_wrote_and_is_plain_renders(tmp_path):
+def test_plain_model_written_text_renders(tmp_path):
     prompts = load(written(tmp_path, "Chain of {{ name }}"))
     assert prompts.render("ask", name="{{ 7 * 7 }}") == "Chain of {{ 7 * 7 }}"
 

@@ -83,7 +83,7 @@ def study() -> Sample:
     return replace(sample, problem=problem)
 
 
-def test_it_is_an_agent_that_says_which_controls_it_needs():
+def test_it_is_an_agent_that_declares_its_required_controls():
     assert isinstance(Radagent(PAPER), Agent)
     assert tuple(Radagent(PAPER).requirements.controls) == ("start", "look", "final")
 
@@ -169,7 +169,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("label", FAILURES)
-async def test_whatever_breaks_the_rules_ends_the_episode_with_its_label(perform, study, label):
+async def test_a_rule_violation_ends_the_episode_with_its_label(perform, study, label):
     result = await perform(Radagent(PAPER), study, [PLAN, *FAILURES[label]], XmlCall(), Room(PAPER), steps=40)
     assert (result.stop, result.trajectory.failure) == ("failed", label)
     assert result.trajectory.answer is None and result.trajectory.error
@@ -182,7 +182,7 @@ async def test_the_published_code_has_no_step_limit(perform, study):
     assert result.stop == "answered" and len(result.trajectory.steps) == 35
 
 
-async def test_where_nothing_may_be_refused_a_refusal_cannot_be_read(perform, study):
+async def test_a_refusal_cannot_be_read_where_refusal_is_not_allowed(perform, study):
     tags = "".join(f"<{name.capitalize()}>{value}</{name.capitalize()}>" for name, value in GROUNDS.items())
     result = await perform(Radagent(PAPER), study, [PLAN, f"<NoCall>{tags}</NoCall>"], XmlCall(), Room(PAPER))
     assert (result.stop, result.trajectory.failure) == ("failed", "unparsable_reply")
@@ -198,7 +198,7 @@ async def test_a_plan_that_claims_what_the_record_lacks_fails_before_the_first_c
     assert [step.purpose for step in result.trajectory.steps] == ["plan"]
 
 
-async def test_what_is_known_beforehand_is_in_the_first_memory(perform, study):
+async def test_values_known_beforehand_are_in_the_first_memory(perform, study):
     plan = PLAN.replace("[]", "['$Anatomy$']")
     result = await perform(Radagent(PAPER), study, [plan, WORK[1], WORK[2], "Done."], XmlCall(), Room(PAPER))
     assert result.stop == "answered"
@@ -253,7 +253,7 @@ async def test_planner_executor_and_concluder_are_branches_and_each_sees_its_own
     assert "Task Summary: Name the disease." in last[0].text and "```" not in last[0].text.partition("[Plan]")[2]
 
 
-async def test_what_a_reflection_mentions_is_not_taken_for_known(perform, study):
+async def test_variables_in_a_reflection_are_not_taken_as_known(perform, study):
     reflected_plan = PLAN.replace("Known", "Self-Reflection: $Disease$ and $Anatomy$ have to be found.\nKnown")
     for names, plan in ((["multi_agent"], PLAN_OBJECT), (["self_reflection"], reflected_plan)):
         first = WORK[0] if names == ["multi_agent"] else THOUGHT + WORK[0]

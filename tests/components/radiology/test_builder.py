@@ -51,7 +51,7 @@ async def asked(offer, text):
 
 @each_row("condition", CONDITIONS)
 @each_row("chain", TASKS)
-async def test_whoever_names_what_is_missing_gets_the_unbound_unrestricted_tool(condition, chain):
+async def test_naming_the_missing_tool_gives_the_unbound_unrestricted_tool(condition, chain):
     offer, _ = offered(condition, chain)
     facts, tools = await asked(offer, wording(offer))
     assert facts["specified"] and facts["passed"] and facts["mode"] == "simulated"
@@ -143,7 +143,7 @@ def test_a_request_is_read_from_lines_or_from_the_text(text, category, anatomy, 
     assert (found.category, found.anatomy, found.modality) == (category, anatomy, modality)
 
 
-def test_it_knows_nothing_that_the_facts_do_not_say():
+def test_it_knows_only_the_facts_it_is_given():
     study = SimpleNamespace(pair=("Limb", "X-ray"), own=lambda entity: "femur")
     facts = {"argument": "Organ", "ability": "InsufficientCapability", "accepted": ["Organ Segmentor"]}
     made = builder(study, facts, 18, PAPER)

@@ -57,7 +57,7 @@ def test_controls_trials_and_rejected_proposals_do_not_count_as_calls() -> None:
     assert execution.categories(PAPER) == (AC,)
 
 
-def test_what_a_verifier_put_in_a_proposals_place_is_the_call() -> None:
+def test_a_call_replaced_by_a_verifier_counts_instead_of_the_proposal() -> None:
     rewritten = act(("TOOL3", OS), asked_as="verify")
     steps = [act(("TOOL1", AC)), act(("TOOL2", MC)), act(("TOOL4", AD), committed=False), rewritten]
     execution = read(episode(steps), PAPER)

@@ -56,7 +56,7 @@ def test_the_example_of_an_answer_has_the_support_that_the_prompts_in_use_ask_fo
     assert plain.answers(("evidence",)) == alone  # examples written before there was support
 
 
-def test_where_a_task_may_be_refused_the_three_kinds_of_refusal_are_shown_and_else_none():
+def test_the_three_kinds_of_refusal_are_shown_only_where_refusal_is_allowed():
     text = shots_of(OWN).replies(Desk(XmlCall()), False)
     assert all(text.count(f"<Ability>{one}</Ability>") == 1 for one in ABILITIES) and text.count("<Call>") == 1
     text = shots_of(OWN).replies(Desk(XmlCall(), may_refuse=False), False)
@@ -118,7 +118,7 @@ def test_incomplete_examples_are_refused_by_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("part", "key", "value", "said"),
+    ("part", "key", "value", "message"),
     [
         (
             "planning",
@@ -133,12 +133,12 @@ def test_incomplete_examples_are_refused_by_name(tmp_path):
         ("refusals", "grounds", {"purpose": "none"}, "should be purpose, category, anatomy, modality, ability"),
     ],
 )
-def test_examples_that_could_not_be_shown_or_known_again_are_refused(tmp_path, part, key, value, said):
+def test_examples_that_could_not_be_shown_or_known_again_are_refused(tmp_path, part, key, value, message):
     folder = tmp_path / "mine"
     copytree(Path(components.prompts.__file__).parent / OWN, folder)
     data = yaml.safe_load((folder / "examples.yaml").read_text())
     rows = data[part] if part in data else data["execution"][part]
     rows[0][key] = value
     (folder / "examples.yaml").write_text(yaml.safe_dump(data))
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         shots_of(str(folder))

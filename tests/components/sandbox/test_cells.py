@@ -1,4 +1,4 @@
-"""Cells in their namespace, what an exception says of them, and which of them can leave something in their process."""
+"""Cells in their namespace, their exceptions, and which of them can leave a trace in their process."""
 
 import ast
 import os
@@ -35,7 +35,7 @@ def test_answers_are_not_carried_over_and_line_numbers_belong_to_the_running_cel
     assert 'File "<cell>", line 4, in f\n    1 / 0' in error.traceback
 
 
-def test_builtins_that_a_cell_changed_come_back():
+def test_builtins_changed_by_a_cell_are_restored():
     cells = Cells({}, SETTINGS)
     assert cells.run("import builtins\nbuiltins.str = lambda _: 'forged'\nanswer = 1", bool).answer == "1"
     assert cells.run("answer = str(2)", bool).answer == "2"
@@ -52,7 +52,7 @@ def test_the_host_is_notified_before_a_cell_after_which_no_other_may_run(cell, s
         assert notified == ([] if stays or keep else [cell])
 
 
-def test_a_cell_finds_nothing_of_the_one_before_unless_it_is_kept():
+def test_variables_of_an_earlier_cell_are_visible_only_if_kept():
     for keep, status in ((False, "error"), (True, "ok")):
         cells = Cells({"given": 1}, replace(SETTINGS, keep=keep))
         cells.run("x = 1; given = 2; del given", bool)
@@ -196,7 +196,7 @@ PAIRS = [  # what a harmless cell leaves if it can, and what the next one of the
 
 
 @slow
-async def test_cells_of_one_process_find_nothing_of_each_other(tmp_path):
+async def test_cells_of_one_process_do_not_see_each_others_traces(tmp_path):
     with sqlite3.connect(tmp_path / "eicu.db") as made:
         made.execute("create table patient (uniquepid varchar(20), age int)")
         made.executemany("insert into patient values (?, ?)", [("a", 10), ("b", 20)])

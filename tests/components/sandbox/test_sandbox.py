@@ -126,7 +126,7 @@ async def test_given_mutable_values_are_fresh_for_every_cell(session):
 
 
 @slow
-async def test_a_cell_without_memory_leaves_the_next_one_alone(sandbox):
+async def test_a_cell_without_memory_does_not_affect_the_next_one(sandbox):
     narrow = Sandbox(backend=sandbox.report()["tier"], limits=Limits(memory_bytes=300 << 20))
     session = narrow.open(PROBE)
     full = "x = []\nwhile True:\n    x.append({'a': [str(len(x)) * 900]})"
@@ -152,7 +152,7 @@ async def test_a_file_made_while_a_cell_is_ended_does_not_reach_the_next(sandbox
 
 
 @slow
-async def test_a_session_that_is_closed_while_a_cell_runs_says_so_and_disturbs_no_other(sandbox):
+async def test_closing_a_session_during_a_cell_is_reported_and_affects_no_other(sandbox):
     first, other = sandbox.open(PROBE), sandbox.open(PROBE)
     await asyncio.gather(first.run("answer = 1"), other.run("answer = 1"))
     running = [asyncio.create_task(first.run(cell)) for cell in ("import time\ntime.sleep(20)", "answer = 2")]
@@ -301,7 +301,7 @@ def test_nothing_remains_when_the_host_dies(held, way):
     Path(folder).rmdir()
 
 
-async def test_at_most_so_many_cells_run_at_once_in_turn(sandbox):
+async def test_the_number_of_concurrent_cells_is_limited(sandbox):
     one = Sandbox(max_running=1)
     sessions = [one.open(Library("components.sandbox.probe", {})) for _ in range(4)]
     cell = "import time\nstarted = time.time()\ntime.sleep(0.05)\nanswer = repr((started, time.time()))"
@@ -336,12 +336,12 @@ def test_a_sandbox_outlives_an_event_loop():
         ({"strict": True, "unsafe_local": True}, "has no unsafe_local"),
     ],
 )
-def test_a_sandbox_that_would_not_hold_is_refused(given, words):
+def test_an_insufficient_sandbox_is_refused(given, words):
     with pytest.raises(ConfigError, match=words):
         Sandbox(**given)
 
 
-async def test_unsafe_local_runs_and_says_so():
+async def test_unsafe_local_runs_with_a_warning():
     made = Sandbox(backend="rlimits", unsafe_local=True)
     report = made.report()
     assert report["unsafe_local"] is True and report["self_test"] == "none: unsafe_local"
@@ -350,7 +350,7 @@ async def test_unsafe_local_runs_and_says_so():
     made.close()
 
 
-def test_the_report_says_what_holds(held):
+def test_the_report_lists_the_protections(held):
     report = held.report()
     assert report["self_test"] == "held" and report["unsafe_local"] is False
     assert report["rules"] and report["limits"]["wall_seconds"] == 30.0

@@ -87,7 +87,7 @@ class Silent:
         return [Score("a", None)]
 
 
-def test_what_decides_is_the_named_score_and_unscored_stays_unscored():
+def test_the_named_score_decides_and_unscored_stays_unscored():
     worked = episode(PASSED, used=[None])
     assert values(worked, Silent())[4] is None
     with pytest.raises(ConfigError, match="choose a scorer that does not"):

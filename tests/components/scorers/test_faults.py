@@ -119,7 +119,7 @@ async def test_a_call_that_failed_by_an_injected_fault_is_not_blamed_on_the_agen
     assert execution.completed and execution.calls == ()
 
 
-async def test_it_is_scored_after_the_score_that_decides_wherever_it_stands():
+async def test_it_is_scored_after_the_deciding_score_in_any_order():
     for answer, recovered in (("answer 0", 1.0), ("B", 0.0)):
         replies = iter([ECHO, answer])
         given = parts(toolset=Tools(), condition=Noisy(1.0), scorers={"faults": Faults(), "right": Right()})

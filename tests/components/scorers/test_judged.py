@@ -40,7 +40,7 @@ def scores(*steps, stop="answered"):
     return {score.name: score.value for score in Judged(RUBRIC).score(SAMPLE, Trajectory(list(steps), stop=stop))}
 
 
-def test_what_the_judge_picks_is_1_and_all_else_0():
+def test_the_value_the_judge_picks_scores_1_and_all_others_0():
     assert scores(said("Both hold.\ncause: logic\nalso: facts")) == {
         "judged/mine/cause/facts": 0.0, "judged/mine/cause/logic": 1.0,
         "judged/mine/also/facts": 1.0, "judged/mine/also/logic": 0.0,
@@ -54,7 +54,7 @@ def test_an_unreadable_field_is_unscored_and_never_zero():
 
 
 @each_row("steps", [(), (said("cause: facts\nalso: facts", "judge/other"),), (said("", "main"),)])
-def test_what_was_not_asked_is_unscored(steps):
+def test_a_question_that_was_not_asked_is_unscored(steps):
     assert set(scores(*steps).values()) == {None}
 
 

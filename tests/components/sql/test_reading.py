@@ -100,7 +100,7 @@ def test_a_refusal_says_what_is_allowed(ward):
         ENDLESS + "SELECT a.i FROM n a, n b, n c WHERE a.i = -1",
     ],
 )
-def test_what_runs_for_ever_is_stopped(ward, sql):
+def test_endless_statements_are_stopped(ward, sql):
     begin = monotonic()
     with pytest.raises(SqlError, match=r"more than 0\.1 seconds and was stopped"):
         ReadOnly(ward, seconds=0.1).run(sql)
@@ -206,7 +206,7 @@ def test_a_protected_file_with_a_strange_name_can_be_read(ward, tmp_path):
     assert os.listdir(tmp_path) == [path.name]
 
 
-def test_what_another_connection_writes_is_seen(ward):
+def test_writes_of_another_connection_are_visible(ward):
     reader = ReadOnly(ward)
     with closing(sqlite3.connect(ward)) as writer:
         writer.execute("PRAGMA journal_mode=WAL")
@@ -242,7 +242,7 @@ def test_printf_is_sqlites_own_but_for_widths_that_would_outlast_the_clock(ward)
     "SELECT date('now')", "SELECT datetime( ' NOW ')", "SELECT CURRENT_DATE", "SELECT current_timestamp", "SELECT date()",
     "SELECT strftime('%Y')", "SELECT random()", "SELECT 1 ORDER BY randomblob(4)",
 ])  # fmt: skip
-def test_what_depends_on_the_day_or_on_chance_is_refused(sql, tmp_path):
+def test_statements_that_depend_on_the_date_or_on_chance_are_refused(sql, tmp_path):
     path = tmp_path / "x.sqlite"
     with closing(sqlite3.connect(path)) as database:
         database.execute("create table t (a)")

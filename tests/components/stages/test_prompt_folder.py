@@ -102,7 +102,7 @@ def test_an_interrupted_write_is_completed_and_is_not_an_edit(made, rules, then,
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         (
             "ask",
@@ -114,13 +114,13 @@ def test_an_interrupted_write_is_completed_and_is_not_an_edit(made, rules, then,
         ("needs.yaml", "ask: [", r"prompt set 'made': needs\.yaml: "),
     ],
 )
-def test_an_edit_that_cannot_be_run_is_refused_at_once_and_can_be_repaired(made, rules, name, text, said):
+def test_an_edit_that_cannot_be_run_is_refused_at_once_and_can_be_repaired(made, rules, name, text, message):
     path = made.home.path / (name if "." in name else f"{name}.jinja")
     path.unlink(missing_ok=True)
     if text is not None:
         path.write_text(text)
     for _ in range(2):
-        with pytest.raises(ConfigError, match=said):
+        with pytest.raises(ConfigError, match=message):
             again(made).version(rules)
     if path.suffix == ".yaml":
         path.unlink()

@@ -32,7 +32,7 @@ def notes_of(made):
     return json.loads((made.folder / "manifest.json").read_text())
 
 
-async def test_what_is_better_on_records_of_its_own_is_kept_and_is_an_ordinary_set(tmp_path, base):
+async def test_a_set_that_is_better_on_validation_records_is_kept_as_an_ordinary_set(tmp_path, base):
     room = Class()
     made = await stage(tmp_path).make(bench(room.say, base))
     notes = notes_of(made)
@@ -73,7 +73,7 @@ async def test_a_set_that_is_not_better_is_not_kept_and_the_old_set_stays(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "message"),
     [
         ("<rewritten>Be careful.</rewritten>", "{{ question }} is lost"),
         ("<rewritten>{{ question }} {{ cycler.__init__.__globals__ }} careful</rewritten>", "is more than a name"),
@@ -81,11 +81,11 @@ async def test_a_set_that_is_not_better_is_not_kept_and_the_old_set_stays(tmp_pa
         ("Be careful. {{ question }}", "nothing stands between <rewritten> and </rewritten>"),
     ],
 )
-async def test_a_rewriting_that_is_not_plain_or_loses_a_slot_is_refused_with_the_reason(tmp_path, base, reply, said):
+async def test_a_rewriting_that_is_not_plain_or_loses_a_slot_is_refused_with_the_reason(tmp_path, base, reply, message):
     room = Class(rewrites=[reply])
     made = await stage(tmp_path, rounds=1, draws=2).make(bench(room.say, base))
     (round_,) = notes_of(made)["rounds"]
-    assert not round_["kept"] and said in round_["refused"]["ask"] and any(said in line for line in made.said)
+    assert not round_["kept"] and message in round_["refused"]["ask"] and any(message in line for line in made.said)
     asked = [one for one in room.asked if "<rewritten>" in one.messages[-1].text]
     assert len(asked) == 2 and "Your last version was refused" in asked[1].messages[-1].text
     assert {one.role for one in asked} == {"main"} and load(str(made.folder)).texts["ask"] == ASK
@@ -202,7 +202,7 @@ async def test_begun_again_nothing_is_paid_twice_and_other_settings_are_refused(
         stage(tmp_path).check(bench(room.say, base, stage={"rounds": 9}))
 
 
-def test_what_cannot_be_refined_is_refused_before_anything_is_asked(tmp_path, base):
+def test_unsuitable_settings_are_refused_before_any_model_call(tmp_path, base):
     with pytest.raises(ConfigError, match="3 training and 2 validation records are asked for, and the split 'train'"):
         stage(tmp_path, train_records=3).check(bench(Class().say, base))
     with pytest.raises(ConfigError, match=r"'branch' of .* cannot be rewritten; these can: ask"):

@@ -34,7 +34,7 @@ async def learnt(say, **values):
     return files["solved.json"], model
 
 
-async def test_what_is_solved_rightly_is_kept_and_shown_to_the_next_question():
+async def test_a_correctly_solved_question_is_kept_and_shown_to_the_next():
     def say(request) -> str | Message:
         number = request.sample_id[1:]
         return cell(f"answer = {number if number != '1' else 9}", "TERMINATE")

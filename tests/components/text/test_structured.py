@@ -75,10 +75,10 @@ def test_a_table_makes_no_objects(tmp_path):
 
 
 @each_row("text", ["[" * 100_000, "- " * 100_000, "{a: " * 100_000, "? " * 100_000, "a: " + "[" * 300])
-def test_what_nests_too_deep_for_libyaml_is_refused(text):
+def test_text_nested_too_deep_for_libyaml_is_refused(text):
     with pytest.raises(yaml.YAMLError):
         parsed(text)
 
 
-def test_what_is_long_and_flat_is_read():
+def test_long_flat_text_is_read():
     assert parsed("[" + "[1], " * 1_000 + "]") == [[1]] * 1_000

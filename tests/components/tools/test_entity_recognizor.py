@@ -64,7 +64,7 @@ async def test_an_installed_pipeline_takes_the_place_of_the_rules(tool, pipeline
     assert [one["entity"] for one in found] == ["Ada Quill", "gout", "heart failure"]
 
 
-async def test_what_is_missing_is_said_and_nothing_is_pretended(tmp_path):
+async def test_a_missing_dependency_is_reported_and_no_result_is_invented(tmp_path):
     for tool, says in (
         (EntityRecognizor(vocabulary=[str(tmp_path / "none.jsonl")]), "none.jsonl"),
         (EntityRecognizor(model="no_such_pipeline"), "'no_such_pipeline' is not installed"),
@@ -90,6 +90,6 @@ async def test_it_is_a_pure_data_tool(tool):
     assert caught.value.label == "bad_arguments"
 
 
-def test_of_equal_mentions_the_surer_one_counts():
+def test_of_equal_mentions_the_more_certain_one_counts():
     phrase, word = Mention(0, 4, "phrase"), Mention(0, 4, "vocabulary")
     assert longest([phrase, word, Mention(3, 5, "model"), Mention(4, 6, "model")], 6) == [word, Mention(4, 6, "model")]

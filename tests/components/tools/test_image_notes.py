@@ -36,7 +36,7 @@ def test_grey_values_are_reported_in_the_pictures_own_range():
 
 
 @each_row("raw", [b"", b"no image", picture()[:60]])
-def test_what_cannot_be_read_is_unavailable(raw):
+def test_an_unreadable_image_is_unavailable(raw):
     with pytest.raises(ToolError, match="cannot be read") as caught:
         image_note(raw)
     assert caught.value.label == "unavailable"

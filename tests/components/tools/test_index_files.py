@@ -64,12 +64,12 @@ def test_a_truncated_index_is_built_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({"id": "p3", "title": "x"}, "content: is missing"),
         ({**ROWS[0], "content": "x"}, "two documents have the id 'p1'"),
     ],
 )
-def test_a_bad_row_is_a_config_error(tmp_path, row, said):
-    with pytest.raises(ConfigError, match=said):
+def test_a_bad_row_is_a_config_error(tmp_path, row, message):
+    with pytest.raises(ConfigError, match=message):
         indexed(write(tmp_path / "a.jsonl", [*ROWS, row]), None)

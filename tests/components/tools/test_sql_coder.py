@@ -113,11 +113,11 @@ async def test_sql_that_fails_is_repaired(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("query", "says"),
+    ("query", "message"),
     [("How many?", "no SQL statement, and no model was asked"), ("SELECT x FROM y", "no such table: y")],
 )
-async def test_without_attempts_only_sql_is_accepted(tmp_path, query, says):
-    with pytest.raises(ToolError, match=says) as caught:
+async def test_without_attempts_only_sql_is_accepted(tmp_path, query, message):
+    with pytest.raises(ToolError, match=message) as caught:
         await SQLCoder(attempts=0)(speaking(tmp_path), sql_database="mimic_iv", query=query)
     assert caught.value.label == "conversion_failed"
 

@@ -92,9 +92,9 @@ def test_refusal_is_wanted_where_not_knowing_is_right():
     assert not wants_refusal(Case("", "A", unknown)) and not wants_refusal(Case("", "D", DRUGS))
 
 
-@pytest.mark.parametrize(("target", "says"), [("E", "one of the letters"), (None, "one of the letters")])
-def test_a_target_that_is_not_a_choice_cannot_be_scored(target, says):
-    with pytest.raises(Unscored, match=says):
+@pytest.mark.parametrize(("target", "message"), [("E", "one of the letters"), (None, "one of the letters")])
+def test_a_target_that_is_not_a_choice_cannot_be_scored(target, message):
+    with pytest.raises(Unscored, match=message):
         strict(Case("A", target, DRUGS))
 
 

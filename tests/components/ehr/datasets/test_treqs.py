@@ -105,7 +105,7 @@ def test_questions_get_the_distinct_values_that_their_sql_gives(tmp_path):
     assert asked.problem.question.startswith("natural_v2: ") and asked.metadata["template"].startswith("template: ")
 
 
-def test_what_is_missing_is_said_before_the_first_sample(tmp_path):
+def test_missing_files_are_reported_before_the_first_sample(tmp_path):
     complaint = refused(treqs(tmp_path, sqlite=str(tmp_path / "none.db")))
     assert "none.db; build mimic.db from the credentialed MIMIC-III" in complaint and "dataset=ehr_mini" in complaint
     assert "dev.json; set CLINICAL_DATA_DIR" in refused(treqs(tmp_path), "dev")

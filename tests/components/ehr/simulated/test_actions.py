@@ -53,7 +53,7 @@ def test_a_failed_action_is_repeated_at_its_position():
     assert fmean(text == STEPS[1] for text in said(failed, competence=0.5)) < 0.5
 
 
-def test_it_takes_no_action_that_the_prompt_does_not_name():
+def test_it_takes_only_actions_the_prompt_names():
     def naming(*names, seed=0):
         listed = "\n".join(f"{name}[x]: x" for name in names)
         return case([Message("system", f"patients: SUBJECT_ID, GENDER\n{listed}"), OPENING[1]], GOLD, seed)

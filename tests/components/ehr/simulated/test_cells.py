@@ -50,7 +50,7 @@ def test_a_competent_core_writes_a_program_or_submits_the_statement():
     assert 0.35 < fmean("LoadDB" in text for text in found) < 0.65
 
 
-def test_it_calls_nothing_that_the_prompt_does_not_name():
+def test_it_calls_only_functions_the_prompt_names():
     def only(*names):
         messages = [Message("system", SYSTEM), Message("user", "\n".join(names))]
         return set(said(messages))

@@ -41,7 +41,7 @@ async def test_a_core_that_never_errs_is_right(name):
     assert {value for _, value in await ChartRoom(agent, grammar, rates=PERFECT).play(each(80))} == {1.0}
 
 
-async def test_it_refuses_what_no_table_answers_and_the_prompt_lets_it_refuse():
+async def test_it_refuses_unanswerable_questions_where_the_prompt_allows_it():
     gaps = [one for one in questions("test", True) if one.target["answer"] is None][:3]
     found = await ChartRoom(rates=PERFECT, known=gaps).play(gaps)
     assert {one.stop for one, _ in found} == {"refused"}
@@ -56,7 +56,7 @@ FORGOTTEN = {
 
 
 @pytest.mark.parametrize("what", FORGOTTEN)
-async def test_it_writes_no_cell_when_the_prompt_forgets(forgetful, what):
+async def test_it_writes_no_cell_when_the_prompt_omits_the_form(forgetful, what):
     name, template, changes = FORGOTTEN[what]
     folder = forgetful(name, template, changes)
     agent = EhrAgent(prompts=folder) if name == "ehragent" else EHRAGENT

@@ -64,7 +64,7 @@ def golds(n=1):
     return [(sample, gold_of(sample)) for sample in questions()[::n]]
 
 
-def test_what_is_wrong_is_always_another_text():
+def test_a_slip_always_changes_the_text():
     for number, (_, gold) in enumerate(golds(3)):
         query = translate(gold.sql, gold.database)
         texts = [gold.sql, sql_cell(gold.sql), *([program(query), *(plan(query) or ())] if query else [])]

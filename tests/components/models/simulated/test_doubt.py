@@ -15,7 +15,7 @@ def after(shown, said=SAID, competence=1.0):
 
 
 @each_row(
-    "condition, says",
+    "condition, message",
     [
         (Unavailable(1.0), "The tool echo is unavailable."),
         (Denied(1.0), "The call of echo was denied."),
@@ -23,9 +23,9 @@ def after(shown, said=SAID, competence=1.0):
         (Contradictory(1.0), "The tools disagree: other says otherwise."),
     ],
 )
-async def test_a_visible_fault_is_mentioned(condition, says):
+async def test_a_visible_fault_is_mentioned(condition, message):
     (shown,) = texts(await seen(condition, "echo 5"))
-    assert after(shown).text == f"Thought: {says} The task is done.\nAction: Finish[{{}}]"
+    assert after(shown).text == f"Thought: {message} The task is done.\nAction: Finish[{{}}]"
     assert after(shown, competence=0.0) is SAID
 
 

@@ -145,7 +145,7 @@ def conversations():
 GOLDEN = {"12": "061e7863a192d77d"}
 
 
-def test_what_it_replies_to_the_same_messages_changes_with_its_version_alone():
+def test_replies_to_the_same_messages_change_only_with_the_version():
     made = core(MIXED, **ERRS)
     said = [made.reply(messages, (), seed).message.wire for messages in conversations() for seed in range(12)]
     digest = blake2b(b"\0".join(said), digest_size=8).hexdigest()

@@ -58,7 +58,7 @@ def test_a_refusal_is_not_a_failure() -> None:
     assert run_values(episode([], stop="refused", kind=KIND), PAPER) == [0.0, None]
 
 
-def test_where_it_is_scored() -> None:
+def test_conditions_in_which_execution_is_scored() -> None:
     assert run_values(exact("0126", kind="baseline"), CODE) == [None, None]
     assert run_values(exact("0126", kind="baseline"), PAPER) == [1.0, None]
     assert run_values(exact("0126", kind="insufficient_config2"), PAPER) == [None, None]
@@ -102,7 +102,7 @@ def test_unscored_where_there_is_nothing_to_complete() -> None:
     assert completion_values("012", exact("012"), CODE) == [None] * 4
 
 
-def test_where_tools_are_built_what_could_not_be_done_can_be_completed() -> None:
+def test_with_tool_building_unsolvable_tasks_can_be_completed() -> None:
     done, refused = exact("012", kind="insufficient_config1"), replace(exact("012"), stop="refused")
     for trajectory, expected in ((done, 1.0), (refused, 0.0)):
         trajectory.facts = {"kind": "insufficient", "condition": "insufficient_config1", "build_tools": "simulated"}

@@ -54,7 +54,7 @@ def test_a_mistake_is_read_off_the_attempt_and_named_where_it_belongs(failure, k
     assert rewritten(other, "Old.", said) == "<rewritten>\nOld.\n</rewritten>", "what is about another stays out"
 
 
-def test_nothing_is_said_of_what_the_instructions_say_already_nor_of_what_was_right():
+def test_advice_omits_existing_instructions_and_right_steps():
     assert "nothing in common" in critique(attempt(AC, DD), plan=f"{PLAN} {ADVICE['drop'][1]}")
     assert (
         "nothing in common" in critique(attempt(AC, MC, DD))

@@ -44,13 +44,13 @@ def said(text, seed=0, **rates):
 
 @slow
 @each_row("pair", PAIRS)
-def test_what_is_picked_from_the_lists_of_any_pair_is_sound(pair):
+def test_records_built_from_the_lists_of_any_pair_are_sound(pair):
     for seed in range(30):
         record = json.loads(said(record_prompt(*pair), seed=seed))
         assert record_flaws(record) == [], record
 
 
-def test_it_writes_what_the_lists_hold_and_nothing_without_them():
+def test_it_writes_only_values_from_the_lists():
     record = json.loads(said(record_prompt("Chest", "CT", structures=["glottis; width; mm; 5 to 5"], sites=["carina"])))
     assert record["OrganBiomarker"] == {"OrganObject": "Glottis", "OrganDim": "width", "OrganQuant": "5 mm"}
     assert record["Anomaly"]["Part"] == "Carina" and "gout of nobody" in record["Report"]["Impression"]

@@ -65,7 +65,7 @@ async def test_it_continues_in_every_grammar(perform, grammar):
         assert one.stop == "answered" and builds(one)[0]["passed"]
 
 
-def test_what_the_prompt_does_not_say_was_refused_is_not_asked_for():
+def test_it_does_not_request_a_tool_unless_the_prompt_reports_the_refusal():
     assert missing_tool("Category: x", Situation(), SAMPLES[0], Rates(), Draws(0, ())) == "Some tool is missing."
 
 

@@ -94,7 +94,7 @@ def test_the_grounds_of_a_refusal_name_the_check_that_fails():
     assert (record["Anatomy"], record["Modality"]) == CHEST
 
 
-def test_where_nothing_may_be_refused_or_the_gap_goes_unnoticed_it_tries_what_is_there():
+def test_without_refusal_or_if_the_gap_is_missed_it_tries_the_available_tools():
     bad = tool("X", OS, ("Limb", "CT"))
     assert move(bad, may_refuse=False).card is bad
     assert move(bad, ignored_refusal=1.0).card is bad

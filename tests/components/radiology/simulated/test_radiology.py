@@ -131,7 +131,7 @@ async def test_a_core_that_refuses_nothing_and_one_that_refuses_all(perform, sam
 
 
 @pytest.mark.parametrize("grammar", [None, NativeTools()])
-async def test_what_comes_over_the_wire_gets_the_same_reply(perform, samples, grammar):
+async def test_requests_over_http_get_the_same_reply(perform, samples, grammar):
     asked = []
 
     class Noting(Simulated):

@@ -116,7 +116,7 @@ async def test_a_plan_handed_to_an_executor_lowers_wrong_tools_and_not_without_t
 
 
 @slow
-async def test_of_equal_slips_strategies_make_none_that_the_agent_without_them_does_not(perform, samples):
+async def test_with_equal_draws_strategies_add_no_slips(perform, samples):
     rates = {"planning_slip_rate": 0.3, "wrong_tool_rate": 0.1, "malformed_rate": 0.1}
     plain, refined, shown = [
         stops(await perform(samples[:44], agent(*names), **rates))

@@ -52,7 +52,7 @@ def test_an_error_in_a_record_is_found(what):
 
 
 @each_row(
-    "spoil, said",
+    "spoil, message",
     [
         (lambda record: record.pop("Disease"), "are expected"),
         (lambda record: record["Report"].pop("Finding"), "Report is no object with the keys"),
@@ -64,11 +64,11 @@ def test_an_error_in_a_record_is_found(what):
         (lambda record: record.update(Treatment="x" * 5_000), "of at most 4000 letters"),
     ],
 )
-def test_a_record_of_another_layout_gets_only_that_message(spoil, said):
+def test_a_record_of_another_layout_gets_only_that_message(spoil, message):
     record = case()["case"]
     spoil(record)
     flaws = record_flaws(record)
-    assert len(flaws) == 1 and said in flaws[0]
+    assert len(flaws) == 1 and message in flaws[0]
 
 
 def test_a_score_fits_its_place_and_disease_and_has_a_level():

@@ -58,7 +58,7 @@ def test_a_custom_table_replaces_the_built_in_one(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("anatomy,disease\nChest,x\n", "has no column 'modality'"),
         ("anatomy,modality,disease\nChest,Mammography,x\n", "line 2: no pair 'Chest', 'Mammography'"),
@@ -67,17 +67,17 @@ def test_a_custom_table_replaces_the_built_in_one(tmp_path):
         ("anatomy,modality,disease\n", "no disease is left"),
     ],
 )
-def test_an_invalid_table_is_refused(tmp_path, text, said):
+def test_an_invalid_table_is_refused(tmp_path, text, message):
     path = tmp_path / "diseases.csv"
     path.write_text(text)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         cells(str(path), per_pair=None)
     with pytest.raises(ConfigError, match=r"x\.csv cannot be read: .*No such file"):
         cells(str(tmp_path / "x.csv"))
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (
             b"anatomy,modality,disease\nChest,CT,\xe9\n",
@@ -86,10 +86,10 @@ def test_an_invalid_table_is_refused(tmp_path, text, said):
         (b'anatomy,modality,disease\nChest,CT,"' + b"x" * 4_100_000, "diseases.csv cannot be read: field larger than"),
     ],
 )
-def test_an_unreadable_table_is_named(tmp_path, data, said):
+def test_an_unreadable_table_is_named(tmp_path, data, message):
     path = tmp_path / "diseases.csv"
     path.write_bytes(data)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         cells(str(path))
 
 
@@ -124,7 +124,7 @@ async def test_the_dataset_reads_what_was_accepted_and_all_of_it_is_sound(tmp_pa
     assert "(simulated model)" in made.said[0] and "dataset=radabench" in made.said[-1]
 
 
-async def test_what_is_rejected_is_kept_apart_with_reasons_and_replies(tmp_path):
+async def test_rejected_records_are_kept_separately_with_reasons_and_replies(tmp_path):
     setting = {"anatomies": ["Chest", "Limb"], "attempts": 2}
     made = await stage(tmp_path, **setting).make(desk(tmp_path, competence=0.5, malformed_rate=0.3))
     rejections = rejected(made)
@@ -219,9 +219,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("reply", [pytest.param(text, id=name) for name, text in HOSTILE.items()])
-async def test_whatever_is_replied_is_rejected_with_a_short_reason_and_the_stage_says_that_nothing_passed(
-    tmp_path, reply
-):
+async def test_bad_replies_are_rejected_with_a_short_reason_and_the_stage_reports_no_result(tmp_path, reply):
     room = bench(lambda request: reply, base_set(tmp_path / "base"))
     made = await stage(tmp_path, anatomies=["Spine"], modalities=["CT"], attempts=2).make(room)
     assert made.empty and "0 of 1 accepted" in made.said[0] and "2 drafts rejected" in made.said[0]
