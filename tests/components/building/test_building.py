@@ -134,7 +134,7 @@ async def test_a_reply_that_is_not_a_refusal_is_not_treated_as_one(building):
     assert await plain.resumed(None, [], Action(Message("assistant", "x"), refusal=Refusal({}))) is None
 
 
-def test_native_answers_and_built_and_failed_tools_are_recorded():
+def test_native_answers_builds_and_failures_are_kept_next_to_the_memory():
     data = ({}, {"built": True}, {"build": {}}, {}, {})
     roles = ("user", "user", "user", "tool", "user")
     seen = [Message(role, str(n), tool_call_id="c" if role == "tool" else None) for n, role in enumerate(roles)]

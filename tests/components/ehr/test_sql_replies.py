@@ -99,7 +99,7 @@ FAILURES = {
     "an error": ("select nothing", "sql_error"),
     "a statement that writes": ("drop table admissions", "forbidden_sql"),
     "none": ("", "unparsable_reply"),
-    "what is no text": ("select '\ud800'", "unparsable_reply"),
+    "a text that cannot be encoded": ("select '\ud800'", "unparsable_reply"),
 }
 
 

@@ -57,7 +57,7 @@ def test_a_memory_that_grows_says_so_and_learns_nothing_before(demonstrations):
         assert not source.needed and words in note and "one after the other" in note
 
 
-def test_growing_or_learnt_memories_are_refused_by_demonstration_only_agents(demonstrations):
+def test_growing_or_learnt_memories_do_not_provide_demonstrations(demonstrations):
     assert Solved(**demonstrations).traits.holds == ("solved", "demonstrations", "tasks")
     for settings in ({"update": "executed"}, {"learn": True}):
         assert Solved(**demonstrations, **settings).traits.holds == ("solved",)

@@ -80,13 +80,16 @@ def test_failures_are_scored_episodes_below_1(draw, stop, scores, taken):
 WRONG = {
     "one category": (lambda: Field("Why?", {"a": "x"}), "there must be two or more"),
     "a name with a blank": (lambda: Field("Why?", {"a b": "x", "c": "y"}), "found the name 'a b'"),
-    "none beside several": (lambda: Field("Why?", {"none": "x", "c": "y"}, "several"), "already says"),
+    "none next to several": (lambda: Field("Why?", {"none": "x", "c": "y"}, "several"), "already says"),
     "failures without a score": (lambda: Draw(which="failures"), "need a score"),
     "an unknown part": (lambda: rubric(shows=["model"]), "shows: found 'model'; valid: question, context"),
     "no field": (lambda: rubric(fields={}), "has fields"),
     "an answer of a sample": (lambda: rubric(shows=["answer"], draw=Draw(of="samples")), "answer belong to an episode"),
     "an unknown score": (lambda: Draw(which="failures", score="s").takes("answered", {"t": 1}), "not a score here"),
-    "a score that is no share": (lambda: Draw(which="failures", score="s").takes("answered", {"s": 3}), "from 0 to 1"),
+    "a score that is not a share": (
+        lambda: Draw(which="failures", score="s").takes("answered", {"s": 3}),
+        "from 0 to 1",
+    ),
 }
 
 

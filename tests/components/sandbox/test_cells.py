@@ -72,7 +72,7 @@ CASES = {
     "an exit": ("\nraise SystemExit(3)", "SystemExit", 2, "raise SystemExit(3)"),
     "an exception of the cell's own": ("class E(BaseException): pass\nraise E('x')", "E", 2, "raise E('x')"),
     "other ends of lines": ("a = 1\r\nb = 2\rc = 1 / 0", "ZeroDivisionError", 3, "c = 1 / 0"),
-    "a form feed is no end": ("a = '\x0c'\nb = 1 / 0", "ZeroDivisionError", 2, "b = 1 / 0"),
+    "a form feed is not a line end": ("a = '\x0c'\nb = 1 / 0", "ZeroDivisionError", 2, "b = 1 / 0"),
     "two exceptions": ("try:\n    1 / 0\nexcept Exception:\n    [][1]", "IndexError", 4, "    [][1]"),
     "a null byte": ("a = '\0'", "SyntaxError", None, ""),
     "half a character": ("a = '\ud800'", "UnicodeEncodeError", None, ""),

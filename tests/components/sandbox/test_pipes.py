@@ -24,7 +24,7 @@ LIES = {
     "a frame that claims much": struct.pack(">I", 2**31) + b"x",
     "too much": b"\0" * (2 << 20),
     "the result of another cell": pack_ran(Ran("ok", "1"), "other"),
-    "a status that only a supervisor tells": pack_ran(Ran("killed", error=None), TOKEN),
+    "a status that only a supervisor reports": pack_ran(Ran("killed", error=None), TOKEN),
     "another object": pack({"status": "ok"}),
 }
 

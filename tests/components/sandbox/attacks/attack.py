@@ -61,7 +61,7 @@ def malformed(ran: Mapping[str, Any], attack: Attack) -> list[str]:
     """What no result may be, whatever a cell did."""
     texts = {name: ran[name] for name in ("answer", "output")}
     texts |= {name: text for name, text in (ran["error"] or {}).items() if isinstance(text, str)}
-    wrong = [f"{name} is no text" for name, text in texts.items() if not _whole(text)]
+    wrong = [f"{name} is not a text" for name, text in texts.items() if not _whole(text)]
     wrong += [
         f"{name} has {len(text)} letters"
         for name, text in texts.items()

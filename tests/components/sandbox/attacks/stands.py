@@ -135,7 +135,7 @@ def _as_nobody() -> str:
 def lacking(backend: str, user: str) -> str:
     """Why this machine has no such stand; empty where it has.
 
-    Asked of the machine, not of the sandbox: that it refuses a backend that could stand here is no reason to skip.
+    Asked of the machine, not of the sandbox: that it refuses a backend that could run here is not a reason to skip.
     """
     root = os.getuid() == 0
     if user == "root" and not root:
