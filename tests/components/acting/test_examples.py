@@ -36,7 +36,7 @@ def test_own_examples_are_five_of_each_form_with_rationales_and_spread_answers()
     assert all(one.context for one in own if one.choices == DECISION)
 
 
-def test_examples_of_the_problems_kind_come_first_with_its_number_of_options_and_once():
+def test_examples_of_the_same_kind_and_number_of_options_come_first_and_once():
     five = {**LETTERS, "E": "beriberi"}
     found = [example("five", five), example("decided", DECISION), example("four", LETTERS), example("again", LETTERS, "Which is four?"), example("open")]  # fmt: skip
     assert [one.id for one in fitting(Problem("p", "?", LETTERS), found)] == ["four", "five"]

@@ -175,7 +175,7 @@ async def test_on_records_each_step_sees_what_came_back_and_never_what_the_model
     assert "5" in model.requests[2].messages[-1].text and "could not be read" in model.requests[3].messages[-1].text
 
 
-async def test_on_records_the_prompt_shows_metadata_and_solved_questions_gone_through_step_by_step():
+async def test_on_records_the_prompt_shows_metadata_and_stepwise_solved_questions():
     _, model, _ = await record_desk.solving(on_records(), ["Finish[1]"])
     system, task = (message.text for message in model.requests[0].messages)
     assert "Two tables." in system and "at most 10 actions" in system and "LoadDB[name]: makes" in system

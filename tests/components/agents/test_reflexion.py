@@ -96,7 +96,7 @@ def on_records(**changes):
     return Reflexion(**{**given, "until": "sound", "kept": 3, "trials": 3, "max_steps": 10, **changes})
 
 
-async def test_on_records_a_trial_is_described_in_plain_lines_and_only_its_reflection_is_shown():
+async def test_on_records_a_trial_is_described_in_lines_and_only_its_reflection_is_shown():
     load, wrong = "Action: LoadDB[admissions]", "Thought: hm\nAction: FilterDB[HADM_ID=99]\nObservation: made up"
     replies = [load, wrong, "Finish[none]", "Patient 1 has 11 and 12.", load, "Finish[12]"]
     outcome, model, _ = await record_desk.solving(on_records(), replies)

@@ -145,7 +145,7 @@ def say(request):
     return SAYS[request.purpose]
 
 
-async def test_it_makes_as_many_draws_as_the_other_agent_made_calls_and_records_only_its_own():
+async def test_it_makes_one_draw_per_call_of_the_other_agent_and_records_only_its_own():
     outcome, model, trajectory = await solving(Matched(Cot(), PANEL), say)
     assert outcome == Answer("B") and len(model.requests) == 36
     assert [step.branch for step in trajectory.steps] == [f"draw/{n}" for n in range(1, 19)]

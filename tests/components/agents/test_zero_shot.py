@@ -24,7 +24,7 @@ async def test_zero_shot_sends_the_question_and_the_trigger_and_nothing_else(per
     assert parse_letter(result.trajectory.answer, CHOICE.choices) == "B" and result.model.requests[0].tools == ()
 
 
-async def test_a_chain_of_thought_is_asked_for_by_its_trigger_and_a_second_call_extracts_the_answer(perform):
+async def test_chain_of_thought_uses_a_trigger_and_a_second_call_extracts_the_answer(perform):
     result = await perform(ZeroShot(reason=True, extract=True), CHOICE, [REASONING, "(B)"], XmlCall())
     first = f"{QUESTION}A: Let's think step by step"
     second = f"{first}\n{REASONING}\nTherefore, among A through B, the answer is"
@@ -39,7 +39,7 @@ async def test_without_extraction_the_reply_itself_is_read(perform):
 
 
 @pytest.mark.parametrize("reply", ["Allopurinol", "The answer is Allopurinol", "Answer: Allopurinol"])
-async def test_an_open_question_names_no_letters_and_its_answer_is_what_completes_the_words(perform, reply):
+async def test_an_open_question_names_no_letters_and_the_completion_is_its_answer(perform, reply):
     result = await perform(ZeroShot(reason=True, extract=True), OPEN, ["It blocks an enzyme.", reply], XmlCall())
     assert sent(result)[1][0][1].endswith("It blocks an enzyme.\nTherefore, the answer is")
     assert result.trajectory.answer == "Allopurinol"

@@ -5,7 +5,7 @@ import pytest
 from components.core.concurrency import together
 
 
-async def test_results_keep_their_order_and_all_come_to_their_end_before_the_first_error_is_raised():
+async def test_results_keep_their_order_and_all_tasks_finish_before_the_first_error_is_raised():
     done = []
 
     async def work(n, seconds, error=None):

@@ -232,7 +232,7 @@ async def test_nonsense_replies_give_a_default_vote_no_analysis_and_a_general_ex
 
 
 @each_row("purpose", ["plan", "knowledge", "summarise", "vote", "reflect", "report", "answer"])
-async def test_an_error_of_the_model_at_any_stage_ends_the_episode_unscored_and_keeps_what_was_said(purpose):
+async def test_a_model_error_at_any_stage_ends_the_episode_unscored_and_keeps_the_record(purpose):
     def fail(request):
         return ModelError("the server is gone", "server")
 
@@ -286,7 +286,7 @@ async def test_an_expert_who_never_ends_has_no_analysis():
     assert all(step.remarks["missing"] for step in trajectory.steps if step.remarks.get("stage") == "analysis")
 
 
-async def test_published_readers_lose_the_key_knowledge_and_end_on_a_report_without_its_heading():
+async def test_published_readers_lose_key_knowledge_and_stop_at_a_report_without_heading():
     published = replace(PLAIN, readers="published")
     _, model, _ = await panel(agent=published)
     assert not any("tumours need tissue" in r.messages[-1].text for r in model.requests if r.purpose == "vote")

@@ -21,7 +21,7 @@ async def test_the_record_in_the_published_layout_keeps_its_invariants(doubts):
     assert exported["calls"][0]["stage"] == "experts" and exported["calls"][2]["field"] == "Surgery"
 
 
-async def test_every_call_is_exported_with_its_role_and_tool_using_experts_by_their_findings():
+async def test_every_call_is_exported_with_its_role_and_the_findings_of_tool_users():
     _, _, trajectory = await panel(Script((1, 0)), MedAgents(expert_tools=False))
     advice = [call for call in export_episode(Sample(QUESTION, "A"), trajectory)["calls"] if call["stage"] == "advice"]
     assert "specialist in Surgery" in advice[0]["system"] and "Revisions:" in advice[0]["user"]

@@ -234,7 +234,7 @@ def test_an_expert_on_the_answers_names_the_one_it_believes_in():
 
 
 @each_row("sample", [SAMPLE, OPEN, *ALL[::16]])
-def test_a_right_opinion_is_right_after_it_was_written_and_read_and_a_wrong_one_is_not(sample):
+def test_opinions_stay_right_or_wrong_after_they_are_written_and_read(sample):
     for known, seed in product((True, False), range(8)):
         request = asked([Message("user", "x")], sample, seed=seed)
         (read,) = favoured_answers(

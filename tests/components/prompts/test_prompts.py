@@ -71,7 +71,7 @@ def test_the_digest_is_of_the_texts(tmp_path):
     assert load(str(one)).digest == load(str(two)).digest
 
 
-def test_an_included_text_is_rendered_with_the_values_at_hand_and_is_part_of_the_digest(tmp_path):
+def test_an_included_text_uses_the_current_values_and_is_part_of_the_digest(tmp_path):
     shared = (ROOT / "_shared" / "conclude.jinja").read_text()
     sets = {
         "included": 'Well.\n{% include "_shared/conclude.jinja" %}\n',

@@ -124,7 +124,7 @@ def step(text, purpose="act", committed=True, observed=(), calls=()):
     )  # fmt: skip
 
 
-def test_a_question_comes_with_options_and_names_of_inputs_and_a_letter_with_its_option():
+def test_a_question_shows_options_and_input_names_and_a_letter_shows_its_option():
     shown = texts_of(["question", "context", "reference"], SAMPLE)
     assert shown == {
         "Question": "Which?\nA. Aspirin\nB. Biopsy\n[image: scan]", "Given": "A man of 40.", "Reference": "B. Biopsy",

@@ -23,7 +23,7 @@ def test_a_missing_program_and_a_wrong_machine_are_named(monkeypatch):
         Sandbox().report()
 
 
-def test_the_first_working_tier_is_chosen_and_the_reasons_against_others_are_reported(sandbox):
+def test_the_first_working_tier_is_chosen_and_refusals_of_others_are_reported(sandbox):
     report = sandbox.report()
     assert report["tier"] in ORDER[:3]
     assert list(report["refused"]) == list(ORDER[: ORDER.index(report["tier"])])

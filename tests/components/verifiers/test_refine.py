@@ -54,7 +54,7 @@ async def test_trials_can_be_switched_off_and_external_tools_are_never_tried():
         assert "observation:" not in model.requests[1].messages[-1].text.lower() and tool.runs == []
 
 
-async def test_an_unreadable_refinement_keeps_the_proposal_and_an_unreadable_one_is_repaired():
+async def test_an_unreadable_refinement_is_ignored_and_an_unreadable_proposal_is_repaired():
     action, _, trajectory, _ = await refined(Refine(), [echo("a"), "prose"])
     assert action_text(action) == 'echo[{"query":"a"}]' and "could not be read" in trajectory.steps[0].verdict.why
     action, model, _, _ = await refined(Refine(n=1), ["prose", echo("b")])

@@ -80,7 +80,7 @@ def test_options_may_stand_in_the_question_only():
     assert official(Case("B. Biotin", key)).value == 1 and not wants_refusal(Case("", key))
 
 
-def test_tolerant_choice_ignores_case_and_the_letter_with_a_full_stop_is_found_in_strict_only():
+def test_tolerant_choice_ignores_case_and_only_strict_reads_a_letter_with_a_full_stop():
     assert official(tolerant("biotin", "B", DRUGS)).value == 1
     assert official(tolerant("B. something", "B", DRUGS)).value == 0
     assert strict(tolerant("B. something", "B", DRUGS)).value == 1

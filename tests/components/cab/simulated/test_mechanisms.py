@@ -159,7 +159,7 @@ def everything(each=1):
         (Cot(), BracketJson()),
     ],
 )
-async def test_a_core_that_never_errs_is_right_on_every_form_and_one_that_knows_nothing_is_not(agent, grammar):
+async def test_a_perfect_core_is_right_on_every_form_and_an_ignorant_one_is_not(agent, grammar):
     clinic = Clinic(agent, grammar=grammar, rates={**STEADY, "competence": 1.0})
     assert [value for _, value in await clinic.play(everything())] == [1.0] * 18
     if isinstance(agent, Direct | Cot):

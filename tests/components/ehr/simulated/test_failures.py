@@ -91,7 +91,7 @@ NAMES = ["patients", "admissions", "gender", "subject_id", "dob"]
 
 @slow
 @each_row("form", AGENTS)
-async def test_failed_cells_are_distinguished_from_values_and_repaired_if_the_error_shows_how(form):
+async def test_failed_cells_are_recognised_and_repaired_if_the_error_shows_how(form):
     one = await played(AGENTS[form], [*map(cell, CELLS), "TERMINATE"])
     found = [call for call in done(one.model.requests[-1].messages) if call.name == CODE_TOOL]
     assert [call.arguments["cell"] for call in found] == [*CELLS]

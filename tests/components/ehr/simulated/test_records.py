@@ -71,7 +71,7 @@ async def test_it_writes_no_cell_when_the_prompt_omits_the_form(forgetful, what)
 
 @slow
 @pytest.mark.parametrize("changes", [FUNCTIONS, SOLUTIONS])
-async def test_one_of_the_two_texts_that_name_functions_is_enough_and_none_that_they_lack_is_called(forgetful, changes):
+async def test_either_text_that_names_functions_suffices_and_only_named_ones_are_called(forgetful, changes):
     agent = EhrAgent(prompts=forgetful("ehragent", "problem", changes))
     found = await ChartRoom(agent, rates=PERFECT).play(each(80))
     assert {value for _, value in found} == {1.0}

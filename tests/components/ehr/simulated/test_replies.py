@@ -97,7 +97,7 @@ def test_the_four_stages_of_a_statement():
 
 @slow
 @each_row("slip", [("patients.gender", "patients.gender_no"), ("from patients", "from patients_table"), ("= 'm'", "!= 'm'")])  # fmt: skip
-def test_a_draft_is_repaired_by_the_schema_and_the_question_at_the_rate_of_competence(slip):
+def test_a_draft_is_repaired_by_schema_and_question_at_the_rate_of_competence(slip):
     found = [fmean(SQL in text.lower() for text in said(sql("correction", sql=SQL.replace(*slip)), competence=c)) for c in (0.0, 0.85, 1.0)]  # fmt: skip
     assert found[0] == 0 and 0.25 < found[1] < 0.5 and found[2] == 1
 

@@ -189,7 +189,7 @@ def test_an_episode_without_calls() -> None:
     assert choice_values("012", episode([act(("TOOL2", MC))], kind="insufficient_config1"), PAPER) == [None] * 3
 
 
-def test_a_question_with_nothing_but_the_best_tools_counts_and_without_a_choice_there_is_nothing_to_count() -> None:
+def test_best_tool_use_is_scored_only_where_tools_can_be_chosen() -> None:
     def best(*names: str, kind: str = "differentiated", category: str = OS, offered: object = CHOICE) -> float | None:
         one_episode = episode([act((name, category)) for name in names], kind=kind, offered=offered)
         return BestTools(PAPER).score(sample("012"), one_episode)[0].value

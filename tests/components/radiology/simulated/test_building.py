@@ -85,7 +85,7 @@ def test_it_writes_the_one_tool_it_knows_and_repairs_a_slip():
     assert code(other, Rates(), Draws(0, other)) == "I cannot write this."
 
 
-def test_a_slip_asks_for_another_category_and_what_the_prompt_does_not_name_is_not_said():
+def test_a_slip_requests_another_category_and_only_named_details_are_mentioned():
     sample = SAMPLES[0]
     situation = Situation()
     asked = "- category: Anatomy Classifier\nCategory: x"

@@ -219,7 +219,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("reply", [pytest.param(text, id=name) for name, text in HOSTILE.items()])
-async def test_bad_replies_are_rejected_with_a_short_reason_and_the_stage_reports_no_result(tmp_path, reply):
+async def test_bad_replies_are_rejected_with_a_reason_and_the_stage_reports_no_result(tmp_path, reply):
     room = bench(lambda request: reply, base_set(tmp_path / "base"))
     made = await stage(tmp_path, anatomies=["Spine"], modalities=["CT"], attempts=2).make(room)
     assert made.empty and "0 of 1 accepted" in made.said[0] and "2 drafts rejected" in made.said[0]
