@@ -1,4 +1,4 @@
-"""Plays an agent through the real door against a script, and compares what the model received with a text file."""
+"""Runs an agent through the real model interface with scripted replies, and compares what the model received with a text file."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -103,7 +103,7 @@ class AsItIs:
 
 
 @dataclass
-class Played:
+class AgentRun:
     trajectory: Any
     model: Scripted
 
@@ -118,7 +118,7 @@ class Played:
 
 @pytest.fixture
 def perform():
-    """Plays an agent on a problem with scripted replies; what they become is in ``trajectory``."""
+    """Runs an agent on a problem with scripted replies; the episode is in ``trajectory``."""
 
     async def run(agent: Any, given: Problem | Sample, replies: Any, grammar: Any, desk: Any = Desk(), steps: int = 20):
         model = Scripted(replies)
@@ -127,7 +127,7 @@ def perform():
         sample = given if isinstance(given, Sample) else Sample(given, target=None)
         trajectory, _ = await run_episode(parts, door, sample, 0)
         assert trajectory.stop != "error", trajectory.error
-        return Played(trajectory, model)
+        return AgentRun(trajectory, model)
 
     return run
 
@@ -139,8 +139,8 @@ def same_dialogue():
     With UPDATE_DIALOGUES=1 in the environment the file is written instead, to be read before it is kept.
     """
 
-    def compare(played: Played, name: str) -> None:
-        path, text = FOLDER / f"{name}.txt", written(played)
+    def compare(run_result: AgentRun, name: str) -> None:
+        path, text = FOLDER / f"{name}.txt", written(run_result)
         if os.environ.get("UPDATE_DIALOGUES"):
             path.write_text(text, encoding="utf-8")
         assert text == path.read_text(encoding="utf-8")
@@ -148,11 +148,11 @@ def same_dialogue():
     return compare
 
 
-def written(played: Played) -> str:
-    """All requests and how it ended; messages that a request shares with the one before stand once."""
+def written(run_result: AgentRun) -> str:
+    """All requests and how it ended; messages shared with the previous request appear once."""
     lines: list[str] = []
     before: Sequence[Message] = ()
-    for number, request in enumerate(played.model.requests, 1):
+    for number, request in enumerate(run_result.model.requests, 1):
         kept = shared(before, request.messages)
         lines.append(f"======== call {number}, purpose {request.purpose}")
         lines += [f"-------- tool {spec.name} {spec.description}" for spec in request.tools if number == 1]
@@ -160,7 +160,7 @@ def written(played: Played) -> str:
         for message in request.messages[kept:]:
             lines += shown(message)
         before = request.messages
-    trajectory = played.trajectory
+    trajectory = run_result.trajectory
     refusal = "" if trajectory.refusal is None else as_text(trajectory.refusal.grounds)
     lines.append(f"======== {trajectory.stop}: {trajectory.answer or refusal or trajectory.error}")
     return "\n".join(lines) + "\n"

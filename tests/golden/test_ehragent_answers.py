@@ -36,7 +36,7 @@ def cases(kind: str) -> Iterator[Any]:
 
 
 def quirks() -> Iterator[Any]:
-    """What the published scorer makes of an answer, with the case it is about."""
+    """The published scorer's verdict on an answer, with its case."""
     for path, data in FILES.items():
         known = {case["id"]: case for case in data.get("answer_cases", ())}
         for quirk in data.get("official_quirks", ()):

@@ -1,4 +1,4 @@
-"""What an exception of a cell says: the error cases of every ``medagents_ehragent_*.json``, through the real sandbox.
+"""The text of a cell's exception: the error cases of every ``medagents_ehragent_*.json``, through the real sandbox.
 
 The kinds that are not read here belong to other tests of this folder; a kind that none of them knows fails there.
 """
@@ -26,7 +26,7 @@ FIELDS = {"error_type", "line_no", "line", "message_contains"}
 
 @pytest.fixture(scope="module", autouse=True)
 def errors():
-    """What each case's cell raised."""
+    """The exception of each case's cell."""
     found = {}
 
     async def run_all(sandbox):
@@ -54,7 +54,7 @@ def test_type_message_and_line_are_those_of_the_cell(name, case):
     assert expected["message_contains"] in error.message, error.message
 
 
-def test_published_faults_of_the_error_text_are_not_reproduced():
+def test_published_defects_of_the_error_text_are_not_reproduced():
     for name, published in QUIRKS.items():
         assert name in CASES, f"a quirk of no case: {name}"
         assert FOUND[name].line_no is not None, published

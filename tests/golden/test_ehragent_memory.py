@@ -21,7 +21,7 @@ def cases() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("case", "stored"), list(cases()))
-def test_the_nearest_questions_come_first_and_of_equal_ones_the_older(case, stored):
+def test_the_nearest_questions_come_first_and_ties_prefer_the_older(case, stored):
     assert set(case) <= {"id", "memory", "query", "k", "expected_indices", "expected_distances", "note"}
     entries = [Entry(str(number), "d", question) for number, question in enumerate(stored)]
     found = SolvedQuestions("m", entries).search(case["query"])[: case["k"]]

@@ -30,7 +30,7 @@ def cases() -> list[Any]:
 
 
 def statements(tables: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
-    """What makes the tables of a file, and their rows."""
+    """The statements that create the tables of a file, and their rows."""
     for name, table in tables.items():
         columns = [f'"{c}" {TYPES[t]}' for c, t in zip(table["columns"], table["types"], strict=True)]
         yield f'create table "{name}" ({", ".join(columns)})', []
@@ -55,7 +55,7 @@ def libraries(tmp_path_factory) -> dict[Path, Library]:
 
 
 @pytest.mark.parametrize(("path", "case"), cases())
-async def test_a_program_gives_what_it_should(path, case, libraries):
+async def test_a_program_gives_the_expected_result(path, case, libraries):
     assert CLOCKS[case["now"]] == "mimic_iii" and set(case) <= {"id", "cell", "now", "expected", "note"}
     session = sandbox().open(libraries[path])
     ran = await session.run(case["cell"])

@@ -53,7 +53,7 @@ def bound(ground: tuple[Tables, Path], clock: str) -> dict[str, Any]:
 
 
 def outcome(tool: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
-    """What a case gives, in the words of the vectors. Raises EhrError."""
+    """The outcome of a case, in the vocabulary of the vectors. Raises EhrError."""
     name = case["tool"]
     if name == "LoadDB":
         table = tool[name](case["name"])
@@ -90,16 +90,16 @@ def test_tool(stem: str, case: dict[str, Any], grounds: Mapping[str, tuple[Table
         return
     with pytest.raises(EhrError) as caught:
         outcome(tool, case)
-    told, wanted = str(caught.value), expected["error"]
+    message, wanted = str(caught.value), expected["error"]
     assert caught.value.kind == wanted["kind"]
-    assert not [mention for mention in wanted["mentions"] if mention not in told]
-    proposed = told.partition("nearest values are ")[2]
+    assert not [mention for mention in wanted["mentions"] if mention not in message]
+    proposed = message.partition("nearest values are ")[2]
     places = [proposed.index(f"`{value}`") for value in wanted.get("suggestions_in_order", ())]
     assert places == sorted(places)
 
 
 @pytest.mark.parametrize(("stem", "case", "official"), list(quirks()))
-def test_published_faults_are_not_repeated(
+def test_published_defects_are_not_repeated(
     stem: str, case: dict[str, Any], official: dict[str, Any], grounds: Mapping[str, tuple[Tables, Path]]
 ) -> None:
     try:

@@ -59,7 +59,7 @@ REPAIRED: Mapping[str, Callable[[Any], Any]] = {
 
 
 def crash_or_key(case: Mapping[str, Any]) -> dict[str, Any]:
-    """What the published code makes of a report, as the quirks tell it."""
+    """The reading of a report by the published code, as the quirks describe it."""
     try:
         return {"key_knowledge_kept": bool(published_report(case["raw"]).key_knowledge), "crash": False}
     except UnreadableReport:

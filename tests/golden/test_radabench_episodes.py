@@ -1,4 +1,4 @@
-"""Golden vectors of RadABench's episodes: every scripted trajectory played by the real agent through the real door."""
+"""Golden vectors of RadABench's episodes: every scripted trajectory run by the real agent through the real door."""
 
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -51,7 +51,7 @@ class Given:
 
 @dataclass
 class Episode:
-    """A played vector. ``seen`` is (values, scores) of the memory at the time of every model call."""
+    """A vector that was run. ``seen`` is (values, scores) of the memory at the time of every model call."""
 
     unit: Unit
     sample: Sample
@@ -68,8 +68,8 @@ class Episode:
         return [seen for request, seen in both if request.purpose == purpose]
 
 
-async def played(unit: Unit) -> Episode:
-    """Play the vector's replies, each only for the purpose it was written for."""
+async def run_vector(unit: Unit) -> Episode:
+    """Run the vector's replies, each only for the purpose it was written for."""
     data, turns = unit.data, unit.data["turns"]
     lines = {"plan": [turns["plan"]], "act": list(turns["steps"])}
     lines |= {"validate": [turns["validation"]], "conclude": [turns["conclusion"]]}
@@ -103,7 +103,7 @@ def shown(message: Message) -> dict[str, Any]:
 
 @cases("trajectories")
 async def test_planning_and_start_memory(unit: Unit) -> None:
-    episode, expected = await played(unit), unit.data["expected"]
+    episode, expected = await run_vector(unit), unit.data["expected"]
     start = (expected["start"]["values"], pytest.approx(expected["start"]["scores"], abs=unit.vectors.tolerance))
     assert episode.after("plan") == [start]
     plan = episode.requests[0]
@@ -119,7 +119,7 @@ async def test_planning_and_start_memory(unit: Unit) -> None:
 
 @cases("trajectories")
 async def test_steps_and_end(unit: Unit) -> None:
-    episode, expected = await played(unit), unit.data["expected"]
+    episode, expected = await run_vector(unit), unit.data["expected"]
     before, memories, asked = expected["start"], episode.after("act"), episode.asked("act")
     acts = [step for step in episode.trajectory.steps if step.purpose == "act"]
     for step, seen, request, wanted in zip(acts, memories, asked, expected["steps"], strict=True):
@@ -144,18 +144,18 @@ async def test_steps_and_end(unit: Unit) -> None:
 
 
 @cases("trajectories")
-async def test_only_the_last_look_shows_the_patients_information(unit: Unit) -> None:
-    episode = await played(unit)
-    told = episode.sample.metadata["record"]["Information"]
-    told = "PLACEHOLDER_INFORMATION" if unit.data["condition"] == "baseline" else told
+async def test_only_the_final_memory_shows_the_patients_information(unit: Unit) -> None:
+    episode = await run_vector(unit)
+    expected_value = episode.sample.metadata["record"]["Information"]
+    expected_value = "PLACEHOLDER_INFORMATION" if unit.data["condition"] == "baseline" else expected_value
     for request in episode.asked("conclude"):
-        assert shown(request.messages[-1])["$Information$"] == told
+        assert shown(request.messages[-1])["$Information$"] == expected_value
         assert request.messages[-2].text == unit.data["turns"]["steps"][-1]
     assert len(episode.asked("validate")) == (unit.data["turns"]["validation"] is not None)
 
 
 def error_of(step: Step) -> tuple[str | None, str | None]:
-    """Label and class of what went wrong in a step."""
+    """Label and class of the error in a step."""
     assert step.action is not None
     for one in step.observed:
         if one.error is not None:
@@ -164,7 +164,7 @@ def error_of(step: Step) -> tuple[str | None, str | None]:
 
 
 def scores(episode: Episode, switches: Switches) -> dict[str, float | None]:
-    """What the real scorers make of an episode, each metric in a condition that publishes it."""
+    """The results of the real scorers for an episode, each metric in a condition that publishes it."""
     found: dict[str, float | None] = {}
     for kind in ("baseline", "differentiated", "redundant"):
         one = replace(episode.trajectory, facts={**episode.trajectory.facts, "kind": kind})
@@ -184,7 +184,7 @@ def chains(episode: Episode, switches: Switches) -> dict[str, list[str]]:
 
 @cases("trajectories")
 async def test_metrics_of_the_reference(unit: Unit) -> None:
-    found = scores(episode := await played(unit), CODE)
+    found = scores(episode := await run_vector(unit), CODE)
     success, refusal = bool(found["execution/ecr"]), episode.trajectory.refusal
     grounds = refusal.grounds if refusal else {}
     record, facts = episode.sample.metadata["record"], episode.trajectory.facts
@@ -210,7 +210,7 @@ async def test_metrics_of_the_reference(unit: Unit) -> None:
 
 @cases("trajectories")
 async def test_metrics_of_the_article(unit: Unit) -> None:
-    found = scores(episode := await played(unit), PAPER)
+    found = scores(episode := await run_vector(unit), PAPER)
     every = scores(episode, replace(PAPER, ots_include_single=True))
     values = {label: found[name] for label, name in LABELS.items()} | {
         **chains(episode, PAPER),

@@ -141,7 +141,7 @@ def scores(unit: Unit, switches: Switches) -> dict[str, Score]:
 
 
 def measured(unit: Unit, switches: Switches, execution: Execution, sample: Sample) -> dict[str, Any]:
-    """What both profiles' blocks have: chains, distances, shares."""
+    """The values in both profiles' blocks: chains, distances, shares."""
     chain = unit.data["chain"]
     decision = decided(unit.data["turns"]["plan"], switches)
     values = planning(chain, decision, execution.categories(switches), switches)
@@ -208,7 +208,7 @@ def test_metrics_of_the_article(unit: Unit) -> None:
 
 
 @cases("trajectories")
-def test_scorers_give_what_the_functions_give(unit: Unit) -> None:
+def test_scorers_agree_with_the_metric_functions(unit: Unit) -> None:
     found, expected = scores(unit, PAPER), unit.data["expected"]["paper_metrics"]
     solvable = not unit.data["condition"].startswith("insufficient")
     for label, name in LABELS.items():
@@ -266,7 +266,7 @@ def test_significance(unit: Unit) -> None:
     check(found | {"p_two_sided": compared.p_value}, data["expected"], unit)
 
 
-def test_a_better_higher_value_turns_wins_and_losses() -> None:
+def test_a_metric_where_lower_is_better_swaps_wins_and_losses() -> None:
     vector = next(iter(all_vectors())).data["units"]["significance"][0]
     lower = compare(vector["method_a"], vector["method_b"])
     assert compare(vector["method_a"], vector["method_b"], lower_is_better=False) == replace(

@@ -185,7 +185,7 @@ def tools_of(unit: Unit) -> dict[str, RadiologyTool]:
 
 
 def places(cards: list[Card], record: dict[str, Any]) -> list[Any]:
-    """What is at each place of a set, apart from what is drawn."""
+    """The tool at each position of a set, except for drawn values."""
     own = (record["Anatomy"], record["Modality"])
     return [
         (

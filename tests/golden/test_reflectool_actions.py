@@ -41,7 +41,7 @@ def test_action(raw: str, expected: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("raw", "expected"), list(vectors()))
-def test_grammar_reads_what_the_reader_reads(raw: str, expected: dict[str, Any]) -> None:
+def test_grammar_agrees_with_the_reader(raw: str, expected: dict[str, Any]) -> None:
     message = Message("assistant", raw)
     if not expected["ok"]:
         with pytest.raises(ActionError):

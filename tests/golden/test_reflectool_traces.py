@@ -53,7 +53,7 @@ def _vectors(section: str) -> Iterator[Any]:
             yield pytest.param(case, id=case["id"])
 
 
-def test_no_section_goes_unread():
+def test_every_section_is_read():
     files = list(FOLDER.glob("reflectool_*.json"))
     assert files
     for path in files:
@@ -95,7 +95,7 @@ class Box:
 
 @dataclass
 class Replies:
-    """A model that says what the vector says; candidates drawn at once are one generation, as in the reference."""
+    """A model that replays the replies of the vector; candidates drawn at once are one generation, as in the reference."""
 
     texts: list[str]
     asked: list[Request] = field(default_factory=list)
@@ -182,7 +182,7 @@ async def test_verifier_trace(case):
 
 
 def kinds(trajectory: Any, branch: str) -> list[str]:
-    """What each committed step of a trial led to."""
+    """The result of each committed step of a trial."""
     found = []
     for step in trajectory.steps:
         if step.action is None or not step.committed or step.branch != branch:

@@ -77,7 +77,7 @@ class Unit:
 
 @lru_cache
 def dev() -> Vectors:
-    """The file that stands beside this one, whatever GOLDEN_DIR is; for tests that need records."""
+    """The file next to this one, whatever GOLDEN_DIR is; for tests that need records."""
     path = Path(__file__).parent / "radabench_dev.json"
     return Vectors(path, orjson.loads(path.read_bytes()))
 

@@ -57,9 +57,9 @@ def test_a_call_hands_the_argument_over_under_the_tools_own_name():
     assert call_of("nothing", "x", TOOLS).parsed == {"argument": "x"}
 
 
-@pytest.mark.parametrize("argument,said", [(None, "not closed"), ("\ud800", "cannot be written")])
-def test_what_cannot_be_handed_over_is_told(argument, said):
-    with pytest.raises(ActionError, match=said):
+@pytest.mark.parametrize("argument,message", [(None, "not closed"), ("\ud800", "cannot be written")])
+def test_a_call_with_invalid_arguments_is_reported(argument, message):
+    with pytest.raises(ActionError, match=message):
         call_of("echo", argument, TOOLS)
 
 
@@ -87,7 +87,7 @@ def calls(*arguments):
         (Action(Message("assistant", " prose "), error="unparsable_reply"), "prose"),
     ],
 )
-def test_an_action_is_told_as_a_line_where_it_has_that_form(action, text):
+def test_an_action_is_described_as_one_line_where_it_has_that_form(action, text):
     assert line_text(action) == text
 
 

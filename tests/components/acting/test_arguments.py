@@ -9,11 +9,11 @@ SPEC = text_spec("Reader", "Reads.", "sentence", "What to read.", "data")
 
 
 @each_row(
-    "value, says",
+    "value, message",
     [(7, "as a text, found int"), (None, "found NoneType"), (" ", "is empty"), ("x" * 20_001, "20,001")],
 )
-def test_arguments_are_texts(value, says):
-    with pytest.raises(ToolError, match=says) as caught:
+def test_arguments_are_texts(value, message):
+    with pytest.raises(ToolError, match=message) as caught:
         text_argument(ToolSpec("Reader", "Reads."), "query", value)
     assert caught.value.label == "bad_arguments" and str(caught.value).startswith("Reader ")
     assert text_argument(ToolSpec("Reader", "Reads."), "query", " x ") == " x "
@@ -24,7 +24,7 @@ def test_a_text_is_taken_as_it_is():
 
 
 @each_row(
-    "value,says",
+    "value,message",
     [
         (None, "found NoneType"),
         (["a"], "found list"),
@@ -33,8 +33,8 @@ def test_a_text_is_taken_as_it_is():
         ("x" * (LONGEST_ALONE + 1), "100,001"),
     ],
 )
-def test_what_is_no_text_is_told_to_the_model(value, says):
-    with pytest.raises(ToolError, match=says) as caught:
+def test_a_value_that_is_not_a_text_is_reported_to_the_model(value, message):
+    with pytest.raises(ToolError, match=message) as caught:
         only_text(SPEC, value)
     assert caught.value.label == "bad_arguments" and "Reader" in str(caught.value)
 

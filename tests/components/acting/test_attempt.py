@@ -17,7 +17,7 @@ from tests.table import each_row
 CALL, ANSWER = 'Action: count[{"n": 2}]', 'Action: Finish[{"response": "B"}]'
 
 
-async def test_a_trial_tells_what_was_done_and_what_came_of_it():
+async def test_a_trial_describes_its_actions_and_its_outcome():
     trial, _ = await acting_on(ReAct("reflectool"), [CALL, "prose", ANSWER])
     assert trial == Trial(Answer("B"), [('count[{"n":2}]', "2"), trial.chain[1], ('Finish[{"response":"B"}]', "B")])
     assert trial.chain[1][0] == "prose" and "could not be read" in trial.chain[1][1]
@@ -37,7 +37,7 @@ async def test_native_tools_are_not_sent_at_the_forced_last_step():
     assert trial.outcome == Answer("the answer") and model.requests[0].tools == ()
 
 
-async def test_what_is_shown_stands_in_the_prompts():
+async def test_configured_displays_appear_in_the_prompts():
     attempt = Attempt(memory=FixedTasks((solved_task("a solved task", (("Plan[{}]", "OK"),)),)))
     shown = Shown(previous=((("Think[{}]", "OK"),),))
     _, model = await acting_on(ReAct("reflectool", shots=1), [ANSWER], shown=shown, attempt=attempt)
@@ -96,7 +96,7 @@ async def test_a_memory_is_needed_where_solved_questions_are_shown():
     )
 
 
-async def test_a_control_that_is_needed_and_not_there_is_refused():
+async def test_a_missing_required_control_is_refused():
     with pytest.raises(ConfigError, match="needs the control 'metadata'"):
         await acting_on(ReAct("ehr_react", shots=1), [ANSWER])
 
@@ -118,7 +118,7 @@ async def test_a_fixed_demonstration_shows_only_actions_that_are_offered():
     assert "paracetamol" in shown and "Action: Finish[" in shown and "Medrag[" not in shown and "Plan[" not in shown
 
 
-async def test_nothing_is_shown_while_a_memory_is_learnt():
+async def test_nothing_is_shown_while_a_memory_is_being_learnt():
     _, model = await acting_on(ReAct("react", shots=1), [ANSWER])
     assert "[Example]" not in model.requests[0].messages[0].text
 

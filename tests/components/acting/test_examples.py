@@ -36,7 +36,7 @@ def test_own_examples_are_five_of_each_form_with_rationales_and_spread_answers()
     assert all(one.context for one in own if one.choices == DECISION)
 
 
-def test_examples_of_the_problems_kind_come_first_with_its_number_of_options_and_once():
+def test_examples_of_the_same_kind_and_number_of_options_come_first_and_once():
     five = {**LETTERS, "E": "beriberi"}
     found = [example("five", five), example("decided", DECISION), example("four", LETTERS), example("again", LETTERS, "Which is four?"), example("open")]  # fmt: skip
     assert [one.id for one in fitting(Problem("p", "?", LETTERS), found)] == ["four", "five"]
@@ -64,12 +64,12 @@ def test_a_question_is_known_by_its_words_with_a_line_before_or_behind_it():
     "text", {"id": "a", "question": "q"}, {"id": "a", "question": "q", "answer": "B", "choices": {"A": "x"}},
     {"id": "a", "question": "q", "answer": "B", "more": 1}, {"id": "a", "question": "q", "answer": 3},
 ])  # fmt: skip
-def test_what_is_no_example_is_refused_with_its_place(row):
+def test_an_invalid_example_is_refused_with_its_location(row):
     with pytest.raises(ConfigError, match="here: entry 2: an example has the texts id, question, answer"):
         as_examples([{"id": "a", "question": "q", "answer": "x"}, row], "here")
 
 
-def test_rationales_that_are_no_list_are_refused(tmp_path):
+def test_rationales_that_are_not_a_list_are_refused(tmp_path):
     (tmp_path / "rationales.yaml").write_text("question: x\n")
     with pytest.raises(ConfigError, match="must be a list of"):
         rationales(str(tmp_path))

@@ -29,17 +29,17 @@ def why(tool: Any, *calls: tuple[str, str]) -> str | None:
     ("echo", '{"query": "yes"}', None), ("echo", '{"query": "no"}', "refused"), ("ecko", "{}", "unknown_tool"),
     ("echo", "{", "bad_arguments"), ("echo", "{}", "bad_arguments"), ("echo", '{"query": "x", "n": 1}', "bad_arguments"),
 ])  # fmt: skip
-def test_what_would_be_refused_is_known_before_anything_runs(name, arguments, label):
+def test_a_refused_call_is_predicted_before_it_runs(name, arguments, label):
     tool = Wary()
     assert why(tool, (name, arguments)) == label and tool.runs == []
 
 
-def test_a_tool_without_foresight_is_checked_by_name_and_arguments_alone():
+def test_a_tool_without_prediction_is_checked_only_by_name_and_arguments():
     assert isinstance(Wary(), ForeseesErrors) and not isinstance(Echo(), ForeseesErrors)
     assert why(Echo(), ("echo", '{"query": "no"}')) is None and why(Echo(), ("echo", "{}")) == "bad_arguments"
 
 
-def test_of_several_calls_the_first_alone_meets_the_state_as_it_is():
+def test_only_the_first_of_several_calls_is_checked_against_the_current_state():
     yes, no = ("echo", '{"query": "yes"}'), ("echo", '{"query": "no"}')
     assert why(Wary(), yes, no) is None and why(Wary(), no, yes) == "refused"
     assert why(Wary(), yes, ("ecko", "{}")) == "unknown_tool"

@@ -17,11 +17,11 @@ def test_plan_and_think_are_pure_inner_tools():
     assert all(tool.spec.facts == {"dimension": "inner"} for tool in INNER)
 
 
-async def test_whatever_is_written_is_ok():
+async def test_any_text_is_accepted():
     assert (await PLAN(None)).text == (await THINK(None, response=["a", "b"], step=2)).text == "OK"
 
 
-def test_no_parameter_is_demanded_or_refused():
+def test_no_parameter_is_required_or_refused():
     for tool in INNER:
         assert tool.spec.parameters["additionalProperties"] and "required" not in tool.spec.parameters
         assert list(tool.spec.parameters["properties"]) == ["response"]

@@ -16,7 +16,7 @@ ENTRIES = (
 
 
 class Desk:
-    """An episode with a memory, whose outcomes are right as it is told."""
+    """An episode with a memory, whose outcomes are right or wrong as configured."""
 
     def __init__(self, memory, right=True):
         self.memory, self.problem, self.right, self.remarks = memory, Problem("p", " how many? "), right, {}
@@ -32,7 +32,7 @@ def ids(found):
     return [one.data["id"] for one in found]
 
 
-def test_what_is_like_a_question_is_of_its_database_and_in_the_form_that_is_asked_for():
+def test_similar_questions_are_of_the_same_database_and_in_the_requested_form():
     desk = Desk(SolvedQuestions("m", ENTRIES))
     assert ids(solved_like(desk, "eicu", "code")) == ["eicu-2", "learnt-0", "eicu-1"]
     assert ids(solved_like(desk, "eicu", "actions")) == ["eicu-1"] and solved_like(desk, "treqs", "code") == []

@@ -72,12 +72,12 @@ def test_segments_add_up_to_the_height_and_shares_to_one():
     assert found.malformed_rate == 2 / 8
 
 
-def test_inner_actions_are_no_tools_even_when_offered_as_such():
+def test_inner_actions_are_not_tools_even_when_offered_as_such():
     found = distribution([["Think", "Finish"]], ["Think", "Medrag"])
     assert (found.height, found.segments, found.shares) == (0, {}, {})
 
 
-def test_nothing_at_all():
+def test_an_empty_selection():
     found = distribution([], [])
     assert (found.total_actions, found.height, found.malformed_rate) == (0, 0, 0)
 

@@ -19,5 +19,5 @@ async def test_dialogue_of_an_open_question(perform, same_dialogue):
 
 async def test_letters_in_the_reasoning_are_not_the_answer(perform):
     replies = ["A is wrong: B12 is for anaemia.\nAnswer: B"]
-    played = await perform(Cot(), CHOICE, replies, XmlCall())
-    assert parse_letter(played.trajectory.answer, CHOICE.choices) == "B"
+    result = await perform(Cot(), CHOICE, replies, XmlCall())
+    assert parse_letter(result.trajectory.answer, CHOICE.choices) == "B"

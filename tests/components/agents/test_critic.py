@@ -30,7 +30,7 @@ async def test_rounds_end_when_nothing_changes():
     assert outcome == Answer("B") and len(model.requests) == 3 and trajectory.steps[-1].branch == "round/2"
 
 
-async def test_of_images_that_only_tools_see_a_tool_gives_the_first_answer():
+async def test_for_images_only_tools_can_see_a_tool_gives_the_first_answer():
     problem = Problem("p", "Where?", images=(Image("data:x"),), inputs={"image": "scan.png"})
     attempt = Attempt(problem=problem, shows_images=False, tool=Eye(spec=LOOK))
     outcome, model, _ = await solving(Critic(), [B], attempt)
@@ -41,7 +41,7 @@ async def test_of_images_that_only_tools_see_a_tool_gives_the_first_answer():
     assert isinstance(outcome, Failure) and outcome.label == "unsupported_input" and not model.requests
 
 
-async def test_a_model_without_eyes_cannot_draft_on_an_image():
+async def test_a_text_only_model_cannot_draft_on_an_image():
     problem = Problem("p", "Where?", images=(Image("data:x"),))
     outcome, _, _ = await solving(Critic(), [], Attempt(problem=problem, vision=False))
     assert outcome == Failure("unsupported_input", "the model takes no images")

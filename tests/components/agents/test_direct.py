@@ -15,18 +15,18 @@ async def test_dialogue_of_a_decision(perform, same_dialogue):
 
 
 async def test_answer_to_a_choice_is_what_is_marked_on_its_line(perform):
-    played = await perform(Direct(), CHOICE, ["**Answer: B**\nC is the vitamin."], XmlCall())
-    assert played.trajectory.answer == "B"
+    result = await perform(Direct(), CHOICE, ["**Answer: B**\nC is the vitamin."], XmlCall())
+    assert result.trajectory.answer == "B"
 
 
 async def test_unmarked_answer_to_a_choice_is_kept_as_it_was_written(perform):
-    played = await perform(Direct(), CHOICE, ["I think B.\nC is the vitamin."], XmlCall())
-    assert played.trajectory.answer == "I think B.\nC is the vitamin."
+    result = await perform(Direct(), CHOICE, ["I think B.\nC is the vitamin."], XmlCall())
+    assert result.trajectory.answer == "I think B.\nC is the vitamin."
 
 
 async def test_tools_and_refusal_are_not_mentioned(perform, scanning):
-    played = await perform(Direct(), CHOICE, ["B"], XmlCall(), scanning)
-    request = played.model.requests[0]
+    result = await perform(Direct(), CHOICE, ["B"], XmlCall(), scanning)
+    request = result.model.requests[0]
     assert request.tools == ()
     assert "TOOL1" not in request.messages[0].text
-    assert len(played.trajectory.steps) == 1
+    assert len(result.trajectory.steps) == 1

@@ -13,7 +13,7 @@ from components.models.scripted import Scripted
 from runner.episode.door import Door
 from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
-from tests.components.conftest import AsItIs, Desk, Played
+from tests.components.conftest import AgentRun, AsItIs, Desk
 
 CHOICE = Problem("choice", "Which vitamin prevents scurvy?", {"A": "B12", "B": "C"})
 OPEN = Problem("open", "Which drug lowers urate?", context="A note on gout.")
@@ -24,13 +24,13 @@ OWN = replace(TWO, id="own", question="Which vitamin is thiamine?")
 MEMORY = ExampleMemory("m", (THREE, TWO), (OWN, WORDS))
 
 
-async def played(agent, problem, replies, memory=MEMORY):
+async def run_agent(agent, problem, replies, memory=MEMORY):
     model = Scripted(replies)
     door = Door({"main": model}, None, run_seed=0)
     parts = Parts(agent, Accept(), XmlCall(), Desk(), AsItIs(), memory=memory)
     trajectory, _ = await run_episode(parts, door, Sample(problem, target="B"), 0)
     assert trajectory.stop != "error", trajectory.error
-    return Played(trajectory, model)
+    return AgentRun(trajectory, model)
 
 
 def examples(done):
@@ -38,34 +38,34 @@ def examples(done):
 
 
 async def test_dialogue_of_a_choice_below_examples(same_dialogue):
-    done = await played(FewShot(), CHOICE, ["Answer: B"])
+    done = await run_agent(FewShot(), CHOICE, ["Answer: B"])
     same_dialogue(done, "few_shot_choice")
     assert examples(done) == ["two", "three"] and done.trajectory.answer == "B"
 
 
 async def test_dialogue_with_rationales(same_dialogue):
-    done = await played(FewShot(reason=True), CHOICE, ["It is ascorbic acid.\nAnswer: B"])
+    done = await run_agent(FewShot(reason=True), CHOICE, ["It is ascorbic acid.\nAnswer: B"])
     same_dialogue(done, "few_shot_reasoned")
     assert examples(done) == ["two"] and done.trajectory.answer == "B"
 
 
 async def test_dialogue_of_an_open_question_below_own_examples(same_dialogue):
-    done = await played(FewShot(reason=True), OPEN, ["Answer: Allopurinol"])
+    done = await run_agent(FewShot(reason=True), OPEN, ["Answer: Allopurinol"])
     same_dialogue(done, "few_shot_open")
     assert examples(done) == ["words"]
 
 
-async def test_at_most_so_many_are_shown():
-    assert examples(await played(FewShot(shots=1), CHOICE, ["Answer: B"])) == ["two"]
+async def test_the_number_of_examples_is_limited():
+    assert examples(await run_agent(FewShot(shots=1), CHOICE, ["Answer: B"])) == ["two"]
 
 
 async def test_own_examples_stand_in_where_none_of_the_training_split_fits():
     memory = ExampleMemory("m", (THREE,), (OWN,))
-    assert examples(await played(FewShot(reason=True), CHOICE, ["Answer: B"], memory)) == ["own"]
-    assert examples(await played(FewShot(), CHOICE, ["Answer: B"], memory)) == ["three"]
+    assert examples(await run_agent(FewShot(reason=True), CHOICE, ["Answer: B"], memory)) == ["own"]
+    assert examples(await run_agent(FewShot(), CHOICE, ["Answer: B"], memory)) == ["three"]
 
 
 @pytest.mark.parametrize("memory", [None, ExampleMemory("m", (), ())])
-async def test_without_an_example_nothing_is_asked(memory):
+async def test_without_an_example_no_model_call_is_made(memory):
     with pytest.raises(ConfigError, match="no example that fits 'choice'; choose memory=examples"):
-        await played(FewShot(), CHOICE, [], memory)
+        await run_agent(FewShot(), CHOICE, [], memory)

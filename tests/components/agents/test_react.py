@@ -37,8 +37,8 @@ async def test_dialogue_with_function_calls(perform, same_dialogue, react, addin
         Message("assistant", " "),
         "The sum is 9.\nAnswer: B",
     ]
-    played = await perform(react, DOSE, replies, NativeTools(), adding)
-    same_dialogue(played, "react_native_tools")
+    result = await perform(react, DOSE, replies, NativeTools(), adding)
+    same_dialogue(result, "react_native_tools")
 
 
 async def test_dialogue_with_bracketed_actions(perform, same_dialogue, react, adding):
@@ -48,8 +48,8 @@ async def test_dialogue_with_bracketed_actions(perform, same_dialogue, react, ad
         'Action: add[{"numbers": []}]',
         'Action: Finish[{"response": "Answer: B"}]',
     ]
-    played = await perform(react, DOSE, replies, BracketJson(), adding)
-    same_dialogue(played, "react_bracket_json")
+    result = await perform(react, DOSE, replies, BracketJson(), adding)
+    same_dialogue(result, "react_bracket_json")
 
 
 async def test_dialogue_on_a_value_memory_with_a_last_call(perform, same_dialogue, react, scanning):
@@ -59,8 +59,8 @@ async def test_dialogue_on_a_value_memory_with_a_last_call(perform, same_dialogu
         xml("EndCall", "TOOL1", "[$Image$]"),
         "The chest is shown.",
     ]
-    played = await perform(react, SCAN, replies, XmlCall(), scanning)
-    same_dialogue(played, "react_xml_call")
+    result = await perform(react, SCAN, replies, XmlCall(), scanning)
+    same_dialogue(result, "react_xml_call")
 
 
 async def test_refusal_ends_the_episode_with_its_grounds_in_every_grammar(perform, react, scanning):
@@ -78,41 +78,41 @@ async def test_refusal_ends_the_episode_with_its_grounds_in_every_grammar(perfor
         (BracketJson(), f"Thought: no\nAction: Refuse[{json_text}]"),
         (NativeTools(), calls(("refuse", json_text))),
     ):
-        played = await perform(react, SCAN, [reply], grammar, scanning)
-        assert played.stop == "refused"
-        assert played.trajectory.refusal.grounds == grounds
+        result = await perform(react, SCAN, [reply], grammar, scanning)
+        assert result.stop == "refused"
+        assert result.trajectory.refusal.grounds == grounds
 
 
-async def test_same_action_twice_is_no_end(perform, react, adding):
+async def test_repeating_an_action_does_not_end_the_episode(perform, react, adding):
     action = 'Action: add[{"numbers": [1]}]'
-    played = await perform(react, DOSE, [action, action, 'Finish[{"response": "A"}]'], BracketJson(), adding)
-    assert played.trajectory.answer == "A"
-    assert [one.observation.text for step in played.trajectory.steps for one in step.observed] == ["1", "1"]
+    result = await perform(react, DOSE, [action, action, 'Finish[{"response": "A"}]'], BracketJson(), adding)
+    assert result.trajectory.answer == "A"
+    assert [one.observation.text for step in result.trajectory.steps for one in step.observed] == ["1", "1"]
 
 
 async def test_budget_ends_an_agent_that_never_answers(perform, react, adding):
-    played = await perform(react, DOSE, lambda request: "Hm.", BracketJson(), adding, steps=3)
-    assert (played.stop, len(played.trajectory.steps)) == ("limit", 3)
+    result = await perform(react, DOSE, lambda request: "Hm.", BracketJson(), adding, steps=3)
+    assert (result.stop, len(result.trajectory.steps)) == ("limit", 3)
 
 
 async def test_without_tools_the_first_message_is_the_answer(perform, react):
-    played = await perform(react, DOSE, ["Answer: B"], NativeTools())
-    assert (played.stop, played.trajectory.answer) == ("answered", "Answer: B")
-    assert played.model.requests[0].tools == ()
+    result = await perform(react, DOSE, ["Answer: B"], NativeTools())
+    assert (result.stop, result.trajectory.answer) == ("answered", "Answer: B")
+    assert result.model.requests[0].tools == ()
 
 
 async def test_stop_strings_are_sent_only_where_they_are_set(perform, adding):
     replies = ['Finish[{"response": "B"}]']
     for stop in ((), ("Observation:",)):
-        played = await perform(ReAct(stop=stop), DOSE, replies, BracketJson(), adding)
-        assert played.sampling[0].stop == stop
+        result = await perform(ReAct(stop=stop), DOSE, replies, BracketJson(), adding)
+        assert result.sampling[0].stop == stop
 
 
 STUDY = next(s for s in RadABench(shipped="radabench_mini").load("test") if s.metadata["chain"] == "012")
 
 
 def named(request, category):
-    """The tool's name as the request tells it, natively or on a card."""
+    """The tool's name as the request gives it, natively or on a card."""
     for spec in request.tools:
         if spec.description.startswith(category):
             return spec.name
@@ -154,12 +154,12 @@ async def test_every_grammar_runs_on_the_radiology_tools(perform, react, grammar
         category, given = left.pop(0)
         return written(named(request, category), given, not left)
 
-    played = await perform(react, STUDY, reply, grammar, Radiology())
-    seen = [one for step in played.trajectory.steps for one in step.observed if not one.control]
+    result = await perform(react, STUDY, reply, grammar, Radiology())
+    seen = [one for step in result.trajectory.steps for one in step.observed if not one.control]
     assert [one.observation.data["category"] for one in seen] == [category for category, _ in chain]
     assert [one.error for one in seen] == [None, None, None]
-    assert played.trajectory.answer == "The lung."
-    assert "$Image$" in played.model.requests[0].messages[1].text
+    assert result.trajectory.answer == "The lung."
+    assert "$Image$" in result.model.requests[0].messages[1].text
 
 
 def on_records(**changes):
@@ -175,7 +175,7 @@ async def test_on_records_each_step_sees_what_came_back_and_never_what_the_model
     assert "5" in model.requests[2].messages[-1].text and "could not be read" in model.requests[3].messages[-1].text
 
 
-async def test_on_records_the_prompt_shows_metadata_and_solved_questions_gone_through_step_by_step():
+async def test_on_records_the_prompt_shows_metadata_and_stepwise_solved_questions():
     _, model, _ = await record_desk.solving(on_records(), ["Finish[1]"])
     system, task = (message.text for message in model.requests[0].messages)
     assert "Two tables." in system and "at most 10 actions" in system and "LoadDB[name]: makes" in system

@@ -11,7 +11,7 @@ from tests.table import each_row
 A, B = 'Action: Finish[{"response": "A"}]', 'Action: Finish[{"response": "B"}]'
 
 
-async def test_it_tries_twice_even_when_the_first_was_right_and_sees_its_reflection():
+async def test_it_makes_a_second_trial_even_after_a_right_one_and_sees_its_reflection():
     outcome, model, trajectory = await solving(Reflexion(), [B, "look closer", A])
     assert outcome == Answer("A") and [r.purpose for r in model.requests] == ["act", "reflect", "act"]
     second = model.requests[2].messages[1].text
@@ -27,7 +27,7 @@ async def test_with_the_oracle_it_stops_when_it_is_right():
     assert outcome == Answer("B") and len(model.requests) == 1
 
 
-async def test_a_trial_that_grows_too_long_has_failed_and_is_reflected_on():
+async def test_a_trial_that_exceeds_the_window_has_failed_and_is_reflected_on():
     replies = [SEE, ModelError("too long", OVERFLOW), "be brief", A]
     outcome, model, _ = await solving(Reflexion(), replies, Attempt(tool=Echo()))
     assert outcome == Answer("A") and [r.purpose for r in model.requests] == ["act", "act", "reflect", "act"]
@@ -61,21 +61,21 @@ SOUND = [
 
 
 @each_row("replies,sound", SOUND)
-async def test_until_sound_a_trial_is_made_again_when_it_failed_by_what_can_be_seen(replies, sound):
+async def test_until_sound_a_trial_is_repeated_after_an_observable_failure(replies, sound):
     agent = Reflexion(until="sound", trials=2, max_steps=4, force_finish=True)
     outcome, model, _ = await solving(agent, [*replies, "look closer", A], Attempt(tool=Echo()))
     assert outcome == Answer("B" if sound else "A")
     assert [request.purpose for request in model.requests].count("reflect") == (not sound)
 
 
-async def test_what_went_wrong_in_one_trial_is_not_held_against_the_next():
+async def test_errors_of_one_trial_do_not_affect_the_next():
     agent = Reflexion(until="sound", trials=3)
     outcome, model, trajectory = await solving(agent, [FAIL, B, "try another", B], Attempt(tool=Echo()))
     assert outcome == Answer("B") and len(model.requests) == 4
     assert [step.branch for step in trajectory.steps][-1] == "trial/2"
 
 
-async def test_told_whether_it_is_right_it_heeds_nothing_else():
+async def test_with_oracle_feedback_other_signals_are_ignored():
     attempt = Attempt(target="B", scorers={"right": Right()}, tool=Echo())
     outcome, model, _ = await solving(Reflexion(until="sound", oracle=True), [FAIL, B], attempt)
     assert outcome == Answer("B") and len(model.requests) == 2
@@ -96,7 +96,7 @@ def on_records(**changes):
     return Reflexion(**{**given, "until": "sound", "kept": 3, "trials": 3, "max_steps": 10, **changes})
 
 
-async def test_on_records_a_trial_is_told_in_plain_lines_and_only_its_reflection_is_shown_again():
+async def test_on_records_a_trial_is_described_in_lines_and_only_its_reflection_is_shown():
     load, wrong = "Action: LoadDB[admissions]", "Thought: hm\nAction: FilterDB[HADM_ID=99]\nObservation: made up"
     replies = [load, wrong, "Finish[none]", "Patient 1 has 11 and 12.", load, "Finish[12]"]
     outcome, model, _ = await record_desk.solving(on_records(), replies)

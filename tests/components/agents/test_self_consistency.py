@@ -36,7 +36,7 @@ def test_equal_answers_are_read_alike(problem, outcome, read):
     assert reading(problem, outcome) == read
 
 
-def test_what_a_draw_spent_is_that_of_its_branches_only():
+def test_usage_of_a_draw_is_that_of_its_branches_only():
     steps = [
         Step("act", "main", branch, 0, 0, (), Message("assistant", ""), Usage(10, 2))
         for branch in ("draw/1", "draw/1/call/0", "draw/10", "main")
@@ -145,7 +145,7 @@ def say(request):
     return SAYS[request.purpose]
 
 
-async def test_it_draws_as_often_as_the_other_agent_asks_and_records_only_its_own():
+async def test_it_makes_one_draw_per_call_of_the_other_agent_and_records_only_its_own():
     outcome, model, trajectory = await solving(Matched(Cot(), PANEL), say)
     assert outcome == Answer("B") and len(model.requests) == 36
     assert [step.branch for step in trajectory.steps] == [f"draw/{n}" for n in range(1, 19)]
@@ -168,7 +168,7 @@ async def test_tokens_are_not_overdrawn_and_one_draw_is_always_made():
     assert len(trajectory.steps) == 5
 
 
-async def test_at_most_so_many_draws_are_made():
+async def test_the_number_of_draws_is_limited():
     _, _, trajectory = await solving(Matched(Cot(), PANEL, most=4), say)
     assert len(trajectory.steps) == 4
 
@@ -182,13 +182,13 @@ async def test_the_other_agents_calls_are_not_charged_to_the_sample(calls):
     assert episode.shared.spent.calls == len(trajectory.steps) == 18
 
 
-async def test_within_draws_each_counts_its_own():
+async def test_nested_draws_count_their_own_usage():
     agent = SelfConsistency(Matched(Cot(), PANEL), draws=3)
     _, _, trajectory = await solving(agent, say)
     assert [sum(s.branch.startswith(f"draw/{n}/") for s in trajectory.steps) for n in (1, 2, 3)] == [18, 18, 18]
 
 
-async def test_tokens_that_are_not_known_are_refused():
+async def test_unknown_token_counts_are_refused():
     class Silent(Scripted):
         async def generate(self, request):
             return replace(await super().generate(request), usage=Usage())

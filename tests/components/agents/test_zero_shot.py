@@ -13,45 +13,45 @@ QUESTION = "Q: A sailor.\nWhich vitamin prevents scurvy?\nA) B12\nB) C\n"
 REASONING = "B12 is for anaemia, so A is wrong."
 
 
-def sent(played):
+def sent(result):
     """Role and text of every message of every request."""
-    return [[(message.role, message.text) for message in request.messages] for request in played.model.requests]
+    return [[(message.role, message.text) for message in request.messages] for request in result.model.requests]
 
 
 async def test_zero_shot_sends_the_question_and_the_trigger_and_nothing_else(perform, adding):
-    played = await perform(ZeroShot(), CHOICE, [" B) C"], XmlCall(), adding)
-    assert sent(played) == [[("user", f"{QUESTION}A: The answer is")]]
-    assert parse_letter(played.trajectory.answer, CHOICE.choices) == "B" and played.model.requests[0].tools == ()
+    result = await perform(ZeroShot(), CHOICE, [" B) C"], XmlCall(), adding)
+    assert sent(result) == [[("user", f"{QUESTION}A: The answer is")]]
+    assert parse_letter(result.trajectory.answer, CHOICE.choices) == "B" and result.model.requests[0].tools == ()
 
 
-async def test_a_chain_of_thought_is_asked_for_by_its_trigger_and_a_second_call_extracts_the_answer(perform):
-    played = await perform(ZeroShot(reason=True, extract=True), CHOICE, [REASONING, "(B)"], XmlCall())
+async def test_chain_of_thought_uses_a_trigger_and_a_second_call_extracts_the_answer(perform):
+    result = await perform(ZeroShot(reason=True, extract=True), CHOICE, [REASONING, "(B)"], XmlCall())
     first = f"{QUESTION}A: Let's think step by step"
     second = f"{first}\n{REASONING}\nTherefore, among A through B, the answer is"
-    assert sent(played) == [[("user", first)], [("user", second)]]
-    assert parse_letter(played.trajectory.answer, CHOICE.choices) == "B"
+    assert sent(result) == [[("user", first)], [("user", second)]]
+    assert parse_letter(result.trajectory.answer, CHOICE.choices) == "B"
 
 
 async def test_without_extraction_the_reply_itself_is_read(perform):
-    played = await perform(ZeroShot(reason=True), CHOICE, [f"{REASONING} The answer is B."], XmlCall())
-    assert sent(played) == [[("user", f"{QUESTION}A: Let's think step by step")]]
-    assert parse_letter(played.trajectory.answer, CHOICE.choices) == "B"
+    result = await perform(ZeroShot(reason=True), CHOICE, [f"{REASONING} The answer is B."], XmlCall())
+    assert sent(result) == [[("user", f"{QUESTION}A: Let's think step by step")]]
+    assert parse_letter(result.trajectory.answer, CHOICE.choices) == "B"
 
 
 @pytest.mark.parametrize("reply", ["Allopurinol", "The answer is Allopurinol", "Answer: Allopurinol"])
-async def test_an_open_question_names_no_letters_and_its_answer_is_what_completes_the_words(perform, reply):
-    played = await perform(ZeroShot(reason=True, extract=True), OPEN, ["It blocks an enzyme.", reply], XmlCall())
-    assert sent(played)[1][0][1].endswith("It blocks an enzyme.\nTherefore, the answer is")
-    assert played.trajectory.answer == "Allopurinol"
+async def test_an_open_question_names_no_letters_and_the_completion_is_its_answer(perform, reply):
+    result = await perform(ZeroShot(reason=True, extract=True), OPEN, ["It blocks an enzyme.", reply], XmlCall())
+    assert sent(result)[1][0][1].endswith("It blocks an enzyme.\nTherefore, the answer is")
+    assert result.trajectory.answer == "Allopurinol"
 
 
 async def test_self_consistency_samples_both_calls_at_its_temperature(perform):
     agent = SelfConsistency(ZeroShot(reason=True, extract=True), draws=2)
-    played = await perform(
+    result = await perform(
         agent, CHOICE, lambda request: "B" if REASONING in request.messages[0].text else REASONING, XmlCall()
     )
-    texts = [text for ((_, text),) in sent(played)]
-    assert len(texts) == 4 and len(set(texts)) == 2 and {one.temperature for one in played.sampling} == {0.7}
+    texts = [text for ((_, text),) in sent(result)]
+    assert len(texts) == 4 and len(set(texts)) == 2 and {one.temperature for one in result.sampling} == {0.7}
 
 
 def test_extraction_without_reasoning_is_refused():

@@ -47,7 +47,7 @@ def test_expressions_have_a_value(text, expected):
 
 
 @each_row(
-    "text, said",
+    "text, message",
     [
         ("", "is empty"),
         ("1 / 0", "division by zero"),
@@ -91,9 +91,9 @@ def test_expressions_have_a_value(text, expected):
         ("+".join(["abs(" * 60 + "1" + ")" * 60]), "nested deeper than 50"),
     ],
 )
-def test_what_is_wrong_is_named_at_once(text, said):
+def test_errors_in_an_expression_are_named(text, message):
     start = time.perf_counter()
-    with pytest.raises(ToolError, match=said) as caught:
+    with pytest.raises(ToolError, match=message) as caught:
         evaluate(text, FUNCTIONS)
     assert caught.value.label == "invalid_expression"
     assert len(str(caught.value)) < 500
@@ -117,7 +117,7 @@ def test_what_is_wrong_is_named_at_once(text, said):
         "b'x'",
     ],
 )
-def test_nothing_but_arithmetic_is_reached(text):
+def test_only_arithmetic_is_accessible(text):
     with pytest.raises(ToolError) as caught:
         evaluate(text, FUNCTIONS)
     assert caught.value.label == "invalid_expression"

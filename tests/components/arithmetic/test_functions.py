@@ -36,12 +36,12 @@ def test_each_function_computes(name, given, expected):
     assert FUNCTIONS[name](*given) == pytest.approx(expected)
 
 
-def test_whole_numbers_stay_whole():
+def test_integers_stay_integers():
     assert isinstance(FUNCTIONS["round"](2.7), int) and isinstance(FUNCTIONS["sum"](1, 2), int)
 
 
 @each_row(
-    "name, given, said",
+    "name, given, message",
     [
         ("sqrt", ("9",), "sqrt needs numbers, found '9'"),
         ("min", (), "min needs at least one number"),
@@ -53,8 +53,8 @@ def test_whole_numbers_stay_whole():
         ("factorial", (2.5,), "found 2.5"),
     ],
 )
-def test_wrong_arguments_are_named(name, given, said):
-    with pytest.raises(ToolError, match=said) as caught:
+def test_wrong_arguments_are_named(name, given, message):
+    with pytest.raises(ToolError, match=message) as caught:
         FUNCTIONS[name](*given)
     assert caught.value.label == "invalid_expression"
 
@@ -70,7 +70,7 @@ def test_dates_are_read_in_each_form(text):
 
 
 @each_row("text", ["29.02.2024", "02/30/2024", "soon", 20240229])
-def test_what_is_no_date_is_refused(text):
+def test_an_invalid_date_is_refused(text):
     with pytest.raises(ToolError, match="MM/DD/YYYY") as caught:
         read_date(text)
     assert caught.value.label == "invalid_expression"

@@ -67,7 +67,7 @@ def test_a_substance_relates_mass_amount_charge_and_activity(value, start, end, 
 
 
 @each_row(
-    "start, end, substance, said",
+    "start, end, substance, message",
     [
         ("mmol/L", "mg/dL", "", "name the substance"),
         ("mmol/L", "mg/dL", "unobtainium", "not known; there are albumin"),
@@ -80,8 +80,8 @@ def test_a_substance_relates_mass_amount_charge_and_activity(value, start, end, 
         ("mg/+", "g", "", "not a known unit"),
     ],
 )
-def test_what_cannot_be_converted_is_refused(start, end, substance, said):
-    with pytest.raises(ToolError, match=said) as caught:
+def test_impossible_conversions_are_refused(start, end, substance, message):
+    with pytest.raises(ToolError, match=message) as caught:
         convert(1, start, end, substance)
     assert caught.value.label == "invalid_expression"
 

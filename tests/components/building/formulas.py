@@ -1,4 +1,4 @@
-"""A formula that is specified, its code, and what stands for an episode where tools are built."""
+"""A formula that is specified, its code, and a substitute for an episode in which tools are built."""
 
 from types import SimpleNamespace
 
@@ -36,7 +36,7 @@ def fenced(code):
 
 
 class Shop:
-    """A context whose model says what it is told to, and whose offer takes tools."""
+    """A context with a scripted model, and whose offer takes tools."""
 
     def __init__(self, *replies, offered=()):
         self.replies, self.asked, self.tools = list(replies), [], {}

@@ -44,7 +44,7 @@ async def run(building, *replies, toolset=None, mode="code", **changes):
     return trajectory, model.asked
 
 
-def test_an_agent_builds_nothing_unless_it_is_told_to():
+def test_an_agent_builds_a_tool_only_when_configured_to():
     plain = BuildsTools()
     assert (
         plain.requirements.tools,
@@ -61,7 +61,7 @@ def test_the_simulated_builder_is_part_of_the_offer_or_the_config_is_refused(bui
     BuildsTools(build_tools="code", building=building).check_offer(Offer({}))
 
 
-async def test_a_tool_is_specified_built_mended_and_called(building):
+async def test_a_tool_is_specified_built_repaired_and_called(building):
     trajectory, asked = await run(
         building, asks("BuildTool", CLEARANCE), fenced(WRONG), fenced(RIGHT), asks("CockcroftGault", FIELDS, 1), "80"
     )
@@ -78,19 +78,19 @@ async def test_a_tool_is_specified_built_mended_and_called(building):
 
 
 @slow
-async def test_hostile_code_costs_its_verdict_and_the_episode_goes_on(building):
+async def test_hostile_code_is_rejected_and_the_episode_continues(building):
     hostile = [fenced("import os\nos.kill(0, 9)\n"), fenced("while True:\n    pass\n"), fenced("raise SystemExit\n")]
     trajectory, _ = await run(building, asks("BuildTool", CLEARANCE), *hostile, "no idea")
     assert (trajectory.stop, trajectory.answer) == ("answered", "no idea")
     assert [spec.name for spec in trajectory.offered] == ["BuildTool"]
-    told = trajectory.steps[0].observed[0]
-    assert told.error is None and not told.observation.data["build"]["passed"]
+    result = trajectory.steps[0].observed[0]
+    assert result.error is None and not result.observation.data["build"]["passed"]
 
 
-async def test_after_a_refusal_a_specification_is_asked_for_and_the_work_goes_on(building):
+async def test_after_a_refusal_a_specification_is_requested_and_the_episode_continues(building):
     refuse = asks("refuse", {"reason": "there is no calculator"})
-    told = json.dumps(CLEARANCE)
-    replies = (refuse, told, fenced(RIGHT), asks("CockcroftGault", FIELDS, 1), "80")
+    specification = json.dumps(CLEARANCE)
+    replies = (refuse, specification, fenced(RIGHT), asks("CockcroftGault", FIELDS, 1), "80")
     trajectory, asked = await run(building, *replies, toolset=Refusable())
     assert (trajectory.stop, trajectory.answer) == ("answered", "80")
     roles = [message.role for message in asked[3].messages]
@@ -111,7 +111,7 @@ async def test_another_attempt_has_the_tool_that_an_earlier_one_built(building):
     assert [spec.name for spec in trajectory.offered] == ["BuildTool", "CockcroftGault"]
 
 
-async def test_a_refusal_stands_where_no_tool_comes_of_it(building):
+async def test_a_refusal_is_kept_when_no_tool_is_built(building):
     refuse = asks("refuse", {"reason": "there is no calculator"})
     cases = (
         (["```json\n{}\n```"], []),
@@ -127,14 +127,14 @@ async def test_a_refusal_stands_where_no_tool_comes_of_it(building):
     assert trajectory.stop == "refused" and len(trajectory.steps) == 1
 
 
-async def test_what_is_no_refusal_is_not_taken_up(building):
+async def test_a_reply_that_is_not_a_refusal_is_not_treated_as_one(building):
     builds = BuildsTools(build_tools="code", building=building)
     assert await builds.resumed(None, [], Action(Message("assistant", "x"), answer="x")) is None
     plain = BuildsTools()
     assert await plain.resumed(None, [], Action(Message("assistant", "x"), refusal=Refusal({}))) is None
 
 
-def test_what_no_memory_shows_is_kept_native_answers_what_was_built_and_what_failed():
+def test_native_answers_builds_and_failures_are_kept_next_to_the_memory():
     data = ({}, {"built": True}, {"build": {}}, {}, {})
     roles = ("user", "user", "user", "tool", "user")
     seen = [Message(role, str(n), tool_call_id="c" if role == "tool" else None) for n, role in enumerate(roles)]
@@ -146,7 +146,7 @@ def test_what_no_memory_shows_is_kept_native_answers_what_was_built_and_what_fai
     assert [message.text for message in beside_memory(episode, seen)] == ["1", "2", "3", "4"]
 
 
-def test_a_strict_sandbox_stays_strict_and_wrapped_agents_tell_what_they_may_do():
+def test_a_strict_sandbox_stays_strict_and_wrapped_agents_declare_their_capabilities():
     builds = ReAct(build_tools="code", building=Building(Sandbox(strict=True)))
     assert builds.requirements.sandbox.strict and builds.requirements.sandbox.limits.wall_seconds == 5.0
     assert Wrapping(builds).requirements.facts == {"build_tools": "code"} and not Wrapping(ReAct()).requirements.facts

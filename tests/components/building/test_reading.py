@@ -30,8 +30,8 @@ def test_calls_of_built_tools_are_known_by_the_mark_of_their_cards():
     assert [one.error for one in used(trajectory)] == [None, "failed"]
 
 
-def test_the_first_refusal_counts_where_the_episode_went_on_with_a_built_tool():
-    gone_on = Trajectory([step(refusal=NO), step()], facts=FACTS, stop="answered")
-    assert may_build(gone_on) and first_refusal(gone_on) is NO
+def test_the_first_refusal_counts_where_the_episode_continued_with_a_built_tool():
+    resumed = Trajectory([step(refusal=NO), step()], facts=FACTS, stop="answered")
+    assert may_build(resumed) and first_refusal(resumed) is NO
     assert first_refusal(Trajectory([step(refusal=NO)], stop="answered")) is None
     assert first_refusal(Trajectory(stop="refused", refusal=NO)) is NO

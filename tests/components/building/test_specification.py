@@ -70,7 +70,7 @@ WRONG = {
 
 
 @each_row("fields, words", WRONG.values())
-def test_what_could_not_be_tested_is_refused_with_what_is_wrong(fields, words):
+def test_an_untestable_specification_is_refused_with_the_reason(fields, words):
     with pytest.raises(ToolError) as raised:
         read(changed(**fields))
     assert words in str(raised.value) and raised.value.label == "bad_specification"
@@ -93,11 +93,11 @@ FAULTS = {
 
 @each_row("values, words", FAULTS.values())
 def test_values_are_held_against_the_schema(values, words):
-    told = fault(CLEARANCE["parameters"], values)
-    assert words in told and bool(told) == bool(words)
+    fault_text = fault(CLEARANCE["parameters"], values)
+    assert words in fault_text and bool(fault_text) == bool(words)
 
 
-def test_what_is_wrong_is_told_in_a_few_words_whatever_was_asked_for():
+def test_errors_are_reported_in_few_words_for_any_request():
     for fields in ({"name": "x" * 10**5}, {"parameters": {**schema(x={"type": "number"}), "y" * 10**5: 1}}):
         with pytest.raises(ToolError) as raised:
             read(changed(**fields))

@@ -90,7 +90,7 @@ async def test_a_default_stands_for_its_parameter(sandbox, default, stands):
     assert verdict.passed is stands and (stands or "with the default of sex" in verdict.reason)
 
 
-async def test_an_example_that_was_held_back_is_not_given_away(sandbox):
+async def test_a_withheld_example_is_not_disclosed(sandbox):
     shown = [(one.input, one.output) for one in SPEC.examples[:2]]
     by_heart = HEAD + f"return {{json.dumps(i): o for i, o in {shown!r}}}.get(json.dumps(dict(age=age, weight=weight, "
     by_heart += "creatinine=creatinine, sex=sex)), 1.0)\n"
@@ -98,7 +98,7 @@ async def test_an_example_that_was_held_back_is_not_given_away(sandbox):
     assert "this example was not shown" in verdict.reason and "55.56" not in verdict.reason
 
 
-async def test_a_call_gives_an_output_or_says_what_went_wrong(sandbox):
+async def test_a_call_gives_an_output_or_an_error_message(sandbox):
     given = {"age": 60, "weight": 72, "creatinine": 1}
     assert await called(RIGHT, SPEC.name, given, sandbox) == {"output": 80.0}
     assert "SystemExit" in (await called("raise SystemExit\n", SPEC.name, given, sandbox))["error"]
@@ -117,7 +117,7 @@ class Bare:
         return None
 
 
-async def test_a_machine_without_processes_is_nobodys_verdict():
+async def test_a_machine_without_processes_gives_no_verdict():
     with pytest.raises(ModelError, match="no process for the code: no memory"):
         await verdict_on(RIGHT, SPEC, Bare())
 

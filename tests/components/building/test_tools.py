@@ -36,7 +36,7 @@ REFUSED = {
 
 
 @each_row("given, words", REFUSED.values())
-async def test_nobody_is_asked_for_what_cannot_be_built(building, given, words):
+async def test_no_builder_call_is_made_for_an_invalid_request(building, given, words):
     shop = Shop(offered=["CockcroftGault"])
     seen = await BuildTool(building)(shop, **given)
     assert words in seen.text and not shop.asked
@@ -51,7 +51,7 @@ async def test_a_call_that_the_schema_does_not_allow_never_runs(building):
     assert raised.value.label == "bad_arguments"
 
 
-async def test_a_built_tool_that_fails_later_is_heard_as_a_failed_call(building):
+async def test_a_built_tool_that_fails_later_is_reported_as_a_failed_call(building):
     late = RIGHT.replace("clearance =", "assert weight != 77\n    clearance =", 1)
     shop = Shop(fenced(late))
     await BuildTool(building)(shop, **CLEARANCE)
@@ -73,7 +73,7 @@ async def test_a_built_tool_that_gives_something_else_later_is_a_failed_call(bui
     assert raised.value.label == "built_tool_failed"
 
 
-def test_the_model_is_told_what_can_be_asked_for(building):
+def test_the_model_is_given_the_list_of_tools_it_can_request(building):
     spec = BuildTool(building).spec
     assert spec.parameters["required"] == ["name", "description", "parameters", "examples"]
     assert "exclusiveMinimum" in spec.description

@@ -31,7 +31,7 @@ def test_open_ends_are_tried_just_inside_and_an_unbounded_number_is_left_alone()
     assert trials(of(x={"type": "number"})) == []
 
 
-def test_there_is_an_end_to_trying():
+def test_the_number_of_trials_is_limited():
     assert len(trials(of(x={"type": "integer", "enum": list(range(10**5))}))) == MOST
     many = {f"x{n}": {"type": "number", "minimum": 0, "maximum": 9} for n in range(40)}
     assert len(trials(of(**many))) == MOST

@@ -14,7 +14,7 @@ async def test_right_code_passes_at_once(building):
     assert built.facts(SPEC.name)["code"] == built.code and built.facts(SPEC.name)["specified"]
 
 
-async def test_the_builder_is_asked_in_its_own_role_and_told_what_went_wrong(building):
+async def test_the_builder_is_asked_in_its_own_role_and_given_the_error(building):
     shop = Shop(fenced(WRONG), "I am thinking.", fenced(RIGHT))
     built = await building.build(SPEC, shop)
     assert built.passed and built.attempts == 3
@@ -26,7 +26,7 @@ async def test_the_builder_is_asked_in_its_own_role_and_told_what_went_wrong(bui
     assert "the reply holds no code" in shop.asked[2][0][-1].text and len(shop.asked[2][0]) == 6
 
 
-async def test_an_example_is_held_back_as_long_as_two_are_left(building):
+async def test_one_example_is_withheld_while_at_least_two_remain(building):
     shop = Shop(fenced(RIGHT), fenced(RIGHT))
     await building.build(SPEC, shop)
     assert "55.56" not in shop.asked[0][0][1].text

@@ -74,7 +74,7 @@ def test_refusal_is_right_in_strict_where_the_task_wants_one(task, target, repai
     assert values(sample(task, target), stop="refused", refusal=Refusal({"reason": "no note"})) == [repaired, 0]
 
 
-def test_what_is_not_of_the_benchmark_or_has_a_broken_key_is_unscored():
+def test_samples_of_other_benchmarks_or_with_a_broken_key_are_unscored():
     assert values(sample("medmcqa", "A"), "A") == [None, None]
     assert values(Sample(Problem("1", "?"), "A"), "A") == [None, None]
     assert values(sample("medqa", "E"), "A") == [None, None]

@@ -122,13 +122,13 @@ def test_images_are_looked_at_by_tools_or_by_the_model():
     assert Clinical(KIT, images="model").open(XRAY).shows_images
 
 
-def test_notes_tell_what_the_chosen_tools_lack():
+def test_notes_list_what_the_chosen_tools_lack():
     assert Clinical(KIT).traits.notes == ["Ask will be unavailable: no key"]
     assert Clinical(KIT, ["Read"]).traits.notes == []
 
 
 @each_row(
-    "tools,use,says",
+    "tools,use,message",
     [
         (KIT, ["Look", "Lok"], "there is no tool 'Lok'; did you mean Look[?] there are Look, Ask, Query, Read"),
         (KIT, "trust", "use='trust' leaves no tool; there are Look"),
@@ -138,8 +138,8 @@ def test_notes_tell_what_the_chosen_tools_lack():
         ({"Read": Named("Read", {})}, "auto", "Read has the dimension None"),
     ],
 )
-def test_a_bad_configuration_is_refused(tools, use, says):
-    with pytest.raises(ConfigError, match=says):
+def test_a_bad_configuration_is_refused(tools, use, message):
+    with pytest.raises(ConfigError, match=message):
         Clinical(tools, use)
 
 
@@ -163,7 +163,7 @@ def test_services_take_the_place_of_the_samples_and_say_which_keys_they_lack():
     assert len(toolset.traits.notes) == 3
 
 
-def test_flaws_of_the_configuration_are_found_at_their_keys():
+def test_configuration_errors_are_reported_at_their_keys():
     tools = {name: YAML["tools"][name] for name in ("EntityRecognizor", "PrivacyDetector", "ToxicityDetector")}
     with pytest.raises(ConfigErrors) as caught:
         construct(YAML | {"tools": tools | {"PrivacyDetector": tools["PrivacyDetector"] | {"threshold": 2}}}, "toolset")

@@ -52,6 +52,6 @@ def test_a_radiology_card_keeps_category_and_variables():
     assert card["Category"] == spec.card["Category"] and card["Performance"] == ""
 
 
-async def test_what_the_tool_does_stays():
+async def test_the_behaviour_of_the_tool_is_unchanged():
     found = await seen(Undocumented(1.0), "echo 1")
     assert found[0].observation.text == "1" and kinds(found) == [["undocumented"]]

@@ -18,12 +18,12 @@ async def test_a_denied_call_is_not_made_and_says_so():
 
 async def test_each_call_is_drawn_alone():
     found = await seen(Denied(0.5), *["echo 1"] * 40)
-    struck = [one.error == "denied" for one in found]
-    assert 10 < sum(struck) < 30
-    assert all(one.observation.text == "1" for one, hit in zip(found, struck, strict=True) if not hit)
+    denied = [one.error == "denied" for one in found]
+    assert 10 < sum(denied) < 30
+    assert all(one.observation.text == "1" for one, hit in zip(found, denied, strict=True) if not hit)
 
 
-async def test_only_the_named_tools_are_struck():
+async def test_only_the_named_tools_are_hit_by_a_fault():
     found = await seen(Denied(1.0, ["other"]), "echo 1", "other 2")
     assert [one.error for one in found] == [None, "denied"]
     with pytest.raises(ConfigError, match="condition denied: there is no tool 'x'; there are echo, other"):
@@ -51,7 +51,7 @@ async def test_the_rate_is_that_of_tools_and_they_stay_down():
     assert 10 < down.count("unavailable") < 30
 
 
-async def test_a_struck_call_takes_longer_and_answers_as_ever():
+async def test_a_delayed_call_takes_longer_and_answers_as_before():
     assert isinstance(Slow(), Condition)
     began = time.monotonic()
     found = await seen(Slow(1.0, seconds=0.05), "echo 1")
@@ -73,7 +73,7 @@ async def test_a_timeout_for_all_goes_before_a_tools_own():
     assert found[0].error is None
 
 
-async def test_a_call_that_is_not_struck_waits_for_nothing():
+async def test_a_call_that_is_not_hit_by_a_fault_is_not_delayed():
     found = await seen(Slow(0.0, seconds=60), "echo 1")
     assert found[0].seconds < 1 and kinds(found) == [[]]
 

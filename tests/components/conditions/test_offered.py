@@ -43,7 +43,7 @@ def test_names_are_in_whatever_case_and_may_be_categories():
     assert found.facts["withheld"] == ["TOOL2", "Anatomy Classifier"]
 
 
-def test_what_another_sample_is_offered_can_be_withheld_from_all():
+def test_a_tool_offered_only_to_other_samples_can_be_withheld_from_all():
     offer = Offer({}, facts={"toolset": ["camera"]})
     assert Withhold(["Camera"]).offer(offer, SAMPLE, Random(1)).facts["withheld"] == ["camera"]
 
@@ -94,7 +94,7 @@ def test_a_set_of_tools_may_follow_what_changed_nothing():
         assert len(Both(first, RedundantHigh(PAPER)).offer(Radiology(PAPER).open(STUDY), STUDY, Random(3)).tools) == 169
 
 
-async def test_both_faults_strike_one_call():
+async def test_both_faults_can_hit_one_call():
     found = await seen(Both(Noisy(1.0), Both(Noisy(0.0), Renamed(0.0))), "echo 5")
     assert kinds(found) == [["noisy"]]
     found = await seen(Both(Noisy(1.0), Noisy(1.0)), "echo 100")
@@ -103,7 +103,7 @@ async def test_both_faults_strike_one_call():
     assert kinds(found) == [["denied"]]
 
 
-async def test_a_tool_that_fails_is_told_of_by_the_name_that_it_is_offered_under():
+async def test_a_failing_tool_is_reported_by_the_name_under_which_it_is_offered():
     pair = Both(Denied(1.0), Renamed(1.0))
     name = (await episode(pair, ["done"])).offered[0].name
     trajectory = await episode(pair, [f'call {name} {{"text": "1"}}', "done"])

@@ -15,16 +15,16 @@ async def test_numbers_are_off_by_the_stated_amount():
     assert found[0].observation.data["faults"] == [{"kind": "noisy", "numbers": 1, "amount": 0.5}]
 
 
-async def test_a_result_without_a_number_is_not_struck_and_a_failure_stays_one():
+async def test_a_result_without_a_number_is_unaltered_and_a_failure_stays_a_failure():
     found = await seen(Noisy(1.0), "echo nothing", "echo no")
     assert texts(found) == ["nothing", "it says no"] and kinds(found) == [[], []]
 
 
 async def test_a_radiology_memory_holds_what_the_tool_said():
     trajectory = await imaged(Noisy(1.0, [BQ]), "TOOL1", "TOOL2", "TOOL3", "TOOL7")
-    struck = trajectory.steps[3].observed[0].observation
-    (name, (right, shown)), = struck.data["faults"][0]["changes"].items()  # fmt: skip
-    assert name == "$OrganQuant$" and right != shown and shown in struck.text and right not in struck.text
+    altered = trajectory.steps[3].observed[0].observation
+    (name, (right, shown)), = altered.data["faults"][0]["changes"].items()  # fmt: skip
+    assert name == "$OrganQuant$" and right != shown and shown in altered.text and right not in altered.text
     assert kinds(trajectory.steps[2].observed) == [[]]
 
 
@@ -35,7 +35,7 @@ async def test_a_call_is_answered_with_what_the_tool_said_before():
     assert [one.observation.data["faults"][0]["call"] for one in found[2:]] == [0, 1]
 
 
-async def test_a_failure_is_no_answer_to_keep():
+async def test_a_failure_is_not_stored_as_an_earlier_answer():
     found = await seen(Stale(1.0), "echo no", "echo b", "echo c")
     assert texts(found) == ["it says no", "b", "b"]
 
@@ -45,7 +45,7 @@ async def test_the_same_call_again_has_no_other_answer_from_before():
     assert texts(found) == ["a", "a", "a", "a"] and kinds(found) == [[], [], ["stale"], ["stale"]]
 
 
-async def test_where_nothing_was_said_before_numbers_are_of_an_earlier_time():
+async def test_without_an_earlier_answer_numbers_are_shifted_as_of_an_earlier_time():
     for seed in range(8):
         (found,) = await seen(Stale(1.0), "echo 100 mmol on 2101-02-03", seed=seed)
         number, unit, _, date = texts([found])[0].split()
@@ -80,7 +80,7 @@ async def test_a_tool_that_is_alone_contradicts_itself():
     assert "a second run of echo, asked the same" in texts(found)[0]
 
 
-async def test_of_a_long_answer_the_line_that_differs_is_told():
+async def test_of_a_long_answer_the_line_that_differs_is_reported():
     found = await seen(Contradictory(1.0), f"echo {'a' * 500} and 10 mg")
     assert len(texts(found)[0]) < 500 + 100 + 400 and kinds(found) == [["contradictory"]]
 

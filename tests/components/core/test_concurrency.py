@@ -5,7 +5,7 @@ import pytest
 from components.core.concurrency import together
 
 
-async def test_results_keep_their_order_and_all_come_to_their_end_before_the_first_error_is_raised():
+async def test_results_keep_their_order_and_all_tasks_finish_before_the_first_error_is_raised():
     done = []
 
     async def work(n, seconds, error=None):
@@ -21,7 +21,7 @@ async def test_results_keep_their_order_and_all_come_to_their_end_before_the_fir
     assert done[2:] == [4, 3, 5]
 
 
-async def test_a_line_that_leaves_ends_no_loop():
+async def test_a_task_that_exits_does_not_end_the_loop():
     async def leaves():
         raise SystemExit(2)
 

@@ -1,4 +1,4 @@
-"""Messages: what is sent, what identifies it, and what is neither."""
+"""Messages: the fields that are sent, the fields that identify a request, and the others."""
 
 import orjson
 import pytest
@@ -26,7 +26,7 @@ def test_source_and_reasoning_are_not_sent_and_do_not_identify():
     assert Message("user", "b").digest != plain.digest != Message("system", "a").digest
 
 
-def test_arguments_that_are_no_object_are_refused():
+def test_arguments_that_are_not_an_object_are_refused():
     assert ToolCall("1", "count", "").parsed == {}
     with pytest.raises(ValueError, match="must be a JSON object, found list"):
         _ = ToolCall("1", "count", "[1]").parsed

@@ -1,4 +1,4 @@
-"""Parts that change nothing."""
+"""Default parts, which leave their input unchanged."""
 
 from random import Random
 

@@ -22,7 +22,7 @@ from tests.table import each_row
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc",
     ],
 )
-def test_what_looks_like_a_key_is_hidden(key):
+def test_texts_that_look_like_a_key_are_hidden(key):
     assert redact(f"Incorrect API key provided: {key}.").find(key[:9]) == -1
     assert key not in redact(f"header Authorization: Bearer {key} was sent")
     assert key not in redact(f"GET https://host/v1?key={key}&x=1")
@@ -83,12 +83,12 @@ ASKED = (
     ],
 )
 def test_an_echo_of_the_request_is_hidden(echo):
-    told = without_echo(f"1 validation error: input was {echo} (type=string)", ASKED)
-    assert not any(word in told.lower() for word in ("jon doe", "fever", "crp 140", "lower lobe"))
-    assert told.startswith("1 validation error: input was ")
+    redacted = without_echo(f"1 validation error: input was {echo} (type=string)", ASKED)
+    assert not any(word in redacted.lower() for word in ("jon doe", "fever", "crp 140", "lower lobe"))
+    assert redacted.startswith("1 validation error: input was ")
 
 
-def test_what_the_provider_says_itself_stays():
+def test_the_providers_own_message_is_kept():
     text = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."
     assert without_echo(text, ASKED) == text
 
@@ -105,7 +105,7 @@ def test_letters_that_grow_in_lower_case_hide_the_whole():
     "text",
     ["sk-" + "A" * 40_000 + "/", "sk-*" + "a" * 40_000 + "/", "sk-*" * 10_000 + "/", "eyJ" + "aaaaaaaa." * 5_000 + "/"],
 )
-def test_a_hostile_text_takes_no_time(text):
+def test_a_hostile_text_is_handled_quickly(text):
     begun = time.perf_counter()
     redact(text)
     assert time.perf_counter() - begun < 2  # it took six seconds and more

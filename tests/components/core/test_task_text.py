@@ -42,7 +42,7 @@ def test_a_chain_has_two_lines_per_step():
     )
 
 
-def test_what_is_nested_too_deep_for_json_is_still_shown():
+def test_values_nested_too_deep_for_json_are_still_shown():
     deep = '{"a":' * 300 + "1" + "}" * 300
     assert action_text(Action(SAID, (ToolCall("1", "Think", deep),))).startswith("Think[")
 

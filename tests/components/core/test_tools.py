@@ -8,7 +8,7 @@ from components.tools.sql_coder import SQLCoder
 from tests.failing import SAMPLE, Tools
 
 
-def test_the_tool_below_all_wrappers_has_the_name_that_its_toolset_gave():
+def test_the_innermost_tool_has_the_name_its_toolset_gave():
     offer = Both(Renamed(1.0), Denied(1.0)).offer(Tools().open(SAMPLE), SAMPLE, Random(1))
     assert all(declared(tool, ToolTraits).wrapped is not None for tool in offer.tools.values())
     assert [own_name(tool) for tool in offer.tools.values()] == ["echo", "other"]

@@ -51,7 +51,7 @@ def test_a_row_number_that_stands_again_makes_another_id(tmp_path):
     assert [s.problem.id[-9:] for s in found] == ["st_hard-5", "-5-again2"]
 
 
-def test_what_is_not_there_is_named(tmp_path):
+def test_a_missing_set_or_file_is_named(tmp_path):
     assert "/*/test_hard.jsonl; set CLINICAL_DATA_DIR" in refused(MedAgentsBench(str(tmp_path)), "test_hard")
     lost = bench(tmp_path, sets=("medqa", "medbullets"))
     assert "/medbullets/test_hard.jsonl; set CLINICAL_DATA_DIR" in refused(lost, "test_hard")

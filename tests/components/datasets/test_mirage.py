@@ -32,7 +32,7 @@ def test_a_set_that_is_not_chosen_is_not_read(tmp_path):
     assert [s.problem.id for s in mirage(tmp_path, broken, ("pubmedqa",)).load("test")] == ["mirage-pubmedqa-101"]
 
 
-def test_what_is_not_there_is_named(tmp_path):
+def test_a_missing_set_or_file_is_named(tmp_path):
     assert "benchmark.json; set CLINICAL_DATA_DIR" in refused(Mirage(str(tmp_path)))
     assert "benchmark.json: mmlu: there is no such set" in refused(mirage(tmp_path, sets=("medqa", "mmlu")))
     assert "dataset.split: MIRAGE has test; found 'train'" in refused(mirage(tmp_path), "train")

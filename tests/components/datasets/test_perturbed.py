@@ -43,13 +43,13 @@ def load(*perturb, inner=None, split="test", **settings):
     return list(Perturbed(inner or Held(), perturb, **settings).load(split))
 
 
-def test_it_is_a_dataset_like_the_one_within():
+def test_it_has_the_interface_of_the_wrapped_dataset():
     data = Perturbed(Held())
     assert isinstance(data, Dataset)
     assert (data.splits, data.split, data.privacy) == (("test", "train"), "test", "open")
 
 
-def test_options_stand_in_another_order_and_the_target_goes_with_its_text():
+def test_options_are_reordered_and_the_target_follows_its_text():
     samples, letters = load("options"), Counter()
     for sample in samples:
         assert list(sample.problem.choices) == list("ABCD") and sorted(sample.problem.choices.values()) == sorted(
@@ -82,7 +82,7 @@ def test_options_that_cannot_be_moved_stay(sample):
     assert found.metadata["perturbed"] == [] and found.strata == {"task": "t", "perturbed": "no"}
 
 
-def test_words_are_others_of_the_table():
+def test_words_are_replaced_from_the_table():
     questions = {sample.problem.question for sample in load("paraphrase")}
     assert len(questions) > 1 and STORY not in questions
     assert all(question.startswith("He is 40. He has pain. He drinks. Which") for question in questions)
@@ -121,7 +121,7 @@ def test_without_context_a_question_with_options_loses_what_comes_before_it_asks
     assert shortened(short, 0.5, Random(1)) is short
 
 
-def test_what_was_done_is_noted():
+def test_the_perturbation_is_recorded():
     for sample in load("options", "paraphrase", "context"):
         assert sample.metadata["perturbed"] == ["options", "paraphrase", "context"]
         assert sample.strata["perturbed"] == "options+paraphrase+context" and sample.metadata["answer"] == "lupus"
@@ -147,7 +147,7 @@ def test_other_splits_and_no_perturbation_are_the_plain_samples():
     assert Perturbed(Held(), ()).fingerprint == "plain"
 
 
-def test_the_fingerprint_tells_what_was_changed_and_the_base_what_it_was():
+def test_the_fingerprint_records_the_perturbation_and_the_base_dataset():
     prints = {Perturbed(Held(), ("options",), seed=seed).fingerprint for seed in (1, 2)}
     assert len(prints | {Perturbed(Held(), ("context",)).fingerprint, "plain"}) == 4
     assert Perturbed(Perturbed(Held(), ("options",))).traits.base == "plain"
@@ -166,7 +166,7 @@ def test_shipped_tasks_can_be_perturbed_and_scored_letters_stay_letters():
     assert min(done[kind] for kind in ("options", "paraphrase", "context")) > 5
 
 
-def test_what_is_no_kind_is_refused():
+def test_an_unknown_perturbation_is_refused():
     node = {"_target_": "components.datasets.perturbed.Perturbed", "inner": Held(), "perturb": ["colour"]}
     with pytest.raises(ConfigErrors, match="perturb"):
         construct(node, "dataset")

@@ -1,4 +1,4 @@
-"""Questions of one's own, in a file whose columns are named."""
+"""Custom questions in a file with named columns."""
 
 import json
 
@@ -69,7 +69,7 @@ def test_the_fingerprint_is_that_of_the_content(table):
 
 
 @pytest.mark.parametrize(
-    ("text", "changes", "said"),
+    ("text", "changes", "message"),
     [
         (CSV.replace(",B,test", ",E,test"), {}, "mine.csv:2: right: must be one of A, B or the text of an option, found 'E'"),
         (CSV.replace("a,b,c", "a,b,b"), {}, "mine.csv:1: the column 'b' is duplicated"),
@@ -84,14 +84,14 @@ def test_the_fingerprint_is_that_of_the_content(table):
         (CSV, {"columns": Columns("ask", "right", split="part"), "decisions": ("yes",)}, "right: must be yes, found 'B'"),
     ],
 )  # fmt: skip
-def test_a_bad_row_or_column_is_named_with_what_would_be_right(table, tmp_path, text, changes, said):
+def test_a_bad_row_or_column_is_named_with_what_would_be_right(table, tmp_path, text, changes, message):
     made = table(text, **changes)
     with pytest.raises(ConfigError) as refused:
         list(made.load(made.split))
-    assert said.replace("{folder}", str(tmp_path)) in str(refused.value)
+    assert message.replace("{folder}", str(tmp_path)) in str(refused.value)
 
 
-def test_a_file_that_is_none_is_refused(tmp_path):
+def test_an_unreadable_file_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"names a \.csv"):
         list(Table(str(tmp_path / "none.csv")).load("all"))
     (tmp_path / "latin.csv").write_bytes("question,answer\nWo tut es weh, m\u00fcde?,a\n".encode("latin-1"))

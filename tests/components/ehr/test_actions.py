@@ -67,7 +67,7 @@ def test_a_long_result_is_cut_where_a_model_reads_it(given):
         (Calculate(), {"expression": "9" * 200_000}, "bad_arguments"),
     ],
 )
-def test_what_goes_wrong_is_told_with_its_kind(given, tool, arguments, label):
+def test_errors_are_reported_with_their_kind(given, tool, arguments, label):
     with pytest.raises(ToolError) as caught:
         tool(given, **arguments)
     assert caught.value.label == label and str(caught.value)
@@ -98,7 +98,7 @@ def test_groups_are_counted_only_where_that_is_offered(given):
     assert "count(" in FilterDB().spec.description and "count(" not in FilterDB(groups=False).spec.description
 
 
-def test_nothing_is_relative_to_a_database_without_a_clock():
+def test_without_a_clock_nothing_is_relative_to_the_current_time():
     with pytest.raises(ToolError, match="no time of its own"):
         Calendar()(Given(state("treqs")), duration="-1 year")
 
@@ -110,7 +110,7 @@ def test_forks_have_tables_of_their_own(given):
     assert GetValue()(given, argument="HADM_ID, count").text == "3"
 
 
-def test_another_state_is_a_mistake_of_the_configuration():
+def test_another_state_is_a_configuration_error():
     with pytest.raises(TypeError, match="state of the toolset ehr"):
         LoadDB()(Given(NoState()), name="admissions")
 

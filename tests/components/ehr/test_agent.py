@@ -29,12 +29,12 @@ async def test_code_and_the_last_word_in_one_message_are_two_calls():
     assert len(done.purposes) == 2 and done.trajectory.answer == "2"
 
 
-async def test_a_failure_is_explained_by_the_debugger_and_mended():
+async def test_a_failure_is_explained_by_the_debugger_and_repaired():
     done = await played(EhrAgent(), ["- a", cell(WRONG_COLUMN), "There is no PATIENT.", cell(RIGHT), "TERMINATE"])
     assert done.purposes == ["knowledge", "act", "debug", "act", "act"] and done.trajectory.answer == "2"
-    told = done.model.requests[3].messages[-1].text
-    assert "failed in line 2 with" in told and "answer = len(FilterDB(rows, 'PATIENT=11'))" in told
-    assert told.endswith("Potential reasons:\nThere is no PATIENT.") and "SUBJECT_ID" in told
+    message = done.model.requests[3].messages[-1].text
+    assert "failed in line 2 with" in message and "answer = len(FilterDB(rows, 'PATIENT=11'))" in message
+    assert message.endswith("Potential reasons:\nThere is no PATIENT.") and "SUBJECT_ID" in message
     assert "PATIENT=11" in done.asked(2) and "LoadDB(name)" in done.asked(2)
 
 
@@ -51,7 +51,7 @@ async def test_ten_failures_are_twenty_two_calls_and_no_answer():
     assert done.scores["score/strict"] == 0.0 and done.scores["ehr/completed"] == 0.0
 
 
-async def test_the_end_without_a_value_is_no_answer():
+async def test_ending_without_a_value_is_not_an_answer():
     for replies in (["TERMINATE"], [cell("answer = nothing"), "TERMINATE"], [cell(RIGHT), cell("x = 1"), "TERMINATE"]):
         done = await played(BARE, replies)
         assert done.trajectory.failure == "no_answer" and done.scores["ehr/completed"] == 0.0
@@ -63,7 +63,7 @@ async def test_prose_is_answered_with_a_reminder_that_counts_as_an_execution():
     assert "neither a cell of code nor" in done.model.requests[1].messages[-1].text
 
 
-async def test_a_reminder_takes_nothing_from_what_was_run_before_it():
+async def test_a_reminder_does_not_discard_the_previous_result():
     done = await played(BARE, [cell(RIGHT), "The answer is 2.", "TERMINATE"])
     assert done.trajectory.answer == "2" and done.scores["ehr/completed"] == 1.0 and done.remarks["executions"] == 2
 
@@ -84,18 +84,18 @@ async def test_broken_arguments_count_as_a_failed_execution():
     assert "What was run:\n{cell}" in done.asked(1)
 
 
-async def test_a_cell_that_assigns_nothing_is_asked_to():
+async def test_a_cell_that_assigns_no_answer_is_asked_to():
     done = await played(EhrAgent(knowledge=False), [cell("rows = 3"), cell(RIGHT), "TERMINATE"])
     assert done.purposes == ["act"] * 3 and "nothing was assigned" in done.model.requests[1].messages[-1].text
 
 
-async def test_the_last_word_inside_data_does_not_end_the_dialogue():
+async def test_the_closing_word_inside_data_does_not_end_the_dialogue():
     code = "answer = GetValue(LoadDB('d_labitems'), 'LABEL') + ' TERMINATE'"
     done = await played(BARE, [cell(code), cell(RIGHT), "TERMINATE"])
     assert done.model.requests[1].messages[-1].text == "sodium (terminate) TERMINATE" and done.trajectory.answer == "2"
 
 
-async def test_the_planner_is_shown_what_the_method_knows_in_its_order():
+async def test_the_planner_is_shown_the_methods_knowledge_in_order():
     done = await played(EhrAgent(shots=2), ["- by hadm", cell(RIGHT, "TERMINATE")])
     system, task = done.model.requests[1].messages
     order = ["record database", "admissions: ROW_ID", "2105-12-31", "LoadDB(name)", "variable `answer`", "patient 12 have",
@@ -130,16 +130,16 @@ async def test_without_memory_the_seeds_stand_in_their_order():
     assert "fifth patients?" not in done.asked(0) and "memory_size" not in done.remarks
 
 
-async def test_without_debugger_only_the_failure_is_told():
+async def test_without_debugger_only_the_failure_is_reported():
     done = await played(BARE, [cell(WRONG_COLUMN), cell(RIGHT), "TERMINATE"])
     assert done.purposes == ["act"] * 3 and "Potential reasons" not in done.asked(1)
 
 
-async def test_a_chat_of_two_is_told_the_traceback():
+async def test_a_two_agent_chat_is_given_the_traceback():
     agent = EhrAgent(knowledge=False, memory=False, debugger=False, feedback="traceback")
     done = await played(agent, [cell("x = 1\nanswer = x / 0"), cell(RIGHT), "TERMINATE"])
-    told = done.model.requests[1].messages[-1].text
-    assert told.startswith("Traceback") and 'File "<cell>", line 2' in told and "ZeroDivisionError" in told
+    message = done.model.requests[1].messages[-1].text
+    assert message.startswith("Traceback") and 'File "<cell>", line 2' in message and "ZeroDivisionError" in message
 
 
 async def test_without_code_actions_are_taken_and_their_errors_explained():
@@ -156,7 +156,7 @@ async def test_without_code_actions_are_taken_and_their_errors_explained():
     assert "Finish[12]" in done.asked(1) and "LoadDB(name)" not in done.asked(2)
 
 
-async def test_variables_live_for_a_cell_or_for_the_question():
+async def test_variables_last_for_a_cell_or_for_the_question():
     replies = [cell("n = 2\nanswer = 1"), cell("answer = n"), cell("answer = 2"), "TERMINATE"]
     alone = await played(BARE, replies)
     assert "NameError" in alone.model.requests[2].messages[-1].text
@@ -173,7 +173,7 @@ def test_an_offer_that_does_not_fit_is_refused_before_the_run():
     EhrAgent().requirements.accepts(toolset().open(sample()))
 
 
-async def test_what_ran_to_its_end_is_learnt_without_any_gold():
+async def test_a_completed_run_is_learnt_without_gold():
     replies = [cell("answer = 7", "TERMINATE")]
     with_gold = await played(BARE, replies, memory_=memory("executed"))
     without = await played(BARE, replies, memory_=memory("executed"), of=sample(None))
@@ -187,7 +187,7 @@ async def test_an_answer_after_a_failed_action_is_not_learnt():
     assert done.trajectory.answer == "2" and "learnt" not in done.remarks
 
 
-async def test_draws_are_judged_by_the_one_that_was_chosen():
+async def test_draws_are_judged_by_the_chosen_one():
     def say(request):
         last = request.branch.startswith("draw/3")
         return cell("answer = nothing") if last else cell(RIGHT, "TERMINATE")
@@ -210,7 +210,7 @@ LEARNS = {
 
 
 @each_row("update, case", LEARNS.items())
-async def test_what_is_learnt_is_remarked(update, case):
+async def test_a_learnt_case_is_recorded_as_a_remark(update, case):
     replies, learnt = case
     done = await played(BARE, replies, memory_=memory(update))
     assert ("learnt" in done.remarks) is learnt
@@ -223,6 +223,6 @@ async def test_a_wrong_answer_is_not_learnt_by_gold():
     assert "learnt" not in done.remarks and done.scores["ehr/answered_wrong"] == 1.0
 
 
-async def test_a_call_that_fails_is_no_text():
+async def test_a_failed_model_call_is_raised():
     with pytest.raises(AssertionError, match="server: down"):
         await played(EhrAgent(), [ModelError("down", "server")])

@@ -29,7 +29,7 @@ def test_arithmetic(expression, value):
         "1" * 501, "(" * 250 + "1" + ")" * 250, None,
     ],
 )  # fmt: skip
-def test_anything_else_is_refused(expression):
+def test_other_expressions_are_refused(expression):
     with pytest.raises(EhrError, match="cannot be calculated: ") as caught:
         calculate(expression)
     assert caught.value.kind == "bad_expression" and len(str(caught.value)) < 700

@@ -27,13 +27,13 @@ def test_the_clock_is_moved_as_sqlite_moves_it(duration, time):
         "'-1 year'", "-1 year') -- ", "0 year'); DROP TABLE beds", "-9000 years", "9999 years", "1e3 days", "٣ day", "1" * 20 + " day", "1 day," * 100, None, 3,
     ],
 )  # fmt: skip
-def test_anything_else_is_refused(duration):
+def test_other_durations_are_refused(duration):
     with pytest.raises(EhrError, match="The duration `") as caught:
         calendar(duration, CLOCK)
     assert caught.value.kind == "bad_duration" and len(str(caught.value)) < 700
 
 
-def test_a_database_without_a_clock_has_no_present():
+def test_a_database_without_a_clock_has_no_current_time():
     with pytest.raises(EhrError, match="no present time") as caught:
         calendar("-1 year", None)
     assert caught.value.kind == "bad_duration"

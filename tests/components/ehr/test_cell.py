@@ -67,7 +67,7 @@ assert not {"yaml", "hydra", "mlflow", "litellm"} & set(sys.modules)
 
 
 @slow
-def test_a_process_needs_no_source_and_no_thread_once_the_module_is_there(places):
+def test_a_process_needs_no_source_and_no_thread_after_the_module_is_loaded(places):
     line = [sys.executable, "-c", WITHOUT_SOURCE, places["file"], places["tables"]]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

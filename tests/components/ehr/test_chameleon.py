@@ -34,7 +34,7 @@ async def test_a_module_sees_question_plan_and_the_results_so_far():
     assert "3. GetValue[DRUG]\n   heparin [5,000 units], aspirin" in finish and "Finish[answer]" in finish
 
 
-async def test_a_module_that_fails_ends_the_run_and_nothing_is_tried_again():
+async def test_a_failing_module_ends_the_run_without_a_retry():
     outcome, model, _ = await solving(Chameleon(), [PLAN, "LoadDB[drugs]"])
     assert outcome.label == "plan_failed" and "unknown_table" in outcome.detail and len(model.requests) == 2
 
@@ -53,7 +53,7 @@ async def test_how_a_plan_ends(replies, outcome):
     assert (await solving(Chameleon(), replies))[0] == outcome
 
 
-async def test_it_may_refuse_where_that_is_open():
+async def test_it_may_refuse_where_refusal_is_allowed():
     outcome, model, _ = await solving(Chameleon(), ["Refuse", "no table holds it"], Records(fields=["reason"]))
     assert outcome == Refusal({"reason": "no table holds it"})
     assert "Refuse is the only module" in model.requests[0].messages[1].text
@@ -72,18 +72,18 @@ def test_names_are_read_from_a_line_a_list_or_numbered_lines(text):
     assert modules_of(text, KNOWN) == ["LoadDB", "FilterDB", "GetValue", "Finish"]
 
 
-def test_a_plan_of_blank_lines_is_read_in_a_moment():
+def test_a_plan_of_blank_lines_is_read_quickly():
     began = perf_counter()
     with pytest.raises(ActionError, match="names no module"):
         modules_of("\n" * 200_000, ["Finish"])
     assert perf_counter() - began < 5
 
 
-def test_prose_is_no_plan():
+def test_prose_is_not_a_plan():
     with pytest.raises(ActionError, match="which is no module"):
         modules_of("I would load the table first, then filter.", KNOWN)
 
 
 @each_row("text", ["Next:\nCalculate[1 + 1] as asked", "`1 + 1`", "Calculate[1 + 1]\nFinish[x]"])
-async def test_an_argument_is_in_its_action_or_alone(text):
+async def test_an_argument_may_be_inside_its_action_or_alone(text):
     assert (await solving(Chameleon(), ["Calculate", text]))[0] == Answer("2")

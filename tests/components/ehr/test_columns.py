@@ -51,28 +51,28 @@ def test_names_and_types_are_those_of_the_metadata(tmp_path):
     )
 
 
-def test_what_is_no_number_keeps_the_type_of_the_file(tmp_path):
+def test_a_value_that_is_not_a_number_keeps_the_type_of_the_file(tmp_path):
     file = database(tmp_path / "w.db", "CREATE TABLE beds (age TEXT)", "INSERT INTO beds VALUES ('07'), ('> 89')")
     beds = Tables(prepare(file, KNOWN, tmp_path)).load("beds")
     assert beds["AGE"].tolist() == ["07", "> 89"]
 
 
 @pytest.mark.parametrize(
-    ("declared", "cell", "told"),
+    ("declared", "cell", "message"),
     [
         ("INT", "'x'", "AGE: declared as int, but holds 'x'"),
         ("BIGINT", "1.5", "holds 1.5"),
         ("INT", "x'00'", "holds b"),
     ],
 )
-def test_cells_that_their_own_column_excludes_are_refused(tmp_path, declared, cell, told):
+def test_cells_that_their_own_column_excludes_are_refused(tmp_path, declared, cell, message):
     file = database(tmp_path / "w.db", f"CREATE TABLE beds (age {declared})", f"INSERT INTO beds VALUES ({cell})")
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=message):
         prepare(file, KNOWN, tmp_path / "columns")
     assert list((tmp_path / "columns").iterdir()) == []
 
 
-def test_what_is_there_is_used_again_and_belongs_to_its_content(tmp_path):
+def test_an_existing_file_is_reused_and_identified_by_its_content(tmp_path):
     file = ward_file(tmp_path / "ward.db")
     first = prepare(file, KNOWN, tmp_path / "columns")
     stamps = {path: path.stat().st_mtime_ns for path in first.iterdir()}
@@ -83,7 +83,7 @@ def test_what_is_there_is_used_again_and_belongs_to_its_content(tmp_path):
     assert prepare(tmp_path / "other.db", KNOWN, tmp_path / "columns") != first
 
 
-def test_what_was_damaged_since_is_written_anew(tmp_path):
+def test_a_damaged_file_is_written_again(tmp_path):
     file = ward_file(tmp_path / "ward.db")
     folder = prepare(file, KNOWN, tmp_path / "columns")
     whole = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -93,12 +93,12 @@ def test_what_was_damaged_since_is_written_anew(tmp_path):
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
 
 
-def test_a_database_of_something_else_is_refused(tmp_path):
+def test_a_database_of_another_kind_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="holds none of the tables of "):
         prepare(ward_file(tmp_path / "x.db", {"rooms": WARD["codes"]}), KNOWN, tmp_path / "columns")
 
 
-def test_several_may_write_at_once(tmp_path):
+def test_several_processes_may_write_at_once(tmp_path):
     file = ward_file(tmp_path / "ward.db")
     with ThreadPoolExecutor(8) as pool:
         found = set(pool.map(lambda _: prepare(file, KNOWN, tmp_path / "columns"), range(8)))
@@ -123,7 +123,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no database at all" * 100])
-def test_a_file_that_is_no_database_is_refused(tmp_path, content):
+def test_a_file_that_is_not_a_database_is_refused(tmp_path, content):
     file = tmp_path / "w.db"
     if content is not None:
         file.write_bytes(content)

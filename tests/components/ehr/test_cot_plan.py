@@ -53,7 +53,7 @@ async def test_without_finish_the_last_result_is_the_answer(plan, outcome):
     assert (await solving(CotPlan(), [plan]))[0] == outcome
 
 
-async def test_it_may_refuse_where_that_is_open():
+async def test_it_may_refuse_where_refusal_is_allowed():
     outcome, model, _ = await solving(CotPlan(), ["Plan:\n1. Refuse[no table]"], Records(fields=["reason"]))
     assert outcome == Refusal({"reason": "no table"}) and "Refuse[" in model.requests[0].messages[0].text
 
@@ -66,7 +66,7 @@ async def test_solved_questions_are_needed_unless_none_is_shown():
     assert "Solved questions" not in model.requests[0].messages[0].text
 
 
-async def test_of_several_plans_the_majority_of_those_that_ran_answers():
+async def test_of_several_plans_the_majority_of_the_executed_ones_answers():
     said = {
         1: "LoadDB[nothing]",
         2: "Finish[Aspirin ]",
@@ -82,7 +82,7 @@ async def test_of_several_plans_the_majority_of_those_that_ran_answers():
     assert [step.remarks["read"] for step in trajectory.steps] == [None, "aspirin", "heparin", None, "aspirin"]
 
 
-async def test_of_equals_the_first_answers_and_without_any_that_ran_there_is_no_answer():
+async def test_ties_go_to_the_first_plan_and_without_an_executed_plan_there_is_no_answer():
     said = ["LoadDB[nothing]", "Finish[b]", "Finish[a]"]
     agent = SelfConsistency(CotPlan(), draws=3)
     outcome, _, _ = await solving(agent, lambda request: said[int(request.branch.split("/")[1]) - 1])

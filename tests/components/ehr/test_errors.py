@@ -6,6 +6,6 @@ def test_an_error_has_a_kind_and_a_text():
     assert error.kind in KINDS and str(error) == "There is no table `x`."
 
 
-def test_what_errors_repeat_stands_as_it_was_written_but_short():
+def test_text_quoted_in_errors_is_verbatim_but_short():
     assert quote("DRUG='it is \"so\"'") == "`DRUG='it is \"so\"'`"
     assert quote("x" * 1000) == f"`{'x' * 300}`... (1000 characters)"

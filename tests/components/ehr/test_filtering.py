@@ -46,7 +46,7 @@ def test_codes_are_texts(conditions, codes):
 
 
 @each_row(
-    "conditions, kind, told",
+    "conditions, kind, message",
     [
         ("SIZE=1", "unknown_column", "(in `SIZE=1`); the columns are ID, ROOM"),
         ("count(SIZE)>1", "unknown_column", "(in `count(SIZE)>1`)"),
@@ -73,10 +73,10 @@ def test_codes_are_texts(conditions, codes):
         ("WEIGHT='60.50001'", "no_such_value", "`60.5`, `71.25`"),
     ],
 )
-def test_what_cannot_be_met_is_told(conditions, kind, told):
+def test_unsatisfiable_conditions_are_reported(conditions, kind, message):
     with pytest.raises(EhrError) as caught:
         kept(conditions)
-    assert caught.value.kind == kind and told in str(caught.value)
+    assert caught.value.kind == kind and message in str(caught.value)
 
 
 def test_an_empty_table_has_no_value_to_name():
@@ -98,7 +98,7 @@ def test_groups_are_offered_where_the_configuration_says_so():
         filter_rows(ward().load("beds"), "count(ROOM)>1", groups=False)
 
 
-def test_rows_are_numbered_anew_and_the_given_table_stays():
+def test_rows_are_renumbered_and_the_given_table_is_unchanged():
     beds = ward().load("beds")
     found = filter_rows(beds, "ID>=2")
     assert found.index.tolist() == [0, 1, 2, 3] and found["ID"][0] == 2 and len(beds) == 5

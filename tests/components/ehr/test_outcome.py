@@ -1,4 +1,4 @@
-"""What an episode did, from the steps of any agent."""
+"""The outcome of an episode, derived from the steps of any agent."""
 
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Step, Trajectory
@@ -49,11 +49,11 @@ TERMINATED = {"terminated": True}
         (outcome(stop="error"), False, False),
     ],
 )
-def test_an_episode_ends_by_its_own_and_is_completed_where_nothing_failed_last(found, ended, completed):
+def test_an_episode_is_completed_where_the_agent_ended_it_and_nothing_failed_last(found, ended, completed):
     assert (found.ended, found.completed) == (ended, completed)
 
 
-def test_there_is_no_prediction_where_the_agent_did_not_end_by_its_own():
+def test_there_is_no_prediction_where_the_agent_did_not_end_the_episode_itself():
     assert outcome().answer == "3"
     assert outcome(step(remarks={"terminated": False})).answer is None
     assert outcome(stop="refused").answer is None
@@ -90,7 +90,7 @@ def on(branch, *observed, **remarks):
     return found
 
 
-def test_of_drawn_answers_the_chosen_draw_tells_how_it_ended_and_all_count():
+def test_of_drawn_answers_the_chosen_draw_decides_the_ending_and_all_are_counted():
     drawn = outcome(
         on("draw/1", cell("ok"), draw=1, terminated=True, executions=1, sql="select 1", chosen=True),
         on("draw/10", cell("error"), draw=10, terminated=False, executions=3, sql="select 2"),
@@ -99,7 +99,7 @@ def test_of_drawn_answers_the_chosen_draw_tells_how_it_ended_and_all_count():
     assert drawn.executions == 4 and drawn.failed == 1
 
 
-def test_failures_are_told_apart_by_kind():
+def test_failures_are_distinguished_by_kind():
     kinds = outcome(
         step(acted("unknown_table"), acted("bad_arguments"), acted()),
         step(cell("error", error={"kind": "no_such_value", "type": "EhrError"})),

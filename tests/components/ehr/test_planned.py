@@ -55,7 +55,7 @@ async def test_the_first_action_that_fails_ends_the_plan(plan, why):
     assert outcome.label == "plan_failed" and outcome.detail.startswith(why)
 
 
-async def test_a_result_that_is_too_long_to_be_handed_on_is_not_cut():
+async def test_a_result_that_is_too_long_to_pass_on_is_not_truncated():
     outcome, run, _ = await carried(f"SQLInterpreter[{counting(9000)}]\nFinish[#1]")
     assert outcome.label == "plan_failed" and "#1 is too long" in outcome.detail
     assert len(run.done[0][1]) < 4100 and isinstance(run.last_result(), Failure)
@@ -63,7 +63,7 @@ async def test_a_result_that_is_too_long_to_be_handed_on_is_not_cut():
     assert outcome.text.endswith("(1000,)]")
 
 
-async def test_a_refusal_ends_the_plan_where_it_is_open():
+async def test_a_refusal_ends_the_plan_where_refusal_is_allowed():
     episode, _, _ = Records(fields=["reason"]).episode(["x"], None)
     reply = await episode.ask([Message("user", "plan")], "plan")
     refused = await PlanRun(episode).act(ActionLine("Refuse", '{"reason": "no\n table"}', 0), reply)

@@ -13,7 +13,7 @@ LIMIT = CellError("Timeout", "", "the cell ran longer than 2 s")
 
 
 class Runs:
-    """A state whose cells end as they are told to."""
+    """A state whose cells end as scripted."""
 
     def __init__(self, ran):
         self.ran = ran
@@ -35,7 +35,7 @@ async def test_the_answer_is_shown_up_to_its_limit_and_kept_whole():
     assert (await called(Ran("ok", "xyz"), PythonCell(shown=2))).text == "xy"
 
 
-async def test_nothing_assigned_is_no_failure():
+async def test_an_unassigned_answer_is_not_a_failure():
     seen = await called(Ran("no_answer"))
     assert "nothing was assigned to the variable `answer`" in seen.text and seen.data["status"] == "no_answer"
 
@@ -51,7 +51,7 @@ FAILED = {
 
 
 @each_row("status, case", FAILED.items())
-async def test_a_failure_is_told_in_a_sentence_with_its_status_as_the_label(status, case):
+async def test_a_failure_is_reported_in_a_sentence_with_its_status_as_the_label(status, case):
     error, words = case
     status = status.split()[0]
     with pytest.raises(ToolError) as raised:
@@ -63,12 +63,12 @@ async def test_a_failure_is_told_in_a_sentence_with_its_status_as_the_label(stat
 
 
 @each_row("arguments", [{"cell": ""}, {"cell": 3}, {"cell": " \n"}])
-async def test_a_call_without_code_is_told_so(arguments):
+async def test_a_call_without_code_is_reported(arguments):
     with pytest.raises(ToolError, match="the text of the code to run"):
         await called(Ran("ok"), **arguments)
 
 
-async def test_a_state_without_a_sandbox_is_a_mistake_of_the_configuration():
+async def test_a_state_without_a_sandbox_is_a_configuration_error():
     with pytest.raises(TypeError, match="found object"):
         await PythonCell()(SimpleNamespace(state=object()), cell="answer = 1")
 

@@ -27,7 +27,7 @@ def chosen(found, *names):
     return tuple(found[name] for name in names)
 
 
-def test_a_question_solved_with_a_mended_cell():
+def test_a_question_solved_with_a_repaired_cell():
     steps = [step(purpose="knowledge"), step(cell("error", "KeyError")), step(purpose="debug"), step(cell("ok"))]
     found = scores(*steps, step(text="TERMINATE", remarks={**TERMINATED, "executions": 2}))
     assert found == {
@@ -82,7 +82,7 @@ def test_abstention_and_the_penalty_of_answers_that_are_wrong(sample, trajectory
     assert (found["score/official"] is None) == (sample is UNANSWERABLE)
 
 
-def test_reliability_of_n_questions_is_the_share_of_right_ones_less_the_number_of_wrong_ones():
+def test_reliability_is_the_share_of_right_answers_minus_the_number_of_wrong_ones():
     said = [(SAMPLE, "3"), (SAMPLE, "4"), (SAMPLE, "No result"), (UNANSWERABLE, "No result"), (UNANSWERABLE, "7")]
     rows = [scores(sample=sample, answer=answer, questions=len(said)) for sample, answer in said]
     mean = {name: sum(row[name] for row in rows) / len(rows) for name in ("reliability/rs_n", "reliability/rs_0",

@@ -21,8 +21,12 @@ async def test_a_cell_that_is_called_right_gives_the_answer():
 async def test_a_failure_is_shown_as_its_traceback_and_the_new_cell_is_run():
     done = await played(SelfDebugging(), [cell(WRONG), f"It divides by 0.\n{cell(RIGHT)}", VERDICT])
     assert done.purposes == ["act", "reflect", "reflect"] and done.trajectory.answer == "2"
-    told, again = done.model.requests[1].messages[-1].text, done.model.requests[2].messages[-1].text
-    assert 'File "<cell>", line 1' in told and "ZeroDivisionError" in told and "What came of the cell:\n2\n" in again
+    traceback, again = done.model.requests[1].messages[-1].text, done.model.requests[2].messages[-1].text
+    assert (
+        'File "<cell>", line 1' in traceback
+        and "ZeroDivisionError" in traceback
+        and "What came of the cell:\n2\n" in again
+    )
     assert done.scores["ehr/executions"] == 2.0 and done.scores["ehr/failed_executions"] == 1.0
 
 
@@ -51,18 +55,18 @@ async def test_the_verdict_on_the_last_cell_counts():
 
 
 @each_row("replies", [["TERMINATE"], [cell(WRONG), VERDICT], [cell("x = 1"), VERDICT]])
-async def test_a_verdict_without_a_value_is_no_answer(replies):
+async def test_a_verdict_without_a_value_is_not_an_answer(replies):
     done = await played(SelfDebugging(), replies)
     assert done.trajectory.failure == "no_answer" and done.scores["ehr/completed"] == 0.0
 
 
-async def test_neither_a_cell_nor_a_verdict_is_told_so_and_counts():
+async def test_a_reply_with_neither_cell_nor_verdict_is_reported_and_counts():
     done = await played(SelfDebugging(), [cell(RIGHT), "It seems right.", VERDICT])
     assert done.trajectory.answer == "2" and done.remarks["executions"] == 2
     assert "could not be read" in done.model.requests[2].messages[-1].text
 
 
-async def test_only_demonstrations_with_their_code_are_shown_beside_the_question():
+async def test_only_demonstrations_with_their_code_are_shown_next_to_the_question():
     done = await played(SelfDebugging(shots=2), [cell(RIGHT), VERDICT])
     assert "answer = 2" in done.asked(0) and "answer = 3" not in done.asked(0) and "answer = 12" not in done.asked(0)
     assert "- first" not in done.asked(0) and "LoadDB(name)" in done.asked(0) and "LoadDB(name)" in done.asked(1)
@@ -79,14 +83,14 @@ CALLED = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "answer", "told"), CALLED.values(), ids=CALLED)
-async def test_a_cell_sent_to_a_function_stands_as_text_in_the_call_that_explains(arguments, answer, told):
+@pytest.mark.parametrize(("arguments", "answer", "expected_text"), CALLED.values(), ids=CALLED)
+async def test_a_cell_sent_to_a_function_stands_as_text_in_the_call_that_explains(arguments, answer, expected_text):
     called = Message("assistant", "", tool_calls=(ToolCall("c1", "python", arguments),))
     replies = [called, VERDICT] if answer == "2" else [called, cell("answer = 7"), VERDICT]
     done = await played(SelfDebugging(), replies, CodeBlock(channel="function"))
     first, second = done.model.requests[:2]
     assert done.trajectory.answer == answer and [spec.name for spec in first.tools] == ["python"] and not second.tools
-    assert second.messages[2].text == told and {one.role for one in second.messages[3:]} == {"user"}
+    assert second.messages[2].text == expected_text and {one.role for one in second.messages[3:]} == {"user"}
 
 
 @pytest.mark.parametrize("before", [[], [cell(RIGHT)]], ids=["at once", "after a cell"])

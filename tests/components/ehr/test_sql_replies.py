@@ -44,7 +44,7 @@ HOSTILE = ("/**/" * 20_000, "with " + "as " * 20_000, "'" * 60_001, "(" * 60_000
 
 
 @each_row("text", HOSTILE)
-def test_no_reply_takes_long_to_read(text):
+def test_every_reply_is_read_quickly(text):
     started = monotonic()
     assert not refused_in(text, MAY_REFUSE) and statement_in(f"```sql\n{text}\n```") is not None
     assert monotonic() - started < 1.0
@@ -99,18 +99,18 @@ FAILURES = {
     "an error": ("select nothing", "sql_error"),
     "a statement that writes": ("drop table admissions", "forbidden_sql"),
     "none": ("", "unparsable_reply"),
-    "what is no text": ("select '\ud800'", "unparsable_reply"),
+    "a text that cannot be encoded": ("select '\ud800'", "unparsable_reply"),
 }
 
 
 @each_row("sql, label", FAILURES.values())
-async def test_what_cannot_be_run_is_a_failure(sql, label):
+async def test_a_statement_that_cannot_be_run_is_a_failure(sql, label):
     outcome, step = await run(sql)
     assert isinstance(outcome, Failure) and outcome.label == label
     assert [one.error for one in step.observed] == ([] if label == "unparsable_reply" else [label])
 
 
-async def test_a_toolset_that_runs_no_sql_is_refused_before_anything_is_asked():
+async def test_a_toolset_without_sql_is_refused_before_any_model_call():
     episode, model, _ = Attempt().episode(["select 1"])
     with pytest.raises(ConfigError, match="SQLInterpreter; offered are count: choose toolset=ehr"):
         await database_facts(episode)

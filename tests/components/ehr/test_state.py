@@ -23,7 +23,7 @@ async def test_a_fork_of_a_state_without_memory_has_its_table_alone():
     fork.close(), plain.close()
 
 
-async def test_closing_twice_or_before_any_code_is_nothing():
+async def test_closing_twice_or_before_any_code_has_no_effect():
     plain = state()
     plain.close()
     assert (await plain.run("answer = 1")).answer == "1"

@@ -71,7 +71,7 @@ def test_every_vital_sign_has_a_range(vital):
         "select current_date", "select date()", "/* select */ pragma user_version",
     ],
 )  # fmt: skip
-def test_whatever_does_more_than_read_is_refused(file, sql):
+def test_statements_that_do_more_than_read_are_refused(file, sql):
     before = sha256(file.read_bytes()).hexdigest()
     kind, _ = refused(file, sql.replace("FOLDER", str(file.parent)))
     assert kind == ("sql_error" if "readfile" in sql else "forbidden_sql")
@@ -79,7 +79,7 @@ def test_whatever_does_more_than_read_is_refused(file, sql):
 
 
 @pytest.mark.parametrize(
-    ("sql", "told"),
+    ("sql", "message"),
     [
         ("select nosuch from beds", "no such column: nosuch"),
         ("select from beds", "syntax error"),
@@ -93,13 +93,13 @@ def test_whatever_does_more_than_read_is_refused(file, sql):
         ("select replace(hex(zeroblob(400000)), 'no', hex(zeroblob(499999)))", None),
     ],
 )
-def test_the_engine_and_the_limits_are_heard(file, sql, told):
+def test_engine_errors_and_limits_are_reported(file, sql, message):
     started = perf_counter()
-    if told is None:
+    if message is None:
         assert len(run_sql(file, sql, CLOCK)) == 1
     else:
         _, text = refused(file, sql)
-        assert told in text
+        assert message in text
     assert perf_counter() - started < 5
 
 
@@ -115,16 +115,16 @@ def test_time_is_limited(file):
 
 
 @pytest.mark.parametrize("sql", ["select current_time", "select date('now')"])
-def test_without_a_clock_there_is_no_present(file, sql):
+def test_without_a_clock_there_is_no_current_time(file, sql):
     assert refused(file, sql, None)[0] == "forbidden_sql"
 
 
-def test_a_lost_file_is_no_error_of_the_statement(tmp_path):
+def test_a_missing_file_is_not_an_error_of_the_statement(tmp_path):
     with pytest.raises(UnreadableDatabase):
         run_sql(tmp_path / "none.db", "select 1", CLOCK)
 
 
-def test_quoted_columns_are_told_from_text(tmp_path):
+def test_quoted_columns_are_distinguished_from_text(tmp_path):
     with closing(sqlite3.connect(tmp_path / "odd.db")) as made:
         made.execute('CREATE TABLE t ("current_time" INTEGER, [a %y] TEXT)')
         made.execute("INSERT INTO t VALUES (1, 'x')")

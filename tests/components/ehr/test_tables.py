@@ -33,7 +33,7 @@ def test_files_are_mapped_and_not_read(tmp_path):
     assert len(addresses) == 1
 
 
-def test_what_code_does_to_a_table_reaches_no_other():
+def test_changes_that_code_makes_to_a_table_affect_no_other():
     tables = ward()
     one = tables.load("beds")
     one["NEW"] = 1
@@ -67,7 +67,7 @@ def test_only_a_table_is_a_table(given):
         (pd.to_datetime(["2105-01-01"]), pa.string(), ["2105-01-01 00:00:00"]),
     ],
 )
-def test_what_code_adds_is_a_number_or_a_text(cells, kind, values):
+def test_values_added_by_code_become_numbers_or_texts(cells, kind, values):
     found = column(pd.DataFrame({"X": cells}), "X", "X=1")
     assert found.type == kind and found.to_pylist() == values
 
@@ -77,7 +77,7 @@ def test_nan_that_arrow_worked_out_is_missing():
     assert column(frame, "X", "X").to_pylist() == [None, 2.0]
 
 
-def test_a_column_must_be_there_and_be_one():
+def test_a_column_must_exist_and_be_unique():
     beds = ward().load("beds")
     with pytest.raises(
         EhrError, match=r"`room` .in `room=7`.; the columns are ID, ROOM, NOTE, WEIGHT, SINCE"

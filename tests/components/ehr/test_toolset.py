@@ -25,14 +25,14 @@ async def test_a_sample_opens_the_tools_over_its_database():
     offer.state.close()
 
 
-async def test_the_control_tells_what_the_database_holds():
+async def test_the_control_describes_the_contents_of_the_database():
     (control,) = toolset(groups=False).open(sample()).controls.values()
     observation = await control(None)
     assert observation.text == observation.data["overview"] and "admissions: ROW_ID" in observation.data["columns"]
     assert observation.data["clock"] == "2105-12-31 23:59:00" and observation.data["groups"] is False
 
 
-def test_what_may_be_abstained_from_may_be_refused():
+def test_questions_that_may_be_abstained_from_may_be_refused():
     assert toolset().open(sample(may_abstain=True)).refusal_fields == {"reason": ()}
 
 
@@ -78,7 +78,7 @@ def test_functions_of_code_cannot_be_made_to_fail():
         check_fit(parts, sample(), 0, ["ehr"], acts=True)
 
 
-def test_what_lives_as_long_as_the_question_is_said():
+def test_the_lifetime_of_variables_is_stated():
     assert toolset().traits.notes == () and "as long as the question" in toolset(state="episode").traits.notes[0]
 
 

@@ -33,12 +33,12 @@ def test_a_value(argument, value):
 
 
 @each_row("argument, value", [("ID", ""), ("ID, list", []), ("WEIGHT, sum", 0), ("NOTE, count", 0)])
-def test_no_rows_are_no_values(argument, value):
+def test_an_empty_result_gives_no_values(argument, value):
     assert get_value(ward().load("empty"), argument) == value
 
 
 @each_row(
-    "table, argument, kind, told",
+    "table, argument, kind, message",
     [
         ("beds", "room", "unknown_column", "the columns are ID, ROOM"),
         ("beds", "", "unknown_column", "the columns are"),
@@ -50,10 +50,10 @@ def test_no_rows_are_no_values(argument, value):
         ("empty", "ID, max", "no_rows", "`ID, max` needs a value"),
     ],
 )
-def test_what_cannot_be_answered_says_why(table, argument, kind, told):
+def test_an_unanswerable_request_is_reported_with_its_reason(table, argument, kind, message):
     with pytest.raises(EhrError) as caught:
         get_value(ward().load(table), argument)
-    assert caught.value.kind == kind and told in str(caught.value)
+    assert caught.value.kind == kind and message in str(caught.value)
 
 
 def test_missing_values_alone_have_no_mean():
@@ -68,6 +68,6 @@ def test_sums_do_not_depend_on_the_order():
     assert get_value(pd.DataFrame({"X": [2**62, 2**62, 2**62]}), "X, sum") == 3 * 2**62
 
 
-def test_a_value_of_no_table_is_refused():
+def test_a_value_without_a_table_is_refused():
     with pytest.raises(EhrError, match="GetValue takes a table"):
         get_value("beds", "ROOM")

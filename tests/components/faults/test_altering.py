@@ -23,14 +23,14 @@ def test_values_change_in_memory_and_in_what_is_said():
     assert state.values["$Anatomy$"] == "Limb" and state.wrong == {"$Anatomy$": "Limb"}
 
 
-def test_what_is_wrong_of_what_is_shown_may_be_told_apart():
+def test_the_recorded_and_the_displayed_value_can_be_distinguished():
     found = change_values(
         "x", SEEN, memory(), lambda name, value: f"{value} or Limb", {"$Anatomy$": "Limb", "$OrganMask$": ""}
     )
     assert found.data["faults"][0]["changes"]["$Anatomy$"] == ["Chest", "Limb"]
 
 
-def test_where_nothing_changes_nothing_is_marked():
+def test_an_unchanged_result_is_not_marked():
     state = memory()
     assert change_values("noisy", SEEN, state, lambda *_: None) is SEEN and state.wrong == {}
 

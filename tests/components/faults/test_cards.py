@@ -21,7 +21,7 @@ def test_the_rate_is_that_of_tools():
     assert 15 < len(found.facts["faults"][0]["cards"]) < 45
 
 
-async def test_it_cannot_be_called_but_by_an_agent():
+async def test_it_can_be_called_only_by_an_agent():
     tool = Recarded(Says(), Says("z").spec, "renamed")
     with pytest.raises(TypeError, match="z wraps a tool and can be called by an agent only"):
         await tool(None)

@@ -36,7 +36,7 @@ TOOLS = ["Calculator", "TOOL3", "Plan"]
         "<Call>\n<Purpose>The values of TOOL1 and TOOL2 contradict each other.</Purpose>\n<Tool>TOOL1</Tool>\n</Call>",
     ],
 )
-def test_it_says_that_something_is_wrong_with_a_tool(text):
+def test_a_text_reports_a_tool_fault(text):
     assert says_wrong([text], TOOLS)
 
 
@@ -77,7 +77,7 @@ def test_it_says_that_something_is_wrong_with_a_tool(text):
         "",
     ],
 )
-def test_it_says_nothing_of_the_kind(text):
+def test_a_text_does_not_report_a_tool_fault(text):
     assert says_wrong([text], TOOLS) == ""
 
 
@@ -85,13 +85,13 @@ def test_a_tools_name_is_a_word_for_it_where_it_is_offered():
     assert says_wrong(["Medrag is unavailable."], ["Medrag"]) and not says_wrong(["Medrag is unavailable."], [])
 
 
-def test_the_sentence_is_told():
+def test_the_matching_sentence_is_returned():
     said = says_wrong(["All is well.", "I go on. The tool failed twice. So what."], TOOLS)
     assert said == "The tool failed twice."
 
 
 @pytest.mark.parametrize("said", ["[Note] I go on.\nThe tool failed.", '{\n "a": {\n  "b": 1\n }\n}\nThe tool failed.'])
-def test_what_is_said_below_brackets_is_heard(said):
+def test_text_after_brackets_is_considered(said):
     assert says_wrong([said], TOOLS) == "The tool failed."
     assert says_wrong(['{\n "error": [\n  "the tool failed"\n ]\n}'], TOOLS) == ""
 

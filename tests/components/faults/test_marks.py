@@ -30,7 +30,7 @@ def test_marks_are_added_and_read():
     assert with_mark({"a": 1}, "denied", {}) == {"a": 1, "faults": [{"kind": "denied"}]}
 
 
-def test_marks_are_told_to_readers():
+def test_marks_are_passed_to_readers():
     found = marked(marked(Observation("x"), "slow", seconds=2), "noisy", changes={"$A$": ["29", "31"]}, amount=0.1)
     assert fault_lines(Observed(CALL, found)) == ["slow, seconds 2", "noisy, $A$: shown 31, right is 29, amount 0.1"]
     assert fault_lines(Observed(CALL, Observation("x"))) == []

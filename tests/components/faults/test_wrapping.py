@@ -32,7 +32,7 @@ def offer(condition, toolset=None, sample=SAMPLE):
     return condition.offer((toolset or Tools()).open(sample), sample, Random(1))
 
 
-def test_tools_without_the_fault_are_the_very_same():
+def test_tools_without_the_fault_are_the_same_objects():
     tools = Tools()
     found = offer(Noisy(1.0, ["other"]), tools)
     assert found.tools["echo"] is tools.tools[0]
@@ -46,7 +46,7 @@ def test_radiology_tools_are_named_by_their_category():
     assert [name for name, tool in found.tools.items() if isinstance(tool, Faulty)] == ["TOOL1"]
 
 
-def test_an_agents_own_words_cannot_fail():
+def test_an_agents_own_messages_cannot_fail():
     tools = Tools((*INNER, Says()))
     found = offer(Denied(1.0), tools)
     assert [name for name, tool in found.tools.items() if isinstance(tool, Faulty)] == ["echo"]
@@ -67,14 +67,14 @@ def test_a_tool_that_this_sample_is_not_offered_is_known_all_the_same():
 
 def test_a_tool_is_named_as_the_toolset_names_it_whatever_came_first():
     renamed = Both(Renamed(1.0), Denied(1.0, ["echo"]))
-    struck = {innermost(tool).spec.name: isinstance(tool, Faulty) for tool in offer(renamed).tools.values()}
-    assert struck == {"echo": True, "other": False}
+    affected = {innermost(tool).spec.name: isinstance(tool, Faulty) for tool in offer(renamed).tools.values()}
+    assert affected == {"echo": True, "other": False}
     given = Offer({"echo": Says()}, facts={"toolset": ["echo", "camera"], "withheld": ["camera"]})
     with pytest.raises(ConfigError, match=r"there is no tool 'camera'; there are echo$"):
         Denied(1.0, ["camera"]).offer(given, SAMPLE, Random(1))
 
 
-def test_where_tools_are_numbered_anew_for_each_sample_categories_name_them_and_all_are_known():
+def test_categories_name_tools_that_are_renumbered_for_each_sample():
     for first in (RedundantRegular(PAPER), InsufficientConfig1(PAPER)):
         with pytest.raises(
             ConfigError, match=r"there is no tool 'TOOL1'; there are Anatomy Classifier, .* Recommender$"
@@ -82,25 +82,25 @@ def test_where_tools_are_numbered_anew_for_each_sample_categories_name_them_and_
             offer(Both(first, Denied(1.0, ["TOOL1"])), Radiology(PAPER), STUDY)
         for category in CATEGORIES:
             found = offer(Both(first, Denied(1.0, [category])), Radiology(PAPER), STUDY)
-            struck = {tool.spec.facts["category"] for tool in found.tools.values() if isinstance(tool, Faulty)}
-            assert struck <= {category}
+            affected = {tool.spec.facts["category"] for tool in found.tools.values() if isinstance(tool, Faulty)}
+            assert affected <= {category}
 
 
 CALLS = [f"echo {n}" for n in range(12)]
 
 
-async def test_the_same_seed_strikes_the_same_calls_and_another_seed_others():
-    struck = [kinds(await seen(Denied(0.5), *CALLS, seed=seed)) for seed in (1, 1, 2)]
-    assert struck[0] == struck[1] != struck[2]
+async def test_the_same_seed_hits_the_same_calls_and_another_seed_others():
+    affected = [kinds(await seen(Denied(0.5), *CALLS, seed=seed)) for seed in (1, 1, 2)]
+    assert affected[0] == affected[1] != affected[2]
 
 
-async def test_what_other_tools_do_changes_no_fault():
+async def test_calls_of_other_tools_do_not_change_a_fault():
     alone = kinds(await seen(Denied(0.5), *CALLS))
     mixed = await seen(Denied(0.5), *(one for call in CALLS for one in ("other 1", call, "other 2")))
     assert [kinds([one])[0] for one in mixed if one.call.name == "echo"] == alone
 
 
-async def test_calls_of_one_step_are_struck_as_if_they_came_one_by_one():
+async def test_calls_of_one_step_get_the_same_faults_as_sequential_calls():
     alone = kinds(await seen(Denied(0.5), *CALLS[:6]))
     step = "call " + "; ".join(f'echo {{"text": "{n}"}}' for n in range(6))
     for effect in ("pure", "episode"):
@@ -119,7 +119,7 @@ class Uneven(Says):
 
 
 @slow
-async def test_episodes_at_once_are_struck_as_one_after_the_other():
+async def test_concurrent_episodes_get_the_same_faults_as_sequential_ones():
     tools = Tools((Uneven(), Says("other")))
     alone = [kinds(await seen(Denied(0.5), *CALLS, seed=n, toolset=tools)) for n in range(4)]
     at_once = await asyncio.gather(*(seen(Denied(0.5), *CALLS, seed=n, toolset=tools) for n in range(4)))
@@ -135,11 +135,11 @@ async def test_the_journal_holds_what_the_tool_itself_said_under_its_own_key(con
         calls = [f'call {name} {{"text": "{n}"}}' for n in (70, 80, 70)]
         await episode(one, [*calls, "done"], toolset=tools, journal=books[-1])
     assert books[0].tools.keys() == books[1].tools.keys() and len(books[0].tools) == 3
-    told = [[orjson.loads(payload)["text"] for payload in book.tools.values()] for book in books]
-    assert told[0] == told[1] == ["70", "80", "70"]
+    texts = [[orjson.loads(payload)["text"] for payload in book.tools.values()] for book in books]
+    assert texts[0] == texts[1] == ["70", "80", "70"]
 
 
-async def test_a_call_that_a_fault_answers_is_not_journalled():
+async def test_a_call_answered_by_a_fault_is_not_journalled():
     book = Book()
     await seen(Denied(1.0), "echo 1", toolset=Tools((Says(effect="external"),)), journal=book)
     assert not book.tools
@@ -166,7 +166,7 @@ class Tries:
 
 @dataclass(frozen=True)
 class Places:
-    """A tool that tells where its call stands."""
+    """A tool that reports the position of its call."""
 
     name: str = "place"
     effect: str = "pure"
@@ -190,8 +190,8 @@ async def test_a_call_knows_how_many_its_line_made_before():
     step = 'call place {"text": "b"}; place {"text": "c"}'
     replies = ['call place {"text": "a"}', step, 'call again {"text": "d"}', 'call place {"text": "e"}', "done"]
     trajectory = await episode(INTACT, replies, toolset=TwoPlaces())
-    told = [one.observation.text for step in trajectory.steps for one in step.observed]
-    assert told == ["a:main:0:0:place", "b:main:1:1:place", "c:main:2:1:place", "d:main:0:0:again", "e:main:3:3:place"]
+    texts = [one.observation.text for step in trajectory.steps for one in step.observed]
+    assert texts == ["a:main:0:0:place", "b:main:1:1:place", "c:main:2:1:place", "d:main:0:0:again", "e:main:3:3:place"]
 
 
 async def test_a_tool_that_wraps_cannot_be_called_but_by_an_agent():
@@ -205,7 +205,7 @@ def test_a_rate_is_a_share():
             construct({"_target_": "components.conditions.failing.Denied", "rate": rate}, "condition")
 
 
-async def test_a_rate_of_nothing_strikes_nothing_and_one_of_all_every_call():
+async def test_a_rate_of_zero_hits_no_call_and_a_rate_of_one_every_call():
     assert not any(one.error for one in await seen(Denied(0.0), *["echo 1"] * 5))
     assert all(one.error for one in await seen(Denied(1.0), *["echo 1"] * 5))
 

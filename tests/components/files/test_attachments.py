@@ -113,11 +113,11 @@ def test_samples_share_an_image_until_the_file_changes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("raw", "told"),
+    ("raw", "message"),
     [("", "must have 1 to"), ("no image", "not an image that can be shown"), ("BM broken", "cannot be read")],
 )
-def test_what_is_no_image_is_refused(tmp_path, raw, told):
-    with pytest.raises(ConfigError, match=told):
+def test_a_file_that_is_not_an_image_is_refused(tmp_path, raw, message):
+    with pytest.raises(ConfigError, match=message):
         read_image(write(tmp_path / "a.png", raw))
 
 

@@ -319,13 +319,13 @@ WRONG = {  # data set: where the complaint points to, how a wrong row gets there
 
 @pytest.mark.parametrize(
     ("name", "given", "complaint"),
-    [pytest.param(name, given, told, id=f"{name}: {told[:40]}") for name, (_, _, rows) in WRONG.items() for given, told in rows],
+    [pytest.param(name, given, message, id=f"{name}: {message[:40]}") for name, (_, _, rows) in WRONG.items() for given, message in rows],
 )  # fmt: skip
 def test_a_wrong_row_is_refused_with_its_place_and_key(tmp_path, name, given, complaint):
     place, make, _ = WRONG[name]
     dataset = make(tmp_path, **given)
-    told = refused(dataset, dataset.split)
-    assert place in told and complaint in told.partition(place)[2]
+    message = refused(dataset, dataset.split)
+    assert place in message and complaint in message.partition(place)[2]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from components.core.errors import ConfigError
 from components.files.folders import MadeFolder, content_key, keep_documents, keep_json
 
 
-def test_a_folder_is_gone_on_with_by_the_same_settings_only(tmp_path):
+def test_a_run_folder_is_resumed_only_with_the_same_settings(tmp_path):
     home = MadeFolder(tmp_path / "made")
     with home.held():
         assert home.notes("a", "stage.name") == {}
@@ -27,7 +27,7 @@ def test_a_second_process_is_refused_while_the_first_works(tmp_path):
     assert (tmp_path / "deep" / "file.txt").read_text() == "x" and not list(tmp_path.rglob("*.tmp"))
 
 
-def test_what_is_somebody_else_s_is_left_alone(tmp_path):
+def test_files_of_another_program_are_left_unchanged(tmp_path):
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(ConfigError, match=r"holds thesis\.tex and no manifest\.json"):
         MadeFolder(tmp_path).notes("a", "stage.name")
@@ -36,7 +36,7 @@ def test_what_is_somebody_else_s_is_left_alone(tmp_path):
         MadeFolder(tmp_path).notes("a", "stage.name")
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path):
+def test_an_unwritable_folder_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="cannot write"), MadeFolder(tmp_path / "file" / "below").held():
         pass
@@ -75,5 +75,5 @@ def test_a_value_is_made_once_per_key(tmp_path):
     assert sorted(file.name for file in (tmp_path / "c").iterdir()) == ["a.json", "b.json"], "nothing else is left"
 
 
-def test_key_tells_texts_and_their_borders_apart():
+def test_key_distinguishes_texts_and_their_boundaries():
     assert len({content_key("ab", "c"), content_key("a", "bc"), content_key("abc"), content_key("ab", "c", "")}) == 4

@@ -62,7 +62,7 @@ def test_entries_of_groups_know_their_lines(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", ""])
-def test_file_that_is_no_object_is_refused(tmp_path, text):
+def test_a_file_that_is_not_an_object_is_refused(tmp_path, text):
     with pytest.raises(ConfigError, match=r"data\.json: (not JSON|must be a JSON object)"):
         json_mapping(written(tmp_path, text))
 
@@ -91,7 +91,7 @@ def test_json_array_gives_rows_that_know_their_place(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "key", "told"),
+    ("text", "key", "message"),
     [
         ('[{"a": 1', None, "not JSON, perhaps cut off"),
         ('{"a": 1}', None, "must be a JSON array, found {'a': 1}"),
@@ -100,10 +100,10 @@ def test_json_array_gives_rows_that_know_their_place(tmp_path):
         ('{"data": 3}', "data", "data: must be a JSON array, found 3"),
     ],
 )
-def test_json_of_another_form_is_refused(tmp_path, text, key, told):
+def test_json_of_another_form_is_refused(tmp_path, text, key, message):
     with pytest.raises(ConfigError) as caught:
         list(json_records(write(tmp_path / "a.json", text), key))
-    assert str(tmp_path / "a.json") in str(caught.value) and told in str(caught.value)
+    assert str(tmp_path / "a.json") in str(caught.value) and message in str(caught.value)
 
 
 def test_csv_rows_name_the_line_where_they_begin(tmp_path):
@@ -123,16 +123,16 @@ def test_csv_without_header_takes_the_given_columns_and_long_cells(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("raw", "told"),
+    ("raw", "message"),
     [
         (b"a,b\n1,2\n3\n", "a.csv:3: must have 2 cells, found 1"),
         (b'a,b\n1,"2\n', "not CSV, perhaps cut off"),
         (b"a,b\n1,\xff\n", "not UTF-8"),
     ],
 )
-def test_csv_of_another_form_is_refused(tmp_path, raw, told):
+def test_csv_of_another_form_is_refused(tmp_path, raw, message):
     (tmp_path / "a.csv").write_bytes(raw)
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=message):
         list(csv_records(tmp_path / "a.csv"))
 
 

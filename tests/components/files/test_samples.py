@@ -34,7 +34,7 @@ def test_options_come_in_the_order_of_their_letters():
 
 
 @each_row(
-    "options, told",
+    "options, message",
     [
         ({"A": "one"}, "options: must be 2 to 3 options, found 1"),
         (dict.fromkeys("ABCD", "x"), "options: must be 2 to 3 options, found 4"),
@@ -45,10 +45,10 @@ def test_options_come_in_the_order_of_their_letters():
         (["one", "two"], "options: must be an object of texts"),
     ],
 )
-def test_wrong_options_are_refused_with_their_place(options, told):
+def test_wrong_options_are_refused_with_their_place(options, message):
     with pytest.raises(ConfigError) as caught:
         row_options(row(options=options), most=3)
-    assert str(caught.value).startswith(f"data.jsonl:3: {told}")
+    assert str(caught.value).startswith(f"data.jsonl:3: {message}")
 
 
 def test_an_exact_number_of_options_is_said_as_one():

@@ -45,7 +45,7 @@ def test_thought_and_action_are_read_and_the_rest_is_ignored():
         "Calculator",
     ],
 )
-def test_reply_without_a_readable_action_is_told_the_form(text):
+def test_a_reply_without_a_readable_action_is_answered_with_the_expected_form(text):
     with pytest.raises(ActionError, match="Action: Name") as caught:
         parse(text)
     assert caught.value.label == "unparsable_reply"
@@ -68,7 +68,7 @@ def test_finish_gives_the_answer_as_text(value, answer):
 
 
 @each_row("params", ["{}", '{"answer": "B"}', '{"response": "B", "sure": true}'])
-def test_finish_with_wrong_parameters_is_told_and_is_no_answer(params):
+def test_finish_with_wrong_parameters_is_reported_and_is_not_an_answer(params):
     with pytest.raises(ActionError, match="response") as caught:
         parse(f"Finish[{params}]")
     assert caught.value.label == "bad_arguments"
@@ -81,7 +81,7 @@ def test_refusal_holds_the_five_fields():
     assert action.purpose == "No segmentor."
 
 
-def test_refusal_without_a_field_is_told_which():
+def test_refusal_without_a_field_is_reported_with_the_field():
     with pytest.raises(ActionError, match="'category' is missing"):
         parse('Refuse[{"purpose": "No segmentor."}]', REFUSABLE)
 
@@ -96,18 +96,18 @@ def test_radiology_call_keeps_purpose_and_variables():
     assert action.calls[0].parsed["input"] == ["$Image$", "$Anatomy$"]
 
 
-def test_unspeakable_parameters_are_told_and_do_not_break_the_run():
+def test_unserialisable_parameters_are_reported_and_do_not_stop_the_run():
     for text in ('X[{"a": "\\ud800"}]', "X[{" + '"a":{' * 5000, "X[{" + "'a': " * 5000):
         with pytest.raises(ActionError):
             parse(text)
 
 
 def test_instructions_name_tools_closing_and_refusal_only_where_it_is_open():
-    told = BracketJson().instructions(OPEN)
-    assert '"name":"Calculator"' in told and "Finish[" in told and "Refuse" not in told
-    told = BracketJson().instructions(REFUSABLE)
-    assert all(value in told for values in REFUSAL_FIELDS.values() for value in values)
-    example = next(line for line in told.splitlines() if line.startswith("Action: Refuse"))
+    text = BracketJson().instructions(OPEN)
+    assert '"name":"Calculator"' in text and "Finish[" in text and "Refuse" not in text
+    text = BracketJson().instructions(REFUSABLE)
+    assert all(value in text for values in REFUSAL_FIELDS.values() for value in values)
+    example = next(line for line in text.splitlines() if line.startswith("Action: Refuse"))
     assert list(parse(example, REFUSABLE).refusal.grounds) == list(REFUSAL_FIELDS)
 
 

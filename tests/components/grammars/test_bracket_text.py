@@ -31,13 +31,13 @@ def test_finish_gives_the_text_between_its_brackets():
 
 
 @each_row("text", ["", "The answer is 5.", "Thought: echo[a]", "Action: echo(a)"])
-def test_a_reply_without_an_action_is_told_the_form(text):
+def test_a_reply_without_an_action_is_answered_with_the_expected_form(text):
     with pytest.raises(ActionError, match=r"Name\[argument\]") as caught:
         parse(text)
     assert caught.value.label == "unparsable_reply"
 
 
-def test_an_open_bracket_is_told():
+def test_an_unclosed_bracket_is_reported():
     with pytest.raises(ActionError, match="'echo' is not closed on its line"):
         parse("Action: echo[select 1\nfrom a]")
 
@@ -61,8 +61,8 @@ def test_a_refusal_with_several_grounds_names_each():
 
 
 def test_instructions_name_tools_the_end_and_the_refusal_only_where_it_is_open():
-    told = BracketText().instructions(OPEN)
-    assert "echo[query]: repeats" in told and "Finish[answer]" in told and "Refuse" not in told
+    text = BracketText().instructions(OPEN)
+    assert "echo[query]: repeats" in text and "Finish[answer]" in text and "Refuse" not in text
     assert "Refuse[" in BracketText().instructions(REFUSABLE)
     assert "echo" not in BracketText().instructions(Offer({})) and BracketText().specs(OPEN) == ()
 

@@ -105,7 +105,7 @@ def test_results_answer_the_call_or_the_reply():
     assert grammar.render(ToolCall("c1", "python", "{}"), Observation("4")) == Message("tool", "4", tool_call_id="c1")
 
 
-def test_the_channel_is_asked_for_and_the_state_is_told():
+def test_the_channel_is_requested_and_the_state_is_described():
     fence, function = CodeBlock(), CodeBlock("function", "episode")
     assert fence.specs(OFFER) == () and [spec.name for spec in function.specs(OFFER)] == ["python"]
     assert "```python" in fence.instructions(

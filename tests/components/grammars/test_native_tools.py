@@ -46,27 +46,27 @@ def test_message_without_calls_is_the_answer():
     assert NativeTools().parse(reply(text="Answer: B"), OPEN).answer == "Answer: B"
 
 
-def test_empty_message_is_told_and_is_no_answer():
+def test_an_empty_message_is_reported_and_is_not_an_answer():
     with pytest.raises(ActionError) as caught:
         NativeTools().parse(reply(text=" \n"), OPEN)
     assert (caught.value.label, caught.value.call_id) == ("empty_reply", None)
 
 
 @each_row("arguments", ['{"site": ', '["arm"]', "arm", '"\ud800"'])
-def test_malformed_arguments_are_told_with_the_id_of_the_call(arguments):
+def test_malformed_arguments_are_reported_with_the_id_of_the_call(arguments):
     with pytest.raises(ActionError, match=r"measure are not a JSON object.*none of the 2") as caught:
         NativeTools().parse(reply(("a", "measure", "{}"), ("b", "measure", arguments)), OPEN)
     assert caught.value.call_id == "b"
 
 
-def test_refusal_ends_whatever_stands_beside_it():
+def test_a_refusal_ends_the_episode_whatever_else_the_reply_contains():
     message = reply(("a", "measure", "{}"), ("b", "refuse", GROUNDS))
     action = NativeTools().parse(message, REFUSABLE)
     assert action.refusal.grounds["anatomy"] == "Chest"
     assert action.calls == ()
 
 
-def test_refusal_without_a_field_is_told_which():
+def test_refusal_without_a_field_is_reported_with_the_field():
     with pytest.raises(ActionError, match="'ability' is missing") as caught:
         NativeTools().parse(reply(("b", "refuse", GROUNDS.replace("ability", "able"))), REFUSABLE)
     assert caught.value.call_id == "b"

@@ -37,7 +37,7 @@ def test_first_complete_element_counts_and_text_around_it_is_ignored():
     assert (action.last, action.purpose) == (True, "do it")
 
 
-def test_call_goes_on_and_end_call_is_the_last():
+def test_call_continues_and_end_call_is_the_last():
     assert not parse(element("Call")).last
     assert parse(element("EndCall")).last
 
@@ -53,7 +53,7 @@ def test_input_that_is_a_json_object_gives_named_arguments():
 
 
 @each_row(
-    "text, told",
+    "text, message",
     [
         ("I would call TOOL1.", "no complete <Call> or <EndCall>"),
         (element().replace("Call>", "call>"), "no complete"),
@@ -63,8 +63,8 @@ def test_input_that_is_a_json_object_gives_named_arguments():
         (NO_CALL, "no complete <Call> or <EndCall>"),
     ],
 )
-def test_reply_that_breaks_the_grammar_is_told_why(text, told):
-    with pytest.raises(ActionError, match=told) as caught:
+def test_a_reply_that_breaks_the_grammar_is_reported_with_the_reason(text, message):
+    with pytest.raises(ActionError, match=message) as caught:
         parse(text)
     assert caught.value.label == "unparsable_reply"
 
@@ -78,8 +78,8 @@ def test_refusal_is_read_where_the_task_may_be_refused():
 
 
 def test_instructions_hold_the_cards_and_the_refusal_only_where_it_is_open():
-    told = XmlCall().instructions(OPEN)
-    assert orjson.dumps(Tool.spec.card).decode() in told.splitlines() and "NoCall" not in told
+    text = XmlCall().instructions(OPEN)
+    assert orjson.dumps(Tool.spec.card).decode() in text.splitlines() and "NoCall" not in text
     assert "<NoCall>" in XmlCall().instructions(REFUSABLE)
     assert XmlCall().specs(REFUSABLE) == ()
 

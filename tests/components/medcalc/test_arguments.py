@@ -36,7 +36,7 @@ def test_quantities_are_read_in_their_unit(name, value, expected):
 
 
 @each_row(
-    "name, value, said",
+    "name, value, message",
     [
         ("creatinine", "high", r"creatinine must be a number in mg/dL, found 'high'"),
         ("creatinine", True, "must be a number in mg/dL"),
@@ -51,8 +51,8 @@ def test_quantities_are_read_in_their_unit(name, value, expected):
         ("date", "soon", "is not a date"),
     ],
 )
-def test_wrong_arguments_say_what_is_right(name, value, said):
-    with pytest.raises(ToolError, match=said) as caught:
+def test_wrong_arguments_say_what_is_right(name, value, message):
+    with pytest.raises(ToolError, match=message) as caught:
         read_argument(name, kind(name), value)
     assert caught.value.label == "invalid_expression"
 

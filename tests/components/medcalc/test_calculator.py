@@ -27,15 +27,15 @@ def test_arguments_are_read_before_the_formula():
 
 
 @each_row(
-    "given, named, said",
+    "given, named, message",
     [
         ((80,), {}, "takes its arguments by name"),
         ((), {"height": 100}, "needs weight"),
         ((), {"weight": 80, "mass": 3}, "has no argument 'mass'"),
     ],
 )
-def test_a_wrong_call_is_answered_with_the_card(given, named, said):
-    with pytest.raises(ToolError, match=said) as caught:
+def test_a_wrong_call_is_answered_with_the_card(given, named, message):
+    with pytest.raises(ToolError, match=message) as caught:
         CALCULATOR(*given, **named)
     assert CALCULATOR.card in str(caught.value) and caught.value.label == "invalid_expression"
 

@@ -9,7 +9,7 @@ CALCULATOR, PLAIN = Calculator(), Calculator(clinical=False)
 
 
 @each_row(
-    "expression, told, value",
+    "expression, output_text, value",
     [
         ("(140 - 60) * 70 / (72 * 1.2)", "64.8148148148", 64.81481481481481),
         ("2 ^ 10", "1024", 1024),
@@ -23,9 +23,9 @@ CALCULATOR, PLAIN = Calculator(), Calculator(clinical=False)
         ("gestational_age(last_period='01/01/2023', current_date='02/01/2023')", "(4 weeks, 3 days)", "(4 weeks, 3 days)"),
     ],
 )  # fmt: skip
-async def test_an_expression_is_evaluated(expression, told, value):
+async def test_an_expression_is_evaluated(expression, output_text, value):
     seen = await CALCULATOR(None, expression=expression)
-    assert seen.text == told and seen.data["value"] == pytest.approx(value)
+    assert seen.text == output_text and seen.data["value"] == pytest.approx(value)
 
 
 async def test_calculators_are_listed_and_searched():
@@ -36,7 +36,7 @@ async def test_calculators_are_listed_and_searched():
 
 
 @each_row(
-    "expression, said",
+    "expression, message",
     [
         ("9**9**9", "too large"),
         ("__import__('os').listdir()", "not allowed|no function"),
@@ -46,8 +46,8 @@ async def test_calculators_are_listed_and_searched():
         ("1 +", "cannot be read"),
     ],
 )
-async def test_what_is_wrong_is_told_as_an_error(expression, said):
-    with pytest.raises(ToolError, match=said) as caught:
+async def test_errors_in_an_expression_are_reported(expression, message):
+    with pytest.raises(ToolError, match=message) as caught:
         await CALCULATOR(None, expression=expression)
     assert caught.value.label == "invalid_expression"
 
@@ -60,7 +60,7 @@ async def test_without_clinical_calculators_it_is_arithmetic_only():
 
 
 @each_row("expression", ["", " ", None, 7])
-async def test_what_is_no_text_is_refused(expression):
+async def test_an_expression_that_is_not_a_text_is_refused(expression):
     with pytest.raises(ToolError) as caught:
         await CALCULATOR(None, expression=expression)
     assert caught.value.label == "bad_arguments"

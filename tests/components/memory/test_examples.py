@@ -34,7 +34,7 @@ def test_all_are_shown_in_their_order_those_of_the_nearest_task_first(tmp_path):
     assert len(shown(memory, own=True)) == 20
 
 
-def test_reasoning_shows_what_has_a_rationale_and_says_for_what_there_is_none(tmp_path):
+def test_reasoning_shows_examples_with_a_rationale_and_reports_those_without(tmp_path):
     folder = written(tmp_path, GOUT, {**HEART, "choices": {"x": "one", "y": "two"}})
     memory = Examples(Collect(), reason=True).open(folder, "made")
     assert shown(memory) == ["gout"]

@@ -101,7 +101,7 @@ def test_without_a_memory_nothing_is_shown():
     assert Learnt(Optimize()).needed and not Learnt(Optimize(), long_term=False, experience=False).needed
 
 
-@pytest.mark.parametrize(("name", "text", "says"), [
+@pytest.mark.parametrize(("name", "text", "message"), [
     ("long_term/example_3.json", "{", "not JSON"),
     ("long_term/example_3.json", "{}", "pairs in act_obs"),
     ("long_term/example_x.json", "{}", "should end in a number"),
@@ -109,9 +109,9 @@ def test_without_a_memory_nothing_is_shown():
     ("tasks.json", '{"medqa": 5}', "for each task, the numbers tried and solved"),
     ("tasks.json", "[]", "for each task, the numbers tried and solved"),
 ])  # fmt: skip
-def test_damaged_files_are_named(folder, name, text, says):
+def test_damaged_files_are_named(folder, name, text, message):
     (folder / name).write_text(text)
-    with pytest.raises(ConfigError, match=says) as caught:
+    with pytest.raises(ConfigError, match=message) as caught:
         opened(folder)
     assert name.rpartition("/")[2] in str(caught.value)
 

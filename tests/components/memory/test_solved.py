@@ -40,7 +40,7 @@ def test_demonstrations_and_what_was_learnt_the_nearest_first(demonstrations, tm
     assert memory.traits.hold is None
 
 
-def test_the_digest_knows_all_that_is_shown(demonstrations, tmp_path):
+def test_the_digest_covers_everything_that_is_shown(demonstrations, tmp_path):
     def digest(**values):
         source = Solved(**{**demonstrations, **values})
         return source.open(folder if source.needed else None, "made").digest
@@ -57,20 +57,20 @@ def test_a_memory_that_grows_says_so_and_learns_nothing_before(demonstrations):
         assert not source.needed and words in note and "one after the other" in note
 
 
-def test_what_grows_or_was_learnt_is_not_for_agents_that_show_the_demonstrations_alone(demonstrations):
+def test_growing_or_learnt_memories_do_not_provide_demonstrations(demonstrations):
     assert Solved(**demonstrations).traits.holds == ("solved", "demonstrations", "tasks")
     for settings in ({"update": "executed"}, {"learn": True}):
         assert Solved(**demonstrations, **settings).traits.holds == ("solved",)
 
 
-def test_where_nothing_was_learnt_that_is_said(demonstrations):
+def test_a_memory_without_learnt_questions_reports_it(demonstrations):
     (note,) = Solved(**demonstrations, learn=True).open(None, "").notes
     assert note.endswith("the project's own demonstrations are shown")
     assert Solved(**demonstrations).open(None, "").notes == ()
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"samples": 40}, "memory.samples=40: no training question is solved first; choose memory=solved_training"),
         ({"path": "x", "update": "gold"}, "memory.path='x': no training question is solved first"),
@@ -81,8 +81,8 @@ def test_where_nothing_was_learnt_that_is_said(demonstrations):
         ),
     ],
 )
-def test_settings_without_use_are_refused_with_what_would_be_right(demonstrations, settings, said):
-    with pytest.raises(ConfigError, match=said):
+def test_settings_without_effect_are_refused_with_a_correction(demonstrations, settings, message):
+    with pytest.raises(ConfigError, match=message):
         Solved(**{**demonstrations, **settings})
 
 
@@ -96,7 +96,7 @@ def test_a_memory_begins_with_as_many_demonstrations_as_are_shown():
         Solved(stage=Solve(), shots=9)
 
 
-def test_what_cannot_be_read_is_refused(demonstrations, tmp_path):
+def test_an_unreadable_memory_is_refused(demonstrations, tmp_path):
     source = Solved(**demonstrations, learn=True)
     with pytest.raises(ConfigError, match=r"holds no solved\.json; memory=solved_training makes it"):
         source.open(tmp_path, "d")

@@ -1,4 +1,4 @@
-"""A local chat-completions server that answers, stalls, breaks and refuses as it is told."""
+"""A local chat-completions server that answers, stalls, breaks and refuses as scripted."""
 
 import asyncio
 import json
@@ -128,7 +128,7 @@ async def serving_chat():
 
 @pytest.fixture
 def serving():
-    """The server as an async context manager, for tests that bring their own loop."""
+    """The server as an async context manager, for tests that use their own event loop."""
     return serving_chat
 
 

@@ -1,4 +1,4 @@
-"""Where a model is served, and a model that can no longer be had."""
+"""Where a model is served, and retired models."""
 
 from datetime import date
 
@@ -63,7 +63,7 @@ def test_litellm_is_never_left_to_guess_where_a_local_server_is():
     assert endpoint("vllm", "litellm").base == "http://127.0.0.1:8000/v1"
 
 
-def test_what_is_shown_holds_no_path():
+def test_the_displayed_endpoint_holds_no_path():
     assert endpoint(api_base="https://host:8443/v1/secret-path").address == "https://host:8443"
     assert endpoint("anthropic").address == "litellm (anthropic)"
     assert endpoint(name="groq/llama").address == "litellm (groq)"
@@ -78,7 +78,7 @@ def refused(retired, today=DAY):
     return str(caught.value)
 
 
-def test_it_can_be_had_until_the_day_before():
+def test_a_retired_model_is_available_until_the_day_before():
     retired = Retired("OpenAI", "openai/gpt-y", "2026-10-23")
     retired.refuse("gpt-x", date(2026, 10, 22))
     said = refused(retired)
@@ -86,16 +86,16 @@ def test_it_can_be_had_until_the_day_before():
     assert "retired=null" in said
 
 
-def test_a_day_that_nobody_knows_is_not_made_up():
+def test_an_unknown_retirement_date_is_not_invented():
     assert "OpenAI no longer serves 'gpt-x'; the nearest choice is" in refused(Retired("OpenAI", "openai"))
 
 
-def test_what_was_never_offered_is_not_looked_for_elsewhere():
+def test_a_model_that_was_never_offered_is_not_searched_elsewhere():
     said = refused(Retired("Google", "gemini", offered=False))
     assert "Google never offered 'gpt-x' to the public" in said and "model.retired" not in said
 
 
-def test_a_day_is_a_day():
+def test_a_retirement_date_must_be_a_date():
     with pytest.raises(ConfigError, match=r"^retired: since must be a day such as 2026-10-23, found 'soon'$"):
         Retired("OpenAI", "openai", "soon")
 

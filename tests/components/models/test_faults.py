@@ -17,19 +17,19 @@ from components.models.replies import (
 from tests.table import each_row
 
 
-def test_only_what_can_pass_is_retryable():
+def test_only_transient_faults_are_retryable():
     kinds = ("rate_limit", "server", "connection", "timeout", "unreadable")
     assert all(Fault(kind, "").retryable for kind in kinds)
     others = ("auth", "bad_request", "context_window", "quota")
     assert not any(Fault(kind, "").retryable for kind in others)
 
 
-def test_a_used_up_quota_does_not_pass():
+def test_an_exhausted_quota_is_not_transient():
     assert kind_of(429, "insufficient_quota") == "quota"
 
 
 @each_row("status, kind", [(401, "auth"), (403, "auth"), (402, "bad_request"), (404, "bad_request")])
-def test_a_refused_account_is_no_overflow_whatever_it_says(status, kind):
+def test_a_refused_account_is_not_an_overflow_whatever_its_message(status, kind):
     assert kind_of(status, "", "Too many tokens issued for this account; log in again") == kind
 
 
@@ -46,12 +46,12 @@ def test_a_complaint_without_json_is_read(raw, kind):
     assert from_status(400, raw, {}).kind == kind
 
 
-def test_a_code_of_thousands_of_digits_is_no_status():
+def test_a_code_of_thousands_of_digits_is_not_a_status():
     fault = from_error_body({"code": "9" * 5000, "message": "maximum context length is 100 tokens"})
     assert fault.kind == "context_window"
 
 
-def test_hostile_complaints_take_no_time():
+def test_hostile_error_messages_are_read_quickly():
     begun = time.perf_counter()
     from_complaint(400, Complaint("sk-" + "A" * 40_000 + "/", "prompt (" * 40_000), {})
     assert time.perf_counter() - begun < 2
@@ -124,5 +124,5 @@ def test_an_explanation_shows_neither_key_nor_request(ask):
 
 
 @pytest.mark.parametrize("code", ["Mrs Quarterman has a swollen knee", "sk-proj-abcDEF0123456789"])
-def test_a_code_that_is_no_label_is_not_shown(code):
+def test_a_code_that_is_not_a_label_is_not_shown(code):
     assert str(from_complaint(400, complaint_in({"error": {"code": code}}), {})) == "HTTP 400"

@@ -58,7 +58,7 @@ async def test_a_call_gets_its_completion(open_gateway, server, ask):
     assert isinstance(gateway, Model)
 
 
-async def test_what_is_sent_is_the_request_alone(open_gateway, server, ask):
+async def test_only_the_request_is_sent(open_gateway, server, ask):
     gateway = open_gateway(temperature=0.7, extra={"top_k": 5})
     await gateway.generate(ask("Hi"))
     assert "temperature" not in server.bodies[0]
@@ -66,7 +66,7 @@ async def test_what_is_sent_is_the_request_alone(open_gateway, server, ask):
 
 
 @pytest.mark.parametrize("transport", ["direct", pytest.param("litellm", marks=slow)])
-async def test_whatever_can_pass_is_retried_and_counted(open_gateway, server, ask, transport):
+async def test_transient_faults_are_retried_and_counted(open_gateway, server, ask, transport):
     gateway = open_gateway(provider="vllm", transport=transport)
     server.will(server.status(429), server.status(500), server.resets(), server.cuts(), server.raw(b"{"))
     assert (await gateway.generate(ask("Hi"))).message.text == "Hello"
@@ -142,7 +142,7 @@ async def test_a_pause_of_a_day_is_not_waited_for(open_gateway, server, ask, sta
     assert (await gateway.generate(ask("Hi"))).message.text == "Hello"
 
 
-async def test_a_pause_is_told_once(open_gateway, server, ask, caplog):
+async def test_a_pause_is_reported_once(open_gateway, server, ask, caplog):
     server.will(*[server.status(429, Retry_After="300")] * 4)
     gateway = open_gateway(max_connections=4)
     calls = asyncio.gather(*(gateway.generate(ask(str(n))) for n in range(4)))
@@ -150,8 +150,10 @@ async def test_a_pause_is_told_once(open_gateway, server, ask, caplog):
         await asyncio.sleep(0.01)
     await asyncio.sleep(0.05)
     calls.cancel()
-    told = [record.getMessage() for record in caplog.records]
-    assert told == [f"test-model at {server.url[:-3]} asks for a pause of 300 seconds (HTTP 429 (some_type)): waiting"]
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages == [
+        f"test-model at {server.url[:-3]} asks for a pause of 300 seconds (HTTP 429 (some_type)): waiting"
+    ]
 
 
 async def test_100_calls_through_a_limit_of_10(open_gateway, server, ask):
@@ -162,7 +164,7 @@ async def test_100_calls_through_a_limit_of_10(open_gateway, server, ask):
     assert (gateway.counters()["peak_in_flight"], gateway.counters()["connections"]) == (10, 10)
 
 
-async def test_429s_bring_the_concurrency_down(open_gateway, server, ask):
+async def test_429_replies_reduce_the_concurrency(open_gateway, server, ask):
     server.latency = 0.01
     server.will(*[server.status(429)] * 20)
     gateway = open_gateway(max_connections=20)
@@ -187,7 +189,7 @@ async def test_cancelling_closes_the_connection_and_frees_the_limiter(open_gatew
 
 
 @slow
-async def test_tokens_per_minute_hold_calls_back(open_gateway, server, ask):
+async def test_tokens_per_minute_delay_calls(open_gateway, server, ask):
     gateway = open_gateway(tokens_per_minute=300)
     gateway._limiter.tokens.seconds = 0.6
     loop = asyncio.get_running_loop()
@@ -213,7 +215,7 @@ def test_it_works_on_uvloop(serving, ask):
     assert uvloop.run(once()) == ("Hello", "timeout")
 
 
-def test_a_missing_key_is_told_at_construction(monkeypatch):
+def test_a_missing_key_is_reported_at_construction(monkeypatch):
     monkeypatch.delenv("TEST_KEY")
     with pytest.raises(ConfigError, match="the environment variable TEST_KEY is not set"):
         Gateway("gpt-4o-mini", provider="openai", api_key_env="TEST_KEY")
@@ -230,7 +232,7 @@ def test_a_key_in_the_configuration_is_refused_and_not_repeated():
 
 
 @each_row(
-    "settings, told",
+    "settings, message",
     [
         ({"name": ""}, "model.name: found ''"),
         ({"transport": "fast"}, "model.transport: found 'fast', did you mean auto? valid: auto, direct, litellm"),
@@ -247,10 +249,10 @@ def test_a_key_in_the_configuration_is_refused_and_not_repeated():
         ({"provider": "anthropic", "transport": "direct"}, "model.transport=direct needs model.api_base"),
     ],
 )
-def test_a_wrong_setting_is_named(settings, told):
+def test_a_wrong_setting_is_named(settings, message):
     with pytest.raises(ConfigError) as caught:
         construct({"_target_": "components.models.gateway.Gateway", "name": "m", **settings}, "model")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_identity_is_the_name_and_not_where_it_is_served():

@@ -1,4 +1,4 @@
-"""Calls at once and per minute, deadlines and retries."""
+"""Limits on concurrent calls and calls per minute, deadlines and retries."""
 
 import asyncio
 
@@ -96,7 +96,7 @@ async def test_good_replies_let_it_recover_step_by_step():
     tickets = [await limiter.acquire() for _ in range(20)]
     for ticket in tickets:
         limiter.throttled(ticket, None)
-    for ticket in tickets:  # of an older window: they tell nothing of the new limit
+    for ticket in tickets:  # of an older window: they say nothing about the new limit
         limiter.succeeded(ticket)
         limiter.release(ticket)
     assert limiter.limit == 50
@@ -110,7 +110,7 @@ async def test_good_replies_let_it_recover_step_by_step():
     assert seen[-1] == 100
 
 
-async def test_a_tenth_of_429s_does_not_wear_the_limit_down():
+async def test_a_tenth_of_429s_does_not_lower_the_limit_permanently():
     limiter = Limiter(50)
     for n in range(2000):
         ticket = await limiter.acquire()
@@ -213,7 +213,7 @@ async def test_calls_of_different_age_end_each_at_its_time():
     assert len(ended) == 6 and all(0.095 < seconds < 1 for seconds in ended)
 
 
-async def test_a_cancellation_from_outside_stays_one():
+async def test_an_external_cancellation_stays_a_cancellation():
     task = asyncio.create_task(wait(Deadlines(5), 5))
     await asyncio.sleep(0.01)
     task.cancel()
@@ -221,7 +221,7 @@ async def test_a_cancellation_from_outside_stays_one():
         await task
 
 
-async def test_nothing_is_left_behind():
+async def test_no_task_or_timer_remains():
     deadlines = Deadlines(5)
     assert await asyncio.gather(*(wait(deadlines, 0.001) for _ in range(50))) == ["done"] * 50
     assert (len(deadlines._until), deadlines._timer) == (0, None)
@@ -235,7 +235,7 @@ def test_it_serves_one_loop_after_another():
 
 
 class Attempts:
-    """Fails as told, then answers."""
+    """Fails as scripted, then answers."""
 
     def __init__(self, *faults):
         self.faults, self.made = list(faults), 0
@@ -251,20 +251,20 @@ def quick(limit=6):
     return Retries(limit, first_seconds=0.001)
 
 
-async def test_what_can_pass_is_tried_again_and_counted():
+async def test_a_transient_fault_is_retried_and_counted():
     retries, attempts = quick(), Attempts(Fault("server", "a"), Fault("rate_limit", "b"), Fault("server", "c"))
     assert await retries.run(attempts) == "done"
     assert (attempts.made, retries.by_kind) == (4, {"server": 2, "rate_limit": 1})
 
 
-async def test_what_cannot_pass_is_not():
+async def test_a_permanent_fault_is_not_retried():
     retries, attempts = quick(), Attempts(Fault("bad_request", "a"))
     with pytest.raises(Fault, match="a"):
         await retries.run(attempts)
     assert (attempts.made, retries.by_kind) == (1, {})
 
 
-async def test_it_ends_after_the_limit_with_the_last_fault():
+async def test_retries_end_after_the_limit_with_the_last_fault():
     retries, attempts = quick(3), Attempts(*(Fault("server", str(n)) for n in range(10)))
     with pytest.raises(Fault, match="3"):
         await retries.run(attempts)
@@ -285,7 +285,7 @@ def test_waits_double_up_to_the_longest_with_full_jitter():
         assert 0 <= min(waits) < longest / 4 and longest * 3 / 4 < max(waits) <= longest
 
 
-def test_rate_limits_without_a_word_wait_longer():
+def test_rate_limits_without_a_retry_header_wait_longer():
     assert max(Retries().delay(0, Fault("rate_limit", "")) for _ in range(300)) > 1.5
 
 

@@ -24,7 +24,7 @@ def read(choices, **response):
     return read_reply(reply_of(SimpleNamespace(choices=choices, **response)), None)
 
 
-def test_what_litellm_moved_is_put_back():
+def test_fields_moved_by_litellm_are_restored():
     function = {"name": "measure", "arguments": '{"site": "liv'}
     found = read([choice("stop", "eos_token", tool_calls=[{"id": "c1", "function": function}], reasoning_content="So.")],
                  usage={"prompt_tokens": 3, "completion_tokens": 2}, model="m")  # fmt: skip

@@ -123,7 +123,7 @@ async def test_retry_after_is_read(pair, server, ask):
 
 
 @pytest.mark.parametrize("answer", ["resets", "cuts", "malformed", "empty choices", "error body"])
-async def test_what_can_pass_is_retryable(pair, server, ask, reply, answer):
+async def test_transient_faults_are_retryable(pair, server, ask, reply, answer):
     answers = {
         "malformed": server.raw(b'{"choices": [{"mess'),
         "empty choices": server.replies(reply(choices=[])),
@@ -151,7 +151,7 @@ async def test_cancelling_a_call_closes_its_connection(pair, server, ask):
     assert server.lost == 1
 
 
-async def test_missing_key_is_told_without_asking_the_provider(pair, ask, monkeypatch):
+async def test_a_missing_key_is_reported_without_asking_the_provider(pair, ask, monkeypatch):
     monkeypatch.delenv("GROQ_API_KEY", raising=False)
     with pytest.raises(Fault, match="GROQ_API_KEY is not set") as caught:
         await LitellmChat("groq/llama-3.3-70b-versatile").call(ask("Hi"))
@@ -229,7 +229,7 @@ async def test_through_litellm(server, ask, model, name):
     ("groq/llama-3.1-8b-instant", "Groq, reply"), ("openai/gpt-4o", "OpenAI, reply"), ("openai/gpt-4o", "OpenAI, tokens per minute"),
     ("anthropic/claude-3-5-haiku-latest", "Anthropic, reply"),
 ])  # fmt: skip
-async def test_what_is_not_one_through_litellm(server, ask, model, name):
+async def test_similar_replies_are_not_an_overflow_through_litellm(server, ask, model, name):
     status, body, found = NOT[name]
     server.will(server.raw(orjson.dumps(body), status))
     assert await kind(LitellmChat(model, server.url, "sk-test-123456"), ask) == found

@@ -146,7 +146,7 @@ async def test_retry_after_is_read(chat, server, ask):
         ("cuts", "unreadable"),
     ],
 )
-async def test_broken_connections_can_pass(chat, server, ask, answer, kind):
+async def test_broken_connections_are_transient(chat, server, ask, answer, kind):
     server.will(getattr(server, answer)())
     fault = await failure(chat, ask("Hi"))
     assert (fault.kind, fault.retryable) == (kind, True)
@@ -167,7 +167,7 @@ async def test_broken_connections_can_pass(chat, server, ask, answer, kind):
         (b'{"error": "boom"}', "server"),
     ],
 )
-async def test_unreadable_replies_can_pass(chat, server, ask, raw, kind):
+async def test_unreadable_replies_are_transient(chat, server, ask, raw, kind):
     server.will(server.raw(raw))
     fault = await failure(chat, ask("Hi"))
     assert (fault.kind, fault.retryable) == (kind, True)
@@ -180,7 +180,7 @@ async def test_nobody_listening_is_a_connection_error(ask):
     assert (fault.kind, str(fault)[:13]) == ("connection", "no connection")
 
 
-async def test_what_is_not_http_is_unreadable(ask):
+async def test_a_reply_that_is_not_http_is_unreadable(ask):
     async def serve(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
@@ -239,7 +239,7 @@ def test_works_on_uvloop_and_on_one_loop_after_another(serving, ask):
     assert [uvloop.run(once(chat)), asyncio.run(once(chat)), uvloop.run(once(chat))] == ["Hello"] * 3
 
 
-async def test_a_reply_that_no_completion_is_is_not_tried_again(chat, server, ask):
+async def test_a_reply_that_is_not_a_completion_is_not_retried(chat, server, ask):
     server.will(server.raw(b" " * ((64 << 20) + 1)))
     fault = await failure(chat, ask("Hi"))
     assert (fault.kind, fault.retryable) == ("too_large", False)

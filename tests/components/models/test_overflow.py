@@ -199,11 +199,11 @@ def kind(status, body):
 
 
 @each_row("name", TOO_LONG)
-def test_a_request_that_is_too_long(name):
+def test_a_too_long_request_is_a_context_overflow(name):
     assert kind(*TOO_LONG[name]) == "context_window"
 
 
 @each_row("name", NOT)
-def test_what_is_not_one(name):
+def test_similar_replies_are_not_a_context_overflow(name):
     status, body, found = NOT[name]
     assert kind(status, body) == found

@@ -61,7 +61,7 @@ def test_price_is_in_dollars_per_million():
 
 
 @each_row("name, provider", [("gpt-future", "openai"), ("free", "ollama"), ("per-second", "openai"), ("own", "")])
-def test_unknown_is_none_and_said_so(name, provider):
+def test_an_unknown_price_is_none_and_reported_as_such(name, provider):
     row = found(name, provider)
     assert row.price is None
     assert row.reason.startswith("price unknown: ") and name in row.reason and "model.price" in row.reason
@@ -101,5 +101,5 @@ def test_the_table_that_litellm_ships_is_read_once_per_model():
 
 
 @pytest.mark.parametrize(("name", "provider"), [("claude-future-9", "anthropic"), ("anything", "ollama")])
-def test_what_litellm_would_silently_price_at_0_is_unknown(name, provider):
+def test_a_model_that_litellm_would_price_at_0_is_unknown(name, provider):
     assert look_up(name, provider).price is None

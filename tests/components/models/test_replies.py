@@ -64,7 +64,7 @@ def test_finish_reasons(reply, written, read):
 
 
 @pytest.mark.parametrize("finish", ["error", "abort"])
-def test_a_reply_that_was_broken_off_is_none(reply, finish):
+def test_a_reply_that_stopped_early_is_refused(reply, finish):
     with pytest.raises(Fault) as caught:
         read_reply(reply(choice={"finish_reason": finish}), None)
     assert caught.value.retryable
@@ -92,7 +92,7 @@ def test_a_reply_that_was_broken_off_is_none(reply, finish):
         ({"prompt_tokens": 100, "completion_tokens": 10, "prompt_cache_hit_tokens": 0}, Usage(100, 10, 120 / 1e6, 0)),
     ],
 )
-def test_what_was_not_reported_is_none(reply, usage, read):
+def test_unreported_usage_is_none(reply, usage, read):
     found = read_reply(reply(usage=usage), Price(1.0, 2.0, 0.1)).usage
     assert found.cost_usd == (None if read.cost_usd is None else pytest.approx(read.cost_usd))
     assert (found.input_tokens, found.output_tokens, found.cached_tokens, found.reasoning_tokens) == (
@@ -100,11 +100,11 @@ def test_what_was_not_reported_is_none(reply, usage, read):
     )  # fmt: skip
 
 
-def test_unknown_price_is_no_cost(reply):
+def test_unknown_price_gives_no_cost(reply):
     assert read_reply(reply(), None).usage == Usage(10, 2, None)
 
 
-def test_an_empty_error_beside_a_good_reply_is_none(reply):
+def test_an_empty_error_next_to_a_good_reply_is_ignored(reply):
     assert read_reply(reply(error={"message": "", "code": None}), None).message.content == "Hello"
     assert read_reply(reply(error=None), None).message.content == "Hello"
 
@@ -122,24 +122,24 @@ def test_logprobs_are_per_token(reply):
 
 
 @pytest.mark.parametrize("content", [7, True, {"a": 1}])
-def test_content_that_is_no_text_is_a_fault(reply, content):
+def test_content_that_is_not_text_is_a_fault(reply, content):
     with pytest.raises(Fault, match="content is not a text"):
         read_reply(reply({"content": content}), None)
 
 
-def test_more_calls_than_anyone_offers_tools_are_a_fault(reply):
+def test_more_calls_than_any_provider_supports_are_a_fault(reply):
     calls = [{"function": {"name": "f", "arguments": "{}"}}] * 129
     with pytest.raises(Fault, match="129 tool calls; 128 are the most"):
         read_reply(reply({"content": None, "tool_calls": calls}), None)
 
 
-def test_tool_calls_that_are_no_list_are_a_fault(reply):
+def test_tool_calls_that_are_not_a_list_are_a_fault(reply):
     with pytest.raises(Fault, match="tool_calls are not a list but dict"):
         read_reply(reply({"content": "a", "tool_calls": {"function": {"name": "f", "arguments": "{}"}}}), None)
 
 
 @pytest.mark.parametrize("tokens", [-5, True, 2**60, 1.5, "7"])
-def test_a_token_count_that_is_none_is_not_reported(reply, tokens):
+def test_a_null_token_count_counts_as_not_reported(reply, tokens):
     body = reply({"content": "a"}) | {"usage": {"prompt_tokens": tokens, "completion_tokens": 3}}
     usage = read_reply(body, Price(1.0, 10.0, 0.5)).usage
     assert (usage.input_tokens, usage.cost_usd) == (None, None)

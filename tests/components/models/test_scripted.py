@@ -24,7 +24,7 @@ async def test_function_replies_to_the_request():
     assert (completion.usage.input_tokens, completion.usage.output_tokens, completion.usage.cost_usd) == (4, 4, 0.0)
 
 
-async def test_error_in_the_script_is_raised_and_the_script_goes_on():
+async def test_an_error_in_the_script_is_raised_and_the_script_continues():
     model = Scripted([ModelError("slow", "timeout"), "one"])
     with pytest.raises(ModelError, match="slow"):
         await model.generate(request())

@@ -21,7 +21,7 @@ NODE = {"_target_": "components.panel.agent.MedAgents"}
 
 
 @each_row(
-    "given, told",
+    "given, message",
     [
         ({"question_experts": 0}, "agent.question_experts"),
         ({"level": "everything"}, "analysis, consultation, summary"),
@@ -30,10 +30,10 @@ NODE = {"_target_": "components.panel.agent.MedAgents"}
         ({"readers": "mine"}, "published, repaired"),
     ],
 )
-def test_a_panel_that_cannot_be_is_refused_by_name(given, told):
+def test_a_panel_that_cannot_be_is_refused_by_name(given, message):
     with pytest.raises(ConfigErrors) as error:
         construct({**NODE, **given}, "agent")
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_limits_of_replies_may_be_left_to_the_model():
@@ -54,7 +54,7 @@ async def test_votes_see_the_latest_report_and_key_knowledge_stays_in_it():
     assert not any("Biopsy is most plausible" in text for text in second)
 
 
-async def test_only_the_advice_of_the_round_reaches_a_revision():
+async def test_only_the_advice_of_the_same_round_reaches_a_revision():
     says = {"reflect": lambda request: f"Revisions: advice of round {request.branch.split('/')[1]}"}
     _, model, _ = await panel(Script((2, 3, 0), says), PLAIN)
     asked = [request.messages[-1].text for request in model.requests if request.purpose == "report"]
@@ -62,7 +62,7 @@ async def test_only_the_advice_of_the_round_reaches_a_revision():
     assert [text.count("advice of round 2") for text in asked] == [0, 3]
 
 
-async def test_each_stage_sees_what_it_may_and_nobody_sees_the_answer():
+async def test_each_stage_sees_only_its_permitted_material_and_never_the_answer():
     _, model, _ = await panel(Script((7, 7, 7)), PLAIN, target="the secret key")
     for request in model.requests:
         text = "\n".join(message.text for message in request.messages)
@@ -107,7 +107,7 @@ async def test_a_field_on_both_sides_votes_twice():
     ]  # fmt: skip
 
 
-SEEN = {  # stage -> what its prompt shows beside the question
+SEEN = {  # stage -> what its prompt shows next to the question
     "convene/1": ["cannot swallow", "field | field | field | field | field"],
     "convene/2": ["cannot swallow", "A) Biopsy", "field | field"],
     "expert/2": ["cannot swallow", "Oncology"],
@@ -139,7 +139,7 @@ async def test_each_prompt_shows_all_that_its_stage_may_see(level):
         assert ("THE DOCUMENT" in text) == (stage != "summarise"), stage
 
 
-async def test_the_number_that_is_asked_for_is_the_panels():
+async def test_the_requested_number_of_experts_is_that_of_the_panel():
     _, model, _ = await panel(agent=replace(PLAIN, question_experts=3, option_experts=1))
     first, second = (request.messages[-1].text for request in model.requests[:2])
     assert "exactly 3 different" in first and "field | field | field" in first
@@ -151,7 +151,7 @@ async def test_a_revision_without_words_leaves_the_analysis_as_it_was():
     assert "Total Analysis: Biopsy is most plausible." in model.requests[-1].messages[-1].text
 
 
-async def test_what_is_held_is_shown_once_to_experts_who_act():
+async def test_attachments_are_shown_once_to_tool_using_experts():
     says = {"act": 'Action: Finish[{"response": "Biopsy."}]'}
     _, model, _ = await panel(Script(says=says), MedAgents(), tool=Echo(), inputs="THE DOCUMENT")
     acting = next(request for request in model.requests if request.purpose == "act")
@@ -216,7 +216,7 @@ async def test_the_question_ends_with_a_mark_and_stands_under_its_context():
     assert "Is it so:\n" in model.requests[0].messages[-1].text
 
 
-async def test_an_expert_who_talks_nonsense_is_a_default_vote_a_missing_analysis_a_general_expert():
+async def test_nonsense_replies_give_a_default_vote_no_analysis_and_a_general_expert():
     def plan(request):
         return "ERROR." if request.branch == "convene/2" else "Medical Field: Surgery"
 
@@ -232,7 +232,7 @@ async def test_an_expert_who_talks_nonsense_is_a_default_vote_a_missing_analysis
 
 
 @each_row("purpose", ["plan", "knowledge", "summarise", "vote", "reflect", "report", "answer"])
-async def test_an_error_of_the_model_at_any_stage_ends_the_episode_unscored_and_keeps_what_was_said(purpose):
+async def test_a_model_error_at_any_stage_ends_the_episode_unscored_and_keeps_the_record(purpose):
     def fail(request):
         return ModelError("the server is gone", "server")
 
@@ -246,7 +246,7 @@ async def test_an_error_of_the_model_at_any_stage_ends_the_episode_unscored_and_
     assert {step.purpose for step in trajectory.steps}.isdisjoint({purpose})
 
 
-async def test_a_stage_is_asked_whole_or_not_at_all():
+async def test_a_stage_is_asked_completely_or_not_at_all():
     attempt = Attempt(QUESTION, "A")
     episode, model, trajectory = attempt.episode(Script(), None, PLAIN)
     episode.attempt = Spends(Budget(calls=6))
@@ -286,7 +286,7 @@ async def test_an_expert_who_never_ends_has_no_analysis():
     assert all(step.remarks["missing"] for step in trajectory.steps if step.remarks.get("stage") == "analysis")
 
 
-async def test_published_readers_lose_the_key_knowledge_and_end_on_a_report_without_its_heading():
+async def test_published_readers_lose_key_knowledge_and_stop_at_a_report_without_heading():
     published = replace(PLAIN, readers="published")
     _, model, _ = await panel(agent=published)
     assert not any("tumours need tissue" in r.messages[-1].text for r in model.requests if r.purpose == "vote")
@@ -295,7 +295,7 @@ async def test_published_readers_lose_the_key_knowledge_and_end_on_a_report_with
     assert trajectory.steps[-1].remarks["stage"] == "report"
 
 
-async def test_images_that_nobody_can_see_are_no_zero():
+async def test_images_that_no_expert_can_see_do_not_score_zero():
     problem = replace(QUESTION, images=(Image("data:image/png;base64,"),), inputs={"image": "x.png"})
     outcome, _, _ = await panel(agent=PLAIN, problem=problem, vision=False)
     assert isinstance(outcome, Failure) and outcome.label == "unsupported_input"
@@ -311,7 +311,7 @@ async def test_an_expert_without_tools_whose_question_is_too_long_ends_the_panel
         await panel(Script(says={"knowledge": say}), PLAIN)
 
 
-async def test_an_expert_with_tools_who_grows_too_long_has_given_no_analysis():
+async def test_a_tool_using_expert_that_exceeds_the_window_gives_no_analysis():
     def say(request):
         if request.branch == "expert/2":
             raise ModelError("too long", OVERFLOW)

@@ -10,25 +10,25 @@ from tests.table import each_row
 async def test_the_record_in_the_published_layout_keeps_its_invariants(doubts):
     outcome, model, trajectory = await panel(Script(doubts), MedAgents(expert_tools=False))
     trajectory.stop, trajectory.answer = "answered", outcome.text
-    told = export_episode(Sample(QUESTION, "A"), trajectory)
-    dissent = [sum(vote["vote"] == "no" for vote in one) for one in told["vote_history"]]
-    assert len(told["syn_repo_history"]) == 1 + sum(number > 0 for number in dissent)
-    assert [len(one) for one in told["revision_history"]] == [number for number in dissent if number]
-    assert len(told["vote_history"]) == told["n_rounds"] <= 3
-    assert all(number > 0 for number in dissent[:-1]) and told["consensus"] == (dissent[-1] == 0)
-    assert told["n_llm_calls"] == len(model.requests) == len(told["calls"])
-    assert told["pred_answer"] == told["gold_answer"] == "A" and told["raw_output"] == "Option: A"
-    assert told["calls"][0]["stage"] == "experts" and told["calls"][2]["field"] == "Surgery"
+    exported = export_episode(Sample(QUESTION, "A"), trajectory)
+    dissent = [sum(vote["vote"] == "no" for vote in one) for one in exported["vote_history"]]
+    assert len(exported["syn_repo_history"]) == 1 + sum(number > 0 for number in dissent)
+    assert [len(one) for one in exported["revision_history"]] == [number for number in dissent if number]
+    assert len(exported["vote_history"]) == exported["n_rounds"] <= 3
+    assert all(number > 0 for number in dissent[:-1]) and exported["consensus"] == (dissent[-1] == 0)
+    assert exported["n_llm_calls"] == len(model.requests) == len(exported["calls"])
+    assert exported["pred_answer"] == exported["gold_answer"] == "A" and exported["raw_output"] == "Option: A"
+    assert exported["calls"][0]["stage"] == "experts" and exported["calls"][2]["field"] == "Surgery"
 
 
-async def test_every_call_is_told_with_its_role_and_experts_with_tools_by_what_they_found():
+async def test_every_call_is_exported_with_its_role_and_the_findings_of_tool_users():
     _, _, trajectory = await panel(Script((1, 0)), MedAgents(expert_tools=False))
     advice = [call for call in export_episode(Sample(QUESTION, "A"), trajectory)["calls"] if call["stage"] == "advice"]
     assert "specialist in Surgery" in advice[0]["system"] and "Revisions:" in advice[0]["user"]
     says = {"act": lambda r: 'Action: Finish[{"response": "Biopsy."}]' if "echo of" in r.messages[-1].text
             else 'Action: echo[{"query": "x"}]'}  # fmt: skip
     _, _, trajectory = await panel(Script(says=says), MedAgents(), tool=Echo())
-    told = export_episode(Sample(QUESTION, "A"), trajectory)
-    assert {one["raw"] for one in told["question_analyses"]} == {"Biopsy."}
-    first = next(call for call in told["calls"] if call["tool_calls"])
+    exported = export_episode(Sample(QUESTION, "A"), trajectory)
+    assert {one["raw"] for one in exported["question_analyses"]} == {"Biopsy."}
+    first = next(call for call in exported["calls"] if call["tool_calls"])
     assert first["tool_calls"][0]["returned"] == "echo of x" and "specialist" in first["system"]

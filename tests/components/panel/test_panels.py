@@ -1,4 +1,4 @@
-"""The simulated core as a panel in real episodes: what analyses, votes and tools bring, and that prompts tell it how."""
+"""The simulated core as a panel in real episodes: what analyses, votes and tools contribute, and that prompts explain how."""
 
 from statistics import fmean
 from typing import Any
@@ -39,7 +39,7 @@ def panel(m: int = 5, n: int = 2, **changes: Any) -> MedAgents:
     return MedAgents(question_experts=m, option_experts=n, **{**PLAIN, **changes})
 
 
-async def played(agent: Any, competence: float, seeds: int = 6) -> tuple[float, float | None]:
+async def panel_scores(agent: Any, competence: float, seeds: int = 6) -> tuple[float, float | None]:
     """The share of right answers, and of first rounds without a no."""
     right, agreed = [], []
     for seed in range(seeds):
@@ -65,23 +65,23 @@ async def test_a_panel_without_tools_knows_records_little_better_than_a_direct_a
 @slow
 @pytest.mark.parametrize("competence", [0.7, 0.85])
 async def test_a_panel_is_better_than_one_answer_and_a_small_one_little(competence):
-    direct, _ = await played(Direct(), competence)
-    small, _ = await played(panel(1, 1), competence)
-    full, agreed = await played(panel(), competence)
+    direct, _ = await panel_scores(Direct(), competence)
+    small, _ = await panel_scores(panel(1, 1), competence)
+    full, agreed = await panel_scores(panel(), competence)
     assert full > direct + 0.07 and full > small + 0.05
     assert abs(small - direct) < 0.1  # 0.03 over 20 seeds
     assert 0.65 < agreed < 0.85
 
 
 @slow
-async def test_analyses_votes_and_rounds_each_do_their_part():
-    direct, _ = await played(Direct(), 0.85)
-    one, _ = await played(panel(1, 1, level="summary"), 0.85)
+async def test_analyses_votes_and_rounds_each_contribute():
+    direct, _ = await panel_scores(Direct(), 0.85)
+    one, _ = await panel_scores(panel(1, 1, level="summary"), 0.85)
     assert one == pytest.approx(direct, abs=0.06)
     for level in ("analysis", "summary"):
-        many, _ = await played(panel(1, 7, level=level), 0.85)
+        many, _ = await panel_scores(panel(1, 7, level=level), 0.85)
         assert many > direct + 0.1
-    rounds = [(await played(panel(max_attempts=n), 0.85))[0] for n in (1, 3)]
+    rounds = [(await panel_scores(panel(max_attempts=n), 0.85))[0] for n in (1, 3)]
     assert one < rounds[0] <= rounds[1]
 
 
@@ -98,7 +98,7 @@ async def test_a_panel_that_never_errs_is_right_on_every_form(agent):
 
 @slow
 @each_row("grammar", GRAMMARS)
-async def test_experts_with_tools_are_right_on_every_form_and_better_than_by_heart(grammar):
+async def test_experts_with_tools_are_right_on_every_form_and_better_than_without(grammar):
     found = await Clinic(panel(expert_tools=True), grammar=grammar, rates=rates(1.0)).play(one_each())
     assert [value for _, value in found] == [1.0] * 18
     assert any(step.branch.startswith("expert/") and step.observed for one, _ in found for step in one.steps)
@@ -161,7 +161,7 @@ async def test_radiology_is_answered_by_a_panel_too(tools, grammar):
 
 
 @slow
-async def test_the_served_core_plays_the_same_panel():
+async def test_the_served_core_runs_the_same_panel():
     asked, model = noting()
     for grammar in (BracketJson(), NativeTools()):
         agent = panel(1, 2, expert_tools=True)

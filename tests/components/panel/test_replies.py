@@ -69,7 +69,7 @@ def test_two_fields_are_read(raw):
         ("Medical Field: Cardiología | 心脏病学", ("Cardiología", "心脏病学")),
     ],
 )
-def test_what_belongs_to_a_name_stays_and_nothing_is_filled_up(raw, expected):
+def test_parts_of_a_name_are_kept_and_nothing_is_added(raw, expected):
     assert read_experts(raw, 3) == Experts(expected, True)
 
 
@@ -100,7 +100,7 @@ def test_vote_is_a_whole_word(raw, yes):
 
 
 @each_row("raw", ["", "ERROR.", "Nothing to add", "I know the diagnosis", "eyes", "Agreed", "I do not agree"])
-def test_a_reply_without_a_vote_is_a_yes_that_is_told_apart(raw):
+def test_a_reply_without_a_vote_counts_as_a_distinguishable_yes(raw):
     assert read_vote(raw) == Vote(True, False)
 
 
@@ -154,7 +154,7 @@ def test_endless_replies_are_read_in_bounded_time(text):
 
 
 @each_row("piece", ["(", "[", "{", "<", "1. ", "* "])
-def test_a_reply_of_brackets_is_read_in_a_moment(piece):
+def test_a_reply_of_brackets_is_read_quickly(piece):
     began = time.perf_counter()
     _bare(piece * 100_000)
     assert time.perf_counter() - began < 5

@@ -1,4 +1,4 @@
-"""What agents remark, counted."""
+"""Counts of the remarks of agents."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_a_discussion_that_ends_in_consensus():
     }  # fmt: skip
 
 
-def test_a_last_round_with_a_no_is_no_consensus_whatever_came_before():
+def test_a_last_round_with_a_no_vote_is_not_a_consensus():
     found = scores(vote(1, 0, "yes"), vote(1, 1, "yes"), vote(2, 0, "no"), vote(2, 1, "no"))
     assert (found["panel/rounds"], found["panel/consensus"], found["panel/dissent"]) == (2, 0, 0.5)
 

@@ -42,8 +42,10 @@ def favours(answer):
 
 
 def analyses(*answers):
-    told = [{"side": "question", "field": "Surgery", "text": 'The finding is "high glucose".\nSo it is.'}]
-    return told + [{"side": "option", "field": f"F{n}", "text": favours(one)} for n, one in enumerate(answers)]
+    analyses_given = [{"side": "question", "field": "Surgery", "text": 'The finding is "high glucose".\nSo it is.'}]
+    return analyses_given + [
+        {"side": "option", "field": f"F{n}", "text": favours(one)} for n, one in enumerate(answers)
+    ]
 
 
 def said(message, sample=SAMPLE, seed=0, **rates):
@@ -74,7 +76,7 @@ STAGES = {
 
 
 @each_row("stage", STAGES)
-def test_what_is_asked_is_recognised_by_its_template_in_a_new_chat(stage):
+def test_a_request_is_recognised_by_its_template_in_a_new_chat(stage):
     for message in STAGES[stage]:
         for opening in ([], [Message("system", "x")]):
             assert (Panel().reply(asked([*opening, message], SAMPLE)) is not None) == (stage is not None)
@@ -82,7 +84,7 @@ def test_what_is_asked_is_recognised_by_its_template_in_a_new_chat(stage):
 
 
 @each_row("wanted", [1, 2, 5, 20])
-def test_it_names_as_many_fields_as_it_is_asked_for(wanted):
+def test_it_names_the_requested_number_of_fields(wanted):
     seen = {said(ask("convene_question", wanted=wanted), seed=seed) for seed in range(20)}
     for one in seen:
         read = read_experts(one, wanted)
@@ -113,7 +115,7 @@ def test_a_report_favours_what_most_analyses_favour_and_of_equals_the_first():
         ("B) pancreas, which is right", 1.0, 0.0),
     ],
 )
-def test_who_knows_better_doubts_more_often(favourite, competence, rate):
+def test_more_competent_experts_doubt_more_often(favourite, competence, rate):
     message = ask("vote", report=standing(favours(favourite)), field="Surgery")
     votes = [read_vote(said(message, seed=seed, competence=competence)) for seed in SEEDS]
     assert all(vote.parsed for vote in votes)
@@ -187,7 +189,7 @@ NASTY = (
 )
 
 
-def test_nothing_that_a_prompt_holds_makes_it_raise():
+def test_no_prompt_content_makes_it_raise():
     core = made([SAMPLE, OPEN], competence=0.5)
     for text, sample, seed in product(NASTY, (SAMPLE, OPEN), range(3)):
         one = {"side": "option", "field": text, "text": text}
@@ -232,7 +234,7 @@ def test_an_expert_on_the_answers_names_the_one_it_believes_in():
 
 
 @each_row("sample", [SAMPLE, OPEN, *ALL[::16]])
-def test_a_right_opinion_is_right_after_it_was_written_and_read_and_a_wrong_one_is_not(sample):
+def test_opinions_stay_right_or_wrong_after_they_are_written_and_read(sample):
     for known, seed in product((True, False), range(8)):
         request = asked([Message("user", "x")], sample, seed=seed)
         (read,) = favoured_answers(

@@ -1,4 +1,4 @@
-"""The demonstrations of health records, which run and are right: as code, as actions and as SQL."""
+"""The health-record demonstrations run and give the right answer: as code, as actions and as SQL."""
 
 import json
 import os
@@ -89,7 +89,7 @@ def test_the_first_four_are_those_of_four_demonstrations_as_ever(database):
 
 
 @each_row("database", DATABASES)
-def test_each_has_two_to_five_bullets_and_at_most_ten_actions_of_which_the_last_is_finish(database):
+def test_each_has_two_to_five_bullets_and_at_most_ten_actions_that_end_with_finish(database):
     for one in DEMONSTRATIONS[database]:
         assert set(one) == {"question", "knowledge", "code", "actions", "sql"}
         bullets = one["knowledge"].splitlines()

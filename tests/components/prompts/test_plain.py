@@ -40,7 +40,7 @@ def test_a_name_that_is_not_given_is_refused(name):
 
 
 @each_row(
-    "text, said",
+    "text, message",
     [
         ("{{ question }}\n\n{% if x %}\nyes", "line 3: '{% if x %}' is more than a name in braces"),
         ("{{ question }}\n{{ other }}", "line 2: {{ other }} is not known here"),
@@ -49,8 +49,8 @@ def test_a_name_that_is_not_given_is_refused(name):
         ("{{ question }}\x00", "line 1: the control character U+0000 cannot stand in a prompt"),
     ],
 )
-def test_a_flaw_is_told_with_its_line(text, said):
-    assert flaw_in(text, ["question"]).startswith(said)
+def test_an_error_is_reported_with_its_line(text, message):
+    assert flaw_in(text, ["question"]).startswith(message)
 
 
 @each_row(
@@ -62,13 +62,13 @@ def test_a_flaw_is_told_with_its_line(text, said):
         "{ {{ question }} } $Image$ <VALID> 50 % }}",
     ],
 )
-def test_what_passes_renders_as_it_reads(text):
+def test_accepted_text_renders_unchanged(text):
     assert flaw_in(text, ["question"]) is None
     shown = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text).render(question="{{ 7 * 7 }}")
     assert shown == text.replace("{{ question }}", "{{ 7 * 7 }}").replace("{{question}}", "{{ 7 * 7 }}")
 
 
-def test_what_the_prompt_needs_must_stay():
+def test_required_names_must_be_kept():
     assert flaw_in("Answer.", ["question"]) == "{{ question }} is lost, through which the prompt gets what it needs"
     assert flaw_in("Answer.", [], ["Tool Chain: ["]) == "'Tool Chain: [' is lost, by which replies are read"
     assert flaw_in("  \n", []) == "it is empty"
@@ -78,12 +78,12 @@ def test_what_the_prompt_needs_must_stay():
     assert slots("{{ a }} {{b}} { c }") == ["a", "b"]
 
 
-@each_row("told", [[], {"ask": []}, {"ask": {"names": ["a"]}}, {"ask": {"names": [1], "needs": []}}])
-def test_rules_that_are_none_are_refused(told):
+@each_row("rules", [[], {"ask": []}, {"ask": {"names": ["a"]}}, {"ask": {"names": [1], "needs": []}}])
+def test_invalid_rules_are_refused(rules):
     with pytest.raises(ValueError):
-        rules_of(told)
+        rules_of(rules)
     assert rules_of({"ask": {"names": ["a"], "needs": []}}) == {"ask": (["a"], [])}
 
 
-def test_letters_that_nobody_sees_are_shown_as_question_marks():
+def test_invisible_characters_are_shown_as_question_marks():
     assert visible("a\tb\n\x1b[31m\u202e\x00 é") == "a\tb\n?[31m?? é"

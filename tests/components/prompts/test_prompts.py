@@ -28,7 +28,7 @@ def test_a_message_names_the_file_it_was_rendered_from(tmp_path):
     assert prompts.user("ask", (Image("data:x"),), name="Ada").content == ("Hello Ada.", Image("data:x"))
 
 
-def test_what_the_data_says_is_never_a_template(tmp_path):
+def test_data_are_never_treated_as_a_template(tmp_path):
     prompts = load(folder(tmp_path, ask="{{ name }}"))
     assert prompts.render("ask", name="{{ 7 * 7 }} ${oc.env:HOME} <b>") == "{{ 7 * 7 }} ${oc.env:HOME} <b>"
 
@@ -71,7 +71,7 @@ def test_the_digest_is_of_the_texts(tmp_path):
     assert load(str(one)).digest == load(str(two)).digest
 
 
-def test_an_included_text_is_rendered_with_the_values_at_hand_and_is_part_of_the_digest(tmp_path):
+def test_an_included_text_uses_the_current_values_and_is_part_of_the_digest(tmp_path):
     shared = (ROOT / "_shared" / "conclude.jinja").read_text()
     sets = {
         "included": 'Well.\n{% include "_shared/conclude.jinja" %}\n',
@@ -89,7 +89,7 @@ def test_an_included_text_is_rendered_with_the_values_at_hand_and_is_part_of_the
 
 
 @pytest.mark.parametrize("named", ["'_shared/nope.jinja'", "which"])
-def test_an_include_of_what_is_not_there_is_refused(tmp_path, named):
+def test_a_missing_include_is_refused(tmp_path, named):
     with pytest.raises(
         ConfigError, match=r"which is none of ours; shared are _shared/attempt\.jinja, _shared/conclude"
     ):
@@ -103,7 +103,7 @@ def test_short_messages_are_made_once_and_long_ones_are_not_kept(tmp_path):
     assert prompts.user("ask", name="y" * 5000) is not prompts.user("ask", name="y" * 5000)
 
 
-def test_data_beside_the_templates_are_read_and_are_part_of_the_digest(tmp_path):
+def test_data_next_to_the_templates_are_read_and_are_part_of_the_digest(tmp_path):
     for name, text in (("none", None), ("one", "- 1"), ("two", "- 2")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "ask.jinja").write_text("?")
@@ -116,7 +116,7 @@ def test_data_beside_the_templates_are_read_and_are_part_of_the_digest(tmp_path)
         none.data("facts")
 
 
-def test_data_that_are_no_yaml_are_refused_in_one_line(tmp_path):
+def test_data_that_are_not_yaml_are_refused_in_one_line(tmp_path):
     (tmp_path / "facts.yaml").write_text("a: [1")
     with pytest.raises(ConfigError, match=r"facts\.yaml: while parsing [^\n]*$"):
         load(str(tmp_path)).data("facts")
@@ -130,7 +130,7 @@ def test_data_that_are_no_yaml_are_refused_in_one_line(tmp_path):
         "{% set x = name.append(1) %}{{ x }}",
     ],
 )
-def test_a_folder_of_one_s_own_is_rendered_in_the_sandbox(tmp_path, hostile):
+def test_a_custom_prompt_folder_is_rendered_in_the_sandbox(tmp_path, hostile):
     prompts = load(folder(tmp_path, ask=hostile))
     with pytest.raises(ConfigError, match=r"ask\.jinja: "):
         prompts.render("ask", name=["Ada"])
@@ -142,7 +142,7 @@ def written(tmp_path, text, rules="ask: {names: [name], needs: [Chain]}"):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("Chain {{ name }} {% if name %}x{% endif %}", r"'{% if name %}x{% endif %}' is more than a name"),
         ("Chain {{ name }} {{ other }}", r"{{ other }} is not known here; known are name"),
@@ -150,23 +150,23 @@ def written(tmp_path, text, rules="ask: {names: [name], needs: [Chain]}"):
         ("{{ name }}", r"'Chain' is lost, by which replies are read"),
     ],
 )
-def test_what_a_model_wrote_is_refused_unless_it_is_plain(tmp_path, text, said):
-    with pytest.raises(ConfigError, match=said):
+def test_model_written_text_is_refused_unless_it_is_plain(tmp_path, text, message):
+    with pytest.raises(ConfigError, match=message):
         load(written(tmp_path, text))
 
 
-def test_what_a_model_wrote_and_is_plain_renders(tmp_path):
+def test_plain_model_written_text_renders(tmp_path):
     prompts = load(written(tmp_path, "Chain of {{ name }}"))
     assert prompts.render("ask", name="{{ 7 * 7 }}") == "Chain of {{ 7 * 7 }}"
 
 
 @pytest.mark.parametrize("rules", ["- 1", "ask: 1", "lost: {names: [], needs: []}"])
-def test_rules_on_what_a_model_wrote_must_be_whole(tmp_path, rules):
+def test_rules_on_model_written_text_must_be_complete(tmp_path, rules):
     with pytest.raises(ConfigError):
         load(written(tmp_path, "Chain of {{ name }}", rules))
 
 
-def test_a_set_of_one_s_own_has_a_name_and_hides_none_of_ours(tmp_path, monkeypatch):
+def test_a_custom_prompt_set_has_a_name_and_cannot_hide_a_built_in_set(tmp_path, monkeypatch):
     monkeypatch.setenv(prompts_module.OWN, str(tmp_path))
     for name in ("mine", "radagent"):
         (tmp_path / name).mkdir()
@@ -206,7 +206,7 @@ def test_a_template_s_names_are_those_of_what_it_includes_too(tmp_path):
     assert prompts.names("tell") == {"what"} and prompts.names("ask") > {"who"}
 
 
-def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(tmp_path):
+def test_a_named_pipe_instead_of_a_file_is_refused_without_waiting(tmp_path):
     os.mkfifo(tmp_path / "tasks.yaml")
     with pytest.raises(ConfigError, match=r"tasks\.yaml: must be a file"):
         load(str(tmp_path))

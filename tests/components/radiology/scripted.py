@@ -1,4 +1,4 @@
-"""Trajectories written by hand, for tests of what reads them."""
+"""Trajectories written by hand, for tests of their readers."""
 
 from __future__ import annotations
 

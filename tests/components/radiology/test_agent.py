@@ -83,42 +83,42 @@ def study() -> Sample:
     return replace(sample, problem=problem)
 
 
-def test_it_is_an_agent_that_says_which_controls_it_needs():
+def test_it_is_an_agent_that_declares_its_required_controls():
     assert isinstance(Radagent(PAPER), Agent)
     assert tuple(Radagent(PAPER).requirements.controls) == ("start", "look", "final")
 
 
 async def test_dialogue_of_the_article(perform, same_dialogue, study):
-    played = await perform(Radagent(PAPER), study, [PLAN, *WORK, "It is a lung cancer."], XmlCall(), Room(PAPER))
-    same_dialogue(played, "radagent_paper")
+    result = await perform(Radagent(PAPER), study, [PLAN, *WORK, "It is a lung cancer."], XmlCall(), Room(PAPER))
+    same_dialogue(result, "radagent_paper")
 
 
 async def test_dialogue_of_the_published_code(perform, same_dialogue, study):
-    """The query comes alone, and a canonical plan stands in place of the real one."""
+    """The query comes alone, and a canonical plan replaces the real one."""
     sample = replace(study, problem=replace(study.problem, images=()))
-    played = await perform(Radagent(CODE), sample, [PLAN, *WORK, "It is a lung cancer."], XmlCall(), Room(CODE))
-    same_dialogue(played, "radagent_code")
+    result = await perform(Radagent(CODE), sample, [PLAN, *WORK, "It is a lung cancer."], XmlCall(), Room(CODE))
+    same_dialogue(result, "radagent_code")
 
 
 async def test_dialogue_with_function_calls(perform, same_dialogue, study):
     replies = [PLAN, *(native(tool) for tool in GIVEN), "I have all I need.", "It is a lung cancer."]
-    played = await perform(Radagent(PAPER), study, replies, NativeTools(), Room(PAPER))
-    same_dialogue(played, "radagent_native_tools")
+    result = await perform(Radagent(PAPER), study, replies, NativeTools(), Room(PAPER))
+    same_dialogue(result, "radagent_native_tools")
 
 
 async def test_dialogue_of_a_refusal_has_no_conclusion(perform, same_dialogue, study):
     tags = "\n".join(f"<{name.capitalize()}>{value}</{name.capitalize()}>" for name, value in GROUNDS.items())
     replies = [PLAN, call(ANATOMY), f"<NoCall>\n{tags}\n</NoCall>"]
-    played = await perform(Radagent(PAPER), study, replies, XmlCall(), Room(PAPER, may_refuse=True))
-    same_dialogue(played, "radagent_refusal")
-    assert played.trajectory.refusal.grounds == GROUNDS
+    result = await perform(Radagent(PAPER), study, replies, XmlCall(), Room(PAPER, may_refuse=True))
+    same_dialogue(result, "radagent_refusal")
+    assert result.trajectory.refusal.grounds == GROUNDS
 
 
 async def test_dialogue_of_a_failed_step_ends_at_once(perform, same_dialogue, study):
     replies = [PLAN, call(ANATOMY), call(DIAGNOSIS), "never asked for"]
-    played = await perform(Radagent(PAPER), study, replies, XmlCall(), Room(PAPER))
-    same_dialogue(played, "radagent_failure")
-    assert (played.stop, played.trajectory.failure) == ("failed", "missing_value")
+    result = await perform(Radagent(PAPER), study, replies, XmlCall(), Room(PAPER))
+    same_dialogue(result, "radagent_failure")
+    assert (result.stop, result.trajectory.failure) == ("failed", "missing_value")
 
 
 @dataclass(frozen=True)
@@ -129,34 +129,34 @@ class Denying(Room):
         return Denied(0.5, ["Modality Classifier"]).offer(super().open(sample), sample, Random(2))
 
 
-async def test_dialogue_of_a_tool_that_fails_and_an_agent_that_goes_on(perform, same_dialogue, study):
+async def test_dialogue_of_a_failing_tool_and_an_agent_that_continues(perform, same_dialogue, study):
     replies = [PLAN, call(ANATOMY), call(MODALITY), call(MODALITY), call(DIAGNOSIS, "EndCall"), "It is a lung cancer."]
     ended = await perform(Radagent(PAPER), study, replies, XmlCall(), Denying(PAPER))
     assert (ended.stop, ended.trajectory.failure) == ("failed", "denied")
-    played = await perform(Radagent(PAPER, on_failure="go_on"), study, replies, XmlCall(), Denying(PAPER))
-    same_dialogue(played, "radagent_goes_on")
-    assert played.stop == "answered" and read(played.trajectory, PAPER).completed
+    result = await perform(Radagent(PAPER, on_failure="go_on"), study, replies, XmlCall(), Denying(PAPER))
+    same_dialogue(result, "radagent_goes_on")
+    assert result.stop == "answered" and read(result.trajectory, PAPER).completed
 
 
-async def test_a_last_call_that_fails_is_not_the_last(perform, study):
+async def test_a_failed_last_call_does_not_end_the_episode(perform, study):
     replies = [PLAN, call(ANATOMY), call(MODALITY, "EndCall"), call(MODALITY, "EndCall"), "It is a CT."]
-    played = await perform(Radagent(PAPER, on_failure="go_on"), study, replies, XmlCall(), Denying(PAPER))
-    assert played.trajectory.answer == "It is a CT."
+    result = await perform(Radagent(PAPER, on_failure="go_on"), study, replies, XmlCall(), Denying(PAPER))
+    assert result.trajectory.answer == "It is a CT."
 
 
-async def test_who_goes_on_after_failures_ends_all_the_same_where_a_call_breaks_the_rules(perform, study):
+async def test_an_agent_that_continues_after_failures_still_ends_on_a_rule_violation(perform, study):
     for label, replies in FAILURES.items():
         agent = Radagent(PAPER, on_failure="go_on")
-        played = await perform(agent, study, [PLAN, *replies], XmlCall(), Room(PAPER), steps=40)
-        assert (played.stop, played.trajectory.failure) == ("failed", label)
+        result = await perform(agent, study, [PLAN, *replies], XmlCall(), Room(PAPER), steps=40)
+        assert (result.stop, result.trajectory.failure) == ("failed", label)
 
 
 async def test_dialogue_with_a_validation_that_leaves_no_trace(perform, same_dialogue, study):
     replies = [PLAN, *WORK, "<INVALID>Disease Diagnoser: lacks the capability</INVALID>", "It is a lung cancer."]
-    played = await perform(Radagent(PAPER), study, replies, XmlCall(), Room(PAPER, validates=True))
-    same_dialogue(played, "radagent_validation")
-    assert [step.purpose for step in played.trajectory.steps][-2:] == ["validate", "conclude"]
-    assert not any("INVALID" in m.text for m in played.model.requests[-1].messages)
+    result = await perform(Radagent(PAPER), study, replies, XmlCall(), Room(PAPER, validates=True))
+    same_dialogue(result, "radagent_validation")
+    assert [step.purpose for step in result.trajectory.steps][-2:] == ["validate", "conclude"]
+    assert not any("INVALID" in m.text for m in result.model.requests[-1].messages)
 
 
 FAILURES = {
@@ -169,23 +169,23 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("label", FAILURES)
-async def test_whatever_breaks_the_rules_ends_the_episode_with_its_label(perform, study, label):
-    played = await perform(Radagent(PAPER), study, [PLAN, *FAILURES[label]], XmlCall(), Room(PAPER), steps=40)
-    assert (played.stop, played.trajectory.failure) == ("failed", label)
-    assert played.trajectory.answer is None and played.trajectory.error
-    assert sum(step.purpose == "act" for step in played.trajectory.steps) == (20 if label == "step_limit" else 1)
+async def test_a_rule_violation_ends_the_episode_with_its_label(perform, study, label):
+    result = await perform(Radagent(PAPER), study, [PLAN, *FAILURES[label]], XmlCall(), Room(PAPER), steps=40)
+    assert (result.stop, result.trajectory.failure) == ("failed", label)
+    assert result.trajectory.answer is None and result.trajectory.error
+    assert sum(step.purpose == "act" for step in result.trajectory.steps) == (20 if label == "step_limit" else 1)
 
 
 async def test_the_published_code_has_no_step_limit(perform, study):
     replies = [PLAN, *[call(ANATOMY)] * 30, *WORK, "It is a lung cancer."]
-    played = await perform(Radagent(CODE), study, replies, XmlCall(), Room(CODE), steps=100)
-    assert played.stop == "answered" and len(played.trajectory.steps) == 35
+    result = await perform(Radagent(CODE), study, replies, XmlCall(), Room(CODE), steps=100)
+    assert result.stop == "answered" and len(result.trajectory.steps) == 35
 
 
-async def test_where_nothing_may_be_refused_a_refusal_cannot_be_read(perform, study):
+async def test_a_refusal_cannot_be_read_where_refusal_is_not_allowed(perform, study):
     tags = "".join(f"<{name.capitalize()}>{value}</{name.capitalize()}>" for name, value in GROUNDS.items())
-    played = await perform(Radagent(PAPER), study, [PLAN, f"<NoCall>{tags}</NoCall>"], XmlCall(), Room(PAPER))
-    assert (played.stop, played.trajectory.failure) == ("failed", "unparsable_reply")
+    result = await perform(Radagent(PAPER), study, [PLAN, f"<NoCall>{tags}</NoCall>"], XmlCall(), Room(PAPER))
+    assert (result.stop, result.trajectory.failure) == ("failed", "unparsable_reply")
 
 
 async def test_a_plan_that_claims_what_the_record_lacks_fails_before_the_first_call(perform, study):
@@ -193,23 +193,23 @@ async def test_a_plan_that_claims_what_the_record_lacks_fails_before_the_first_c
     record = {k: v for k, v in study.metadata["record"].items() if k != "Treatment"}
     sample = replace(study, metadata={**study.metadata, "record": record})
     plan = PLAN.replace("[]", "['$Treatment$']")
-    played = await perform(Radagent(claims_all), sample, [plan], XmlCall(), Room(claims_all))
-    assert (played.stop, played.trajectory.failure) == ("failed", "unknown_initial_info")
-    assert [step.purpose for step in played.trajectory.steps] == ["plan"]
+    result = await perform(Radagent(claims_all), sample, [plan], XmlCall(), Room(claims_all))
+    assert (result.stop, result.trajectory.failure) == ("failed", "unknown_initial_info")
+    assert [step.purpose for step in result.trajectory.steps] == ["plan"]
 
 
-async def test_what_is_known_beforehand_is_in_the_first_memory(perform, study):
+async def test_values_known_beforehand_are_in_the_first_memory(perform, study):
     plan = PLAN.replace("[]", "['$Anatomy$']")
-    played = await perform(Radagent(PAPER), study, [plan, WORK[1], WORK[2], "Done."], XmlCall(), Room(PAPER))
-    assert played.stop == "answered"
-    assert '"$Anatomy$":"Chest"' in played.model.requests[1].messages[-1].text
+    result = await perform(Radagent(PAPER), study, [plan, WORK[1], WORK[2], "Done."], XmlCall(), Room(PAPER))
+    assert result.stop == "answered"
+    assert '"$Anatomy$":"Chest"' in result.model.requests[1].messages[-1].text
 
 
 async def test_a_closing_action_of_the_grammar_leads_to_the_conclusion(perform, study):
     names = '{"purpose": "look", "input": ["$Image$"]}'
     replies = [PLAN, f"Action: {ANATOMY}[{names}]", 'Action: Finish[{"response": "done"}]', "It is the chest."]
-    played = await perform(Radagent(PAPER), study, replies, BracketJson(), Room(PAPER))
-    assert (played.stop, played.trajectory.answer) == ("answered", "It is the chest.")
+    result = await perform(Radagent(PAPER), study, replies, BracketJson(), Room(PAPER))
+    assert (result.stop, result.trajectory.answer) == ("answered", "It is the chest.")
 
 
 async def test_a_toolset_without_a_memory_is_an_error_that_names_the_control(perform, study):
@@ -236,16 +236,16 @@ def with_strategies(*names: str, switches: Switches = PAPER, **given: object) ->
 async def test_dialogue_of_all_strategies_together(perform, same_dialogue, study):
     sample = replace(study, problem=replace(study.problem, images=()))
     replies = [PLAN_OBJECT, *(THOUGHT + one for one in WORK), "It is a lung cancer."]
-    played = await perform(with_strategies(*ALL), sample, replies, XmlCall(), Room(PAPER))
-    same_dialogue(played, "radagent_integrated")
-    assert played.stop == "answered"
+    result = await perform(with_strategies(*ALL), sample, replies, XmlCall(), Room(PAPER))
+    same_dialogue(result, "radagent_integrated")
+    assert result.stop == "answered"
 
 
 async def test_planner_executor_and_concluder_are_branches_and_each_sees_its_own_part(perform, study):
-    played = await perform(with_strategies("multi_agent"), study, [PLAN_OBJECT, *WORK, "Done."], XmlCall(), Room(PAPER))
-    steps = played.trajectory.steps
+    result = await perform(with_strategies("multi_agent"), study, [PLAN_OBJECT, *WORK, "Done."], XmlCall(), Room(PAPER))
+    steps = result.trajectory.steps
     assert [step.branch for step in steps] == ["1/planner", *["2/executor"] * 3, "3/concluder"]
-    planner, *_, last, concluder = (request.messages for request in played.model.requests)
+    planner, *_, last, concluder = (request.messages for request in result.model.requests)
     assert [m.role for m in planner] == [m.role for m in concluder] == ["system", "user"]
     assert [m.role for m in last] == ["system", "user", "assistant", "user", "assistant", "user"]
     assert "TOOL1" not in planner[0].text + concluder[0].text + concluder[1].text
@@ -253,37 +253,40 @@ async def test_planner_executor_and_concluder_are_branches_and_each_sees_its_own
     assert "Task Summary: Name the disease." in last[0].text and "```" not in last[0].text.partition("[Plan]")[2]
 
 
-async def test_what_a_reflection_mentions_is_not_taken_for_known(perform, study):
-    told = PLAN.replace("Known", "Self-Reflection: $Disease$ and $Anatomy$ have to be found.\nKnown")
-    for names, plan in ((["multi_agent"], PLAN_OBJECT), (["self_reflection"], told)):
+async def test_variables_in_a_reflection_are_not_taken_as_known(perform, study):
+    reflected_plan = PLAN.replace("Known", "Self-Reflection: $Disease$ and $Anatomy$ have to be found.\nKnown")
+    for names, plan in ((["multi_agent"], PLAN_OBJECT), (["self_reflection"], reflected_plan)):
         first = WORK[0] if names == ["multi_agent"] else THOUGHT + WORK[0]
-        played = await perform(with_strategies(*names), study, [plan, first], XmlCall(), Room(PAPER), steps=1)
-        memory = played.model.requests[1].messages[-1].text
-        assert played.stop == "limit"
+        result = await perform(with_strategies(*names), study, [plan, first], XmlCall(), Room(PAPER), steps=1)
+        memory = result.model.requests[1].messages[-1].text
+        assert result.stop == "limit"
         assert "$Anatomy$" not in memory and "$Disease$" not in memory
 
 
 async def test_a_plan_that_cannot_be_read_is_handed_on_as_it_is(perform, study):
-    played = await perform(with_strategies("multi_agent"), study, ["I would look.", WORK[0]], XmlCall(), Room(PAPER), 1)
-    assert played.model.requests[1].messages[0].text.endswith("[Plan]\nI would look.")
+    result = await perform(with_strategies("multi_agent"), study, ["I would look.", WORK[0]], XmlCall(), Room(PAPER), 1)
+    assert result.model.requests[1].messages[0].text.endswith("[Plan]\nI would look.")
 
 
 async def test_without_a_reflection_no_tool_runs(perform, study):
-    played = await perform(with_strategies("self_reflection"), study, [PLAN, WORK[0]], XmlCall(), Room(PAPER))
-    assert (played.stop, played.trajectory.failure) == ("failed", "no_reflection")
-    assert not [one for step in played.trajectory.steps for one in step.observed if not one.control]
+    result = await perform(with_strategies("self_reflection"), study, [PLAN, WORK[0]], XmlCall(), Room(PAPER))
+    assert (result.stop, result.trajectory.failure) == ("failed", "no_reflection")
+    assert not [one for step in result.trajectory.steps for one in step.observed if not one.control]
 
 
 @pytest.mark.parametrize("refuses", [False, True])
 @pytest.mark.parametrize("grammar", [XmlCall(), BracketJson(), NativeTools()], ids=["xml", "bracket", "native"])
 async def test_examples_are_in_the_grammar_in_use(perform, study, grammar, refuses):
     agent = with_strategies("few_shot")
-    played = await perform(agent, study, [PLAN, "Done.", "Done."], grammar, Room(PAPER, may_refuse=refuses))
-    told = played.model.requests[1].messages[-3].text
+    result = await perform(agent, study, [PLAN, "Done.", "Done."], grammar, Room(PAPER, may_refuse=refuses))
+    examples = result.model.requests[1].messages[-3].text
     forms = {"XmlCall": "<Tool>TOOL6</Tool>", "BracketJson": "Action: TOOL6[{", "NativeTools": "TOOL6({"}
-    assert forms[type(grammar).__name__] in told and ("CategoryMissing" in told.partition("[Examples")[2]) is refuses
-    assert not [text for name, text in forms.items() if name != type(grammar).__name__ and text in told]
-    assert "[Examples of plans]" in played.model.requests[0].messages[0].text
+    assert (
+        forms[type(grammar).__name__] in examples
+        and ("CategoryMissing" in examples.partition("[Examples")[2]) is refuses
+    )
+    assert not [text for name, text in forms.items() if name != type(grammar).__name__ and text in examples]
+    assert "[Examples of plans]" in result.model.requests[0].messages[0].text
 
 
 def test_switches_are_taken_in_any_order_each_once():
@@ -301,7 +304,7 @@ def test_switches_are_taken_in_any_order_each_once():
     ({"strategies": ["refined_prompts"], "prompts": "mine"}, "set refined=mine"),
     ({"roles": Roles(planner=Role("big"))}, r"models are named \(big\), but strategies have no multi_agent"),
 ])  # fmt: skip
-def test_what_would_be_silently_without_effect_is_refused(given, text):
+def test_settings_without_effect_are_refused(given, text):
     with pytest.raises(ConfigError, match=text):
         Radagent(PAPER, **given)
 

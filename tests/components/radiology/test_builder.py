@@ -51,7 +51,7 @@ async def asked(offer, text):
 
 @each_row("condition", CONDITIONS)
 @each_row("chain", TASKS)
-async def test_whoever_names_what_is_missing_gets_the_unbound_unrestricted_tool(condition, chain):
+async def test_naming_the_missing_tool_gives_the_unbound_unrestricted_tool(condition, chain):
     offer, _ = offered(condition, chain)
     facts, tools = await asked(offer, wording(offer))
     assert facts["specified"] and facts["passed"] and facts["mode"] == "simulated"
@@ -110,11 +110,11 @@ async def test_the_other_type_is_not_what_is_missing():
 async def test_there_is_one_tool_for_each_missing_category():
     offer, _ = offered(InsufficientConfig1, "0123568")
     context, control = Taking(), offer.controls["build"]
-    told = [
+    accepted = [
         (await control(context, request=f"Category: {name}")).data["build"]["passed"]
         for name in ("Disease Diagnoser", "Disease Inferencer", "Disease Diagnoser")
     ]
-    assert told == [True, True, False] and len(context.tools) == 2
+    assert accepted == [True, True, False] and len(context.tools) == 2
 
 
 async def test_an_evaluator_is_built_for_what_the_request_names():
@@ -143,7 +143,7 @@ def test_a_request_is_read_from_lines_or_from_the_text(text, category, anatomy, 
     assert (found.category, found.anatomy, found.modality) == (category, anatomy, modality)
 
 
-def test_it_knows_nothing_that_the_facts_do_not_say():
+def test_it_knows_only_the_facts_it_is_given():
     study = SimpleNamespace(pair=("Limb", "X-ray"), own=lambda entity: "femur")
     facts = {"argument": "Organ", "ability": "InsufficientCapability", "accepted": ["Organ Segmentor"]}
     made = builder(study, facts, 18, PAPER)

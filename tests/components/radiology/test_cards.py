@@ -8,7 +8,7 @@ from tests.golden.vectors import CODE, PAPER
 from tests.table import each_row
 
 
-def test_the_table_holds_every_category_and_only_variables_of_memory_but_the_references_slip():
+def test_the_table_holds_every_category_and_all_variables_but_one_are_known():
     assert {category for category, _ in TOOLS} == set(CATEGORIES) and len(TOOLS) == 15
     assert all({*row["inputs"], *row["outputs"]} <= set(VARIABLES) for row in TOOLS.values())
     assert {name for row in TOOLS.values() for name in row["optional"]} - set(VARIABLES) == {"ValueName"}
@@ -38,7 +38,7 @@ TABLE = [
 
 
 @each_row("category,variant,pair,three,four,five", TABLE)
-def test_a_shorter_list_brings_a_tool_closer_to_its_best(category, variant, pair, three, four, five):
+def test_a_shorter_list_moves_a_tool_closer_to_its_best(category, variant, pair, three, four, five):
     for n, expected in ((3, three), (4, four), (5, five)):
         one = card(category, variant, pair, LISTED[:n], switches=PAPER)
         assert (one.lower, one.upper) == pytest.approx(expected)

@@ -95,7 +95,7 @@ def wrong(dataset, text):
         assert dataset.fingerprint
 
 
-def test_what_is_missing_is_named(file, tmp_path):
+def test_a_missing_file_or_key_is_named(file, tmp_path):
     wrong(RadABench(), r"give dataset.path=FILE_OR_FOLDER .* or dataset.hub=QiaoyuZheng")
     wrong(RadABench(path=str(tmp_path / "no.json")), r"no.json' does not exist")
     (tmp_path / "empty").mkdir()
@@ -148,7 +148,7 @@ def test_whole_records_are_selected_by_the_seed_with_all_their_questions():
     assert [one.problem.id for one in again] == ids != [one.problem.id for one in other]
 
 
-def test_what_is_learnt_from_is_not_selected_from_and_the_vocabulary_is_that_of_the_whole_file():
+def test_learning_records_are_excluded_and_the_vocabulary_covers_the_whole_file():
     few = RadABench(shipped="radabench_mini", records=1)
     assert len({one.cluster for one in few.load("train")}) == 22
     one, whole = (next(iter(data.load("test"))) for data in (few, RadABench(shipped="radabench_mini")))

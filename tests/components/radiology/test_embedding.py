@@ -46,7 +46,7 @@ def test_without_the_extra_a_line_names_it(monkeypatch):
 
 @dataclass
 class Desk:
-    """As much of a bench as the stage needs."""
+    """The part of a bench that the stage needs."""
 
     evaluated: list = field(default_factory=lambda: [*RadABench(shipped="radabench_mini").load("test")])
     seed: int = 0

@@ -49,7 +49,7 @@ def test_an_unreadable_reply_is_a_failure() -> None:
     assert read(episode([act(unreadable=True)], stop="failed"), PAPER).faulty
 
 
-def test_controls_trials_and_rejected_proposals_are_no_calls() -> None:
+def test_controls_trials_and_rejected_proposals_do_not_count_as_calls() -> None:
     kept = act(("TOOL1", AC))
     kept.observed.append(Observed(kept.observed[0].call, Observation(""), control=True))
     kept.tried.append(Observed(kept.observed[0].call, Observation("", {"category": OS})))
@@ -57,7 +57,7 @@ def test_controls_trials_and_rejected_proposals_are_no_calls() -> None:
     assert execution.categories(PAPER) == (AC,)
 
 
-def test_what_a_verifier_put_in_a_proposals_place_is_the_call() -> None:
+def test_a_call_replaced_by_a_verifier_counts_instead_of_the_proposal() -> None:
     rewritten = act(("TOOL3", OS), asked_as="verify")
     steps = [act(("TOOL1", AC)), act(("TOOL2", MC)), act(("TOOL4", AD), committed=False), rewritten]
     execution = read(episode(steps), PAPER)
@@ -95,7 +95,7 @@ def test_a_plan_is_read_by_the_profile() -> None:
     assert decided(text, replace(CODE, category_typing="untyped")) == (BQ,)
 
 
-def test_samples_and_offers_of_others() -> None:
+def test_samples_and_offers_of_other_datasets_are_recognised() -> None:
     assert task_of(sample("012")) is TASKS["012"]
     assert task_of(replace(sample("012"), metadata={})) is None
     assert kind_of(Trajectory()) == "intact"

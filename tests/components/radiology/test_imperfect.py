@@ -27,16 +27,16 @@ async def test_a_tool_is_right_as_often_as_its_card_says():
 
 
 async def test_errors_travel_on_to_what_is_made_of_them():
-    told = set()
+    pairs_seen = set()
     for seed in range(40):
         trajectory = await imaged(Imperfect(), "TOOL1", "TOOL2", "TOOL3", seed=seed)
         first, second, third = (kinds(step.observed) == [["imperfect"]] for step in trajectory.steps[:3])
         assert third or not (first or second), "a segmentation of what is not there is wrong"
-        told.add((first or second, third))
-    assert {(False, False), (True, True)} <= told
+        pairs_seen.add((first or second, third))
+    assert {(False, False), (True, True)} <= pairs_seen
 
 
-async def test_a_wrong_value_is_of_the_same_type_and_known_to_scorers_alone():
+async def test_a_wrong_value_is_of_the_same_type_and_known_only_to_scorers():
     trajectory = await imaged(Imperfect(), "TOOL1", seed=next(iter(await wrong_seeds("TOOL1"))))
     found = trajectory.steps[0].observed[0].observation
     right, shown = found.data["faults"][0]["changes"]["$Anatomy$"]

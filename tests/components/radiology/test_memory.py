@@ -41,7 +41,7 @@ def test_a_fork_is_changed_apart():
     assert fork.fixed == memory.fixed and fork.given == memory.given
 
 
-def test_what_a_mistaken_tool_wrote_stays_until_the_variable_is_written_again():
+def test_a_wrong_value_stays_until_the_variable_is_written_again():
     memory = start_memory(RECORD)
     memory.write(["$AnomalyObject$"], 0.9, refresh=False)
     memory.mistake({"$AnomalyObject$": "a kite"})
@@ -71,7 +71,7 @@ def test_mask_and_name_reveal_the_dimension_at_the_names_score():
     assert memory.values["$AnomalyQuant$"] == "18 mm" and memory.scores["$AnomalyQuant$"] == 0.6
 
 
-def test_what_a_mistake_left_wrong_is_right_again_when_a_tool_writes_or_reveals_it():
+def test_a_wrong_value_is_corrected_when_a_tool_writes_or_reveals_it():
     memory = start_memory(RECORD)
     memory.write(["$AnomalyMask$", "$AnomalyObject$"], 0.8, refresh=True)
     memory.mistake({"$AnomalyObject$": "shadow", "$AnomalyDim$": "colour"})

@@ -129,7 +129,7 @@ def test_an_open_type_takes_both_and_equals_go_to_the_last() -> None:
     assert best is not None and best.name == "TOOL10"
 
 
-def test_nothing_may_be_suitable() -> None:
+def test_it_is_possible_that_no_tool_is_suitable() -> None:
     assert Suitable((), RECORD).best(OS) is None
 
 

@@ -20,7 +20,7 @@ def test_claims_are_read_by_the_profile_and_the_condition():
     assert known_mode(CODE, "redundant_high") == known_mode(PAPER, "baseline") == "three_dollar"
 
 
-def test_what_counts_as_known():
+def test_variables_that_count_as_known():
     assert read_known(PLAN, "three_dollar") == ["$Modality$"]
     assert read_known(PLAN, "all_dollar") == ["$Modality$", "$Report$"]
     assert read_known(PLAN, "baseline_bare") == ["$Anatomy$", "$Modality$", "$Report$"]
@@ -97,7 +97,7 @@ def test_a_plan_is_read_in_whatever_form_it_comes(reply, known, chain):
         )
 
 
-def test_what_a_reflection_mentions_is_neither_known_nor_planned():
+def test_variables_in_a_reflection_are_neither_known_nor_planned():
     plan = read_plan(PRINTED)
     assert "$Disease$" not in plan.known and "Organ Segmentation Tool" not in plan.chain
     assert plan.reflection == "No $Disease$ is known, and no Organ Segmentation Tool is needed."
@@ -111,7 +111,7 @@ def test_reports_treatments_and_masks_are_never_known_beforehand():
     assert read_plan(claimed).known == ("$IndicatorName$",)
 
 
-def test_it_is_handed_on_in_lines_that_read_the_same():
+def test_a_plan_is_passed_on_in_lines_that_read_the_same():
     plan = read_plan(PRINTED)
     assert read_plan(plan.text) == plan and plan.text.splitlines()[2] == "Known Info: [$Anatomy$]"
     assert "$Disease$" in plan.text and "$Disease$" not in plan.claims

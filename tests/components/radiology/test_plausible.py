@@ -38,8 +38,8 @@ def test_anatomy_and_modality_stay_a_pair_that_exists():
 def test_a_report_repeats_what_is_wrong_already():
     report = recorded(OWN.record, "$Report$")
     name = next(name for name in WRITTEN if stands_in(str(recorded(OWN.record, name)), report))
-    told = plausible("$Report$", {name: "a kite"}, Random(1))
-    assert "a kite" in told and not stands_in(recorded(OWN.record, name), told)
+    report_text = plausible("$Report$", {name: "a kite"}, Random(1))
+    assert "a kite" in report_text and not stands_in(recorded(OWN.record, name), report_text)
     assert plausible("$Treatment$", {"$Disease$": "Gout"}, Random(1)).startswith("As for Gout. ")
 
 

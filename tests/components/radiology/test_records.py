@@ -78,6 +78,6 @@ WRONG = [
 
 
 @each_row("content,text", WRONG)
-def test_what_is_wrong_is_named(content, text):
+def test_errors_in_a_record_are_named(content, text):
     with pytest.raises(ConfigError, match=text):
         parse(content)

@@ -51,7 +51,7 @@ def test_a_missing_tool_is_named_with_its_pair(chain, accepted):
 
 
 @each_row("chain,accepted", [("01235", [DD, DI]), ("0136", [BQ]), ("01348", [AD]), ("012356789", [IE])])
-def test_a_lacking_capability_is_of_the_restricted_tools(chain, accepted):
+def test_a_lacking_capability_belongs_to_the_restricted_tools(chain, accepted):
     found = facts(config3_facts, chain)
     assert found["accepted"] == accepted and found["ability"] == "InsufficientCapability"
 
@@ -150,7 +150,7 @@ def test_insufficient_and_differentiated_sizes(pair, chain):
         assert len(config2(one, Random(seed), PAPER)) in ((15, 16, 17) if report else (17,))
 
 
-def test_config2_has_foreign_anatomies_only_and_keeps_the_inferencer_in_the_repaired_variant():
+def test_config2_has_only_foreign_anatomies_and_the_repaired_one_keeps_the_inferencer():
     for seed in range(20):
         for switches in (CODE, PAPER):
             cards = config2(study(("Chest", "CT"), "013"), Random(seed), switches)

@@ -22,7 +22,7 @@ OWN = "radagent_examples"
 
 
 class Desk:
-    """As much of an episode as examples need: an offer, and the grammar in use."""
+    """The part of an episode that examples need: an offer, and the grammar in use."""
 
     def __init__(self, grammar, may_refuse=True):
         self.offer = Offer({}, refusal_fields=REFUSAL_FIELDS if may_refuse else {})
@@ -56,11 +56,11 @@ def test_the_example_of_an_answer_has_the_support_that_the_prompts_in_use_ask_fo
     assert plain.answers(("evidence",)) == alone  # examples written before there was support
 
 
-def test_where_a_task_may_be_refused_the_three_kinds_of_refusal_are_shown_and_else_none():
-    told = shots_of(OWN).replies(Desk(XmlCall()), False)
-    assert all(told.count(f"<Ability>{one}</Ability>") == 1 for one in ABILITIES) and told.count("<Call>") == 1
-    told = shots_of(OWN).replies(Desk(XmlCall(), may_refuse=False), False)
-    assert "NoCall" not in told and (told.count("<Call>"), told.count("<EndCall>")) == (3, 1)
+def test_the_three_kinds_of_refusal_are_shown_only_where_refusal_is_allowed():
+    text = shots_of(OWN).replies(Desk(XmlCall()), False)
+    assert all(text.count(f"<Ability>{one}</Ability>") == 1 for one in ABILITIES) and text.count("<Call>") == 1
+    text = shots_of(OWN).replies(Desk(XmlCall(), may_refuse=False), False)
+    assert "NoCall" not in text and (text.count("<Call>"), text.count("<EndCall>")) == (3, 1)
 
 
 @each_row("reflects", [False, True])
@@ -85,9 +85,9 @@ def test_native_calls_are_shown_as_functions_with_their_arguments():
 
 def test_plans_use_the_names_that_the_prompts_use():
     assert "*Organ Biomarker Quantification Tool*" in shots_of(OWN).plans(False, False, one_quantifier=False)
-    told = shots_of(OWN).plans(False, True, one_quantifier=True)
-    assert "Organ Biomarker" not in told and told.count("*Biomarker Quantification Tool*") == 2
-    assert "Self-Reflection: " in told and chain_names(told)[-1] == "Disease Diagnosis Tool"
+    text = shots_of(OWN).plans(False, True, one_quantifier=True)
+    assert "Organ Biomarker" not in text and text.count("*Biomarker Quantification Tool*") == 2
+    assert "Self-Reflection: " in text and chain_names(text)[-1] == "Disease Diagnosis Tool"
 
 
 def test_the_records_are_of_the_split_to_learn_from_and_of_no_evaluated_one():
@@ -101,7 +101,7 @@ def test_the_records_are_of_the_split_to_learn_from_and_of_no_evaluated_one():
     assert all(one["question"] in asked for one in (*shots.planning, *shots.conclusion))
 
 
-def test_examples_that_lack_something_are_refused_by_name(tmp_path):
+def test_incomplete_examples_are_refused_by_name(tmp_path):
     folder = tmp_path / "mine"
     copytree(Path(components.prompts.__file__).parent / OWN, folder)
     file = folder / "examples.yaml"
@@ -118,7 +118,7 @@ def test_examples_that_lack_something_are_refused_by_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("part", "key", "value", "said"),
+    ("part", "key", "value", "message"),
     [
         (
             "planning",
@@ -133,12 +133,12 @@ def test_examples_that_lack_something_are_refused_by_name(tmp_path):
         ("refusals", "grounds", {"purpose": "none"}, "should be purpose, category, anatomy, modality, ability"),
     ],
 )
-def test_examples_that_could_not_be_shown_or_known_again_are_refused(tmp_path, part, key, value, said):
+def test_examples_that_could_not_be_shown_or_known_again_are_refused(tmp_path, part, key, value, message):
     folder = tmp_path / "mine"
     copytree(Path(components.prompts.__file__).parent / OWN, folder)
     data = yaml.safe_load((folder / "examples.yaml").read_text())
     rows = data[part] if part in data else data["execution"][part]
     rows[0][key] = value
     (folder / "examples.yaml").write_text(yaml.safe_dump(data))
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         shots_of(str(folder))

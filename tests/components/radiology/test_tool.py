@@ -165,7 +165,7 @@ def test_the_longest_chain_runs_to_its_end_in_the_repaired_profile():
     assert memory.values["$OrganQuant$"] == RECORD["OrganBiomarker"]["OrganQuant"]
 
 
-def test_a_call_that_would_be_refused_is_foreseen_without_running_it_and_a_list_is_not_given_away():
+def test_a_refusal_is_predicted_without_running_the_call_or_disclosing_the_list():
     memory = start_memory(RECORD, ["$Anatomy$", "$Modality$"])
     before = memory.fork()
     for one, inputs, label in (

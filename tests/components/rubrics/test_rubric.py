@@ -14,8 +14,8 @@ ONE, SEVERAL = Field("Why?", CATEGORIES), Field("Why?", CATEGORIES, "several")
 
 
 def rubric(**values):
-    told = {"name": "mine", "source": "us", "question": "Why?", "shows": ["question"], "fields": {"cause": ONE}}
-    return Rubric(**(told | values))
+    defaults = {"name": "mine", "source": "us", "question": "Why?", "shows": ["question"], "fields": {"cause": ONE}}
+    return Rubric(**(defaults | values))
 
 
 @each_row(
@@ -58,7 +58,7 @@ def test_a_value_that_is_not_allowed_is_refused_with_those_that_are(field, text,
         ("", None),
     ],
 )
-def test_the_last_line_with_the_fields_name_counts_and_an_unreadable_one_is_none(reply, picked):
+def test_the_last_line_with_the_field_name_counts_and_an_unreadable_one_gives_none(reply, picked):
     assert rubric().said(reply) == {"cause": picked}
 
 
@@ -80,23 +80,26 @@ def test_failures_are_scored_episodes_below_1(draw, stop, scores, taken):
 WRONG = {
     "one category": (lambda: Field("Why?", {"a": "x"}), "there must be two or more"),
     "a name with a blank": (lambda: Field("Why?", {"a b": "x", "c": "y"}), "found the name 'a b'"),
-    "none beside several": (lambda: Field("Why?", {"none": "x", "c": "y"}, "several"), "already says"),
+    "none next to several": (lambda: Field("Why?", {"none": "x", "c": "y"}, "several"), "already says"),
     "failures without a score": (lambda: Draw(which="failures"), "need a score"),
     "an unknown part": (lambda: rubric(shows=["model"]), "shows: found 'model'; valid: question, context"),
     "no field": (lambda: rubric(fields={}), "has fields"),
     "an answer of a sample": (lambda: rubric(shows=["answer"], draw=Draw(of="samples")), "answer belong to an episode"),
     "an unknown score": (lambda: Draw(which="failures", score="s").takes("answered", {"t": 1}), "not a score here"),
-    "a score that is no share": (lambda: Draw(which="failures", score="s").takes("answered", {"s": 3}), "from 0 to 1"),
+    "a score that is not a share": (
+        lambda: Draw(which="failures", score="s").takes("answered", {"s": 3}),
+        "from 0 to 1",
+    ),
 }
 
 
 @each_row("make, wrong", WRONG.values())
-def test_a_rubric_that_cannot_be_right_is_refused(make, wrong):
+def test_an_invalid_rubric_is_refused(make, wrong):
     with pytest.raises(ConfigError, match=wrong):
         make()
 
 
-def test_the_digest_changes_with_what_raters_are_asked_and_with_nothing_else():
+def test_the_digest_changes_only_with_what_raters_are_asked():
     same, other = rubric(draw=Draw(n=7), source="them"), rubric(note="Be kind.")
     assert rubric().digest == same.digest != other.digest
 
@@ -121,7 +124,7 @@ def step(text, purpose="act", committed=True, observed=(), calls=()):
     )  # fmt: skip
 
 
-def test_a_question_comes_with_options_and_names_of_inputs_and_a_letter_with_its_option():
+def test_a_question_shows_options_and_input_names_and_a_letter_shows_its_option():
     shown = texts_of(["question", "context", "reference"], SAMPLE)
     assert shown == {
         "Question": "Which?\nA. Aspirin\nB. Biopsy\n[image: scan]", "Given": "A man of 40.", "Reference": "B. Biopsy",
@@ -138,11 +141,11 @@ def test_metadata_are_written_out_by_name():
     "target, shown",
     [({"answer": ["x", 1]}, "- x\n- 1"), ({"chain": "01", "answer": "x"}, "chain: 01\nanswer: x"), (None, "(nothing)")],
 )
-def test_a_reference_is_shown_as_the_data_have_it(target, shown):
+def test_a_reference_is_shown_as_it_is_in_the_data(target, shown):
     assert texts_of(["reference"], replace(SAMPLE, target=target)) == {"Reference": shown}
 
 
-def test_steps_tell_what_was_said_called_and_returned():
+def test_steps_describe_messages_calls_and_results():
     seen = Observed(CALL, Observation("a node"))
     failed = Observed(CALL, Observation("no lung"), "not_found")
     steps = [
@@ -157,7 +160,7 @@ def test_steps_tell_what_was_said_called_and_returned():
     )
 
 
-def test_the_answer_is_the_answer_the_refusal_or_how_it_ended():
+def test_the_answer_is_the_answer_the_refusal_or_the_kind_of_ending():
     answered, refused = Trajectory(stop="answered", answer="B"), Trajectory(refusal=Refusal({"ability": "missing"}))
     shown = [texts_of(["answer"], SAMPLE, one)["Answer"] for one in (answered, refused, Trajectory(stop="limit"))]
     assert shown == ["B. Biopsy", "The task was refused.\nability: missing", "No answer was given (limit)."]

@@ -15,7 +15,7 @@ def names(file="", text=""):
         with sqlite3.connect(f"file:{file}?mode=ro&immutable=1", uri=True) as opened:
             return opened.execute(sql).fetchall()
 
-    def refuse(told):
-        raise Refused(told)
+    def refuse(message):
+        raise Refused(message)
 
     return {"rows": rows, "refuse": refuse, "text": text, "pandas": pandas, "numpy": numpy}

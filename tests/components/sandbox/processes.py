@@ -47,7 +47,7 @@ def name(pid):
 
 
 def state(pid):
-    """The letter of its state; Z also when it is gone."""
+    """The letter of its state; Z also when the process no longer exists."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""The shapes that other rooms use."""
+"""The types that other packages use."""
 
 import dataclasses
 
@@ -15,7 +15,7 @@ def test_defaults_are_those_of_the_specification():
     }  # fmt: skip
 
 
-def test_results_cannot_be_changed_and_an_unavailable_sandbox_has_its_label():
+def test_results_are_immutable_and_an_unavailable_sandbox_has_its_label():
     with pytest.raises(dataclasses.FrozenInstanceError):
         Ran("ok").answer = "other"
     assert SandboxError.label == "unavailable" and Library("m", {}).readable == ()

@@ -1,4 +1,4 @@
-"""Cells in their namespace, what an exception says of them, and which of them can leave something in their process."""
+"""Cells in their namespace, their exceptions, and which of them can leave a trace in their process."""
 
 import ast
 import os
@@ -26,7 +26,7 @@ def test_a_cell_ends_with_one_result(cell, status):
     assert Cells({"given": 1}, SETTINGS).run(cell, bool).status == status
 
 
-def test_an_answer_is_not_left_over_and_lines_are_those_of_the_cell_that_runs():
+def test_answers_are_not_carried_over_and_line_numbers_belong_to_the_running_cell():
     cells = Cells({}, SETTINGS)
     cells.run("answer = 1\n\ndef f():\n    1 / 0", bool)
     assert cells.run("x = 1", bool).status == "no_answer"
@@ -35,7 +35,7 @@ def test_an_answer_is_not_left_over_and_lines_are_those_of_the_cell_that_runs():
     assert 'File "<cell>", line 4, in f\n    1 / 0' in error.traceback
 
 
-def test_builtins_that_a_cell_changed_come_back():
+def test_builtins_changed_by_a_cell_are_restored():
     cells = Cells({}, SETTINGS)
     assert cells.run("import builtins\nbuiltins.str = lambda _: 'forged'\nanswer = 1", bool).answer == "1"
     assert cells.run("answer = str(2)", bool).answer == "2"
@@ -45,14 +45,14 @@ def test_builtins_that_a_cell_changed_come_back():
     "cell, stays",
     [("answer = given", True), ("import json", False), ("1 / 0", True), ("x = (", True), ("exec('1 / 0')", False)],
 )
-def test_it_is_told_before_a_cell_begins_that_no_other_may_follow(cell, stays):
+def test_the_host_is_notified_before_a_cell_after_which_no_other_may_run(cell, stays):
     for keep in (False, True):
-        told = []
-        Cells({"given": 1}, replace(SETTINGS, keep=keep)).run(cell, lambda: told.append(cell))  # noqa: B023
-        assert told == ([] if stays or keep else [cell])
+        notified = []
+        Cells({"given": 1}, replace(SETTINGS, keep=keep)).run(cell, lambda: notified.append(cell))  # noqa: B023
+        assert notified == ([] if stays or keep else [cell])
 
 
-def test_a_cell_finds_nothing_of_the_one_before_unless_it_is_kept():
+def test_variables_of_an_earlier_cell_are_visible_only_if_kept():
     for keep, status in ((False, "error"), (True, "ok")):
         cells = Cells({"given": 1}, replace(SETTINGS, keep=keep))
         cells.run("x = 1; given = 2; del given", bool)
@@ -72,7 +72,7 @@ CASES = {
     "an exit": ("\nraise SystemExit(3)", "SystemExit", 2, "raise SystemExit(3)"),
     "an exception of the cell's own": ("class E(BaseException): pass\nraise E('x')", "E", 2, "raise E('x')"),
     "other ends of lines": ("a = 1\r\nb = 2\rc = 1 / 0", "ZeroDivisionError", 3, "c = 1 / 0"),
-    "a form feed is no end": ("a = '\x0c'\nb = 1 / 0", "ZeroDivisionError", 2, "b = 1 / 0"),
+    "a form feed is not a line end": ("a = '\x0c'\nb = 1 / 0", "ZeroDivisionError", 2, "b = 1 / 0"),
     "two exceptions": ("try:\n    1 / 0\nexcept Exception:\n    [][1]", "IndexError", 4, "    [][1]"),
     "a null byte": ("a = '\0'", "SyntaxError", None, ""),
     "half a character": ("a = '\ud800'", "UnicodeEncodeError", None, ""),
@@ -116,7 +116,7 @@ def test_a_tools_kind_is_kept_where_it_is_a_text():
     assert raised("class E(Exception):\n    kind = 3\nraise E('m')").kind == ""
 
 
-def test_what_differs_between_machines_is_taken_out():
+def test_machine_specific_details_are_removed():
     clean = Clean({"/home/a/data": "/data", "/home/a": "/home"})
     found = raised("raise ValueError('/home/a/data/x.db', object(), '/home/a/y')", clean)
     assert found.message == "('/data/x.db', <object object at 0x...>, '/home/y')"
@@ -175,12 +175,12 @@ SOME = [
 
 
 @each_row("cell", NONE)
-def test_its_own_variables_are_no_trace(cell):
+def test_its_own_variables_do_not_count_as_a_trace(cell):
     assert leaves_nothing(ast.parse(cell))
 
 
 @each_row("cell", SOME)
-def test_what_reaches_further_is_one(cell):
+def test_a_change_outside_its_variables_counts_as_a_trace(cell):
     assert not leaves_nothing(ast.parse(cell))
 
 
@@ -196,7 +196,7 @@ PAIRS = [  # what a harmless cell leaves if it can, and what the next one of the
 
 
 @slow
-async def test_cells_of_one_process_find_nothing_of_each_other(tmp_path):
+async def test_cells_of_one_process_do_not_see_each_others_traces(tmp_path):
     with sqlite3.connect(tmp_path / "eicu.db") as made:
         made.execute("create table patient (uniquepid varchar(20), age int)")
         made.executemany("insert into patient values (?, ?)", [("a", 10), ("b", 20)])

@@ -6,7 +6,7 @@ from components.core.errors import ConfigError
 from components.sandbox import ORDER, Sandbox, flaw
 
 
-def test_a_tier_that_holds_nothing_fails_its_self_test():
+def test_a_tier_without_protection_fails_its_self_test():
     lead, _, attacks = flaw("rlimits").rpartition(": ")
     assert {"socket", "fork", "write outside", "read outside", "read the project", "signal"} <= set(attacks.split(", "))
     assert "got through" in lead
@@ -23,13 +23,13 @@ def test_a_missing_program_and_a_wrong_machine_are_named(monkeypatch):
         Sandbox().report()
 
 
-def test_the_first_that_holds_is_taken_and_the_others_reasons_are_told(sandbox):
+def test_the_first_working_tier_is_chosen_and_refusals_of_others_are_reported(sandbox):
     report = sandbox.report()
     assert report["tier"] in ORDER[:3]
     assert list(report["refused"]) == list(ORDER[: ORDER.index(report["tier"])])
 
 
-def test_nothing_weak_is_taken_instead_of_what_was_asked(monkeypatch):
+def test_no_weaker_tier_replaces_the_requested_one(monkeypatch):
     monkeypatch.setenv("PATH", "/none")
     flaw.cache_clear()
     with pytest.raises(ConfigError, match="a strict sandbox needs"):

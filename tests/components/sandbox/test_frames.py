@@ -1,4 +1,4 @@
-"""Frames that somebody hostile may have written."""
+"""Frames that may come from a hostile writer."""
 
 import json
 import struct
@@ -23,7 +23,7 @@ def read(data, limit=10_000):
     return reader.take()
 
 
-def test_a_frame_comes_back_however_it_is_cut():
+def test_a_frame_is_restored_however_it_is_split():
     reader, data = Reader(1000), pack({"cell": "é\n" * 50}) + pack({"cell": "b"})
     found = []
     for position in range(0, len(data), 7):
@@ -34,12 +34,12 @@ def test_a_frame_comes_back_however_it_is_cut():
 
 
 @each_row("body", ["", "{", "[]", "1", '{"a":NaN}', '{"a":Infinity}', '{"a":1,"a":2}', b"\xff\xfe", "[" * 5000, '{"a":' * 5000, '{"a":' + "9" * 5000 + "}"])  # fmt: skip
-def test_what_is_no_json_object_is_refused(body):
+def test_a_frame_that_is_not_a_json_object_is_refused(body):
     with pytest.raises(FrameError):
         read(framed(body), 100_000)
 
 
-def test_a_frame_that_claims_or_has_too_much_is_refused():
+def test_a_frame_with_a_wrong_or_excessive_length_is_refused():
     with pytest.raises(FrameError, match="frame of"):
         read(struct.pack(">I", 2**32 - 1))
     with pytest.raises(FrameError, match="more bytes"):
@@ -54,7 +54,7 @@ def test_a_frame_that_claims_or_has_too_much_is_refused():
         {"status": "error", "error": {**ERROR, "message": "x" * 10_000}}, {"seconds": 1e300},
         {"status": "error", "error": {**ERROR, "type": "\udfff"}},
     ])  # fmt: skip
-def test_a_frame_that_is_no_result_is_refused(change):
+def test_a_frame_that_is_not_a_result_is_refused(change):
     with pytest.raises(FrameError):
         read_ran({**GOOD, **change}, "t", 100)
 
@@ -71,6 +71,6 @@ def test_the_longest_results_fit_into_a_frame():
     assert read(pack_ran(Ran("error", error=worst), "t"), cap(100))
 
 
-def test_text_that_cannot_be_encoded_is_written_out():
+def test_text_that_cannot_be_encoded_is_escaped():
     assert plain("a\ud800") == "a\\ud800"
     assert json.loads(pack({"a": "\ud800"})[4:]) == {"a": "?"}

@@ -20,11 +20,11 @@ def test_a_failed_call_says_which_and_why():
 
 
 def test_rights_are_given_up_for_good():
-    told = run(
+    output = run(
         "from components.sandbox import kernel\nkernel.prctl(kernel.NO_NEW_PRIVILEGES, 1, 0, 0, 0)\nkernel.drop_capabilities()\n"
         "print(open('/proc/self/status').read())"
     )
-    fields = dict(line.split(":\t", 1) for line in told.splitlines() if ":\t" in line)
+    fields = dict(line.split(":\t", 1) for line in output.splitlines() if ":\t" in line)
     assert fields["NoNewPrivs"] == "1"
     assert {fields[name] for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {"0" * 16}
 
@@ -69,5 +69,5 @@ def test_paths_are_restricted(tmp_path):
     for name in ("read/a", "file", "other"):
         (tmp_path / name).write_text("x")
     found = json.loads(run(CODE, str(tmp_path)))
-    assert {name: told for name, told in found.items() if (told == "works") == name.startswith("x ")} == {}
+    assert {name: result for name, result in found.items() if (result == "works") == name.startswith("x ")} == {}
     assert (tmp_path / "read/a").read_text() == "x"

@@ -40,7 +40,7 @@ def test_only_the_interpreter_the_library_and_its_files_are_bound():
     assert line[0].endswith("bwrap") and "--unshare-all" in line and "--bind" not in line
 
 
-def test_the_environment_is_the_one_given_and_every_episode_has_a_file_system_of_its_size():
+def test_each_episode_has_the_given_environment_and_a_file_system_of_its_size():
     line = namespaces.bwrap_command([], "m", {"TZ": "UTC0"}, 4096)
     assert line[line.index("--setenv") :][:3] == ["--setenv", "TZ", "UTC0"] and "--clearenv" in line
     mounts = [line[at - 2 : at + 2] for at, word in enumerate(line) if word == "--tmpfs"]

@@ -22,7 +22,7 @@ def test_within_goes_by_whole_names(path, folder, inside):
     assert paths.within(path, folder) is inside
 
 
-def test_what_is_refused_is_left_out_however_deep(tmp_path):
+def test_refused_paths_are_left_out_at_any_depth(tmp_path):
     for name in ("lib/site/components/a", "lib/site/pandas/b", "lib/x"):
         (tmp_path / name).mkdir(parents=True)
     kept = paths.without([str(tmp_path)], [str(tmp_path / "lib/site/components")])
@@ -36,7 +36,7 @@ def test_the_interpreter_is_readable_and_the_project_hidden():
     assert not any(paths.within(path, one) for path in paths.HIDDEN for one in paths.without(found, paths.HIDDEN))
 
 
-def test_everything_inside_is_removed_however_deep_and_however_barred(tmp_path):
+def test_all_contents_are_removed_at_any_depth_and_with_any_permissions(tmp_path):
     outside = tmp_path / "outside"
     outside.write_text("kept")
     scratch = tmp_path / "scratch"
@@ -73,7 +73,7 @@ def test_size_and_number_of_files_are_seen(tmp_path, monkeypatch, files, size, e
 
 
 @pytest.mark.parametrize("barred", [False, True])
-def test_what_cannot_be_looked_at_is_too_much(tmp_path, barred):
+def test_unreadable_contents_count_as_exceeding_the_limit(tmp_path, barred):
     if barred and os.geteuid() == 0:
         pytest.skip("root may read every folder")
     here = os.open(tmp_path, os.O_RDONLY)
@@ -98,7 +98,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-async def test_nothing_can_be_hidden_from_its_limit(held, name):
+async def test_no_file_can_be_hidden_from_the_size_limit(held, name):
     tier = held.report()["tier"]
     if tier == "bwrap" and name == "folders in folders" and not THOROUGH:
         pytest.skip("Landlock looks at every folder above: it takes seconds; WARDROUND_TEST_SLOW=1")

@@ -1,4 +1,4 @@
-"""A worker as the host sees it, with workers that lie."""
+"""Reading results from workers, including dishonest ones."""
 
 import os
 import select
@@ -24,14 +24,14 @@ LIES = {
     "a frame that claims much": struct.pack(">I", 2**31) + b"x",
     "too much": b"\0" * (2 << 20),
     "the result of another cell": pack_ran(Ran("ok", "1"), "other"),
-    "a status that only a supervisor tells": pack_ran(Ran("killed", error=None), TOKEN),
+    "a status that only a supervisor reports": pack_ran(Ran("killed", error=None), TOKEN),
     "another object": pack({"status": "ok"}),
 }
 
 
 @contextmanager
 def ends(live, limits=None):
-    """The ends of a worker that does as told, and the worker."""
+    """The ends of a scripted worker, and the worker."""
     here, there = socket.socketpair()
     child = Child(live, ())
     child.hand_over(there)
@@ -46,7 +46,7 @@ def ends(live, limits=None):
 
 
 def writer(data, last=True):
-    """A worker that answers its cell with these bytes, and ends; with ``last`` it has told so."""
+    """A worker that answers its cell with these bytes, and ends; with ``last`` it has announced that."""
 
     def live(cells, results, pledge):
         os.read(cells, 1000)
@@ -61,7 +61,7 @@ def writer(data, last=True):
 
 
 def received(held):
-    """What comes until it is over."""
+    """All results until the worker ends."""
     until = time.monotonic() + 5
     while (ran := held.result()) is None and not held.finished and time.monotonic() < until:
         select.select([held], [], [], 0.1)
@@ -76,7 +76,7 @@ def test_one_result_is_read(last):
         assert received(held).answer == "1" and held.stays != last
 
 
-def test_a_worker_that_does_not_live_on_is_believed_when_it_has_closed_its_pipe():
+def test_a_finished_worker_is_trusted_once_it_has_closed_its_pipe():
     def live(cells, results, pledge):
         os.read(cells, 1000)
         os.close(pledge)
@@ -93,7 +93,7 @@ def test_a_worker_that_does_not_live_on_is_believed_when_it_has_closed_its_pipe(
 
 @each_row("last", [False, True])
 @each_row("name", LIES)
-def test_what_is_not_one_result_of_this_cell_is_refused(name, last):
+def test_output_other_than_one_result_of_this_cell_is_refused(name, last):
     with ends(writer(LIES[name], last)) as (held, _):
         held.begin("x", TOKEN)
         with pytest.raises(FrameError):
@@ -114,14 +114,14 @@ def test_output_is_cut_and_the_rest_left():
         assert held.end() == ""
 
 
-def test_a_worker_that_spoke_unasked_gets_no_cell():
+def test_a_worker_that_sent_unrequested_output_gets_no_cell():
     with ends(lambda _, results, __: (os.write(results, b"x"), time.sleep(9))) as (held, _):
         select.select([held], [], [], 5)
         with pytest.raises(FrameError, match="without a cell"):
             held.begin("x", TOKEN)
 
 
-def test_a_cell_longer_than_a_pipe_arrives_piece_by_piece():
+def test_a_cell_longer_than_a_pipe_arrives_in_pieces():
     def live(cells, results, _):
         taken = 0
         while taken < 300_000:

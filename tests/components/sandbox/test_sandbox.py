@@ -104,7 +104,7 @@ async def test_a_worker_runs_cells_that_leave_nothing_and_no_cell_after_another(
     """One that asks for the process' number has to be a cell that might leave something."""
     session = sandbox.open(PROBE)
     await session.run("given = 1")
-    for last in range(3):  # on a busy machine a cell may take so long that the next process is made beside it
+    for last in range(3):  # on a busy machine a cell may take so long that the next process is started next to it
         before = set(below(os.getpid()))
         for cell in ("answer = 2", "1 / 0", "(", "x = [[0] * 99]\nfor row in x: row.append(x)", "answer = given"):
             ran = await session.run(cell)
@@ -119,14 +119,14 @@ async def test_a_worker_runs_cells_that_leave_nothing_and_no_cell_after_another(
 
 
 @slow
-async def test_what_was_given_and_can_be_changed_is_new_for_every_cell(session):
+async def test_given_mutable_values_are_fresh_for_every_cell(session):
     """The library gives a module, so no process runs two cells."""
     await session.run("numpy = 1")
     assert (await session.run("answer = int(numpy.sum([1, 2])), text")).answer == "(3, 'given')"
 
 
 @slow
-async def test_a_cell_without_memory_leaves_the_next_one_alone(sandbox):
+async def test_a_cell_without_memory_does_not_affect_the_next_one(sandbox):
     narrow = Sandbox(backend=sandbox.report()["tier"], limits=Limits(memory_bytes=300 << 20))
     session = narrow.open(PROBE)
     full = "x = []\nwhile True:\n    x.append({'a': [str(len(x)) * 900]})"
@@ -152,22 +152,22 @@ async def test_a_file_made_while_a_cell_is_ended_does_not_reach_the_next(sandbox
 
 
 @slow
-async def test_a_session_that_is_closed_while_a_cell_runs_says_so_and_disturbs_no_other(sandbox):
+async def test_closing_a_session_during_a_cell_is_reported_and_affects_no_other(sandbox):
     first, other = sandbox.open(PROBE), sandbox.open(PROBE)
     await asyncio.gather(first.run("answer = 1"), other.run("answer = 1"))
     running = [asyncio.create_task(first.run(cell)) for cell in ("import time\ntime.sleep(20)", "answer = 2")]
-    beside = asyncio.create_task(other.run("import time\ntime.sleep(0.4)\nanswer = 3"))
+    concurrent = asyncio.create_task(other.run("import time\ntime.sleep(0.4)\nanswer = 3"))
     await asyncio.sleep(0.2)
     first.close()
     for one in running:
         with pytest.raises(SandboxError, match="the session is closed"):
             await asyncio.wait_for(one, 5)
-    assert (await beside).answer == "3"
+    assert (await concurrent).answer == "3"
     other.close()
 
 
 @slow
-async def test_a_busy_event_loop_takes_no_result_away(sandbox):
+async def test_a_busy_event_loop_does_not_lose_a_result(sandbox):
     brief = Sandbox(backend=sandbox.report()["tier"], limits=Limits(wall_seconds=0.5))
     session = brief.open(PROBE)
     await session.run("answer = 1")
@@ -197,7 +197,7 @@ async def test_variables_survive_where_asked_until_the_worker_dies(sandbox):
 
 
 @slow
-async def test_chance_and_hashes_are_the_same_in_every_cell(sandbox):
+async def test_random_numbers_and_hashes_are_the_same_in_every_cell(sandbox):
     cell = (
         "import random, uuid\nanswer = random.random(), numpy.random.rand(), hash('x'), uuid.uuid4(), {'b', 'a', 'c'}"
     )
@@ -284,7 +284,7 @@ else:
 
 
 @pytest.mark.parametrize("way", ["killed", pytest.param("leave", marks=slow)])
-def test_a_host_that_dies_leaves_nothing(held, way):
+def test_nothing_remains_when_the_host_dies(held, way):
     line = [sys.executable, "-c", HOST, held.report()["tier"], way]
     folder = tempfile.mkdtemp(prefix="wardround-host-")
     with subprocess.Popen(line, stdout=subprocess.PIPE, env={"TMPDIR": folder}, cwd=Path(__file__).parents[3]) as host:
@@ -301,7 +301,7 @@ def test_a_host_that_dies_leaves_nothing(held, way):
     Path(folder).rmdir()
 
 
-async def test_at_most_so_many_cells_run_at_once_in_turn(sandbox):
+async def test_the_number_of_concurrent_cells_is_limited(sandbox):
     one = Sandbox(max_running=1)
     sessions = [one.open(Library("components.sandbox.probe", {})) for _ in range(4)]
     cell = "import time\nstarted = time.time()\ntime.sleep(0.05)\nanswer = repr((started, time.time()))"
@@ -336,12 +336,12 @@ def test_a_sandbox_outlives_an_event_loop():
         ({"strict": True, "unsafe_local": True}, "has no unsafe_local"),
     ],
 )
-def test_a_sandbox_that_would_not_hold_is_refused(given, words):
+def test_an_insufficient_sandbox_is_refused(given, words):
     with pytest.raises(ConfigError, match=words):
         Sandbox(**given)
 
 
-async def test_unsafe_local_runs_and_says_so():
+async def test_unsafe_local_runs_with_a_warning():
     made = Sandbox(backend="rlimits", unsafe_local=True)
     report = made.report()
     assert report["unsafe_local"] is True and report["self_test"] == "none: unsafe_local"
@@ -350,14 +350,14 @@ async def test_unsafe_local_runs_and_says_so():
     made.close()
 
 
-def test_the_report_says_what_holds(held):
+def test_the_report_lists_the_protections(held):
     report = held.report()
     assert report["self_test"] == "held" and report["unsafe_local"] is False
     assert report["rules"] and report["limits"]["wall_seconds"] == 30.0
     assert report["refused"] == {}
 
 
-async def test_what_the_machine_lacks_is_no_result(sandbox):
+async def test_a_failure_of_the_machine_is_not_a_result(sandbox):
     with pytest.raises(SandboxError, match="does not exist"):
         sandbox.open(Library("components.sandbox.probe", {}, (Path("/no/such"),)))
     wrong = sandbox.open(Library("components.sandbox.probe", {"given": 1}))

@@ -133,6 +133,6 @@ async def test_the_kernel_refuses(bare, name):
 
 @slow
 @each_row("name", WORKS)
-async def test_what_cells_need_works(session, name):
+async def test_calls_that_cells_need_work(session, name):
     ran = await session.run(IMPORTS + WORKS[name])
     assert ran.answer == "ok", ran.error

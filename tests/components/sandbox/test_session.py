@@ -1,4 +1,4 @@
-"""What users of a sandbox hold."""
+"""Sessions, the interface for users of a sandbox."""
 
 import asyncio
 

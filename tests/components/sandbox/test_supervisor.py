@@ -60,7 +60,7 @@ def test_a_worker_has_none_of_the_descriptors_of_others():
         close(one)
 
 
-def test_time_that_was_used_is_known_to_the_end():
+def test_cpu_time_is_measured_to_the_end_of_the_cell():
     def burn(*_):
         until = time.process_time() + 0.05
         while time.process_time() < until:
@@ -102,7 +102,7 @@ LIES = {
     "name, keep",
     [*((name, False) for name in LIES), ("a forged frame before the real one", True), ("closed pipes", True)],
 )
-async def test_a_lie_is_a_result_and_the_next_cell_is_right(brief, name, keep):
+async def test_a_dishonest_worker_gives_a_result_and_the_next_cell_is_right(brief, name, keep):
     cell, status = LIES[name]
     opened = brief.open(PROBE, keep=keep)
     ran = await opened.run(cell)
@@ -112,7 +112,7 @@ async def test_a_lie_is_a_result_and_the_next_cell_is_right(brief, name, keep):
 
 
 @slow
-async def test_what_a_kept_worker_says_between_cells_ends_it(brief):
+async def test_output_of_a_kept_worker_between_cells_ends_it(brief):
     opened = brief.open(PROBE, keep=True)
     await opened.run(
         "import os, signal\nkept = 1\ndef late(*_):\n    for d in range(3, 20):\n        try: os.write(d, b'late')\n"
@@ -126,7 +126,7 @@ async def test_what_a_kept_worker_says_between_cells_ends_it(brief):
 
 
 @slow
-async def test_a_kept_worker_that_does_not_rest_between_cells_is_held(brief):
+async def test_activity_of_a_kept_worker_between_cells_is_limited(brief):
     opened = brief.open(PROBE, keep=True)
     await opened.run(
         "import signal\ndef late(*_): sum(range(10**5))\nsignal.signal(signal.SIGALRM, late)\n"
@@ -142,7 +142,7 @@ async def test_a_kept_worker_that_does_not_rest_between_cells_is_held(brief):
 
 @slow
 async def test_a_worker_has_no_descriptors_but_its_own(session):
-    await session.run("import time\ntime.sleep(0.2)")  # long enough for the next worker to be forked beside it
+    await session.run("import time\ntime.sleep(0.2)")  # long enough for the next worker to be forked next to it
     ran = await session.run(
         "import os, stat\nfound = []\nfor d in range(64):\n    try: found.append(stat.S_IFMT(os.fstat(d).st_mode))\n"
         "    except OSError: pass\nanswer = found.count(stat.S_IFIFO), found.count(stat.S_IFSOCK)"

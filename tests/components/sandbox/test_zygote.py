@@ -30,7 +30,7 @@ async def test_it_ends_with_all_episodes_and_a_new_one_takes_its_place():
     made.close()
 
 
-async def test_an_episode_that_is_closed_is_gone(held):
+async def test_a_closed_episode_leaves_no_process(held):
     opened = held.open(LIBRARY)
     await opened.run("answer = 1")
     await asyncio.sleep(0.1)  # until its next worker is there
@@ -45,7 +45,7 @@ async def test_an_episode_that_is_closed_is_gone(held):
 
 
 @slow
-async def test_the_process_that_waits_takes_the_next_episode_and_another_its_place(held):
+async def test_the_waiting_process_takes_the_next_episode_and_another_replaces_it(held):
     opened = held.open(LIBRARY)
     await opened.run("answer = 1")
     zygote = shared(held.report()["tier"], LIBRARY, held.limits)._process.pid
@@ -64,7 +64,7 @@ async def test_the_process_that_waits_takes_the_next_episode_and_another_its_pla
 
 
 async def _waiting(zygote):
-    """The one process that waits; who made its namespaces, and has its name, is gone soon."""
+    """The one process that waits; the process that made its namespaces, and has its name, ends soon."""
     while len(found := [pid for pid in everything_below(zygote) if name(pid) == "cells-waiting"]) != 1:
         await asyncio.sleep(0.01)
     await asyncio.sleep(0.05)
@@ -105,7 +105,7 @@ def test_only_a_tier_whose_folders_are_made_with_it_has_a_zygote_for_each_size(t
     close_all()
 
 
-async def test_a_library_that_fails_is_the_machines_fault(held):
+async def test_a_failing_library_is_reported_as_a_failure_of_the_machine(held):
     opened = held.open(Library("components.sandbox.probe", {"no_such": 1}))
     with pytest.raises(SandboxError, match=r"cannot be set up: TypeError: .*unexpected keyword argument 'no_such'"):
         await opened.run("answer = 1")

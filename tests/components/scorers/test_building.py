@@ -62,7 +62,7 @@ def test_reasons_are_kept_and_names_are_fixed():
 
 
 @pytest.mark.parametrize(("rate", "shown"), [(0.5, "building/recovered"), (None, "building/correct_requests")])
-def test_beside_other_runs_the_recovery_rate_is_shown_where_it_is_known(rate, shown):
+def test_next_to_other_runs_the_recovery_rate_is_shown_where_it_is_known(rate, shown):
     metrics = {name: {"value": rate if name == "building/recovered" else 0.25} for name in NAMES}
     assert headline([metrics], 1, [{"neither": list(Building().traits.neither)}]) == [shown]
 
@@ -79,7 +79,7 @@ class Two:
 
 
 class Silent:
-    """Nothing to say."""
+    """A scorer without scores."""
 
     version = "1"
 
@@ -87,7 +87,7 @@ class Silent:
         return [Score("a", None)]
 
 
-def test_what_decides_is_the_named_score_and_unscored_stays_unscored():
+def test_the_named_score_decides_and_unscored_stays_unscored():
     worked = episode(PASSED, used=[None])
     assert values(worked, Silent())[4] is None
     with pytest.raises(ConfigError, match="choose a scorer that does not"):

@@ -23,8 +23,8 @@ def scores(trajectory, right=1.0, **settings):
     return {score.name.removeprefix("faults/"): score.value for score in found}
 
 
-def told(*replies, answer="B", data=None, **changes):
-    """An episode of these replies, the first of which made a call that was struck, or gave ``data``."""
+def episode_with(*replies, answer="B", data=None, **changes):
+    """An episode of these replies, the first of which made a call that was hit by a fault, or gave ``data``."""
     steps = []
     for n, text in enumerate(replies):
         call = Observed(ToolCall("1", "echo", "{}"), marked(Observation("5"), "noisy") if data is None else data)
@@ -44,7 +44,7 @@ async def test_an_episode_without_a_fault_has_no_rate_of_recovery():
     }  # fmt: skip
 
 
-async def test_a_wrong_answer_after_a_fault_without_a_word_is_a_silent_error():
+async def test_a_wrong_answer_without_mentioning_the_fault_is_a_silent_error():
     trajectory = await episode(Noisy(1.0), [ECHO, ECHO, "done"])
     assert scores(trajectory, 0.0) == {
         "right": 0, "struck": 1, "recovery": 0, "detection": 0, "silent_error": 1, "false_alarm": None, "calls_after": 1,
@@ -54,46 +54,51 @@ async def test_a_wrong_answer_after_a_fault_without_a_word_is_a_silent_error():
     assert (right["recovery"], right["silent_error"]) == (1, 0)
 
 
-async def test_who_says_so_makes_no_silent_error():
+async def test_a_reported_fault_is_not_a_silent_error():
     found = scores(await episode(Denied(1.0), [ECHO, "B, by heart: the tool denied access"]), 0.0)
     assert (found["recovery"], found["detection"], found["silent_error"]) == (0, 1, 0)
 
 
-def test_what_was_said_before_the_fault_is_no_detection():
-    assert scores(told("The tool is broken, I fear."))["detection"] == 0
-    assert scores(told("I ask.", "The tool is broken, I fear."))["detection"] == 1
-    refused = told("I ask.", answer=None, refusal=Refusal({"why": "the tool failed"}))
+def test_a_statement_made_before_the_fault_is_not_a_detection():
+    assert scores(episode_with("The tool is broken, I fear."))["detection"] == 0
+    assert scores(episode_with("I ask.", "The tool is broken, I fear."))["detection"] == 1
+    refused = episode_with("I ask.", answer=None, refusal=Refusal({"why": "the tool failed"}))
     assert scores(refused)["detection"] == 1
 
 
-def test_without_a_fault_it_is_a_false_alarm():
-    found = scores(told("The tool is broken.", data=Observation("5")))
+def test_a_detection_without_a_fault_is_a_false_alarm():
+    found = scores(episode_with("The tool is broken.", data=Observation("5")))
     assert (found["false_alarm"], found["detection"]) == (1, None)
 
 
-def test_a_limit_or_a_refusal_is_no_silent_error_and_no_recovery():
-    limit = told("I ask.")
+def test_a_limit_or_a_refusal_is_neither_a_silent_error_nor_a_recovery():
+    limit = episode_with("I ask.")
     limit.stop = "limit"
     found = scores(limit, 0.0)
     assert (found["recovery"], found["silent_error"]) == (0, 0)
 
 
-def test_where_nothing_decides_only_what_can_be_told_is_scored():
-    found = scores(told("I ask."), None)
+def test_without_a_deciding_score_only_observable_results_are_scored():
+    found = scores(episode_with("I ask."), None)
     assert found["right"] is None
     assert (found["struck"], found["detection"], found["recovery"], found["silent_error"]) == (1, 0, None, None)
-    assert {score.name: score.value for score in Faults().score(SAMPLE, told("I ask."))}["faults/recovery"] is None
-    assert scores(told("I ask."), 0.6)["recovery"] == 0 and scores(told("I ask."), 0.6, right_from=0.5)["recovery"] == 1
+    assert {score.name: score.value for score in Faults().score(SAMPLE, episode_with("I ask."))}[
+        "faults/recovery"
+    ] is None
+    assert (
+        scores(episode_with("I ask."), 0.6)["recovery"] == 0
+        and scores(episode_with("I ask."), 0.6, right_from=0.5)["recovery"] == 1
+    )
 
 
 def test_after_an_error_all_is_unscored():
-    broken = told("I ask.")
+    broken = episode_with("I ask.")
     broken.stop = "error"
     found = Faults().follow(SAMPLE, broken, None)
     assert [score.name for score in found] == list(NAMES) and {score.value for score in found} == {None}
 
 
-async def test_a_changed_card_strikes_from_the_start():
+async def test_a_changed_card_counts_as_a_fault_from_the_start():
     trajectory = await episode(Renamed(1.0), ["The documentation of this tool is wrong"])
     assert first_struck(trajectory) == 0
     assert (scores(trajectory)["struck"], scores(trajectory)["detection"]) == (1, 1)
@@ -108,13 +113,13 @@ async def test_an_answer_that_repeats_a_wrong_value_is_wrong_whatever_the_calls(
     assert scores(trajectory)["recovery"] == recovered
 
 
-async def test_a_call_that_a_fault_brought_down_is_none_of_the_agents():
+async def test_a_call_that_failed_by_an_injected_fault_is_not_blamed_on_the_agent():
     trajectory = await imaged(Denied(1.0), "TOOL1", sample=STUDY)
     execution = read(trajectory, PAPER)
     assert execution.completed and execution.calls == ()
 
 
-async def test_it_is_scored_after_the_score_that_decides_wherever_it_stands():
+async def test_it_is_scored_after_the_deciding_score_in_any_order():
     for answer, recovered in (("answer 0", 1.0), ("B", 0.0)):
         replies = iter([ECHO, answer])
         given = parts(toolset=Tools(), condition=Noisy(1.0), scorers={"faults": Faults(), "right": Right()})

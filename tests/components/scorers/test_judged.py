@@ -16,7 +16,7 @@ SAMPLE = Sample(Problem("p", "Which?", images=(Image("data:image/png;base64,x"),
 
 
 class Judge:
-    """An episode that writes down what it is asked."""
+    """An episode that records its requests."""
 
     sees_images = True
 
@@ -40,7 +40,7 @@ def scores(*steps, stop="answered"):
     return {score.name: score.value for score in Judged(RUBRIC).score(SAMPLE, Trajectory(list(steps), stop=stop))}
 
 
-def test_what_the_judge_picks_is_1_and_all_else_0():
+def test_the_value_the_judge_picks_scores_1_and_all_others_0():
     assert scores(said("Both hold.\ncause: logic\nalso: facts")) == {
         "judged/mine/cause/facts": 0.0, "judged/mine/cause/logic": 1.0,
         "judged/mine/also/facts": 1.0, "judged/mine/also/logic": 0.0,
@@ -54,7 +54,7 @@ def test_an_unreadable_field_is_unscored_and_never_zero():
 
 
 @each_row("steps", [(), (said("cause: facts\nalso: facts", "judge/other"),), (said("", "main"),)])
-def test_what_was_not_asked_is_unscored(steps):
+def test_a_question_that_was_not_asked_is_unscored(steps):
     assert set(scores(*steps).values()) == {None}
 
 
@@ -85,7 +85,7 @@ async def test_only_what_the_rubric_draws_is_asked(value, asked):
     assert len(judge.asked) == asked
 
 
-async def test_a_rubric_for_failures_needs_the_score_that_tells_them():
+async def test_a_rubric_for_failures_needs_the_score_that_defines_them():
     with pytest.raises(ConfigError, match="failures are decided by right, which is not a score here; there are none"):
         await Judged(FAILURES).consult(SAMPLE, Trajectory(stop="answered"), {}, Judge())
 

@@ -16,11 +16,11 @@ def values(
 @each_row("used, found", [
     ([(900, 50), (1500, 20), (300, 100)], [1520.0, 3.0]), ([(900, 50), (None, None)], [None, 2.0]), ([], [None, None]),
 ])  # fmt: skip
-def test_the_longest_call_counts_and_what_is_not_told_is_not_guessed(used, found):
+def test_the_longest_call_counts_and_unreported_lengths_are_not_guessed(used, found):
     assert values(*used) == found
 
 
-def test_nobody_knows_the_length_of_what_was_longer_than_the_model_takes():
+def test_the_length_of_a_call_that_exceeded_the_window_is_unknown():
     assert values((900, 50), (1500, 20), stop="failed", failure="context_length") == [None, 2.0]
     assert values((900, 50), stop="failed", failure="step_limit") == [950.0, 1.0]
 

@@ -19,7 +19,7 @@ def test_seed_messages_and_name_each_change_a_draw():
     assert base not in (Draws(4, CHATS[0]).share("a"), Draws(3, CHATS[1]).share("a"), Draws(3, CHATS[0]).share("b"))
 
 
-def test_a_draw_for_the_whole_dialogue_hangs_on_seed_and_question_alone():
+def test_a_draw_for_the_whole_dialogue_depends_only_on_seed_and_question():
     longer = [Message("system", "another"), *CHATS[0][1:], Message("assistant", "x"), Message("user", "y")]
     whole = [Draws(seed, chat, question).share("a", whole=True) for seed, chat, question in
              ((3, CHATS[0], "q"), (3, CHATS[0][1:], "q"), (3, longer, "q"), (4, CHATS[0], "q"), (3, CHATS[0], "other"))]  # fmt: skip
@@ -27,7 +27,7 @@ def test_a_draw_for_the_whole_dialogue_hangs_on_seed_and_question_alone():
     assert Draws(3, CHATS[0], "q").share("a") != Draws(3, longer, "q").share("a")
 
 
-def test_draws_of_a_turn_hang_on_seed_question_and_turn_and_on_no_prompt():
+def test_draws_of_a_turn_depend_on_seed_question_and_turn_and_not_on_the_prompt():
     other = [Message("system", "another"), *CHATS[0][1:]]
     draws = [Draws(seed, chat, question).in_turn(n) for seed, chat, question, n in
              ((3, CHATS[0], "q", 1), (3, other, "q", 1), (3, CHATS[0], "q", 2), (4, CHATS[0], "q", 1), (3, CHATS[0], "p", 1))]  # fmt: skip
@@ -52,7 +52,7 @@ def test_shares_are_uniform_and_independent():
     assert abs(correlation(first, second)) < 0.08 and abs(correlation(first, third)) < 0.08
 
 
-def test_happens_at_its_rate_and_never_or_always_at_the_ends():
+def test_events_happen_at_their_rate_and_never_or_always_at_the_extremes():
     assert fmean(Draws(0, chat).happens("x", 0.3) for chat in CHATS) == pytest.approx(0.3, abs=0.04)
     assert not any(Draws(0, chat).happens("x", 0.0) for chat in CHATS)
     assert all(Draws(0, chat).happens("x", 1.0) for chat in CHATS)

@@ -10,7 +10,7 @@ LOOKUP = Message("assistant", 'Thought: look.\nAction: Medrag[{"query": "gout"}]
 
 
 def asked(name, **values):
-    """A verifier's question joined to an observation, as the real verifiers ask it."""
+    """A verifier's question appended to an observation, as the real verifiers ask it."""
     seen = Message("user", f"Observation: passage\n1. Action: Bait[{{}}]\n\n{load('verify').render(name, **values)}")
     return read_history([SYSTEM, TASK, LOOKUP, seen], ())
 
@@ -29,7 +29,7 @@ def test_odd_cards_are_offered_without_parameters_and_those_of_examples_are_not(
     assert "C" not in read_history([Message("system", odd.replace(": ", ":")), TASK], ()).offered
 
 
-def test_calls_carry_what_came_of_them_in_every_grammar():
+def test_calls_carry_their_results_in_every_grammar():
     tags = '<Call>\n<Purpose>x</Purpose>\n<Tool>Medrag</Tool>\n<Input>{"query": "gout"}</Input>\n</Call>'
     for reply, seen in (
         (LOOKUP, Message("user", "Observation: a passage\nof two lines")),
@@ -74,7 +74,7 @@ def test_a_refinement_shows_the_current_version_and_how_many_came_before():
     assert not read.candidates
 
 
-def test_an_observation_that_looks_like_a_question_is_none():
+def test_an_observation_that_looks_like_a_question_is_not_a_question():
     read = read_history([SYSTEM, TASK, LOOKUP, Message("user", "Observation: 1. Action: X[{}]\nCurrent action: Y")], ())
     assert read.candidates == () and read.current is None
 
@@ -85,7 +85,7 @@ def test_a_call_is_read_up_to_the_end_of_its_object():
         assert call_in(text) is None
 
 
-def test_native_arguments_that_are_no_object_are_none():
+def test_native_arguments_that_are_not_an_object_are_none():
     for arguments in ("[", "[]", "3", ""):
         (done,) = read_history([TASK, Message("assistant", "", (ToolCall("1", "x", arguments),))], ()).done
         assert done.arguments == {}

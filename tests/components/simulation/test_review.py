@@ -47,7 +47,7 @@ def test_an_answer_is_written_repeated(style):
 
 
 @each_row("style", GRAMMARS)
-def test_several_calls_or_none_that_can_be_read_are_no_trouble(style):
+def test_replies_with_several_or_unreadable_calls_are_handled(style):
     assert read(repeated(f"{CALL}; {CALL}", style), style) == CALL
     assert repeated("", style).text == "Action: " and repeated("Medrag[", style).role == "assistant"
 
@@ -66,7 +66,7 @@ def test_a_choice_is_a_candidate_as_it_stands():
     assert said.text in ("", CALL)
 
 
-def test_a_proposal_is_kept_where_it_is_good_and_written_anew_where_it_cannot_be_read():
+def test_a_good_proposal_is_kept_and_an_unreadable_one_is_written_again():
     assert read(review(History(current=CALL), lambda text: True, lambda: BETTER, "native", DRAWS), "native") == CALL
     assert review(History(current="hm"), lambda text: False, lambda: BETTER, "bracket", DRAWS) == BETTER
     assert orjson.loads(repeated(CALL, "native").tool_calls[0].arguments)["text"] == "two\nlines"
@@ -92,7 +92,7 @@ def test_the_better_candidate_is_seen_more_often_with_lessons_on_it(lessons, exp
     assert share(history, GOOD.__eq__) == pytest.approx(expected, abs=0.05)
 
 
-def test_who_sees_nothing_takes_the_first():
+def test_without_information_the_first_candidate_is_taken():
     assert share(History(candidates=(BAD, "?", "")), BAD.__eq__) == 1
     assert share(History(candidates=(GOOD, BAD)), GOOD.__eq__) == 1
 

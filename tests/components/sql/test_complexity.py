@@ -1,4 +1,4 @@
-"""What a statement reads, beside the golden vectors (tests/golden/test_ehragent_answers.py)."""
+"""What a statement reads, in addition to the golden vectors (tests/golden/test_ehragent_answers.py)."""
 
 import pytest
 

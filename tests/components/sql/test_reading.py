@@ -100,7 +100,7 @@ def test_a_refusal_says_what_is_allowed(ward):
         ENDLESS + "SELECT a.i FROM n a, n b, n c WHERE a.i = -1",
     ],
 )
-def test_what_runs_for_ever_is_stopped(ward, sql):
+def test_endless_statements_are_stopped(ward, sql):
     begin = monotonic()
     with pytest.raises(SqlError, match=r"more than 0\.1 seconds and was stopped"):
         ReadOnly(ward, seconds=0.1).run(sql)
@@ -135,7 +135,7 @@ def test_big_values_and_results_are_refused(ward):
         ("SELECT FROM beds", SqlError),
     ],
 )
-def test_what_does_more_than_read_is_told_from_what_fails(ward, sql, kind):
+def test_a_refused_statement_is_distinguished_from_a_failing_one(ward, sql, kind):
     with pytest.raises(SqlError) as caught:
         ReadOnly(ward).run(sql)
     assert type(caught.value) is kind
@@ -169,7 +169,7 @@ def test_no_search_in_large_values_outlasts_the_clock(ward, call):
 
 
 @pytest.mark.parametrize("damage", [lambda raw: raw[: len(raw) // 2], lambda raw: b"no database" * 99])
-def test_a_damaged_file_is_told_from_a_wrong_statement(ward, damage):
+def test_a_damaged_file_is_distinguished_from_a_wrong_statement(ward, damage):
     ward.write_bytes(damage(ward.read_bytes()))
     with pytest.raises(UnreadableDatabase, match=r"malformed|not a database"):
         ReadOnly(ward).run("SELECT * FROM beds")
@@ -192,7 +192,7 @@ def test_a_missing_file_is_not_made(tmp_path):
     assert not os.listdir(tmp_path)
 
 
-def test_a_file_that_is_no_database_is_an_error(tmp_path):
+def test_a_file_that_is_not_a_database_is_an_error(tmp_path):
     path = tmp_path / "ward.sqlite"
     path.write_text("no database" * 100)
     with pytest.raises(SqlError, match=r"not a database"):
@@ -206,7 +206,7 @@ def test_a_protected_file_with_a_strange_name_can_be_read(ward, tmp_path):
     assert os.listdir(tmp_path) == [path.name]
 
 
-def test_what_another_connection_writes_is_seen(ward):
+def test_writes_of_another_connection_are_visible(ward):
     reader = ReadOnly(ward)
     with closing(sqlite3.connect(ward)) as writer:
         writer.execute("PRAGMA journal_mode=WAL")
@@ -242,7 +242,7 @@ def test_printf_is_sqlites_own_but_for_widths_that_would_outlast_the_clock(ward)
     "SELECT date('now')", "SELECT datetime( ' NOW ')", "SELECT CURRENT_DATE", "SELECT current_timestamp", "SELECT date()",
     "SELECT strftime('%Y')", "SELECT random()", "SELECT 1 ORDER BY randomblob(4)",
 ])  # fmt: skip
-def test_what_depends_on_the_day_or_on_chance_is_refused(sql, tmp_path):
+def test_statements_that_depend_on_the_date_or_on_chance_are_refused(sql, tmp_path):
     path = tmp_path / "x.sqlite"
     with closing(sqlite3.connect(path)) as database:
         database.execute("create table t (a)")

@@ -82,14 +82,14 @@ BAD = [
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_a_tables_json_that_is_none_is_an_error(tmp_path, text):
+def test_an_invalid_tables_json_is_an_error(tmp_path, text):
     made(tmp_path / "ward.db")
     (tmp_path / "tables.json").write_text(text)
     with pytest.raises(SqlError, match=r"^tables\.json of 'ward'"):
         database_of(tmp_path / "ward.db").schema()
 
 
-def test_a_file_that_is_no_database_has_no_schema(tmp_path):
+def test_a_file_that_is_not_a_database_has_no_schema(tmp_path):
     (tmp_path / "ward.db").write_text("no database" * 100)
     with pytest.raises(SqlError, match=r"schema of 'ward' cannot be read"):
         database_of(tmp_path / "ward.db").schema()

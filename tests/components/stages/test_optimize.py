@@ -20,7 +20,7 @@ LESSONS = '{"Finish": ["name the letter"], "echo": ["be brief"], "Unknown": ["x"
 
 @dataclass
 class Class:
-    """A practice over replies by what is asked: attempts answer A first and then what ``second`` says."""
+    """A practice whose replies depend on the request: attempts answer A first and then what ``second`` says."""
 
     second: str = B
     lessons: str = LESSONS
@@ -59,7 +59,7 @@ def samples(n: int) -> list[Sample]:
     ]
 
 
-async def test_what_succeeds_at_the_second_attempt_is_remembered():
+async def test_a_task_solved_at_the_second_attempt_is_remembered():
     room = Class()
     files = await Optimize().run(room.practice(), samples(1))
     item = files["long_term/example_1.json"]
@@ -74,7 +74,7 @@ async def test_what_succeeds_at_the_second_attempt_is_remembered():
     assert json.dumps(files)
 
 
-async def test_what_fails_again_is_not():
+async def test_a_task_that_fails_twice_is_not_remembered():
     room = Class(second=A)
     assert await Optimize().run(room.practice(), samples(2)) == {"provenance.json": []}
     assert room.asked.count("reflect") == 2 and "suggest" not in room.asked

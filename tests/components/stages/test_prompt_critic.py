@@ -10,7 +10,7 @@ from tests.stage_bench import CAREFUL, Class, base_set, bench
 from tests.table import each_row
 
 
-async def test_the_critic_sees_templates_and_failures_and_its_words_reach_who_rewrites(tmp_path):
+async def test_the_critic_sees_templates_and_failures_and_its_text_reaches_the_rewriter(tmp_path):
     room, rules = Class(), Rules(base_set(tmp_path / "base"))
     critic = Critic(bench(room.say, rules.base), rules, "refine_prompts", 1)
     wanted = await critic.propose("here", rules.first, ["It went wrong so."], 3, 7)
@@ -23,7 +23,7 @@ async def test_the_critic_sees_templates_and_failures_and_its_words_reach_who_re
     ]  # fmt: skip
 
 
-async def test_a_template_that_comes_back_as_it_was_is_no_change(tmp_path):
+async def test_an_unchanged_template_is_not_a_change(tmp_path):
     rules = Rules(base_set(tmp_path / "base"))
     room = Class(rewrites=["<rewritten>\nAnswer this: {{ question }}\n</rewritten>"])
     wanted = await Critic(bench(room.say, rules.base), rules, "refine_prompts", 1).propose(
@@ -42,7 +42,7 @@ async def test_a_critic_whose_question_is_too_long_is_shown_less(tmp_path):
         await critic.propose("x", rules.first, ["f"], 1, 1)
 
 
-async def test_a_budget_that_does_not_reach_is_told(tmp_path):
+async def test_an_insufficient_budget_is_reported(tmp_path):
     rules = Rules(base_set(tmp_path / "base"))
     desk = bench(Class().say, rules.base)
     object.__setattr__(desk.experiment.parts, "budget", Budget(calls=0))
@@ -50,7 +50,7 @@ async def test_a_budget_that_does_not_reach_is_told(tmp_path):
         await Critic(desk, rules, "refine_prompts", 1).propose("x", rules.first, ["f"], 1, 1)
 
 
-async def test_a_critique_is_cut_and_holds_nothing_that_is_not_seen(tmp_path):
+async def test_a_critique_is_truncated_and_contains_nothing_that_is_not_displayed(tmp_path):
     room, rules = Class(critique="- In ask:\x1b[2J\r\nmore" + "x" * 100_000), Rules(base_set(tmp_path / "base"))
     wanted = await Critic(bench(room.say, rules.base), rules, "refine_prompts", 1).propose(
         "a", rules.first, ["f"], 1, 1
@@ -72,7 +72,7 @@ def test_a_rewriting_is_read_in_one_pass(reply, text):
     assert rewritten(reply) == text
 
 
-def test_a_failure_tells_what_was_written_how_it_ended_and_what_was_right():
+def test_a_failure_report_shows_the_text_the_ending_and_the_right_answer():
     call = ToolCall("1", "TOOL1", "{}")
     seen = Observed(call, Observation("the pair does not fit"), "binding_mismatch")
     steps = [
@@ -96,7 +96,7 @@ def test_a_failure_tells_what_was_written_how_it_ended_and_what_was_right():
     assert "dropped" not in text
 
 
-def test_a_task_that_should_have_been_refused_is_told_so_and_not_its_answer():
+def test_a_task_that_should_have_been_refused_is_reported_without_its_answer():
     facts = {
         "kind": "insufficient",
         "accepted": ["Organ Segmentor"],

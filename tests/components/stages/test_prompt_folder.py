@@ -1,4 +1,4 @@
-"""A folder in which a set is written so that a kill is no edit and an edit is not lost."""
+"""A folder in which a set is written so that a kill is not an edit and an edit is not lost."""
 
 import json
 from shutil import rmtree
@@ -12,7 +12,7 @@ from components.stages.prompt_folder import COMPLETE, SETS, WAITING, PromptHome,
 from tests.stage_bench import CAREFUL, base_set
 
 
-def test_what_can_be_written_anew_is_what_is_plain_with_the_names_it_shows(tmp_path):
+def test_plain_templates_with_known_names_can_be_rewritten(tmp_path):
     rules = Rules(base_set(tmp_path / "base"))
     assert rules.of == {"ask": (["question"], [])}
     assert rules.flaw("ask", "x") and rules.flaw("ask", CAREFUL) is None
@@ -90,7 +90,7 @@ def test_a_version_is_kept_by_its_digest_and_written_where_it_is_read(made, rule
 
 
 @pytest.mark.parametrize(("then", "stops"), [(WAITING, True), (COMPLETE, True), ("begun", False)])
-def test_a_writing_that_broke_off_is_finished_and_no_edit(made, rules, then, stops):
+def test_an_interrupted_write_is_completed_and_is_not_an_edit(made, rules, then, stops):
     other = Version({**rules.first.files, "ask.jinja": "Else. {{ question }}\n"})
     made._note(other, "writing", {"then": then})
     (made.home.path / "branch.jinja").write_text("torn")
@@ -102,7 +102,7 @@ def test_a_writing_that_broke_off_is_finished_and_no_edit(made, rules, then, sto
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         (
             "ask",
@@ -114,13 +114,13 @@ def test_a_writing_that_broke_off_is_finished_and_no_edit(made, rules, then, sto
         ("needs.yaml", "ask: [", r"prompt set 'made': needs\.yaml: "),
     ],
 )
-def test_an_edit_that_cannot_be_played_is_refused_at_once_and_can_be_mended(made, rules, name, text, said):
+def test_an_edit_that_cannot_be_run_is_refused_at_once_and_can_be_repaired(made, rules, name, text, message):
     path = made.home.path / (name if "." in name else f"{name}.jinja")
     path.unlink(missing_ok=True)
     if text is not None:
         path.write_text(text)
     for _ in range(2):
-        with pytest.raises(ConfigError, match=said):
+        with pytest.raises(ConfigError, match=message):
             again(made).version(rules)
     if path.suffix == ".yaml":
         path.unlink()
@@ -136,7 +136,7 @@ def test_an_edit_that_cannot_be_played_is_refused_at_once_and_can_be_mended(made
     assert path.read_text() == rules.first.files[path.name]
 
 
-def test_an_edit_while_a_round_is_played_is_not_written_over(made, rules):
+def test_an_edit_during_a_round_is_not_overwritten(made, rules):
     home = again(made)
     home.version(rules)
     path = made.home.path / "ask.jinja"
@@ -159,7 +159,7 @@ def test_an_edit_where_none_is_read_is_refused_until_it_is_put_aside(made, rules
     assert path.is_file()
 
 
-def test_a_kept_version_that_somebody_changed_is_no_edit(made, rules):
+def test_a_changed_kept_version_is_not_an_edit(made, rules):
     kept = made.home.path / SETS / made.notes["digest"] / "ask.jinja"
     kept.write_text("Else. {{ question }}\n")
     with pytest.raises(ConfigError, match=r"is not the version that was kept: .* delete .*made to begin again"):

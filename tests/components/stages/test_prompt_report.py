@@ -20,9 +20,9 @@ def test_a_round_says_how_many_went_wrong_and_the_end_what_it_took_and_where_to_
     }
     act = {"calls": 2, "input_tokens": 1, "output_tokens": 1, "cost_usd": 0.5}
     gain = {"wins": 1, "ties": 0, "losses": 0, "t_p": None}
-    told = {"metric": "m", "records": [{}], "trials": 5, "gain": gain}
+    comparison = {"metric": "m", "records": [{}], "trials": 5, "gain": gain}
     notes = {"base": "b", "model_kind": "live", "rounds": [one], "status": "waiting", "usage": {"act": act}}
-    assert page(notes | {"compared": told}, "mine", "d")[1:] == [
+    assert page(notes | {"compared": comparison}, "mine", "d")[1:] == [
         "round 1:    3 of 9 went wrong; kept: better, then edited by hand",
         "            refused: plan: no",
         "compared:   m of 1 evaluated records, 5 trials: 1 won, 0 tied, 0 lost, p -; see history/comparison.md",
@@ -33,7 +33,7 @@ def test_a_round_says_how_many_went_wrong_and_the_end_what_it_took_and_where_to_
     ]
 
 
-def test_figures_are_told_by_round():
+def test_figures_are_reported_by_round():
     first = {"round": 1, "kept": True, "failed": 3, "metric": "m", "train": 0.5, "before": 0.4, "after": 0.6}
     second = {"round": 2, "kept": False, "failed": 0, "metric": "m", "train": 0.9, "after": None}
     records = [{"plain": 1.0, "refined": 0.0}, {"plain": 2.0, "refined": 1.0}]

@@ -31,7 +31,7 @@ class Echoes(Halves):
         return rows if split == "test" else [replace(one, problem=replace(one.problem, question="?")) for one in rows]
 
 
-def test_a_task_that_stands_in_two_parts_under_two_names_is_refused(tmp_path):
+def test_a_task_that_occurs_in_two_parts_under_two_names_is_refused(tmp_path):
     desk = bench(Class().say, base_set(tmp_path / "base"), Echoes())
     with pytest.raises(ConfigError, match="for validation says the same as one for training"):
         parts_of(desk, None, 2, 2, 0)
@@ -46,7 +46,7 @@ def test_a_dataset_without_a_split_to_learn_from_is_refused(tmp_path):
         parts_of(desk, "test", 1, 1, 0)
 
 
-async def test_samples_are_played_so_often_with_the_prompts_of_a_folder(tmp_path):
+async def test_samples_are_run_repeatedly_with_the_prompts_of_a_folder(tmp_path):
     careful = base_set(tmp_path / "careful", ask=CAREFUL)
     room = Class()
     desk = bench(room.say, base_set(tmp_path / "base"))
@@ -59,7 +59,7 @@ async def test_samples_are_played_so_often_with_the_prompts_of_a_folder(tmp_path
     assert desk.gain(refined.records, plain.records, "score/right")["gain"] == 1.0
 
 
-def test_who_has_no_prompts_cannot_be_given_others():
+def test_an_agent_without_prompts_cannot_be_given_others():
     class Mute:
         async def solve(self, episode):
             return Answer("")
@@ -73,7 +73,7 @@ def test_who_has_no_prompts_cannot_be_given_others():
         with_prompts(Radagent(PAPER, strategies=["refined_prompts"]), "b")
 
 
-def test_a_score_that_is_missing_everywhere_is_no_mean():
+def test_a_score_that_is_missing_everywhere_has_no_mean():
     scored = Tried([], [{"scores": {"a": 1.0, "b": None, "solved": None}}])
     with pytest.raises(ConfigError, match=r"stage\.metric: 'b' scores no episode here; these do: a"):
         scored.mean("b")
@@ -99,16 +99,16 @@ def test_a_plot_has_a_point_per_record_where_it_belongs_and_the_line(better):
     assert [one.text for one in of["text"] if one.attrib.get("text-anchor") == "end"][:3] == ["0", "0.5", "1"]
 
 
-def test_a_plot_of_nothing_is_one_all_the_same():
+def test_a_plot_without_data_is_still_a_plot():
     assert ElementTree.fromstring(scatter([], "m", "lower")) is not None
     assert ">1.6</text>" in scatter([{"record": "a", "plain": 1.47, "refined": 0.1}], "m", "lower")
 
 
-def played(*values):
+def episodes_with(*values):
     """One question of each record."""
-    told = {"epoch": 0, "strata": {}, "stop": "answered"}
+    fields = {"epoch": 0, "strata": {}, "stop": "answered"}
     records = [
-        {"sample_id": f"s{n}", "cluster": f"p{n}", "scores": {"m": value}, **told} for n, value in enumerate(values)
+        {"sample_id": f"s{n}", "cluster": f"p{n}", "scores": {"m": value}, **fields} for n, value in enumerate(values)
     ]
     return Tried([], records)
 
@@ -119,20 +119,20 @@ def desk(tmp_path):
 
 
 def test_a_gain_that_one_round_would_pass_is_not_enough_where_three_have_tried(desk):
-    before, after = played(*[0.0] * 6), played(*[1.0] * 6)
+    before, after = episodes_with(*[0.0] * 6), episodes_with(*[1.0] * 6)
     one, three = (Gate("m", 0.05, rounds).decision(desk, before, after) for rounds in (1, 3))
     assert one["kept"] and one["why"] == "gain in m 1 over 6 pairs, permutation p 0.0312 <= 0.05"
     assert not three["kept"] and three["why"].endswith("p 0.0312: not below 0.0167 (0.05 over 3 rounds)")
     assert (one["before"], one["after"], three["level"]) == (0.0, 1.0, 0.05 / 3)
 
 
-def test_rounds_that_try_what_is_no_better_keep_one_with_no_more_than_alpha(desk):
+def test_rounds_without_improvement_keep_a_set_with_probability_at_most_alpha(desk):
     rng, gate = Random(0), Gate("m", 0.4, 5)
-    before = played(*[0.5] * 11)
+    before = episodes_with(*[0.5] * 11)
 
     def any_kept():
         return any(
-            gate.decision(desk, before, played(*[0.5 + rng.choice((-1, 1)) for _ in range(11)]))["kept"]
+            gate.decision(desk, before, episodes_with(*[0.5 + rng.choice((-1, 1)) for _ in range(11)]))["kept"]
             for _ in range(5)
         )
 
@@ -140,22 +140,22 @@ def test_rounds_that_try_what_is_no_better_keep_one_with_no_more_than_alpha(desk
     assert 1 <= kept <= 16, "half of it is for sets that are worse"
 
 
-def test_what_is_worse_or_cannot_be_told_is_not_kept(desk):
+def test_a_worse_or_indistinguishable_set_is_not_kept(desk):
     gate = Gate("m", 0.05, 1)
-    assert gate.decision(desk, played(*[1.0] * 6), played(*[0.0] * 6))["why"].endswith("no gain")
-    only = gate.decision(desk, played(0.0, 0.0), played(1.0, 1.0))
+    assert gate.decision(desk, episodes_with(*[1.0] * 6), episodes_with(*[0.0] * 6))["why"].endswith("no gain")
+    only = gate.decision(desk, episodes_with(0.0, 0.0), episodes_with(1.0, 1.0))
     assert not only["kept"] and only["why"].endswith("p 0.5: not below 0.05")
 
 
-def test_a_set_under_which_less_can_be_scored_is_not_kept_whatever_it_gains(desk):
-    told = Gate("m", 0.05, 1).decision(desk, played(*[0.0] * 8), played(*[1.0] * 6, None, None))
-    assert not told["kept"] and told["why"].endswith("but 2 episodes fewer have that score")
+def test_a_set_with_fewer_scorable_episodes_is_not_kept_whatever_its_gain(desk):
+    verdict = Gate("m", 0.05, 1).decision(desk, episodes_with(*[0.0] * 8), episodes_with(*[1.0] * 6, None, None))
+    assert not verdict["kept"] and verdict["why"].endswith("but 2 episodes fewer have that score")
 
 
 def test_without_alpha_or_validation_records_each_set_is_kept(desk):
     gate = Gate("m", None, 3)
     assert gate.decision(desk, None, None) == {"kept": True, "why": "there is no gate"}
-    worse = gate.decision(desk, played(1.0, 1.0), played(0.0, 0.0))
+    worse = gate.decision(desk, episodes_with(1.0, 1.0), episodes_with(0.0, 0.0))
     assert worse["kept"] and worse["gain"]["gain"] == -1.0 and gate.level is None
     gate.check(0)
 
@@ -168,14 +168,14 @@ def test_a_gate_that_no_gain_could_pass_is_refused_with_what_would_be_enough():
         Gate("m", 0.05, 3).check(0)
 
 
-def test_a_set_under_which_nothing_can_be_scored_is_not_kept_and_ends_no_stage(desk):
-    before, after = played(*[0.0] * 8), played(*[None] * 8)
-    told = Gate("m", 0.05, 1).decision(desk, before, after)
-    assert (told["kept"], told["after"]) == (False, None) and "8 episodes fewer have that score" in told["why"]
+def test_an_unscorable_set_is_not_kept_and_does_not_end_the_stage(desk):
+    before, after = episodes_with(*[0.0] * 8), episodes_with(*[None] * 8)
+    verdict = Gate("m", 0.05, 1).decision(desk, before, after)
+    assert (verdict["kept"], verdict["after"]) == (False, None) and "8 episodes fewer have that score" in verdict["why"]
     assert Gate("m", None, 1).decision(desk, before, after)["kept"]
 
 
-def test_a_very_small_alpha_is_told_how_many_records_it_takes():
+def test_a_very_small_alpha_is_reported_with_the_number_of_records_it_requires():
     with pytest.raises(ConfigError, match="give 143 or more, or alpha=null"):
         Gate("m", 1e-42, 3).check(11)
     assert 0.5**142 <= 1e-42 / 3 < 0.5**141

@@ -1,4 +1,4 @@
-"""Rounds of refinement: kept where the paired test says better, written as an ordinary set, gone on with."""
+"""Rounds of refinement: kept where the paired test says better, written as an ordinary set, resumed."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ def notes_of(made):
     return json.loads((made.folder / "manifest.json").read_text())
 
 
-async def test_what_is_better_on_records_of_its_own_is_kept_and_is_an_ordinary_set(tmp_path, base):
+async def test_a_set_that_is_better_on_validation_records_is_kept_as_an_ordinary_set(tmp_path, base):
     room = Class()
     made = await stage(tmp_path).make(bench(room.say, base))
     notes = notes_of(made)
@@ -65,7 +65,7 @@ async def test_a_record_that_is_evaluated_too_is_refused(tmp_path, base):
         stage(tmp_path).check(desk)
 
 
-async def test_what_is_no_better_is_not_kept_and_the_old_set_stays(tmp_path, base):
+async def test_a_set_that_is_not_better_is_not_kept_and_the_old_set_stays(tmp_path, base):
     room = Class(rewrites=["<rewritten>Quick now. Answer this: {{ question }}</rewritten>"])
     made = await stage(tmp_path).make(bench(room.say, base))
     assert [one["kept"] for one in notes_of(made)["rounds"]] == [False, False]
@@ -73,7 +73,7 @@ async def test_what_is_no_better_is_not_kept_and_the_old_set_stays(tmp_path, bas
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "message"),
     [
         ("<rewritten>Be careful.</rewritten>", "{{ question }} is lost"),
         ("<rewritten>{{ question }} {{ cycler.__init__.__globals__ }} careful</rewritten>", "is more than a name"),
@@ -81,11 +81,11 @@ async def test_what_is_no_better_is_not_kept_and_the_old_set_stays(tmp_path, bas
         ("Be careful. {{ question }}", "nothing stands between <rewritten> and </rewritten>"),
     ],
 )
-async def test_a_rewriting_that_is_not_plain_or_loses_a_slot_is_refused_with_the_reason(tmp_path, base, reply, said):
+async def test_a_rewriting_that_is_not_plain_or_loses_a_slot_is_refused_with_the_reason(tmp_path, base, reply, message):
     room = Class(rewrites=[reply])
     made = await stage(tmp_path, rounds=1, draws=2).make(bench(room.say, base))
-    (told,) = notes_of(made)["rounds"]
-    assert not told["kept"] and said in told["refused"]["ask"] and any(said in line for line in made.said)
+    (round_,) = notes_of(made)["rounds"]
+    assert not round_["kept"] and message in round_["refused"]["ask"] and any(message in line for line in made.said)
     asked = [one for one in room.asked if "<rewritten>" in one.messages[-1].text]
     assert len(asked) == 2 and "Your last version was refused" in asked[1].messages[-1].text
     assert {one.role for one in asked} == {"main"} and load(str(made.folder)).texts["ask"] == ASK
@@ -97,7 +97,7 @@ async def test_a_refused_rewriting_is_asked_for_again(tmp_path, base):
     assert notes_of(made)["rounds"][0]["kept"] and not notes_of(made)["rounds"][0]["refused"]
 
 
-async def test_a_pause_waits_for_edits_by_hand_and_goes_on_with_them(tmp_path, base):
+async def test_a_pause_waits_for_manual_edits_and_resumes_with_them(tmp_path, base):
     room = Class(rewrites=["<rewritten>Quick now. {{ question }}</rewritten>"])
     paused = stage(tmp_path, pause=True, alpha=None, validation_records=0, compare_records=1, compare_trials=2)
     made = await paused.make(bench(room.say, base))
@@ -129,11 +129,11 @@ async def test_an_edit_by_hand_that_a_prompt_may_not_have_is_refused(tmp_path, b
         await paused.make(bench(Class().say, base))
     (made.folder / "branch.jinja").write_text("{{ question }}\n")
     again = await paused.make(bench(Class().say, base))
-    assert notes_of(again)["rounds"][0]["edited"] and len(notes_of(again)["rounds"]) == 2, "mended, it goes on"
+    assert notes_of(again)["rounds"][0]["edited"] and len(notes_of(again)["rounds"]) == 2, "repaired, it resumes"
 
 
 class Killed(BaseException):
-    """Nothing is written any more."""
+    """The process was killed; nothing more is written."""
 
 
 def kills(monkeypatch, when):
@@ -156,7 +156,7 @@ def kills(monkeypatch, when):
 async def test_a_kill_wherever_a_stage_writes_changes_nothing_of_what_comes_of_it(
     tmp_path, base, monkeypatch, pause, points
 ):
-    """Killed before the n-th file it writes, and begun again, it leaves the set of a stage that was left alone."""
+    """Killed before the n-th file it writes, and begun again, it leaves the same set as an uninterrupted stage."""
     rewrites = [f"<rewritten>{'very ' * n}careful {{{{ question }}}}</rewritten>" for n in range(1, 9)]
     setting = {"pause": pause, "alpha": None, "validation_records": 0, "rounds": 2, "metric": "score/right"}
     talk = Class(critique="- In ask: more", rewrites=rewrites)
@@ -180,10 +180,10 @@ async def test_a_kill_wherever_a_stage_writes_changes_nothing_of_what_comes_of_i
         left, came, _ = await whole("left", journal)
         n = len(talk.asked)
         for killed in points:
-            struck, same, seen = await whole(f"struck-{killed}", journal, killed)
+            resumed, same, seen = await whole(f"struck-{killed}", journal, killed)
             assert seen == 1 and len(talk.asked) == n, "and nothing is paid twice"
-            assert struck["rounds"] == left["rounds"] and struck["digest"] == left["digest"] and came == same
-            assert not any(one["edited"] for one in struck["rounds"]) and struck["usage"] == left["usage"]
+            assert resumed["rounds"] == left["rounds"] and resumed["digest"] == left["digest"] and came == same
+            assert not any(one["edited"] for one in resumed["rounds"]) and resumed["usage"] == left["usage"]
 
 
 async def test_begun_again_nothing_is_paid_twice_and_other_settings_are_refused(tmp_path, base):
@@ -202,7 +202,7 @@ async def test_begun_again_nothing_is_paid_twice_and_other_settings_are_refused(
         stage(tmp_path).check(bench(room.say, base, stage={"rounds": 9}))
 
 
-def test_what_cannot_be_refined_is_refused_before_anything_is_asked(tmp_path, base):
+def test_unsuitable_settings_are_refused_before_any_model_call(tmp_path, base):
     with pytest.raises(ConfigError, match="3 training and 2 validation records are asked for, and the split 'train'"):
         stage(tmp_path, train_records=3).check(bench(Class().say, base))
     with pytest.raises(ConfigError, match=r"'branch' of .* cannot be rewritten; these can: ask"):
@@ -230,4 +230,4 @@ async def test_a_metric_that_no_scorer_gives_is_refused(tmp_path, base):
         await stage(tmp_path, metric="x").make(bench(room.say, base))
     with pytest.raises(ConfigError, match=r"stage\.solved_by: 'y' scores no episode"):
         await stage(tmp_path, folder=str(tmp_path / "other"), solved_by="y").make(bench(room.say, base))
-    assert len(room.asked) == 2, "it is told after the first episode"
+    assert len(room.asked) == 2, "it is reported after the first episode"

@@ -34,7 +34,7 @@ async def learnt(say, **values):
     return files["solved.json"], model
 
 
-async def test_what_is_solved_rightly_is_kept_and_shown_to_the_next_question():
+async def test_a_correctly_solved_question_is_kept_and_shown_to_the_next():
     def say(request) -> str | Message:
         number = request.sample_id[1:]
         return cell(f"answer = {number if number != '1' else 9}", "TERMINATE")
@@ -66,5 +66,5 @@ async def test_the_result_of_such_a_question_is_0_and_its_name_is_kept():
     parts = Parts(AGENT, Accept(), CodeBlock(), toolset(), Intact(), {"ehr": EhrScorer()})
     door = Door({"main": Scripted([ModelError("too long", OVERFLOW)])}, None, run_seed=0)
     practice = Practice(AGENT, parts, door)
-    played = await practice.run_sample(questions()[1], AGENT.solve)
-    assert (played.score, played.scores["ehr/completed"], practice.skipped) == (0.0, 0.0, {"t1"})
+    outcome = await practice.run_sample(questions()[1], AGENT.solve)
+    assert (outcome.score, outcome.scores["ehr/completed"], practice.skipped) == (0.0, 0.0, {"t1"})

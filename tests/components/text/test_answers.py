@@ -87,7 +87,7 @@ def test_only_the_named_decisions_are_read():
     assert parse_decision("Answer: unclear", ("yes", "unclear")) == "unclear"
 
 
-def test_what_follows_the_last_mark_is_the_answer():
+def test_the_text_after_the_last_mark_is_the_answer():
     assert after_mark("Answer: a\nNo.\n**Final answer:** two\nlines") == "two\nlines"
     assert after_mark("**Answer: B**") == "B"
     assert after_mark(" In answer: the lung ") == "In answer: the lung"
@@ -111,7 +111,7 @@ TEN = {letter: f"option {letter.lower()}" for letter in "ABCDEFGHIJ"}
         ("I. Biopsy", "I"), ("Answer: I is the only one that fits", "I"), ("The answer is I, since it grows", "I"),
     ],
 )  # fmt: skip
-def test_the_speaker_is_no_option(said, letter):
+def test_the_speaker_is_not_an_option(said, letter):
     assert parse_letter(said, TEN) == letter
 
 
@@ -141,7 +141,7 @@ def test_a_reply_is_cut_to_what_it_marks_where_no_reader_reads_another_letter(re
         ("heparin", "heparin"), ("", ""),
     ],
 )  # fmt: skip
-def test_what_completes_the_words_the_answer_is(reply, answer):
+def test_the_completion_of_the_phrase_the_answer_is(reply, answer):
     assert after_lead(reply) == answer
 
 
@@ -179,7 +179,7 @@ def test_options_at_the_end_are_taken_off(text, question, choices):
     ["Which?", "Which?\nA. one", "Which?\nA. one\nC. two", "Which?\nB. one\nC. two", "Which?\nA. one\nB. two\nSay why.",
      "Which?\nA. one\nA. two\nB. three", "Which?\nA. one\nB.", "Which?\n(A) one\n(B) two", ""],
 )  # fmt: skip
-def test_what_does_not_end_in_options_stays_whole(text):
+def test_a_text_that_does_not_end_in_options_is_unchanged(text):
     question, choices = split_options(text)
     assert (question, choices) == (text, {}) or text.startswith("Which?\nA. one\nA.")
 

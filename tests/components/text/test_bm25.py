@@ -80,7 +80,7 @@ def test_terms_are_lower_case_stems_without_possessives():
     assert terms("The PATIENT’s Operations and the patient's diagnoses") == ["patient", "oper", "patient", "diagnos"]
 
 
-def test_the_33_stop_words_are_no_terms():
+def test_the_33_stop_words_are_not_terms():
     assert len(STOP_WORDS) == 33
     assert terms(" ".join(STOP_WORDS).upper()) == []
     assert terms("who has it") == ["who", "ha"]

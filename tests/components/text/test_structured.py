@@ -39,7 +39,7 @@ def test_value_is_python_s_and_unknown_escapes_do_not_warn(text, value):
 
 
 @each_row("text", ["", "asthma", "[a, b]", "['a'", "open('x')", "{[]: 1}", "[" * 5000, "-" * 100_000 + "1"])
-def test_anything_else_is_no_literal(text):
+def test_other_texts_are_not_literals(text):
     with pytest.raises(NotLiteral):
         literal(text)
 
@@ -75,10 +75,10 @@ def test_a_table_makes_no_objects(tmp_path):
 
 
 @each_row("text", ["[" * 100_000, "- " * 100_000, "{a: " * 100_000, "? " * 100_000, "a: " + "[" * 300])
-def test_what_nests_too_deep_for_libyaml_is_refused(text):
+def test_text_nested_too_deep_for_libyaml_is_refused(text):
     with pytest.raises(yaml.YAMLError):
         parsed(text)
 
 
-def test_what_is_long_and_flat_is_read():
+def test_long_flat_text_is_read():
     assert parsed("[" + "[1], " * 1_000 + "]") == [[1]] * 1_000

@@ -62,7 +62,7 @@ def test_sentences_take_their_closing_marks_along() -> None:
     assert list(sentences("")) == list(sentences("  ")) == []
 
 
-def test_what_ends_a_sentence() -> None:
+def test_sentence_endings() -> None:
     assert ends_before("wall.", "the") and ends_before("2.", "(") and ends_before("?", "the")
     for token in ("2.", "x.", "dr.", "non-dr.", "e.g.", "..."):
         assert not ends_before(token, "the")

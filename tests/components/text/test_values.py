@@ -1,4 +1,4 @@
-"""Which answers are right, beside the golden vectors (tests/golden/test_ehragent_answers.py)."""
+"""Which answers are right, in addition to the golden vectors (tests/golden/test_ehragent_answers.py)."""
 
 import time
 

@@ -10,11 +10,11 @@ def test_a_value_stands_in_a_text_as_whole_words():
     assert stands_in("14 mm", "It is 14 MM wide") and not stands_in("4 mm", "14 mm") and not stands_in("", "x")
 
 
-def test_names_that_are_near_are_told_in_whatever_case():
+def test_similar_names_are_suggested_in_any_case():
     assert meant("calculater", ["Calculator", "Plan"]) == "did you mean Calculator? "
     assert meant("Chest", ["Chst", "Chests", "Limb"]) == "did you mean Chests or Chst? "
 
 
-def test_nothing_is_guessed_where_nothing_is_near():
+def test_nothing_is_suggested_where_nothing_is_similar():
     assert meant("camera", ["echo", "other"]) == ""
     assert meant("camera", []) == ""

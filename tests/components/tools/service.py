@@ -1,4 +1,4 @@
-"""A local server that stands for a service: it answers as it is told and keeps what it was asked."""
+"""A local server in place of a service: it answers as scripted and keeps the requests."""
 
 import inspect
 from contextlib import asynccontextmanager

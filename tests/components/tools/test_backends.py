@@ -39,7 +39,7 @@ def test_one_place_is_named(tmp_path):
             located(shipped, path, "backend")
 
 
-def test_what_is_absent_is_said_with_how_to_get_it(tmp_path):
+def test_a_missing_file_is_reported_with_how_to_get_it(tmp_path):
     assert lacking(tmp_path, "make it") == ""
     assert lacking(tmp_path / "x", "make it") == f"there is no {tmp_path / 'x'}: make it"
 

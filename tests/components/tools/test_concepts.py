@@ -22,7 +22,7 @@ def test_sources_are_preferred_in_their_order_and_others_come_last():
     assert order == ["MSH", "NCI", "ICF", "CSP", "HPO", "ABC", "ZZZ"]
 
 
-def test_what_is_not_recorded_is_said():
+def test_unrecorded_fields_are_stated():
     concept = Concept("C1", "Asthma", {})
     assert concept.source is None
     assert concept.as_text == "Name: Asthma (C1)\nDefinition: none recorded\nRelations: none recorded"

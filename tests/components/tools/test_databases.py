@@ -12,7 +12,7 @@ def test_a_database_is_found_by_its_name(tmp_path):
     assert opened(context, "mimic_iv").id == "mimic_iv"
 
 
-def test_names_that_are_no_database_are_not_found(tmp_path):
+def test_names_that_are_not_a_database_are_not_found(tmp_path):
     context = Speaking(SampleFiles({"empty": tmp_path, "lost": tmp_path / "lost"}))
     for name, says in (("other", "no input 'other'"), ("lost", "file is missing"), ("empty", "holds no database")):
         with pytest.raises(ToolError, match=says) as caught:

@@ -22,14 +22,14 @@ async def test_a_database_without_notes_has_a_manual_from_its_schema(tmp_path):
     assert found.data == {"database": "ward", "tables": ["prescriptions"]} and not context.asked
 
 
-async def test_notes_of_a_known_database_are_told(tmp_path):
+async def test_notes_of_a_known_database_are_shown(tmp_path):
     found = await DBManual()(speaking(tmp_path, name="mimic_iv"), sql_database="mimic_iv", query="how many women?")
     assert found.text.startswith("Database mimic_iv; the time of asking (current_time) is 2100-12-31 23:59:00\n\nGood")
     assert "- patients(subject_id int key, gender text): One row per person." in found.text
     assert "- prescriptions: Drugs and medications prescribed.\n" in found.text + "\n"
 
 
-async def test_all_tables_are_told_when_none_fits(tmp_path):
+async def test_all_tables_are_shown_when_none_matches(tmp_path):
     found = await DBManual()(speaking(tmp_path), sql_database="ward", query="the weather")
     assert found.data["tables"] == ["patients", "prescriptions"] and "Other tables" not in found.text
 

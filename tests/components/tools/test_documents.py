@@ -37,7 +37,7 @@ def test_texts_are_utf_8_or_windows_1252(tmp_path):
     assert [one.text for one in read_documents(tmp_path)] == ["Ödem", "Ödem – 5 µg"]
 
 
-def test_a_folder_without_texts_is_told(tmp_path):
+def test_a_folder_without_texts_is_reported(tmp_path):
     with pytest.raises(ToolError) as caught:
         read_documents(tmp_path)
     assert caught.value.label == "not_found" and str(tmp_path.parent) not in str(caught.value)

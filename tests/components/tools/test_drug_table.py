@@ -39,7 +39,7 @@ async def test_names_are_found_exactly_then_by_prefix_then_by_likeness(tmp_path,
     assert (found.similarity == 1) == (match == "exact") and found.similarity > 0.3
 
 
-async def test_below_the_threshold_the_closest_names_are_told(tmp_path):
+async def test_below_the_threshold_the_closest_names_are_reported(tmp_path):
     with pytest.raises(ToolError, match="closest names are: Metoprolol") as caught:
         await table(
             tmp_path,
@@ -75,7 +75,7 @@ async def test_a_bad_row_is_a_config_error(tmp_path, row):
         await table(tmp_path, [*ROWS, row]).find("aspirin")
 
 
-def test_what_is_missing_and_where(tmp_path):
+def test_a_missing_file_and_conflicting_settings_are_reported(tmp_path):
     assert "openFDA" in DrugTable(path=str(tmp_path / "x")).missing and table(tmp_path).missing == ""
     with pytest.raises(ConfigError, match="either shipped or path"):
         DrugTable("drugs", "x")

@@ -21,7 +21,7 @@ async def test_a_drug_is_one_json_object(tool):
     assert found.data == {"name": "Warfarin", "match": "exact", "similarity": 1.0}
 
 
-async def test_a_name_that_is_only_alike_is_told_as_such(tool):
+async def test_a_merely_similar_name_is_reported_as_such(tool):
     warning, drug = (await tool(At(), drug_name="warfrain")).text.split("\n")
     assert "'warfrain'" in warning and orjson.loads(drug)["name"] == "Warfarin"
 

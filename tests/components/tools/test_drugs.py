@@ -13,7 +13,7 @@ def test_likeness_is_from_0_to_1():
     assert similarity("aspirin", "aspirin") == 1 and similarity("abc", "xyz") == 0
 
 
-def test_the_closest_names_are_told():
+def test_the_closest_names_are_reported():
     names = ["Warfarin", "Heparin", "Warfarin", "Aspirin"]
     assert closest("warfrin", names, 2) == ["Warfarin", "Aspirin"]
     error = not_found("warfrin", ["Warfarin"])

@@ -35,7 +35,7 @@ async def test_the_shipped_settings_work_without_it(lean, tool, parameter):
     assert tool.missing == "" and (await tool(None, **{parameter: "Ms Jane Doe coughs since 12/03/2020."})).text
 
 
-def test_what_needs_the_extra_names_it(lean):
+def test_features_that_need_the_extra_name_it(lean):
     for tool in (
         EntityRecognizor(model="en_core_sci_sm"),
         PrivacyDetector(engine="presidio"),

@@ -58,7 +58,7 @@ async def test_a_page_with_too_few_paragraphs_has_failed(snapshot):
     assert label == "page_failed" and text.startswith("Error: cannot read https://a.org/2")
 
 
-async def test_nothing_found_bad_arguments_and_no_source_are_told_apart(snapshot, tmp_path):
+async def test_nothing_found_bad_arguments_and_no_source_are_distinguished(snapshot, tmp_path):
     assert (await label_of(GoogleSearch(snapshot), "zebra"))[0] == "empty"
     assert (await label_of(GoogleSearch(snapshot), ""))[0] == "bad_arguments"
     for tool in (GoogleSearch(), GoogleSearch(WebSnapshot(path=str(tmp_path / "x"))), GoogleSearch(SearchApi())):

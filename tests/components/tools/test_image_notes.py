@@ -30,13 +30,13 @@ def test_a_grey_picture(kind, mode, colour):
     assert (note["format"], note["width in pixels"], note["colours"]) == (kind, 1000, "grey")
 
 
-def test_grey_values_are_told_in_the_pictures_own_range():
+def test_grey_values_are_reported_in_the_pictures_own_range():
     note = image_note(deep_picture())
     assert (note["lowest of the grey values"], note["highest of the grey values"]) == (0.0, 60000.0)
 
 
 @each_row("raw", [b"", b"no image", picture()[:60]])
-def test_what_cannot_be_read_is_unavailable(raw):
+def test_an_unreadable_image_is_unavailable(raw):
     with pytest.raises(ToolError, match="cannot be read") as caught:
         image_note(raw)
     assert caught.value.label == "unavailable"

@@ -47,7 +47,7 @@ def test_other_content_has_another_index(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"PK not a zip", b"\x00" * 100])
-def test_a_broken_index_is_made_anew(tmp_path, content):
+def test_a_broken_index_is_built_again(tmp_path, content):
     file, cache = write(tmp_path / "a.jsonl", ROWS), tmp_path / "cache"
     indexed(file, cache)
     (kept,) = cache.iterdir()
@@ -55,7 +55,7 @@ def test_a_broken_index_is_made_anew(tmp_path, content):
     assert len(indexed(file, cache).bm25) == 2 and kept.stat().st_size > 200
 
 
-def test_a_cut_index_is_made_anew(tmp_path):
+def test_a_truncated_index_is_built_again(tmp_path):
     file, cache = write(tmp_path / "a.jsonl", ROWS), tmp_path / "cache"
     indexed(file, cache)
     (kept,) = cache.iterdir()
@@ -64,12 +64,12 @@ def test_a_cut_index_is_made_anew(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({"id": "p3", "title": "x"}, "content: is missing"),
         ({**ROWS[0], "content": "x"}, "two documents have the id 'p1'"),
     ],
 )
-def test_a_bad_row_is_a_config_error(tmp_path, row, said):
-    with pytest.raises(ConfigError, match=said):
+def test_a_bad_row_is_a_config_error(tmp_path, row, message):
+    with pytest.raises(ConfigError, match=message):
         indexed(write(tmp_path / "a.jsonl", [*ROWS, row]), None)

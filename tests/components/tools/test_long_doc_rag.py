@@ -64,7 +64,7 @@ async def test_failures_have_their_labels_and_show_no_path(files, path, query, l
     assert caught.value.label == label and "secret" not in str(caught.value)
 
 
-async def test_a_path_of_the_machine_is_no_input(files):
+async def test_an_absolute_path_is_not_an_input(files):
     with pytest.raises(ToolError) as caught:
         await LongDocRAG()(At(files), path=str(files.paths["one"]), query="gout")
     assert caught.value.label == "not_found"
@@ -79,13 +79,13 @@ async def test_the_model_answers_from_the_passages_on_wish(files):
     assert "Which drug for gout?" in message.text and message.source == "long_doc_rag/answer.jinja"
 
 
-async def test_a_model_that_says_nothing_is_no_answer(files):
+async def test_an_empty_model_reply_is_not_an_answer(files):
     with pytest.raises(ToolError) as caught:
         await LongDocRAG(synthesis=True)(Speaking(files), path="documents", query="gout")
     assert caught.value.label == "empty"
 
 
-def test_a_bad_configuration_is_told():
+def test_a_bad_configuration_is_reported():
     with pytest.raises(ConfigError, match="overlap_words must be below window_words, found 50 and 50"):
         LongDocRAG(window_words=50, overlap_words=50)
     with pytest.raises(ConfigError, match="no prompt set"):

@@ -14,7 +14,7 @@ NOTES = Notes(["x"], {"icu_stays": "One per visit. Length of stay.", "costs": "C
 
 
 @each_row("id", ["mimic_iii", "mimic_iv", "eicu"])
-def test_shipped_notes_are_whole(id):
+def test_shipped_notes_are_complete(id):
     notes = notes_of(id)
     assert len(notes.general) >= 5 and len(notes.tables) >= 10 and len(notes.examples) == 3
     assert {path.stem for path in SHIPPED.glob("*.yaml")} == {"mimic_iii", "mimic_iv", "eicu"}
@@ -29,7 +29,7 @@ def test_shipped_notes_are_whole(id):
         ("eicu", "ehragent_demo/eicu"),
     ],
 )
-def test_shipped_notes_tell_of_every_table(id, folder):
+def test_shipped_notes_describe_every_table(id, folder):
     schema = database_of(Path(DATA, folder)).schema()
     assert {table.name.lower() for table in schema.tables} == set(notes_of(id).tables)
 

@@ -10,7 +10,7 @@ def test_indexes_are_made_beforehand(tmp_path, capsys):
     assert len(list((tmp_path / "cache").iterdir())) == 1
 
 
-def test_what_cannot_be_indexed_is_said(tmp_path, capsys):
+def test_a_corpus_that_cannot_be_indexed_is_reported(tmp_path, capsys):
     assert main([str(tmp_path), str(tmp_path / "cache")]) == 2
     assert "no .jsonl file" in capsys.readouterr().err
     (tmp_path / "a.jsonl").write_text("{")

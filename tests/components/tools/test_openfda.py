@@ -62,14 +62,14 @@ def answer(status, body):
         (answer(200, [1]), "unavailable"),
     ],
 )
-async def test_no_label_and_no_service_are_told_apart(answers, label):
+async def test_no_label_and_no_service_are_distinguished(answers, label):
     async with serving(answers) as service:
         with pytest.raises(ToolError) as caught:
             await fda(service).find("x")
     assert caught.value.label == label
 
 
-async def test_a_label_without_names_keeps_the_one_asked_for():
+async def test_a_label_without_names_keeps_the_requested_name():
     async with serving({PATH: {"results": [{"purpose": ["x"]}]}}) as service:
         found = await fda(service).find("x")
     assert found.drug.name == "x" and found.drug.dosages == ()

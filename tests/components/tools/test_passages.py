@@ -21,7 +21,7 @@ async def test_corpora_are_searched_apart_and_merged_by_score(tmp_path):
     assert found[0].content == "vertigo and nausea" and found[0].title == "T0"
 
 
-async def test_nothing_is_found(tmp_path):
+async def test_a_query_without_a_match_finds_nothing(tmp_path):
     assert await corpora(tmp_path, a=["vertigo"]).search("asthma", 3) == []
 
 
@@ -40,7 +40,7 @@ async def test_indexes_are_kept_in_the_cache_folder(tmp_path):
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
-def test_what_is_missing(tmp_path):
+def test_a_missing_corpus_is_reported(tmp_path):
     assert "there is no" in LocalCorpora(path=str(tmp_path / "x")).missing
     assert "no .jsonl file" in LocalCorpora(path=str(tmp_path)).missing
     assert corpora(tmp_path, a=["x"]).missing == ""

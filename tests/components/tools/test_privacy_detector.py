@@ -13,12 +13,12 @@ DETECTOR = PrivacyDetector()
 async def test_the_text_comes_back_without_identifiers():
     note = "Mrs. Quill (MRN 00-12345) was seen on 3 March 2021. Quill lives alone; quill pens are unaffected."
     seen = await DETECTOR(None, response=note)
-    told = json.loads(seen.text)
-    assert told["text"] == (
+    output = json.loads(seen.text)
+    assert output["text"] == (
         "Mrs. <PERSON> (MRN <RECORD_NUMBER>) was seen on <DATE>. <PERSON> lives alone; quill pens are unaffected."
     )
-    assert told["findings"] == seen.data["findings"]
-    assert [note[f["start"] : f["end"]] for f in told["findings"]] == ["Quill", "00-12345", "3 March 2021", "Quill"]
+    assert output["findings"] == seen.data["findings"]
+    assert [note[f["start"] : f["end"]] for f in output["findings"]] == ["Quill", "00-12345", "3 March 2021", "Quill"]
     assert "Quill" not in seen.text and "12345" not in seen.text
 
 
@@ -27,7 +27,7 @@ async def test_a_text_without_identifiers_comes_back_as_it_was():
     assert json.loads((await DETECTOR(None, response=text)).text) == {"text": text, "findings": []}
 
 
-async def test_the_tool_refuses_what_is_no_text_and_says_what_is_missing():
+async def test_the_tool_refuses_input_that_is_not_text_and_names_missing_fields():
     assert isinstance(DETECTOR, Tool) and DETECTOR.effect == "pure" and DETECTOR.missing == ""
     assert DETECTOR.spec.facts == {"dimension": "trust"}
     with pytest.raises(ToolError) as caught:

@@ -47,7 +47,7 @@ async def test_without_a_hit_nothing_is_fetched():
 
 
 @each_row(
-    "answers, said",
+    "answers, message",
     [
         ({SEARCH: {"esearchresult": {"ERROR": "Search Backend failed"}}}, "Search Backend failed"),
         ({SEARCH: ["odd"]}, "no list of ids"),
@@ -56,9 +56,9 @@ async def test_without_a_hit_nothing_is_fetched():
         ({}, "status 404"),
     ],
 )
-async def test_a_failing_service_is_unavailable(answers, said):
+async def test_a_failing_service_is_unavailable(answers, message):
     async with serving(answers) as service:
-        with pytest.raises(ToolError, match=said) as caught:
+        with pytest.raises(ToolError, match=message) as caught:
             await pubmed(service).search("x", 3)
     assert caught.value.label == "unavailable"
 

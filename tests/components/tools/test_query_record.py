@@ -7,7 +7,7 @@ from components.tools.web_snapshot import WebPage
 PAGES = (WebPage("https://a.org", "Ä", ("One", "Two")), WebPage("https://b.org", "B", error="gone"))
 
 
-def test_what_was_recorded_is_found_again(tmp_path):
+def test_a_recorded_answer_is_found_again(tmp_path):
     path = str(tmp_path / "new" / "queries.jsonl")
     record = QueryRecord(path)
     assert "record queries with a search service first" in record.missing and record.get("heart attack") is None

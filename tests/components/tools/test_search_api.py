@@ -110,7 +110,7 @@ async def test_redirects_are_followed_within_the_domains_only():
 
 
 @each_row("answer", [{"type": "search"}, {"web": {"results": []}}, {"web": None}])
-async def test_nothing_is_found(answer):
+async def test_an_empty_result_gives_no_pages(answer):
     async with serving({SEARCH: answer}) as service:
         assert await api(service).search("x", 2) == []
 

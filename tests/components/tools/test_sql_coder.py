@@ -113,11 +113,11 @@ async def test_sql_that_fails_is_repaired(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("query", "says"),
+    ("query", "message"),
     [("How many?", "no SQL statement, and no model was asked"), ("SELECT x FROM y", "no such table: y")],
 )
-async def test_without_attempts_only_sql_is_accepted(tmp_path, query, says):
-    with pytest.raises(ToolError, match=says) as caught:
+async def test_without_attempts_only_sql_is_accepted(tmp_path, query, message):
+    with pytest.raises(ToolError, match=message) as caught:
         await SQLCoder(attempts=0)(speaking(tmp_path), sql_database="mimic_iv", query=query)
     assert caught.value.label == "conversion_failed"
 
@@ -154,7 +154,7 @@ async def test_arguments_are_checked(tmp_path, arguments):
 
 
 @pytest.mark.parametrize("query", ["Selected drugs?", "How many? select"])
-async def test_a_question_is_no_statement(tmp_path, query):
+async def test_a_question_is_not_a_statement(tmp_path, query):
     with pytest.raises(ToolError, match="no SQL statement"):
         await SQLCoder(attempts=0)(speaking(tmp_path), sql_database="mimic_iv", query=query)
 

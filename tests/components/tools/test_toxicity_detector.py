@@ -66,7 +66,7 @@ def test_terms_are_whole_words_of_a_kind_that_has_a_score():
     assert set(words.scores) == set(words.terms) and all(0 < score < 1 for score in words.scores.values())
 
 
-async def test_it_is_a_pure_tool_that_refuses_what_is_no_text():
+async def test_it_is_a_pure_tool_that_refuses_input_that_is_not_text():
     assert isinstance(DETECTOR, Tool) and DETECTOR.effect == "pure" and DETECTOR.missing == DETECTOR.identity == ""
     assert DETECTOR.spec.facts == {"dimension": "trust"}
     with pytest.raises(ToolError) as caught:
@@ -78,9 +78,9 @@ async def test_a_service_judges_in_the_models_place():
     answer = {"results": [{"category_scores": {"hate": 0.12345, "violence": 0.7}}]}
     async with serving({"/moderations": answer}) as service:
         tool = ToxicityDetector(Moderation(service.url, "m", key_variable=None, web=Web(retries=0)))
-        told = json.loads((await tool(None, sentence="you idiot")).text)
-    assert told["score"] == 0.7 and told["kinds"] == {"hate": 0.12345, "violence": 0.7}
-    assert [one["term"] for one in told["matched"]] == ["idiot"]
+        output = json.loads((await tool(None, sentence="you idiot")).text)
+    assert output["score"] == 0.7 and output["kinds"] == {"hate": 0.12345, "violence": 0.7}
+    assert [one["term"] for one in output["matched"]] == ["idiot"]
     assert tool.effect == "external" and "moderation" in tool.identity
 
 

@@ -53,7 +53,7 @@ async def test_a_moderation_endpoint_gives_its_categories():
         {"results": [{"category_scores": {"a": 2}}]},
     ],
 )
-async def test_an_answer_in_another_form_is_no_score(answer):
+async def test_an_answer_in_another_form_is_not_a_score(answer):
     async with serving({"/v1/moderations": answer, "/comments:analyze": answer}) as service:
         for judge in (Moderation(f"{service.url}/v1", "m", web=QUICK), Perspective(service.url, web=QUICK)):
             with pytest.raises(ToolError, match="its answer") as caught:
@@ -69,7 +69,7 @@ async def test_a_key_that_is_not_set_is_named(monkeypatch):
     assert Moderation("http://localhost/v1", "m", key_variable=None).missing == ""
 
 
-def test_identity_tells_what_the_answers_depend_on():
+def test_identity_names_what_the_answers_depend_on():
     one, other = Moderation("http://localhost/v1", "a"), Moderation("http://localhost/v1", "b")
     assert one.identity != other.identity and "TOXICITY" in Perspective().identity
     assert isinstance(one, ToxicityService) and isinstance(Perspective(), ToxicityService)

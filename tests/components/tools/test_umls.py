@@ -20,7 +20,7 @@ def tool(tmp_path):
     return UMLS(Vocabulary(path=str(tmp_path / "v.jsonl")))
 
 
-async def test_a_concept_is_told_in_lines(tool):
+async def test_a_concept_is_described_in_lines(tool):
     found = await tool(At(), medical_terminology="bronchial ASTHMA")
     assert found.text.startswith("Name: Asthma (C1)\nDefinition: Airways narrow. (MSH)\nRelations:\n(Asthma, affects,")
     assert len(found.text.splitlines()) == 8
@@ -28,7 +28,7 @@ async def test_a_concept_is_told_in_lines(tool):
     assert found.data["relations"][0] == {"source": "Asthma", "label": "affects", "target": "Airway 0"}
 
 
-async def test_no_concept_and_no_service_are_told_apart(tool):
+async def test_no_concept_and_no_service_are_distinguished(tool):
     labels = []
     for other, term in ((tool, "zebra"), (tool, 3), (UMLS(Uts()), "asthma")):
         with pytest.raises(ToolError) as caught:

@@ -51,7 +51,7 @@ def nothing(request):
     return web.json_response({"name": "NotFoundError", "message": "No results.", "status": 404}, status=404)
 
 
-async def test_the_first_concept_is_told_with_definition_and_relations():
+async def test_the_first_concept_is_described_with_definition_and_relations():
     async with serving(ANSWERS) as service:
         concept = await uts(service).find("asthma")
     assert (concept.cui, concept.name, concept.source) == ("C0004096", "Asthma", "MSH")

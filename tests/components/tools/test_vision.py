@@ -65,7 +65,7 @@ async def test_an_image_that_no_model_can_be_shown_is_unavailable():
 
 
 @each_row("name", NAMES)
-async def test_the_inspector_tells_metadata_and_says_so(name):
+async def test_the_inspector_reports_metadata_and_says_so(name):
     context = speaking()
     found = await VisionTool(name, "inspector")(context, query="What?", image="b.png")
     lines = found.text.splitlines()

@@ -86,14 +86,14 @@ async def test_a_database_is_kept_in_the_cache_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({"cui": "D3"}, "name: is missing"),
         ({"cui": "D3", "name": "x", "relations": "y"}, "relations: must be a JSON array"),
     ],
 )
-async def test_a_bad_row_is_a_config_error(tmp_path, row, said):
-    with pytest.raises(ConfigError, match=f"v.jsonl:3: {said}"):
+async def test_a_bad_row_is_a_config_error(tmp_path, row, message):
+    with pytest.raises(ConfigError, match=f"v.jsonl:3: {message}"):
         await table(tmp_path, [*ROWS, row]).find("asthma")
 
 
@@ -104,7 +104,7 @@ async def test_a_bad_line_is_a_config_error(tmp_path):
         subset(tmp_path, ["C1|ENG|x|"])
 
 
-def test_what_is_missing(tmp_path):
+def test_a_missing_vocabulary_is_reported(tmp_path):
     assert "MRCONSO.RRF" in Vocabulary(path=str(tmp_path)).missing
     assert "no " in Vocabulary(path=str(tmp_path / "x")).missing
     assert table(tmp_path).missing == "" and subset(tmp_path).missing == ""

@@ -50,5 +50,5 @@ def test_a_concept_has_its_first_definitions_and_relations(store):
     assert found.relations[0] == ("Myocardial infarction", "affects", "Part 0")
 
 
-def test_a_long_text_is_no_term(store):
+def test_a_long_text_is_not_a_term(store):
     assert store.find(" ".join(f"infarction w{n}" for n in range(3000))) is None

@@ -37,7 +37,7 @@ async def test_posts_json():
 
 
 @each_row("status", [429, 500, 503])
-async def test_what_can_pass_is_tried_again(status):
+async def test_a_transient_failure_is_retried(status):
     async with serving({"/a": failing(2, status)}) as service:
         assert (await QUICK.get(base(service.url) / "a")).text == "fine"
     assert len(service.asked) == 3
@@ -51,7 +51,7 @@ async def test_retries_are_bounded():
 
 
 @each_row("status", [400, 401, 403, 404, 302])
-async def test_what_cannot_pass_is_told_at_once_without_the_address(status):
+async def test_a_permanent_failure_is_reported_at_once_without_the_address(status):
     async with serving({"/a": failing(9, status, Location="/b")}) as service:
         with pytest.raises(ToolError, match=f"status {status}") as caught:
             await QUICK.get(base(service.url) / "a", {"apiKey": "hidden"})
@@ -76,7 +76,7 @@ async def test_a_reset_connection_is_tried_again():
         assert (await QUICK.get(base(service.url) / "a")).text == "fine"
 
 
-async def test_nobody_listens():
+async def test_a_refused_connection_is_unavailable():
     async with serving({}) as service:
         url = service.url
     with pytest.raises(ToolError, match="no connection") as caught:
@@ -84,7 +84,7 @@ async def test_nobody_listens():
     assert caught.value.label == "unavailable" and "hidden" not in str(caught.value)
 
 
-async def test_a_slow_answer_is_given_up():
+async def test_a_slow_answer_times_out():
     async def slow(request):
         await asyncio.sleep(5)
 
@@ -99,7 +99,7 @@ async def test_a_large_answer_is_refused():
             await Web(longest_reply_bytes=1000).get(base(service.url) / "a")
 
 
-async def test_what_is_not_json_is_told():
+async def test_a_reply_that_is_not_json_is_reported():
     async with serving({"/a": "<html>"}) as service:
         reply = await QUICK.get(base(service.url) / "a")
     with pytest.raises(ToolError, match="not JSON") as caught:

@@ -31,15 +31,15 @@ async def test_a_folder_holds_rows_and_saved_pages(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [([*ROWS, ROWS[0]], "two documents have the id 'https://a.org/1'"), ([{"url": "u", "title": "t"}], "paragraphs")],
 )
-async def test_bad_rows_are_config_errors(tmp_path, rows, said):
-    with pytest.raises(ConfigError, match=said):
+async def test_bad_rows_are_config_errors(tmp_path, rows, message):
+    with pytest.raises(ConfigError, match=message):
         await WebSnapshot(path=write(tmp_path / "w.jsonl", rows)).search("x", 1)
 
 
-def test_what_is_missing(tmp_path):
+def test_a_missing_snapshot_is_reported(tmp_path):
     assert "there is no" in WebSnapshot(path=str(tmp_path / "x")).missing
     assert "no .jsonl or .html or .htm file in" in WebSnapshot(path=str(tmp_path)).missing
     assert WebSnapshot(path=write(tmp_path / "w.jsonl")).missing == ""

@@ -1,4 +1,4 @@
-"""A small database of a ward, and a context whose model says what it is told to."""
+"""A small database of a ward, and a context with a scripted model."""
 
 import sqlite3
 from collections.abc import Sequence

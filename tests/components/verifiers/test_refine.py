@@ -54,7 +54,7 @@ async def test_trials_can_be_switched_off_and_external_tools_are_never_tried():
         assert "observation:" not in model.requests[1].messages[-1].text.lower() and tool.runs == []
 
 
-async def test_an_unreadable_refinement_leaves_the_proposal_and_an_unreadable_proposal_is_mended():
+async def test_an_unreadable_refinement_is_ignored_and_an_unreadable_proposal_is_repaired():
     action, _, trajectory, _ = await refined(Refine(), [echo("a"), "prose"])
     assert action_text(action) == 'echo[{"query":"a"}]' and "could not be read" in trajectory.steps[0].verdict.why
     action, model, _, _ = await refined(Refine(n=1), ["prose", echo("b")])
@@ -88,7 +88,7 @@ async def test_native_calls_are_refined_as_calls():
     ('echo[{"query":"a"}]', 'echo[{"query":"a"}]'), ('Refined action: echo[{"query": "b"}]', 'echo[{"query":"b"}]'),
     ("The action is good as it is.", 'echo[{"query":"a"}]'), ('Finish[{"response": "B"}]', 'Finish[{"response":"B"}]'),
 ])  # fmt: skip
-async def test_prose_is_no_refinement_where_prose_is_an_answer(reply, text):
+async def test_prose_is_not_a_refinement_where_prose_is_an_answer(reply, text):
     call = Message("assistant", "", tool_calls=(ToolCall("c", "echo", '{"query": "a"}'),))
     action, _, _, episode = await refined(Refine(n=1), [call, reply], grammar=NativeTools())
     assert action_text(action) == text

@@ -46,7 +46,7 @@ FOUND = {
 
 
 @each_row("label", FOUND)
-async def test_what_is_found_is_told_before_the_tool_runs_and_may_be_repaired_once(label):
+async def test_a_problem_is_reported_before_the_tool_runs_and_may_be_repaired_once(label):
     reply, finding = FOUND[label]
     action, model, trajectory, episode, tool = await chosen(Reflect(), [reply, said("yes")])
     asked = model.requests[1].messages[-1].text
@@ -71,7 +71,7 @@ async def test_an_answer_needs_no_reflection():
     assert action.answer == "B" and len(model.requests) == 1
 
 
-async def test_native_calls_carry_their_reflection_in_the_text_beside_them():
+async def test_native_calls_carry_their_reflection_in_the_text_next_to_them():
     def native(query: str, text: str) -> Message:
         return Message("assistant", text, (ToolCall("c", "echo", f'{{"query": "{query}"}}'),))
 

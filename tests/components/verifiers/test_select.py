@@ -96,6 +96,6 @@ async def test_ways_of_naming_a_candidate(reply):
     assert action_text(action) == 'echo[{"query":"b"}]'
 
 
-async def test_what_could_not_be_read_is_not_found_inside_a_reply():
+async def test_an_unreadable_candidate_is_not_matched_inside_a_reply():
     action, _, trajectory, _ = await selected(Select(n=2), ["A", echo("b"), "A wide choice: none fits."])
     assert action_text(action) == 'echo[{"query":"b"}]' and "could not be read" in trajectory.steps[1].verdict.why

@@ -6,7 +6,7 @@ from tests.attempts import Attempt, Echo, Lessons
 SAID = Message("assistant", "x")
 
 
-async def test_a_trial_says_what_would_come_and_changes_nothing():
+async def test_a_trial_reports_its_result_and_changes_nothing():
     episode, _, _ = Attempt().episode(['Action: count[{"n": 2}]'])
     action = await episode.act([Message("user", "q")])
     assert await result_of(episode, action) == "2" == await result_of(episode, action)
@@ -16,7 +16,7 @@ async def test_a_trial_says_what_would_come_and_changes_nothing():
     assert "refusal" in await result_of(episode, Action(SAID, refusal=Refusal({})))
 
 
-async def test_what_reaches_outside_is_not_tried():
+async def test_tools_with_external_effects_are_not_tried():
     episode, _, _ = Attempt(tool=Echo(effect="external")).episode(['Action: echo[{"query": "a"}]'])
     assert await result_of(episode, await episode.act([Message("user", "q")])) is None
 

@@ -17,7 +17,7 @@ def read(record, task, root=None, **changes):
     return record_sample(Row("t.json: record 1", {**record, **changes}), task, "test", root)
 
 
-def told(record, task, root=None, **changes):
+def refusal_message(record, task, root=None, **changes):
     with pytest.raises(ConfigError) as caught:
         read(record, task, root, **changes)
     return str(caught.value)
@@ -99,7 +99,7 @@ def test_database_of_another_name_has_its_task_s_dialect_or_none(tmp_path):
     database(tmp_path / "demo.sqlite")
     sample = read(CHOICE, "ehrsql", tmp_path, eval={"answer": "x"}, sql_database="demo.sqlite")
     assert sample.metadata["sql_dialect"] == "mimic_iv"
-    complaint = told(CHOICE, "ehr_halt", tmp_path, eval={}, sql_database="demo.sqlite")
+    complaint = refusal_message(CHOICE, "ehr_halt", tmp_path, eval={}, sql_database="demo.sqlite")
     assert "sql_database: the base name must be one of mimic_iv, mimic_iii, eicu, found 'demo'" in complaint
 
 
@@ -138,8 +138,8 @@ def test_database_of_another_name_has_its_task_s_dialect_or_none(tmp_path):
     ],
 )
 def test_malformed_record_is_refused(tmp_path, task, changes, complaint):
-    assert told(CHOICE, task, tmp_path, **changes).startswith("t.json: record 1: ")
-    assert complaint in told(CHOICE, task, tmp_path, **changes)
+    assert refusal_message(CHOICE, task, tmp_path, **changes).startswith("t.json: record 1: ")
+    assert complaint in refusal_message(CHOICE, task, tmp_path, **changes)
 
 
 def test_missing_keys_are_as_null():

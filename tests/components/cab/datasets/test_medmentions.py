@@ -84,7 +84,7 @@ def test_documents_are_parted_by_empty_lines():
 
 
 @each_row(
-    "text, told",
+    "text, message",
     [
         ("1|a|x\n", "f:1: must be 'PMID|t|text'"),
         ("1|t|x\n", "f:1: a document must have a title and an abstract of the same PMID"),
@@ -94,7 +94,7 @@ def test_documents_are_parted_by_empty_lines():
         ("1|t|x\n1|a|y\n1\ta\t1\tx\tT1\tC1\n", "f:3: must be"),
     ],
 )
-def test_line_of_another_form_is_refused(text, told):
+def test_line_of_another_form_is_refused(text, message):
     with pytest.raises(ConfigError) as caught:
         list(documents(text.splitlines(), "f"))
-    assert told in str(caught.value)
+    assert message in str(caught.value)

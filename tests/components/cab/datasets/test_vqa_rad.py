@@ -25,7 +25,7 @@ def test_question_comes_with_its_image(tmp_path):
     assert (other.problem.id, other.target) == ("vqa_rad-train-14", {"answer": "3"})
 
 
-def test_image_that_is_none_is_refused(tmp_path):
+def test_a_file_that_is_not_an_image_is_refused(tmp_path):
     dataset = vqa(tmp_path)
     (tmp_path / "VQA_RAD Image Folder" / "a.png").write_bytes(b"html")
     assert "a.png: not an image" in refused(dataset)

@@ -71,7 +71,7 @@ def test_dates_are_read_however_written(text):
 
 
 @each_row("text", ["", "31", "13/32/2023", "Room 12, 2023", "version 1.2.3"])
-def test_what_is_no_date(text):
+def test_texts_that_are_not_a_date(text):
     assert read_date(text) is None
 
 
@@ -80,15 +80,15 @@ def test_without_announcement_the_last_number_counts():
 
 
 @each_row(
-    "key, says",
+    "key, message",
     [
         ({**SCORE, "Output Type": "text"}, "decimal, integer or date"),
         ({**DECIMAL, "Low Limit": None}, "limits must be numbers"),
         ({**SCORE, "answer": "four"}, "neither a number nor a date"),
     ],
 )
-def test_broken_key_cannot_be_scored(key, says):
-    with pytest.raises(Unscored, match=says):
+def test_broken_key_cannot_be_scored(key, message):
+    with pytest.raises(Unscored, match=message):
         strict(Case("4", key))
 
 

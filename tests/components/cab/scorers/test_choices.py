@@ -80,7 +80,7 @@ def test_options_may_stand_in_the_question_only():
     assert official(Case("B. Biotin", key)).value == 1 and not wants_refusal(Case("", key))
 
 
-def test_tolerant_choice_ignores_case_and_the_letter_with_a_full_stop_is_found_in_strict_only():
+def test_tolerant_choice_ignores_case_and_only_strict_reads_a_letter_with_a_full_stop():
     assert official(tolerant("biotin", "B", DRUGS)).value == 1
     assert official(tolerant("B. something", "B", DRUGS)).value == 0
     assert strict(tolerant("B. something", "B", DRUGS)).value == 1
@@ -92,9 +92,9 @@ def test_refusal_is_wanted_where_not_knowing_is_right():
     assert not wants_refusal(Case("", "A", unknown)) and not wants_refusal(Case("", "D", DRUGS))
 
 
-@pytest.mark.parametrize(("target", "says"), [("E", "one of the letters"), (None, "one of the letters")])
-def test_target_that_is_no_choice_cannot_be_scored(target, says):
-    with pytest.raises(Unscored, match=says):
+@pytest.mark.parametrize(("target", "message"), [("E", "one of the letters"), (None, "one of the letters")])
+def test_a_target_that_is_not_a_choice_cannot_be_scored(target, message):
+    with pytest.raises(Unscored, match=message):
         strict(Case("A", target, DRUGS))
 
 

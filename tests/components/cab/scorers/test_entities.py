@@ -38,7 +38,7 @@ def test_f1(answer, gold, by_reference, repaired):
     assert strict(case).value == pytest.approx(repaired)
 
 
-def test_what_is_read_has_an_order_of_its_own_in_every_process():
+def test_the_order_of_entities_is_the_same_in_every_process():
     names = [f"finding {n}" for n in range(9)]
     for answer in (str(names[::-1]), str(dict.fromkeys(names, 0)), f"{{{str(names)[1:-1]}}}"):
         assert official(Case(answer, key("fever"))).read == names

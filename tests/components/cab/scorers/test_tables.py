@@ -115,7 +115,7 @@ def test_sql_is_what_begins_as_a_query(answer, is_one):
     assert is_query(answer) is is_one
 
 
-def test_failed_statement_is_told():
+def test_a_failed_statement_is_reported():
     case = Case("SELECT 1 FROM x", {"answer": "[]"}, database=Path(__file__), dialect="eicu", form="rows")
     assert "not executed: " in strict(case).explanation
 

@@ -1,4 +1,4 @@
-"""Plays the real agents on tasks of ClinicalAgent Bench that the project ships, with its own toolbox."""
+"""Runs the real agents on tasks of ClinicalAgent Bench that the project ships, with its own toolbox."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -81,12 +81,12 @@ class Clinic:
         self, samples: Sequence[Sample], kind: type[Simulated] = Simulated
     ) -> list[tuple[Trajectory, float]]:
         """Each trajectory with its strict score; none may end in an error."""
-        door, parts, played = self.door(samples, kind), self.parts(), []
+        door, parts, results = self.door(samples, kind), self.parts(), []
         for sample in samples:
             trajectory, scores = await run_episode(parts, door, sample, 0)
             assert trajectory.stop != "error", trajectory.error
-            played.append((trajectory, next(s.value for s in scores if s.name == "score/strict") or 0.0))
-        return played
+            results.append((trajectory, next(s.value for s in scores if s.name == "score/strict") or 0.0))
+        return results
 
     async def learn(self, samples: Sequence[Sample], folder: Path, **shown: Any) -> Any:
         """What the real stage makes of training samples, as a memory."""
@@ -110,7 +110,7 @@ def noting() -> tuple[list[tuple[Request, Completion]], type[Simulated]]:
 
 
 async def served_alike(asked: Sequence[tuple[Request, Completion]]) -> None:
-    """Whether the core behind HTTP, told its dataset, replies to all of them as it did in process."""
+    """Whether the core behind HTTP, given its dataset, replies to all of them as it did in process."""
     server = Server(model_of(["dataset=cab_mini"]))
     url = await server.start()
     async with aiohttp.ClientSession() as session:

@@ -30,7 +30,7 @@ def tool(name, template, sample, **values):
     return made(known).reply([load(name).user(template, **values)], (), 1).message.text
 
 
-def test_it_plays_the_models_behind_tools():
+def test_it_simulates_the_models_behind_tools():
     assert tool("vision", "answer", IMAGE, query=IMAGE.problem.question) == "chest"
     assert "not tell" in tool("vision", "answer", None, query="What?")
     assert "question" in tool("vision", "caption", None)
@@ -80,7 +80,7 @@ NASTY = [
 
 @slow
 @each_row("grammar", ["bracket", "xml", "native", "none"])
-def test_nothing_that_a_prompt_holds_makes_it_raise(core, grammar):
+def test_no_prompt_content_makes_it_raise(core, grammar):
     samples = [ALL[n] for n in range(0, len(ALL), 96)]
     samples += [replace(one, problem=replace(one.problem, question="Unheard of?")) for one in samples[:2]]
     said = (Message("assistant", "?"), Message("assistant", "", (ToolCall("1", "SQLCoder", "["),)))
@@ -114,7 +114,7 @@ def test_without_a_tool_it_can_think_of_the_last_call_in_tags_is_a_thought():
     assert said.startswith("<EndCall>") and "<Tool>Think</Tool>" in said
 
 
-def test_where_nothing_is_offered_it_answers():
+def test_without_offered_tools_it_answers():
     core = made(ALL)
     plain = load("direct").user("problem", problem=DATABASE.problem, held="")
     assert core.reply([plain], (), 1).message.text == f"Answer: {DATABASE.target['answer']}"
@@ -146,12 +146,12 @@ def test_a_competent_core_writes_the_statement_or_sees_the_gap():
     assert set(statements(GAP)) == set(statements(None)) == {"null"}
 
 
-def test_else_it_asks_the_wrong_thing_or_writes_what_does_not_run():
+def test_an_incompetent_core_asks_wrongly_or_writes_a_failing_statement():
     wrong = set(statements(COUNTED, competence=0.0))
     assert len(wrong) == 2 and any("from the patients" in text for text in wrong)
     assert set(statements(GAP, competence=0.0)) == {"```sql\nselect count(*) from patients\n```"}
 
 
-def test_an_error_that_is_shown_is_mostly_mended():
-    mended = statements(COUNTED, error="no such table: the", competence=0.0)
-    assert 70 < sum(GOLD in text for text in mended) < 98
+def test_a_reported_error_is_mostly_repaired():
+    repaired = statements(COUNTED, error="no such table: the", competence=0.0)
+    assert 70 < sum(GOLD in text for text in repaired) < 98

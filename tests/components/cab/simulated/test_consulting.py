@@ -49,7 +49,7 @@ def steps(known, history, rates=KNOWING, function=next_step, n=600):
 
 
 @each_row("task", FITS)
-def test_the_fitting_tool_is_that_of_the_inputs_or_of_the_answers_form(task):
+def test_the_suitable_tool_is_chosen_by_the_inputs_or_the_form_of_the_answer(task):
     assert fitting(one(task), History(OFFERED)) == FITS[task]
     assert fitting(one(task), History({"ToxicityDetector": ("sentence",)})) is None
 
@@ -64,7 +64,7 @@ def test_a_call_that_says_all_is_full_and_a_shorter_one_is_not(task):
     assert set(known.sample.problem.inputs.values()) <= set(made["few"].arguments.values())
 
 
-def test_a_full_call_of_a_tool_that_does_not_serve_finds_nothing():
+def test_a_full_call_of_an_unsuitable_tool_finds_nothing():
     known = one("ehrsql")
     assert not is_full(known, Done("Medrag", {"query": known.sample.problem.question}))
     assert not is_full(known, Done("Finish", {"response": known.sample.problem.question}))
@@ -79,7 +79,7 @@ def share(made, holds):
     return pytest.approx(fmean(map(holds, made)), abs=0.06)
 
 
-def test_whoever_is_shown_the_tool_goes_to_it_and_asks_it_in_full():
+def test_a_core_that_is_shown_the_tool_uses_it_with_a_full_request():
     known = one("longhalt")
     plain = steps(known, History(OFFERED))
     assert share(plain, lambda step: step.name == "Plan") == PLANS
@@ -92,7 +92,7 @@ def test_whoever_is_shown_the_tool_goes_to_it_and_asks_it_in_full():
     assert [step.name for step in other] == [step.name for step in plain]
 
 
-def test_it_finishes_once_it_has_asked_in_full_or_too_often():
+def test_it_finishes_after_a_full_request_or_too_many_calls():
     known = one("longhalt")
     full = Done("LongDocRAG", {"query": known.sample.problem.question}, "passage")
     few = Done("LongDocRAG", {"query": "According"}, "passage")
@@ -106,7 +106,7 @@ def test_wrong_tools_come_at_their_rate():
     assert share(made, lambda step: step.name not in ("LongDocRAG", "Finish")) == 0.5 * USES_TAUGHT
 
 
-def test_an_answer_by_heart_takes_several_facts():
+def test_an_answer_without_tools_requires_several_facts():
     rates = Rates(competence=0.85)
     assert one("medqa").by_heart(rates) == pytest.approx(0.85 ** FACTS["knowledge"])
     assert one("emrqa").by_heart(rates) == pytest.approx(0.85**FACTS_READ)
@@ -117,14 +117,14 @@ def test_an_answer_by_heart_takes_several_facts():
 
 
 @each_row("saw,answer", [("[['147']]", "[['147']]"), ("[]", "No result"), ("null", "No result")])
-def test_what_a_database_says_is_the_answer(saw, answer):
+def test_a_database_result_is_the_answer(saw, answer):
     known = one("ehrsql")
     done = Done("SQLCoder", {"query": known.sample.problem.question}, saw)
     assert finish(known, History(OFFERED, (done,)), Rates(competence=0.0), draws()).arguments["response"] == answer
 
 
 @each_row("saw", ["The query could not be converted into SQL that runs.", "", None])
-def test_an_error_is_no_answer(saw):
+def test_an_error_is_not_an_answer(saw):
     known = one("ehrsql")
     done = Done("SQLCoder", {"query": known.sample.problem.question}, saw)
     made = steps(known, History(OFFERED, (done,)), Rates(competence=0.85), finish)
@@ -134,7 +134,7 @@ def test_an_error_is_no_answer(saw):
     )
 
 
-def test_an_image_that_nobody_looked_at_tells_nothing():
+def test_an_image_that_was_not_inspected_gives_no_information():
     known = one("slake")
     arguments = {"query": known.sample.problem.question, "image": "study_01.png"}
     right = {}
@@ -145,7 +145,7 @@ def test_an_image_that_nobody_looked_at_tells_nothing():
     assert right["chest"] > 0.8 and right["Metad"] < 0.5
 
 
-def test_without_a_calculator_it_has_one_built_where_it_can_and_then_asks_it():
+def test_without_a_calculator_it_builds_one_where_allowed_and_uses_it():
     offered = {"BuildTool": ("name", "description", "parameters", "examples")}
     known = one("medcalc")
     asked = steps(known, History(offered))

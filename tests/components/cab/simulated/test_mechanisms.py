@@ -69,7 +69,7 @@ def in_full(text: str) -> bool:
     return found is not None and is_full(ClinicalKnowledge(SAMPLE), found)
 
 
-def test_a_solved_task_in_the_prompt_brings_the_right_call_and_goes_with_its_text(core):
+def test_a_solved_task_in_the_prompt_provides_the_right_call_only_through_its_text(core):
     with_example, without = opening([SOLVED]), opening()
     emptied = [Message("system", with_example[0].text.partition("[Example]")[0].strip()), with_example[1]]
     assert rate(core, with_example, in_full) > 0.8
@@ -94,7 +94,7 @@ def candidates(*texts: str) -> list[Any]:
     return [Candidate(None, text, "[['1']]") for text in texts]
 
 
-def test_lessons_make_the_choice_among_candidates_better_and_go_with_their_text(core):
+def test_lessons_improve_the_choice_among_candidates_only_through_their_text(core):
     shown = candidates(FEW, 'Finish[{"response":"12"}]', FULL)
     seen = {n: rate(core, asking("select", guide=g, candidates=shown), in_full) for n, g in (("", {}), ("g", LESSON))}
     assert seen[""] == pytest.approx(0.6, abs=0.08) and seen["g"] == pytest.approx(0.9, abs=0.06)
@@ -102,7 +102,7 @@ def test_lessons_make_the_choice_among_candidates_better_and_go_with_their_text(
     assert emptied == pytest.approx(0.6, abs=0.08)
 
 
-def test_lessons_make_refinement_better_and_go_with_their_text(core):
+def test_lessons_improve_refinement_only_through_their_text(core):
     def changed(guide, text):
         return rate(core, asking("refine", guide=guide, versions=[(text, "null")]), lambda said: text not in said)
 
@@ -111,7 +111,7 @@ def test_lessons_make_refinement_better_and_go_with_their_text(core):
     assert changed({}, FULL) == changed(LESSON, FULL) == 0  # so a refinement ends there
 
 
-def test_a_good_proposal_is_spoilt_when_it_was_rewritten_too_often(core):
+def test_a_good_proposal_is_damaged_when_it_is_rewritten_too_often(core):
     def kept(*earlier):
         versions = [*((text, "null") for text in earlier), (FULL, "[['147']]")]
         return rate(core, asking("refine", guide={}, versions=versions), in_full)
@@ -122,7 +122,7 @@ def test_a_good_proposal_is_spoilt_when_it_was_rewritten_too_often(core):
 TASKS = ("medqa", "mmlu", "bioasq", "pubmedqa", "medcalc", "ehrsql", "mimic_iii", "eicu")
 
 
-async def played(samples, **changes) -> float:
+async def mean_score(samples, **changes) -> float:
     return fmean(value for _, value in await Clinic(**changes).play(samples))
 
 
@@ -132,9 +132,9 @@ async def test_memory_selection_and_refinement_help_in_real_episodes(tmp_path):
     memory = await clinic.learn(of(*TASKS, split="train", each=3), tmp_path)
     parts = memory.tasks.values()
     assert all(part.items for part in parts) and any(part.lessons.get("SQLCoder") for part in parts)
-    plain = await played(samples)
-    assert await played(samples, memory=memory) > plain + 0.05
-    select = {n: await played(samples, verifier=Select(n=n)) for n in (1, 2, 4)}
+    plain = await mean_score(samples)
+    assert await mean_score(samples, memory=memory) > plain + 0.05
+    select = {n: await mean_score(samples, verifier=Select(n=n)) for n in (1, 2, 4)}
     assert select[1] == plain and select[4] > select[2] > plain + 0.03
     refine = await Clinic(verifier=Refine(n=2)).play(samples)
     assert fmean(value for _, value in refine) > plain + 0.03
@@ -159,7 +159,7 @@ def everything(each=1):
         (Cot(), BracketJson()),
     ],
 )
-async def test_a_core_that_never_errs_is_right_on_every_form_and_one_that_knows_nothing_is_not(agent, grammar):
+async def test_a_perfect_core_is_right_on_every_form_and_an_ignorant_one_is_not(agent, grammar):
     clinic = Clinic(agent, grammar=grammar, rates={**STEADY, "competence": 1.0})
     assert [value for _, value in await clinic.play(everything())] == [1.0] * 18
     if isinstance(agent, Direct | Cot):
@@ -170,7 +170,7 @@ async def test_a_core_that_never_errs_is_right_on_every_form_and_one_that_knows_
 @pytest.mark.parametrize("grammar", [NativeTools(), XmlCall()])
 async def test_selection_helps_in_every_grammar(grammar):
     samples = of("medqa", "mmlu", "bioasq", "ehrsql")
-    one, four = [await played(samples, grammar=grammar, verifier=Select(n=n)) for n in (1, 4)]
+    one, four = [await mean_score(samples, grammar=grammar, verifier=Select(n=n)) for n in (1, 4)]
     assert four > one + 0.05
 
 

@@ -39,7 +39,7 @@ def test_sources_can_be_left_out(tmp_path):
         halt(tmp_path, sources=())
 
 
-def test_what_is_missing_is_said_before_the_first_sample(tmp_path):
+def test_missing_files_are_reported_before_the_first_sample(tmp_path):
     assert "dataset.sqlite: names no database for mimic_iii; name a SQLite file" in refused(halt(tmp_path, sqlite={}))
     lost = {"mimic_iii": str(tmp_path / "none.db"), "eicu": str(tmp_path / "eicu.db")}
     assert "none.db; name a SQLite file" in refused(halt(tmp_path, sqlite=lost))

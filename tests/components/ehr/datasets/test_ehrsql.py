@@ -43,7 +43,7 @@ def test_fingerprint_follows_wording_choice_and_content(tmp_path):
     assert len(prints) == 5
 
 
-def test_what_is_missing_is_said_before_the_first_sample(tmp_path):
+def test_missing_files_are_reported_before_the_first_sample(tmp_path):
     complaint = refused(ehrsql(tmp_path, sqlite={"mimic_iii": str(tmp_path / "none.sqlite")}))
     assert "none.sqlite; build it from the credentialed PhysioNet data" in complaint and "dataset=ehr_mini" in complaint
     assert "dataset.sqlite: names no database for mimic_iii" in refused(ehrsql(tmp_path, sqlite={}))
@@ -108,7 +108,7 @@ def test_cab_s_fingerprint_follows_questions_and_database(tmp_path):
     assert len(prints) == 3
 
 
-def test_what_cab_lacks_is_said_before_the_first_sample(tmp_path):
+def test_missing_cab_files_are_reported_before_the_first_sample(tmp_path):
     dataset = cab_ehrsql(tmp_path, sqlite=str(tmp_path / "none.sqlite"))
     complaint = refused(dataset)
     assert "none.sqlite; build it from the credentialed PhysioNet data" in complaint

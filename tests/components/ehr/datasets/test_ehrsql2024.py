@@ -41,15 +41,15 @@ def test_annotations_name_the_patient(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("labels", "answers", "told"),
+    ("labels", "answers", "message"),
     [
         ({"a": SQL}, None, "label.json: b: is missing"),
         (None, {"a": "null", "b": "null"}, "label.json: a: has SQL or an answer, but not both"),
         ({"a": 3, "b": "null"}, None, "label.json: a: must be a text, found 3"),
     ],
 )
-def test_files_that_disagree_are_refused(tmp_path, labels, answers, told):
-    with pytest.raises(ConfigError, match=told):
+def test_files_that_disagree_are_refused(tmp_path, labels, answers, message):
+    with pytest.raises(ConfigError, match=message):
         list(questions_2024(split(tmp_path, labels, answers)))
 
 
@@ -63,7 +63,7 @@ def ehrsql(folder, **arguments):
     return Ehrsql2024(written(folder, **given), cache=str(folder / "cache"), **arguments)
 
 
-def test_what_no_table_answers_is_asked_too(tmp_path):
+def test_unanswerable_questions_are_included(tmp_path):
     first, second = ehrsql(tmp_path).load("test")
     assert (first.problem.id, first.problem.question, first.target) == ("ehrsql2024-test-a", "How?", {"answer": ["po"]})
     assert (second.target, second.metadata["executable"]) == ({"answer": None}, None)
@@ -81,13 +81,13 @@ def test_what_no_table_answers_is_asked_too(tmp_path):
     ("published", "answer", "executable"),
     [("[['0.333']]", ["0.333333"], True), ("[['0.334']]", ["0.334"], False), ("[['0.333'], ['1']]", ["0.333", "1"], False)],
 )  # fmt: skip
-def test_rounded_answer_is_told_in_full_where_the_sql_gives_it(tmp_path, published, answer, executable):
+def test_a_rounded_answer_is_given_in_full_where_the_sql_returns_it(tmp_path, published, answer, executable):
     labels, answers = {"a": THIRD, "b": "null"}, {"a": published, "b": "null"}
     sample = next(ehrsql(tmp_path, labels=labels, answers=answers).load("test"))
     assert (sample.target["answer"], sample.metadata["executable"]) == (answer, executable)
 
 
-def test_answer_that_was_cut_is_told_in_full(tmp_path):
+def test_a_truncated_answer_is_given_in_full(tmp_path):
     database(tmp_path / "data/mimic_iv/mimic_iv.sqlite", [("x", f"r{n:03}") for n in range(120)])
     published = str([[f"r{n:03}"] for n in range(100)])
     sample = next(ehrsql(tmp_path, answers={"a": published, "b": "null"}).load("test"))
@@ -143,7 +143,7 @@ def test_cab_asks_answerable_questions_with_a_database(tmp_path):
 
 
 @pytest.mark.parametrize("answer", ["po", "['po']", "[['po']", "__import__('os')"])
-def test_answer_that_is_no_list_of_rows_is_refused(tmp_path, answer):
+def test_an_answer_that_is_not_a_list_of_rows_is_refused(tmp_path, answer):
     complaint = refused(cab_ehrsql(tmp_path, answers={"a": answer, "b": "null"}))
     assert "data.json: data: record 1: id: the answer must be the text of a list of rows" in complaint
 

@@ -17,11 +17,11 @@ def asked(sql=SQL, **facts):
     return EhrQuestion(Row("r", {}), "1", "p", "t", sql, **facts)
 
 
-def test_context_tells_of_tables_columns_and_the_time(tmp_path):
-    told = open_source("mimic_iii", database(tmp_path / "m.db")).context
-    assert metadata("mimic_iii").overview in told
-    assert "\nadmissions: ROW_ID, SUBJECT_ID, HADM_ID," in told
-    assert told.endswith("The current time is 2105-12-31 23:59:00.")
+def test_the_context_lists_tables_columns_and_the_time(tmp_path):
+    description = open_source("mimic_iii", database(tmp_path / "m.db")).context
+    assert metadata("mimic_iii").overview in description
+    assert "\nadmissions: ROW_ID, SUBJECT_ID, HADM_ID," in description
+    assert description.endswith("The current time is 2105-12-31 23:59:00.")
     assert "current time" not in open_source("treqs", tmp_path / "m.db").context
 
 
@@ -63,7 +63,7 @@ def test_the_card_of_the_dataset_has_the_size_of_the_database(tmp_path):
     assert open_source("mimic_iii", file).size == "mimic_iii (2 tables, 6.0 rows per table)"
 
 
-def test_what_cannot_be_asked_is_refused(tmp_path):
+def test_an_invalid_question_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="r: query: names no table after 'from'"):
         asked("select 1").gold("query", [], True)
     with pytest.raises(ConfigError, match=r"cut\.db: not a database that can be read"):
@@ -103,14 +103,14 @@ def test_rows_are_worked_out_once_per_content(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("sql", "told"),
+    ("sql", "message"),
     [
         ("select nothing from prescriptions", "the gold SQL fails on .*a.db: .*nothing"),
         ("delete from prescriptions", "the gold SQL fails on .*a.db: "),
         ("select x'00'", "the gold SQL gives bytes on .*a.db"),
     ],
 )
-def test_statement_that_gives_no_answer_is_refused_with_its_record(tmp_path, sql, told):
-    with pytest.raises(ConfigError, match=f"q.json: record 2: query: {told}"):
+def test_statement_that_gives_no_answer_is_refused_with_its_record(tmp_path, sql, message):
+    with pytest.raises(ConfigError, match=f"q.json: record 2: query: {message}"):
         rows(tmp_path, ROUTES, sql)
     assert not (tmp_path / "cache").exists()

@@ -85,8 +85,8 @@ def mimic(path, patients=PATIENTS):
 
 def treqs(folder, rows=(TREQS, AGES), **arguments):
     for name in ("template", "natural_v2"):
-        told = [{**row, "question_refine": f"{name}: {row['question_refine']}"} for row in rows]
-        write(folder / "mimicsql_data" / f"mimicsql_{name}" / "test.json", "\n".join(map(json.dumps, told)))
+        renamed_rows = [{**row, "question_refine": f"{name}: {row['question_refine']}"} for row in rows]
+        write(folder / "mimicsql_data" / f"mimicsql_{name}" / "test.json", "\n".join(map(json.dumps, renamed_rows)))
     if not (folder / "mimic.db").exists():
         mimic(folder / "mimic.db")
     return Treqs(str(folder), **{"sqlite": str(folder / "mimic.db"), "cache": str(folder / "cache"), **arguments})
@@ -105,7 +105,7 @@ def test_questions_get_the_distinct_values_that_their_sql_gives(tmp_path):
     assert asked.problem.question.startswith("natural_v2: ") and asked.metadata["template"].startswith("template: ")
 
 
-def test_what_is_missing_is_said_before_the_first_sample(tmp_path):
+def test_missing_files_are_reported_before_the_first_sample(tmp_path):
     complaint = refused(treqs(tmp_path, sqlite=str(tmp_path / "none.db")))
     assert "none.db; build mimic.db from the credentialed MIMIC-III" in complaint and "dataset=ehr_mini" in complaint
     assert "dev.json; set CLINICAL_DATA_DIR" in refused(treqs(tmp_path), "dev")

@@ -1,4 +1,4 @@
-"""Plays the real agents on the project's own questions over health records, with a simulated core."""
+"""Runs the real agents on the project's own questions over health records, with a simulated core."""
 
 import atexit
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ BASELINES: dict[str, tuple[Any, Any]] = {
 
 @cache
 def columns() -> str:
-    """The folder of the tables in columns, made once and gone at the end."""
+    """The folder of the tables in columns, created once and removed at the end."""
     folder = TemporaryDirectory(prefix="chartroom-")
     atexit.register(folder.cleanup)
     return folder.name
@@ -85,7 +85,7 @@ def columns() -> str:
 
 @cache
 def questions(split: str = "test", unanswerable: bool = False) -> Sequence[Sample]:
-    """The project's own."""
+    """The project's own questions."""
     return tuple(
         EhrAgentEdition(
             "ehr_mini", shipped="ehr_mini", databases=DATABASES, questions="{database}/{split}.json",
@@ -139,15 +139,15 @@ class ChartRoom:
         self, samples: Sequence[Sample], kind: type[Simulated] = Simulated
     ) -> list[tuple[Trajectory, float]]:
         """Each trajectory with its strict score; none may end in an error."""
-        door, parts, played = self.door(kind), self.parts(), []
+        door, parts, results = self.door(kind), self.parts(), []
         for sample in samples:
             trajectory, scores = await run_episode(parts, door, sample, 0)
             assert trajectory.stop != "error", trajectory.error
-            played.append((trajectory, next(s.value for s in scores if s.name == "score/strict") or 0.0))
-        return played
+            results.append((trajectory, next(s.value for s in scores if s.name == "score/strict") or 0.0))
+        return results
 
     async def learn(self, samples: Sequence[Sample]) -> SolvedQuestions:
-        """What the real stage makes of training questions, beside the demonstrations."""
+        """What the real stage makes of training questions, next to the demonstrations."""
         files = await Solve().run(Practice(self.agent, self.parts(), self.door()), samples)
         found = [Entry(**values) for values in files["solved.json"]]
         return SolvedQuestions("learnt", (*own_seeds("ehr_demonstrations", 4), *found))

@@ -31,13 +31,13 @@ def after(*turns, opening=OPENING):
     return messages
 
 
-def test_it_goes_by_steps_or_hands_the_statement_on():
+def test_it_works_step_by_step_or_submits_the_statement():
     found = said(OPENING)
     assert set(found) == {"LoadDB[patients]", f"SQLInterpreter[{SQL}]"}
     assert 0.45 < fmean(text == "LoadDB[patients]" for text in found) < 0.75
 
 
-def test_it_goes_on_as_it_began_up_to_the_answer():
+def test_it_continues_as_it_began_up_to_the_answer():
     seen = [("LoadDB[patients]", "patients: 3 rows with the columns GENDER."), ("FilterDB[SUBJECT_ID=7]", "The current table is down to 1 row."), ("GetValue[GENDER]", "m")]  # fmt: skip
     assert [set(said(after(*seen[:n]))) for n in (1, 2, 3)] == [{STEPS[1]}, {STEPS[2]}, {"Finish[m]"}]
     assert set(said(after((f"SQLInterpreter[{SQL}]", "[('m',)]")))) == {"Finish[[('m',)]]"}
@@ -45,7 +45,7 @@ def test_it_goes_on_as_it_began_up_to_the_answer():
     assert set(said(after(seen[0], seen[1], ("GetValue[GENDER]", "(nothing: there is no value)")))) == {"Finish[None]"}
 
 
-def test_what_failed_is_taken_again_at_its_place():
+def test_a_failed_action_is_repeated_at_its_position():
     failed = after(
         ("LoadDB[patients]", "patients: 3 rows with the columns GENDER."), ("FilterDB[X=7]", "There is no column `X`.")
     )
@@ -53,7 +53,7 @@ def test_what_failed_is_taken_again_at_its_place():
     assert fmean(text == STEPS[1] for text in said(failed, competence=0.5)) < 0.5
 
 
-def test_it_takes_no_action_that_the_prompt_does_not_name():
+def test_it_takes_only_actions_the_prompt_names():
     def naming(*names, seed=0):
         listed = "\n".join(f"{name}[x]: x" for name in names)
         return case([Message("system", f"patients: SUBJECT_ID, GENDER\n{listed}"), OPENING[1]], GOLD, seed)
@@ -66,11 +66,11 @@ def test_it_takes_no_action_that_the_prompt_does_not_name():
     assert act(naming()).text == whole_plan(naming()) == "It is not said which actions there are."
 
 
-def test_slips_and_prose():
+def test_slips_and_prose_replies():
     assert not {STEPS[0], f"SQLInterpreter[{SQL}]"} & set(said(OPENING, **UNSURE))
 
 
-def test_another_action_is_taken_at_the_rate_of_wrong_tools_and_one_is_left_out_of_plans_at_that_of_slips():
+def test_wrong_tools_and_omitted_plan_actions_occur_at_their_rates():
     strays, slips = {"wrong_tool": 1.0}, {"planning_slip": 1.0}
     for right, stray in zip(said(OPENING), said(OPENING, **strays), strict=True):
         assert stray.partition("[")[0] != right.partition("[")[0] and stray.partition("[")[2] == right.partition("[")[2]
@@ -100,7 +100,7 @@ def test_modules_are_named_first_and_filled_in_one_by_one():
     assert "LoadDB, FilterDB, Finish" in short and "LoadDB, FilterDB, GetValue, Finish" not in short
 
 
-def test_where_no_table_answers_it_refuses_by_competence_if_it_is_told_how():
+def test_it_refuses_unanswerable_questions_by_competence_if_the_prompt_explains_how():
     why = "Refuse[No table of the database holds what is asked.]"
     assert set(said(REFUSING, NONE)) == {why} and why in whole_plan(case(REFUSING, NONE))
     assert module_names(case(REFUSING, NONE)) == "Refuse" and why in module(["Refuse"], 1, case(REFUSING, NONE))

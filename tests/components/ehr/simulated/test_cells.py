@@ -44,13 +44,13 @@ def right():
     return {f"```python\n{one}\n```" for n in SEEDS for one in right_cells(case(opening(), GOLD, n))}
 
 
-def test_a_competent_core_writes_a_program_or_hands_the_statement_on():
+def test_a_competent_core_writes_a_program_or_submits_the_statement():
     found = said(opening())
     assert set(found) == right() and len(right()) == 2
     assert 0.35 < fmean("LoadDB" in text for text in found) < 0.65
 
 
-def test_it_calls_nothing_that_the_prompt_does_not_name():
+def test_it_calls_only_functions_the_prompt_names():
     def only(*names):
         messages = [Message("system", SYSTEM), Message("user", "\n".join(names))]
         return set(said(messages))
@@ -72,7 +72,7 @@ SLIPS = {
 }
 
 
-def test_else_it_writes_slips_of_every_kind():
+def test_an_incompetent_core_writes_slips_of_every_kind():
     found = set(said(opening(), competence=0.0))
     assert not found & right()
     assert {what for what, mark in SLIPS.items() if not any(mark in text for text in found)} == set()
@@ -86,7 +86,9 @@ def test_the_end_is_said_after_a_value_and_now_and_then_with_the_cell():
 
 SLIP = "patients = LoadDB('patients')\npatients = FilterDB(patients, 'SUBJECT_ID_no=7')\nanswer = GetValue(patients, 'GENDER')"
 PROGRAM = SLIP.replace("_no", "")
-TOLD = ERROR.replace("There is no column", "There is no column `SUBJECT_ID_no`; the columns are SUBJECT_ID, GENDER")
+DETAILED_ERROR = ERROR.replace(
+    "There is no column", "There is no column `SUBJECT_ID_no`; the columns are SUBJECT_ID, GENDER"
+)
 CAUSE = f"{ERROR}\n\nPotential reasons:\n`SUBJECT_ID` is meant where `SUBJECT_ID_no` stands."
 KNOWN = "Knowledge:\n- patients holds it."
 SOLVED = "Question: Is patient 8 male?\nSolution:\npatients SUBJECT_ID GENDER"
@@ -109,12 +111,12 @@ def replied(messages, seeds, competence):
 @each_row(
     "more, less",
     [
-        (after(SLIP, CAUSE), after(SLIP, TOLD)),
+        (after(SLIP, CAUSE), after(SLIP, DETAILED_ERROR)),
         (after(SLIP, CAUSE), after(SLIP, CAUSE.replace("`", ""))),
-        (after(SLIP, TOLD, FULL), after(SLIP, "Traceback (most recent call last)\n" + TOLD, FULL)),
-        (after(SLIP, TOLD, FULL), after(SLIP, ERROR, FULL)),
-        (after(SLIP, TOLD, FULL), after(SLIP, "", FULL)),
-        (after(SLIP, TOLD, FULL), after(SLIP, "[]", FULL)),
+        (after(SLIP, DETAILED_ERROR, FULL), after(SLIP, "Traceback (most recent call last)\n" + DETAILED_ERROR, FULL)),
+        (after(SLIP, DETAILED_ERROR, FULL), after(SLIP, ERROR, FULL)),
+        (after(SLIP, DETAILED_ERROR, FULL), after(SLIP, "", FULL)),
+        (after(SLIP, DETAILED_ERROR, FULL), after(SLIP, "[]", FULL)),
         (after(SLIP, CAUSE, KNOWN), after(SLIP, CAUSE)),
         (after(SLIP, CAUSE, SOLVED), after(SLIP, CAUSE)),
         (opening(KNOWN), opening()),
@@ -126,34 +128,34 @@ def test_causes_names_knowledge_and_solved_questions_help_and_go_with_their_text
 
 
 @slow
-def test_the_less_is_told_of_a_failure_the_less_often_it_is_mended_and_nothing_is_worth_no_more_than_a_bare_error():
-    shares = [share(after(SLIP, saw, FULL)) for saw in (CAUSE, TOLD, ERROR, "")]
+def test_less_error_detail_means_fewer_repairs_and_no_detail_counts_as_a_bare_error():
+    shares = [share(after(SLIP, saw, FULL)) for saw in (CAUSE, DETAILED_ERROR, ERROR, "")]
     assert shares == sorted(shares, reverse=True) and shares[0] > shares[1] + 0.2
     nothing = share(after(SLIP, "[]", FULL))
     assert nothing == pytest.approx(shares[3], abs=0.06) and nothing < shares[1] - 0.05
 
 
-def test_what_is_mended_is_what_failed_and_not_what_the_key_holds():
+def test_the_failing_cell_is_repaired_and_the_answer_key_is_not_used():
     extra = SLIP.replace("'GENDER')", "'GENDER')  # as asked")
-    mended = [f"```python\n{extra.replace('_no', '')}\n```"]
-    assert share(after(extra, CAUSE, FULL), mended) > 0.8 and share(after(extra, CAUSE)) < 0.05
+    repaired = [f"```python\n{extra.replace('_no', '')}\n```"]
+    assert share(after(extra, CAUSE, FULL), repaired) > 0.8 and share(after(extra, CAUSE)) < 0.05
 
 
 @slow
-@each_row("saw", [CAUSE, TOLD, ERROR, "", "[]"])
-def test_without_competence_nothing_is_mended_and_with_all_of_it_everything(saw):
+@each_row("saw", [CAUSE, DETAILED_ERROR, ERROR, "", "[]"])
+def test_without_competence_nothing_is_repaired_and_with_full_competence_everything(saw):
     shares = [share(after(SLIP, saw, FULL), seeds=SEEDS, competence=c) for c in (0.0, 0.5, 0.85, 0.97, 0.9999, 1.0)]
     assert shares == sorted(shares) and (shares[0], shares[-1]) == (0, 1) and shares[-2] > 0.99
 
 
-def test_what_failed_though_it_was_right_is_done_in_the_other_way():
+def test_a_right_cell_that_failed_is_rewritten_in_the_other_form():
     (sql,) = (one for one in right() if "SQLInterpreter" in one)
     assert set(said(after(PROGRAM, ERROR))) == {sql}
 
 
 @slow
 @each_row("nothing", ["[]", "None", ""])
-def test_what_gave_nothing_is_looked_at_again_once_whether_it_is_right_or_not(nothing):
+def test_an_empty_result_is_checked_once_more(nothing):
     slipped = PROGRAM.replace("=7", "!=7")
     again = [1 - share(after(cell, nothing, FULL), ["TERMINATE"]) for cell in (PROGRAM, slipped)]
     assert again[0] == pytest.approx(again[1], abs=0.05) and 0.1 < again[0] < 0.35
@@ -165,18 +167,20 @@ EXPLAINS = "Explain it. Write the cell anew between ```python and ```, or end wi
 
 
 def test_an_explanation_ends_with_a_verdict_or_with_the_cell():
-    def told(cell, saw, competence=0.85):
+    def replies_to(cell, saw, competence=0.85):
         asked = load("self_debugging").render("review", told=saw)
         return said(after(cell, asked, system=EXPLAINS), seeds=MANY, competence=competence)
 
-    turned = told(PROGRAM.replace("=7", "!=7"), "f")
+    turned = replies_to(PROGRAM.replace("=7", "!=7"), "f")
     assert 0.25 < fmean(PROGRAM in text for text in turned) < 0.5
     assert all(text.endswith("TERMINATE") != ("```" in text) and "reads patients" in text for text in turned)
-    assert all(text.endswith("TERMINATE") for text in told(PROGRAM, "m") + told(SLIP, "f"))  # of which nothing tells
-    assert all("```" in text for text in told(SLIP, "Traceback", competence=0.5))
+    assert all(
+        text.endswith("TERMINATE") for text in replies_to(PROGRAM, "m") + replies_to(SLIP, "f")
+    )  # nothing indicates these errors
+    assert all("```" in text for text in replies_to(SLIP, "Traceback", competence=0.5))
 
 
-def test_where_no_table_answers_it_refuses_by_competence_if_it_is_told_how():
+def test_it_refuses_unanswerable_questions_by_competence_if_the_prompt_explains_how():
     assert all(
         text == 'Refuse[{"reason":"No table of the database holds what is asked."}]'
         for text in said(opening(REFUSAL), NONE)

@@ -52,13 +52,13 @@ SCRIPTS = {
 
 
 @each_row("form", SCRIPTS)
-async def test_results_of_actions_are_told_from_failures_of_every_kind(form):
+async def test_results_of_actions_are_distinguished_from_failures_of_every_kind(form):
     grammar, calls, end = SCRIPTS[form]
     one = await played(ReAct(max_steps=99), [*calls, end], grammar, SIX)
-    told = [(call.name, call.saw or "") for call in done(one.model.requests[-1].messages)]
+    results = [(call.name, call.saw or "") for call in done(one.model.requests[-1].messages)]
     truth = [step.observed[0].error is None if step.observed else False for step in one.trajectory.steps[:-1]]
-    assert len(told) == len(calls) == len(truth) and truth.count(True) >= 10 and truth.count(False) > 20
-    wrong = [(name, saw) for (name, saw), sound in zip(told, truth, strict=True)
+    assert len(results) == len(calls) == len(truth) and truth.count(True) >= 10 and truth.count(False) > 20
+    wrong = [(name, saw) for (name, saw), sound in zip(results, truth, strict=True)
              if name in WORKED and bool(WORKED[name].match(saw)) != sound]  # fmt: skip
     assert wrong == []
 
@@ -91,14 +91,14 @@ NAMES = ["patients", "admissions", "gender", "subject_id", "dob"]
 
 @slow
 @each_row("form", AGENTS)
-async def test_failures_of_cells_are_told_from_values_and_mended_where_they_tell_how(form):
+async def test_failed_cells_are_recognised_and_repaired_if_the_error_shows_how(form):
     one = await played(AGENTS[form], [*map(cell, CELLS), "TERMINATE"])
     found = [call for call in done(one.model.requests[-1].messages) if call.name == CODE_TOOL]
     assert [call.arguments["cell"] for call in found] == [*CELLS]
-    for call, mended in zip(found, CELLS.values(), strict=True):
-        assert bool(FAILED.match(call.saw)) == (mended != "sound"), call
+    for call, repaired in zip(found, CELLS.values(), strict=True):
+        assert bool(FAILED.match(call.saw)) == (repaired != "sound"), call
         fault = fault_in(call.arguments["cell"], call.saw, NAMES)
-        assert (fault and (fault.wrong, fault.meant)) == (None if mended == "sound" else mended), call
+        assert (fault and (fault.wrong, fault.meant)) == (None if repaired == "sound" else repaired), call
 
 
 @each_row("status", ["error", "timeout", "killed", "too_large", "no_answer"])

@@ -80,6 +80,6 @@ def _run(actions, tools, context):
     return results
 
 
-def test_what_would_have_to_be_counted_by_hand_has_no_plan():
+def test_a_question_that_would_require_manual_counting_has_no_plan():
     found = translate("select count( distinct patients.gender ) from patients", "mimic_iii")
     assert plan(found) is None and "len(set(" in program(found)

@@ -60,6 +60,6 @@ def test_a_join_that_only_narrows_is_a_condition():
         "",
     ],
 )
-def test_what_is_not_simple_is_left_to_sql(sql):
+def test_statements_that_are_not_simple_are_left_to_sql(sql):
     assert mimic(sql) is None
     assert translate("select a.b from a", "elsewhere") is None

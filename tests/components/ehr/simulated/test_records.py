@@ -1,4 +1,4 @@
-"""The real agents on the project's own questions over health records: what helps them stands in their prompts."""
+"""The real agents on the project's own questions over health records: everything that helps them is in their prompts."""
 
 import asyncio
 from itertools import pairwise
@@ -41,7 +41,7 @@ async def test_a_core_that_never_errs_is_right(name):
     assert {value for _, value in await ChartRoom(agent, grammar, rates=PERFECT).play(each(80))} == {1.0}
 
 
-async def test_it_refuses_what_no_table_answers_and_the_prompt_lets_it_refuse():
+async def test_it_refuses_unanswerable_questions_where_the_prompt_allows_it():
     gaps = [one for one in questions("test", True) if one.target["answer"] is None][:3]
     found = await ChartRoom(rates=PERFECT, known=gaps).play(gaps)
     assert {one.stop for one, _ in found} == {"refused"}
@@ -56,7 +56,7 @@ FORGOTTEN = {
 
 
 @pytest.mark.parametrize("what", FORGOTTEN)
-async def test_it_writes_no_cell_when_the_prompt_forgets(forgetful, what):
+async def test_it_writes_no_cell_when_the_prompt_omits_the_form(forgetful, what):
     name, template, changes = FORGOTTEN[what]
     folder = forgetful(name, template, changes)
     agent = EhrAgent(prompts=folder) if name == "ehragent" else EHRAGENT
@@ -71,7 +71,7 @@ async def test_it_writes_no_cell_when_the_prompt_forgets(forgetful, what):
 
 @slow
 @pytest.mark.parametrize("changes", [FUNCTIONS, SOLUTIONS])
-async def test_one_of_the_two_texts_that_name_functions_is_enough_and_none_that_they_lack_is_called(forgetful, changes):
+async def test_either_text_that_names_functions_suffices_and_only_named_ones_are_called(forgetful, changes):
     agent = EhrAgent(prompts=forgetful("ehragent", "problem", changes))
     found = await ChartRoom(agent, rates=PERFECT).play(each(80))
     assert {value for _, value in found} == {1.0}
@@ -152,7 +152,7 @@ async def test_scores_rise_with_competence_from_nothing_to_all(name):
 
 
 @slow
-async def test_every_part_of_ehragent_helps_and_code_that_is_mended_is_better_than_an_open_plan():
+async def test_every_part_of_ehragent_helps_and_repaired_code_beats_an_open_plan():
     training = Random(0).sample(list(questions("train")), 40)
     memory = await ChartRoom().learn(training)
     actions = await ChartRoom(ABLATIONS["code"], BracketText()).learn(training)

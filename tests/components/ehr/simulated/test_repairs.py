@@ -16,8 +16,8 @@ UNKNOWN = (
     + "There is no column `SUBJECT_ID_no` (in `SUBJECT_ID_no=7`); the columns are SUBJECT_ID, GENDER. The line reads: x"
 )
 SLIPPED = PROGRAM.replace("SUBJECT_ID", "SUBJECT_ID_no")
-# What is right, what was run, and what is told of it.
-MENDED = {
+# What is right, what was run, and the error reported for it.
+REPAIRED = {
     "a column that the error lists": (PROGRAM, SLIPPED, UNKNOWN),
     "a column that is known": (CELL, CELL.replace("dob", "dob_no"), f"{FAILED}no such column: patients.dob_no."),
     "a table": (PROGRAM, PROGRAM.replace("'patients'", "'PATIENTS'"), f"{FAILED}There is no table `PATIENTS`; there are admissions, patients."),
@@ -31,16 +31,16 @@ MENDED = {
 }  # fmt: skip
 
 
-@each_row("what", MENDED)
-def test_what_failed_is_mended_at_the_place_that_its_error_tells_of(what):
-    right, ran, failed = MENDED[what]
-    mended = repair(ran, fault_in(ran, failed, LISTED))
-    assert mended == right or ("select" in mended and mended.lower() == right.lower())
+@each_row("what", REPAIRED)
+def test_a_failure_is_repaired_at_the_location_its_error_gives(what):
+    right, ran, failed = REPAIRED[what]
+    repaired = repair(ran, fault_in(ran, failed, LISTED))
+    assert repaired == right or ("select" in repaired and repaired.lower() == right.lower())
 
 
-@each_row("what", MENDED)
-def test_without_the_error_nothing_is_mended(what):
-    _, ran, _ = MENDED[what]
+@each_row("what", REPAIRED)
+def test_without_the_error_nothing_is_repaired(what):
+    _, ran, _ = REPAIRED[what]
     for failed in ("", "[]", "The cell failed.", "The cell was stopped: it took too long.", f"{FAILED}There is no value `7` in the column SUBJECT_ID; it has `8`."):  # fmt: skip
         assert fault_in(ran, failed, LISTED) is None and repair(ran, None) == ran
 
@@ -58,7 +58,7 @@ CAUSED = {
 
 
 @each_row("cause", CAUSED)
-def test_a_cause_is_followed_where_it_names_what_is_meant(cause):
+def test_a_cause_is_followed_where_it_names_the_intended_value(cause):
     failed = f"{FAILED}There is no column `SUBJECT_ID_no`.\n\nPotential reasons:\n{cause}"
     fault = fault_in(SLIPPED, failed)
     assert (fault is not None and fault.source == "cause") == CAUSED[cause]
@@ -66,18 +66,18 @@ def test_a_cause_is_followed_where_it_names_what_is_meant(cause):
         assert repair(SLIPPED, fault) == PROGRAM
 
 
-def test_a_cause_goes_before_the_error_even_where_it_is_wrong():
+def test_a_cause_takes_precedence_over_the_error_even_where_it_is_wrong():
     failed = f"{UNKNOWN}\n\nPotential reasons:\n`GENDER` is meant where `SUBJECT_ID_no` stands."
     assert "'GENDER=7'" in repair(SLIPPED, fault_in(SLIPPED, failed, LISTED))
 
 
-def test_an_error_that_lists_names_tells_what_is_meant_and_one_that_does_not_leaves_it_to_who_knows():
+def test_an_error_that_lists_names_identifies_the_right_one():
     unlisted = UNKNOWN.partition(";")[0]
     assert [fault_in(SLIPPED, UNKNOWN).source, fault_in(SLIPPED, unlisted, LISTED).source] == ["error", ""]
     assert fault_in(SLIPPED, unlisted) is None
 
 
-def test_a_name_that_is_like_none_is_left():
+def test_a_name_without_a_similar_one_is_left_unchanged():
     assert fault_in("GetValue[weight]", "There is no column `weight`; the columns are GENDER, DOB.", LISTED) is None
     near = fault_in("GetValue[GENDRE]", "There is no column `GENDRE`; the columns are GENDER, DOB.", LISTED)
     assert near == Fault("GENDRE", "GENDER", "error")
@@ -96,11 +96,11 @@ def test_a_name_that_is_like_none_is_left():
         ("select 2 * count(*) from a", "How many?", "select count(*) from a"),
     ],
 )
-def test_a_comparison_that_the_question_does_not_speak_of_is_turned_back(text, question, meant):
+def test_a_comparison_that_contradicts_the_question_is_reversed(text, question, meant):
     assert turn_back(text, question) == meant
 
 
-def test_a_name_that_a_schema_lacks_is_seen_in_a_statement():
+def test_a_name_missing_from_the_schema_is_found_in_a_statement():
     tables = {"patients": ["SUBJECT_ID", "GENDER"]}
     assert find_unlisted("select patients.gender from patients", tables) is None
     assert find_unlisted("select patients.gender_no from patients", tables) == Fault("gender_no", "gender")

@@ -58,7 +58,7 @@ def caused(ran, failed, **rates):
 
 @slow
 @each_row(
-    "ran, failed, told",
+    "ran, failed, cause",
     [
         (CELL.replace("gender", "gender_no"), f"{FAILED}no such column: patients.gender_no.", "`GENDER` is meant where `gender_no` stands."),
         (CELL.replace("answer", "found"), "nothing was assigned to the variable `answer`", "`answer` is meant where `found` stands."),
@@ -67,15 +67,15 @@ def caused(ran, failed, **rates):
         ("Thought: x\nAction: LoadDB[PATIENTS]", "There is no table `PATIENTS`; there are admissions, patients.", "`patients` is meant where `PATIENTS` stands."),
     ],
 )  # fmt: skip
-def test_a_cause_is_read_off_the_error_by_competence(ran, failed, told):
-    assert set(caused(ran, failed)) == {told}
-    assert set(caused(ran, failed, competence=0.3)) == {told, UNCAUSED}
+def test_a_cause_is_read_off_the_error_by_competence(ran, failed, cause):
+    assert set(caused(ran, failed)) == {cause}
+    assert set(caused(ran, failed, competence=0.3)) == {cause, UNCAUSED}
     assert set(caused(ran, failed, competence=0.0)) == {UNCAUSED}
     assert set(caused(ran, "")) == {"Nothing is told of what came of it, so the cause cannot be seen."}
     assert set(caused(ran, "It failed.")) == {UNCAUSED}
 
 
-def test_a_cause_does_not_tell_what_the_key_holds_beside_what_the_error_names():
+def test_a_cause_names_only_what_the_error_names_and_not_the_answer_key():
     other = "answer = GetValue(LoadDB('cost'), 'PRICE')"
     assert set(caused(other, "There is no column `PRICE`; the columns are ROW_ID, COST.")) == {UNCAUSED}
 
@@ -97,7 +97,7 @@ def test_the_four_stages_of_a_statement():
 
 @slow
 @each_row("slip", [("patients.gender", "patients.gender_no"), ("from patients", "from patients_table"), ("= 'm'", "!= 'm'")])  # fmt: skip
-def test_a_draft_is_mended_by_the_schema_and_the_question_as_often_as_competence_sees_it(slip):
+def test_a_draft_is_repaired_by_schema_and_question_at_the_rate_of_competence(slip):
     found = [fmean(SQL in text.lower() for text in said(sql("correction", sql=SQL.replace(*slip)), competence=c)) for c in (0.0, 0.85, 1.0)]  # fmt: skip
     assert found[0] == 0 and 0.25 < found[1] < 0.5 and found[2] == 1
 
@@ -110,7 +110,7 @@ def test_links_to_the_schema_make_statements_right_more_often():
     assert rates[0] > rates[1] + 0.05
 
 
-def test_a_class_is_told_by_tables_and_nested_queries():
+def test_a_question_class_is_determined_by_tables_and_nested_queries():
     for statement, kind in (
         ("select a.b from a", "easy"),
         ("select a.b from a inner join c on a.b = c.b", "non-nested"),
@@ -119,7 +119,7 @@ def test_a_class_is_told_by_tables_and_nested_queries():
         assert set(said(sql("classification"), one)) == {f"Class: {kind}"}
 
 
-def test_null_is_written_where_no_table_answers_if_the_prompt_tells_of_it():
+def test_null_is_written_for_unanswerable_questions_if_the_prompt_mentions_it():
     assert all(text.startswith("null: ") for text in said(sql("easy", fields={"reason": ()}), NONE))
     assert set(said(sql("easy"), NONE)) == {"```sql\nselect count(*) from patients\n```"}
 
@@ -130,7 +130,7 @@ def test_a_note_names_tables_and_columns_by_competence():
     assert any("patients" not in text for text in said(given, competence=0.3))
 
 
-def test_a_last_answer_is_what_was_seen_and_one_without_looking_is_a_guess():
+def test_a_last_answer_is_the_last_result_and_without_one_a_guess():
     seen = [Message("user", QUESTION), Message("assistant", "Action: GetValue[A]"), Message("user", "Observation: 7")]
     assert set(said([*seen, Message("user", load("react").render("conclude", problem=SAMPLE.problem, held=""))])) == {
         "7"
@@ -149,14 +149,14 @@ def test_a_verifier_is_answered_with_what_is_proposed():
 
 
 @each_row("template", ["easy", "linking", "classification"])
-def test_at_the_rate_of_malformed_replies_every_agents_are_prose(template):
+def test_malformed_replies_are_prose_for_every_agent_at_the_configured_rate(template):
     for given in (sql(template), asking("ehragent", "debug", cell="x", failed="y"), [Message("user", QUESTION)]):
         texts = said(given, malformed=1.0)
         assert not any("```" in text or "`" in text or "- " in text for text in texts) and len(set(texts)) == 2
     assert 0.35 < fmean("```" in text for text in said(sql("easy"), malformed=0.5)) < 0.65
 
 
-def test_an_expert_says_by_heart_what_it_believes_and_as_rarely_as_anybody_knows_it():
+def test_an_expert_answers_from_memory_at_the_rate_of_its_competence():
     voice = Expert("Surgery", neutral=False)
     texts = said([Message("user", QUESTION)], competence=0.85, voice=voice)
     assert all(favoured_answers(text) for text in texts) and 0.05 < fmean("['5']" in text for text in texts) < 0.3

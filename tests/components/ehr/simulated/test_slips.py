@@ -56,7 +56,7 @@ def test_a_silent_slip_turns_a_comparison_round(text, turned):
     assert silent_mistake(text) == turned
 
 
-def test_what_cannot_fail_is_wrong_silently():
+def test_a_text_without_a_possible_failure_gets_a_silent_slip():
     assert loud_mistake("FilterDB[1=2]", frozenset(), draws(0)) == silent_mistake("FilterDB[1=2]")
 
 
@@ -64,7 +64,7 @@ def golds(n=1):
     return [(sample, gold_of(sample)) for sample in questions()[::n]]
 
 
-def test_what_is_wrong_is_always_another_text():
+def test_a_slip_always_changes_the_text():
     for number, (_, gold) in enumerate(golds(3)):
         query = translate(gold.sql, gold.database)
         texts = [gold.sql, sql_cell(gold.sql), *([program(query), *(plan(query) or ())] if query else [])]
@@ -84,14 +84,14 @@ def rows(sample, gold, sql):
 def test_a_loud_slip_of_a_statement_fails_and_a_silent_one_gives_something_else():
     found = [(rows(sample, gold, loud_mistake(gold.sql, gold.may_misspell, draws(n))), rows(sample, gold, silent_mistake(gold.sql)),
               rows(sample, gold, gold.sql)) for n, (sample, gold) in enumerate(golds(2))]  # fmt: skip
-    assert {told for told, _, _ in found} == {None} and all(turned is not None for _, turned, _ in found)
+    assert {outcome for outcome, _, _ in found} == {None} and all(turned is not None for _, turned, _ in found)
     assert fmean(turned != right for _, turned, right in found) > 0.9
 
 
 ALIASED = "select t1.c1 from ( select patients.gender as c1 from patients ) as t1 where t1.c1 = 'm'"
 
 
-def test_a_name_that_a_statement_makes_itself_is_not_misspelt():
+def test_an_alias_defined_by_the_statement_is_not_misspelt():
     sample = questions()[0]
     gold = gold_of(type(sample)(sample.problem, sample.target, {**sample.metadata, "sql": ALIASED}))
     found = {loud_mistake(ALIASED, gold.may_misspell, draws(n)) for n in range(60)}

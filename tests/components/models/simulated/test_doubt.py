@@ -15,7 +15,7 @@ def after(shown, said=SAID, competence=1.0):
 
 
 @each_row(
-    "condition, says",
+    "condition, message",
     [
         (Unavailable(1.0), "The tool echo is unavailable."),
         (Denied(1.0), "The call of echo was denied."),
@@ -23,9 +23,9 @@ def after(shown, said=SAID, competence=1.0):
         (Contradictory(1.0), "The tools disagree: other says otherwise."),
     ],
 )
-async def test_what_a_fault_shows_is_said(condition, says):
+async def test_a_visible_fault_is_mentioned(condition, message):
     (shown,) = texts(await seen(condition, "echo 5"))
-    assert after(shown).text == f"Thought: {says} The task is done.\nAction: Finish[{{}}]"
+    assert after(shown).text == f"Thought: {message} The task is done.\nAction: Finish[{{}}]"
     assert after(shown, competence=0.0) is SAID
 
 
@@ -35,12 +35,12 @@ async def test_two_values_in_a_memory_are_seen():
     assert "contradict each other" in after(shown).text
 
 
-async def test_what_shows_in_nothing_is_not_said():
+async def test_an_invisible_fault_is_not_mentioned():
     (_, shown) = texts(await seen(Stale(1.0), "echo 5", "echo 6"))
     assert after(shown) is SAID and after("The tool answers: 5.") is SAID
 
 
-async def test_it_is_said_where_the_grammar_has_room():
+async def test_a_fault_is_mentioned_where_the_grammar_allows_text():
     (shown,) = texts(await seen(Denied(1.0), "echo 5"))
     xml = Message("assistant", "<Call>\n<Purpose>Ask.</Purpose>\n<Tool>echo</Tool>\n</Call>")
     assert "<Purpose>The call of echo was denied. Ask.</Purpose>" in after(shown, xml).text

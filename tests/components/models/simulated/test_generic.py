@@ -1,4 +1,4 @@
-"""A new agent with a new prompt runs offline: nothing of the simulated model knows either."""
+"""A new agent with a new prompt runs offline: the simulated model has no special case for either."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -83,7 +83,7 @@ def test_plain_actions_are_written_in_lines():
     assert said == "Thought: This is the answer.\nAction: Finish[Answer: C]"
 
 
-def test_options_are_chosen_with_competence_and_reasons_given_where_they_are_asked_for():
+def test_options_are_chosen_by_competence_and_reasons_given_on_request():
     plain, reasoned = Message("user", QUESTION), Message("user", f"{QUESTION}\nThink step by step.")
     assert core([SAMPLE]).reply([plain], (), 1).message.text == "Answer: C"
     first, last = core([SAMPLE]).reply([reasoned], (), 1).message.text.splitlines()

@@ -17,18 +17,18 @@ def test_a_question_is_found_by_its_text_with_and_without_a_lead():
     assert KEY.find([user("Patient: x\n\nQuestion: What is shown here?\nReply with one line.")]) is OTHER
 
 
-def test_the_context_tells_equal_questions_apart():
+def test_the_context_distinguishes_equal_questions():
     text = "\n\nWhat is shown?\nSay it briefly."
     assert KEY.find([user("A woman of 70." + text)]) is SAME
     assert KEY.find([user("A man of 40." + text)]) is ONE
 
 
-def test_the_same_question_on_two_databases_is_told_apart_by_what_a_message_says_of_the_database():
+def test_one_question_on_two_databases_is_distinguished_by_the_database_description():
     twins = [Sample(Problem(n, "How many?", context=f"Ward {n}.\n\nTables: a"), "x") for n in ("north", "south")]
     key = AnswerKey(twins)
     for one in twins:
-        told = Message("system", f"The database:\nWard {one.problem.id}.\nIts tables: b")
-        assert key.find([told, user("Question: How many?")]) is one
+        database_message = Message("system", f"The database:\nWard {one.problem.id}.\nIts tables: b")
+        assert key.find([database_message, user("Question: How many?")]) is one
     assert key.find([user("Question: How many?")]) in twins
 
 
@@ -57,7 +57,7 @@ def test_the_question_of_an_example_of_an_answer_is_not_what_is_asked():
     assert KEY.find([asked, user("Question: What is shown here?")]) is OTHER
 
 
-def test_samples_that_share_a_question_are_told_apart_by_what_else_is_shown():
+def test_samples_that_share_a_question_are_distinguished_by_other_displayed_text():
     image = [Image(f"data:image/png;base64,{n}") for n in range(2)]
     for twins, shown in (
         ([Problem("a", "Which?", {"A": "gout"}), Problem("b", "Which?", {"A": "scurvy"})], "Which?\nA. scurvy"),

@@ -83,7 +83,7 @@ def test_lists_are_joined_and_say_nothing_twice(old, new, fused):
     assert array_in(optimize("merge", name="Medrag", old=old, new=new)) == fused
 
 
-def test_an_extraction_repeats_what_the_reasoning_names_and_other_prompts_are_left_to_others():
+def test_an_extraction_repeats_the_answer_named_in_the_reasoning():
     asks = "Q: Which?\nA: Let's think step by step\nIt fits.\nAnswer: B\nTherefore, among A through C, the answer is"
     assert said(Message("user", asks)) == "The answer is B"
     for text in (asks.replace("Answer: B\n", ""), "Q: Which?\nA: The answer is", "Which?", "\nRubric: none"):

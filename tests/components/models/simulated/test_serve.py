@@ -28,7 +28,7 @@ async def serving():
         await server.stop()
 
 
-async def test_it_tells_its_models_and_what_it_has_seen(serving):
+async def test_it_reports_its_models_and_what_it_has_studied(serving):
     url, session = await serving(Server(Simulated(), latency=0.02))
     async with session.get(f"{url}/models") as reply:
         assert [m["id"] for m in (await reply.json())["data"]] == ["simulated"]
@@ -41,7 +41,7 @@ async def test_it_tells_its_models_and_what_it_has_seen(serving):
 @pytest.mark.parametrize(
     "wrong", [b"{", b"[]", b'{"messages": 3}', b'{"messages": [{"content": "x"}]}', b'{"messages": []}']
 )
-async def test_an_unreadable_request_is_the_clients_fault(serving, wrong):
+async def test_an_unreadable_request_is_reported_as_a_client_error(serving, wrong):
     server = Server(Simulated())
     url, session = await serving(server)
     async with session.post(f"{url}/chat/completions", data=wrong) as reply:
@@ -88,7 +88,7 @@ async def test_without_faults_nothing_goes_wrong_and_with_all_everything_does(se
                 assert reply.status == status
 
 
-async def test_what_goes_wrong_in_the_core_is_the_servers_fault(serving):
+async def test_an_error_in_the_core_is_reported_as_a_server_error(serving):
     class Broken(Core):
         def reply(self, messages, tools, seed):
             raise KeyError("a mistake in the core")
@@ -102,7 +102,7 @@ async def test_what_goes_wrong_in_the_core_is_the_servers_fault(serving):
     assert server.seen["bad_requests"] == 0 and server.in_flight == 0
 
 
-def test_what_came_over_the_wire_has_the_same_digest():
+def test_requests_received_over_http_have_the_same_digest():
     messages = [
         Message("user", ("text", Image("data:image/png;base64,AA"))),
         Message("assistant", "", (ToolCall("1", "add", '{"n": 1}'),)),
@@ -121,6 +121,6 @@ def test_a_request_is_read_with_what_it_may_leave_out():
 
 
 @each_row("raw", [b"{", b"[]", b"3", b"{}", b'{"messages": []}', b'{"messages": [3]}', b'{"messages": [{"role": "user"}], "seed": "x"}', b'{"messages": [{"role": "user"}], "tools": [1]}'])  # fmt: skip
-def test_what_is_no_request_is_unreadable(raw):
+def test_an_invalid_request_is_unreadable(raw):
     with pytest.raises(Unreadable):
         read_request(raw)

@@ -62,13 +62,13 @@ def test_a_seed_out_of_bounds_is_refused(seed):
 @slow
 async def test_request_seed_and_model_seed_both_change_what_is_drawn():
     asked = [request(sample.problem.question) for sample in SAMPLES[:30]]
-    told = load("radagent").render("conclude", memory="{}", examples="")
+    prompt = load("radagent").render("conclude", memory="{}", examples="")
 
     async def said(model, seed):
         model.study(SAMPLES)
         found = []
         for one in asked:
-            messages = (*one.messages, Message("user", told))
+            messages = (*one.messages, Message("user", prompt))
             again = Request(messages, (), Sampling(), "conclude", "main", "s", 0, "main", 0, seed)
             found.append((await model.generate(again)).message.text)
         return found
@@ -101,7 +101,7 @@ ERRS = {"competence": 0.7, "planning_slip": 0.2, "wrong_tool": 0.1, "malformed":
 
 @each_row("sample,right", [(CHOICE, "Answer: B"), (DECISION, "Answer: no")])
 @each_row("prompts", ["direct", "cot", "react"])
-def test_it_knows_the_answers_of_its_key_only(sample, right, prompts):
+def test_it_knows_only_the_answers_of_its_key(sample, right, prompts):
     asked = load(prompts).user("problem", problem=sample.problem, held="")
     for samples, expected in (([sample], True), ([], False)):
         said = core(samples).reply([asked], (), 1).message.text
@@ -145,11 +145,11 @@ def conversations():
 GOLDEN = {"12": "061e7863a192d77d"}
 
 
-def test_what_it_replies_to_the_same_messages_changes_with_its_version_alone():
+def test_replies_to_the_same_messages_change_only_with_the_version():
     made = core(MIXED, **ERRS)
     said = [made.reply(messages, (), seed).message.wire for messages in conversations() for seed in range(12)]
     digest = blake2b(b"\0".join(said), digest_size=8).hexdigest()
-    assert GOLDEN.get(VERSION) == digest, f"replies have changed: raise VERSION and note {digest} beside it"
+    assert GOLDEN.get(VERSION) == digest, f"replies have changed: raise VERSION and note {digest} next to it"
     again = core(reversed(MIXED), **ERRS)
     assert said == [again.reply(messages, (), seed).message.wire for messages in conversations() for seed in range(12)]
 
@@ -168,7 +168,7 @@ ODD = ['{"name": "x", "parameters": []}', '{"name":"x", ', 'Refuse[{"reason": ..
        "Form:\nName: x", "YES or NO", '{"$x": 1}', "Tool Chain: [", "<VALID>"]  # fmt: skip
 
 
-def test_it_never_fails_on_odd_messages():
+def test_it_never_fails_on_unusual_messages():
     made, random = core(MIXED, **ERRS), Random(0)
     tools = [
         ToolSpec("python", "x"),

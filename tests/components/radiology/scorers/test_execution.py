@@ -53,12 +53,12 @@ def test_an_unreadable_first_reply() -> None:
     assert run_values(trajectory, CODE) == run_values(trajectory, PAPER) == [0.0, 0.0]
 
 
-def test_a_refusal_is_no_failure() -> None:
+def test_a_refusal_is_not_a_failure() -> None:
     assert run_values(episode([], stop="refused", kind=KIND), CODE) == [1.0, None]
     assert run_values(episode([], stop="refused", kind=KIND), PAPER) == [0.0, None]
 
 
-def test_where_it_is_scored() -> None:
+def test_conditions_in_which_execution_is_scored() -> None:
     assert run_values(exact("0126", kind="baseline"), CODE) == [None, None]
     assert run_values(exact("0126", kind="baseline"), PAPER) == [1.0, None]
     assert run_values(exact("0126", kind="insufficient_config2"), PAPER) == [None, None]
@@ -102,7 +102,7 @@ def test_unscored_where_there_is_nothing_to_complete() -> None:
     assert completion_values("012", exact("012"), CODE) == [None] * 4
 
 
-def test_where_tools_are_built_what_could_not_be_done_can_be_completed() -> None:
+def test_with_tool_building_unsolvable_tasks_can_be_completed() -> None:
     done, refused = exact("012", kind="insufficient_config1"), replace(exact("012"), stop="refused")
     for trajectory, expected in ((done, 1.0), (refused, 0.0)):
         trajectory.facts = {"kind": "insufficient", "condition": "insufficient_config1", "build_tools": "simulated"}
@@ -189,10 +189,10 @@ def test_an_episode_without_calls() -> None:
     assert choice_values("012", episode([act(("TOOL2", MC))], kind="insufficient_config1"), PAPER) == [None] * 3
 
 
-def test_a_question_with_nothing_but_the_best_tools_counts_and_without_a_choice_there_is_nothing_to_count() -> None:
+def test_best_tool_use_is_scored_only_where_tools_can_be_chosen() -> None:
     def best(*names: str, kind: str = "differentiated", category: str = OS, offered: object = CHOICE) -> float | None:
-        played = episode([act((name, category)) for name in names], kind=kind, offered=offered)
-        return BestTools(PAPER).score(sample("012"), played)[0].value
+        one_episode = episode([act((name, category)) for name in names], kind=kind, offered=offered)
+        return BestTools(PAPER).score(sample("012"), one_episode)[0].value
 
     assert (best("TOOL14"), best("TOOL14", "TOOL3"), best("TOOL13")) == (1.0, 0.0, 0.0)
     assert best("TOOL1", category=AC) == 0.0, "it never chose, and is in the count of questions"

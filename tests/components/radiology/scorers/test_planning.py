@@ -76,7 +76,7 @@ def test_the_reference_scores_successes_only_but_for_its_baseline() -> None:
     assert found["planning/fdr"] == 0.0 and found["planning/levenshtein_free"] is None
 
 
-def test_what_cannot_be_solved_and_other_benchmarks_are_unscored() -> None:
+def test_unsolvable_tasks_and_other_benchmarks_are_unscored() -> None:
     assert set(values("012", exact("012", kind="insufficient_config1")).values()) == {None}
     other = replace(sample("012"), metadata={})
     assert {score.value for score in Chain(PAPER).score(other, exact("012"))} == {None}

@@ -89,10 +89,10 @@ def test_a_refusal_after_which_a_tool_was_built_counts_as_the_refusal_it_was() -
     right = refused(category=DD, anatomy="Universal", modality="Universal", ability="CategoryMissing")
     said = Message("assistant", "no")
     step = Step("act", "main", "main", 0, 0, (), said, Usage(), action=Action(said, refusal=right))
-    gone_on = episode([step], answer="x")
-    assert run(1, gone_on, PAPER) == [0.0, 0.0]
-    gone_on.facts = {"condition": "insufficient_config1", "kind": "insufficient", **FACTS[1], "build_tools": "code"}
-    assert [score.value for score in Refusals(PAPER).score(sample("014"), gone_on)] == [1.0, 1.0]
+    resumed = episode([step], answer="x")
+    assert run(1, resumed, PAPER) == [0.0, 0.0]
+    resumed.facts = {"condition": "insufficient_config1", "kind": "insufficient", **FACTS[1], "build_tools": "code"}
+    assert [score.value for score in Refusals(PAPER).score(sample("014"), resumed)] == [1.0, 1.0]
 
 
 def test_solvable_conditions_are_unscored() -> None:

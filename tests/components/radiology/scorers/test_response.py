@@ -88,7 +88,7 @@ def test_an_error_may_stand_in_a_reply_or_an_observation() -> None:
     assert mentions_error(trajectory)
 
 
-def test_where_it_is_scored() -> None:
+def test_conditions_in_which_the_response_is_scored() -> None:
     assert set(values(exact("012", kind="redundant_high"), CODE).values()) == {None}
     assert set(values(exact("012", kind="insufficient_config3"), PAPER).values()) == {None}
 
@@ -120,7 +120,7 @@ def test_a_task_that_was_longer_than_the_model_takes_scores_0_where_it_can_be_so
     assert value(source, replace(overflow, facts={"kind": "insufficient"})) is None
 
 
-def test_nothing_to_score() -> None:
+def test_episodes_without_a_text_to_score() -> None:
     source = f"{__name__}:shorter"
     assert value(source, episode([], stop="failed")) is None
     assert value(source, episode([], answer="a"), reference="") is None
@@ -136,6 +136,6 @@ def test_nothing_to_score() -> None:
         ("no-such-command --x", "there is no command"),
     ],
 )
-def test_what_is_not_installed_is_a_config_error(source: str, message: str) -> None:
+def test_a_missing_dependency_is_a_config_error(source: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         RaTEScore(source)

@@ -1,4 +1,4 @@
-"""Plays the real agents with a simulated core on shipped records, with prompts as they are or changed."""
+"""Runs the real agents with a simulated core on shipped records, with prompts as they are or changed."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -36,7 +36,7 @@ def samples() -> Sequence[Sample]:
 
 @pytest.fixture
 def perform() -> Callable[..., Any]:
-    """Plays samples with a core of these rates, by default one that never errs."""
+    """Runs samples with a core of these rates, by default one that never errs."""
 
     async def run(
         given: Sequence[Sample], agent: Any = None, grammar: Any = None, condition: Any = None,

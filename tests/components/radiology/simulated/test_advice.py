@@ -1,4 +1,4 @@
-"""A critic's sentences, the templates they go into, and slips that are rarer where they stand, and only there."""
+"""A critic's sentences, the templates they go into, and slips that are rarer only where the templates contain them."""
 
 import re
 
@@ -54,7 +54,7 @@ def test_a_mistake_is_read_off_the_attempt_and_named_where_it_belongs(failure, k
     assert rewritten(other, "Old.", said) == "<rewritten>\nOld.\n</rewritten>", "what is about another stays out"
 
 
-def test_nothing_is_said_of_what_the_instructions_say_already_nor_of_what_was_right():
+def test_advice_omits_existing_instructions_and_right_steps():
     assert "nothing in common" in critique(attempt(AC, DD), plan=f"{PLAN} {ADVICE['drop'][1]}")
     assert (
         "nothing in common" in critique(attempt(AC, MC, DD))
@@ -83,18 +83,18 @@ def test_slips_of_acting_are_rarer_under_these_instructions():
 @slow
 async def test_a_plan_goes_wrong_more_rarely_under_advice_and_as_often_again_without_it(samples, perform, forgetful):
     first = "1. The anatomy tool and the modality tool"
-    told = "\n".join(ADVICE[kind][1] for kind in ("drop", "add", "swap"))
+    advice = "\n".join(ADVICE[kind][1] for kind in ("drop", "add", "swap"))
     sets = {
         "plain": "radagent",
-        "advised": forgetful("radagent", "plan", {first: f"{told}\n{first}"}),
+        "advised": forgetful("radagent", "plan", {first: f"{advice}\n{first}"}),
         "reworded": forgetful("radagent", "tools", {"Now execute the plan": "Now, with care, execute the plan"}),
     }
     wrong = {}
     for name, prompts in sets.items():
-        played = await perform(samples[:44], agent=Radagent(PAPER, prompts), planning_slip_rate=1.0)
+        trajectories = await perform(samples[:44], agent=Radagent(PAPER, prompts), planning_slip_rate=1.0)
         wrong[name] = sum(
             _chain(trajectory.steps[0].reply.text) != list(TASKS[sample.target["chain"]].chain)
-            for sample, trajectory in zip(samples, played, strict=False)
+            for sample, trajectory in zip(samples, trajectories, strict=False)
         )
     assert wrong["plain"] == wrong["reworded"] >= 40 and wrong["advised"] <= 16
 

@@ -1,4 +1,4 @@
-"""The core writes records from what the prompt holds, and only from that."""
+"""The core writes records only from the contents of the prompt."""
 
 import json
 
@@ -18,13 +18,13 @@ LISTS, PHRASES = SET.data("lists"), SET.data("phrases")
 
 
 def record_prompt(anatomy, modality, disease="gout of nobody", **lists):
-    told = {
+    options = {
         **LISTS["regions"][anatomy], "findings": LISTS["techniques"][modality],
         **{name: LISTS[name] for name in ("measures", "histories", "steps")}, **lists,
     }  # fmt: skip
     patient = LISTS["patients"].get(anatomy, LISTS["patients"]["other"])
     values = {"anatomy": anatomy, "modality": modality, "disease": disease, "patient": patient}
-    return SET.render("record", **values, lists=told, rejected=[])
+    return SET.render("record", **values, lists=options, rejected=[])
 
 
 def exercises_prompt(record):
@@ -44,13 +44,13 @@ def said(text, seed=0, **rates):
 
 @slow
 @each_row("pair", PAIRS)
-def test_what_is_picked_from_the_lists_of_any_pair_is_sound(pair):
+def test_records_built_from_the_lists_of_any_pair_are_sound(pair):
     for seed in range(30):
         record = json.loads(said(record_prompt(*pair), seed=seed))
         assert record_flaws(record) == [], record
 
 
-def test_it_writes_what_the_lists_hold_and_nothing_without_them():
+def test_it_writes_only_values_from_the_lists():
     record = json.loads(said(record_prompt("Chest", "CT", structures=["glottis; width; mm; 5 to 5"], sites=["carina"])))
     assert record["OrganBiomarker"] == {"OrganObject": "Glottis", "OrganDim": "width", "OrganQuant": "5 mm"}
     assert record["Anomaly"]["Part"] == "Carina" and "gout of nobody" in record["Report"]["Impression"]

@@ -32,7 +32,7 @@ CONDITIONS = (InsufficientConfig1, InsufficientConfig2, InsufficientConfig3)
 
 
 class Misnaming(Simulated):
-    """Asks for what nobody took away."""
+    """Requests a tool that was not withheld."""
 
     async def generate(self, request):
         done = await super().generate(request)
@@ -53,19 +53,19 @@ async def test_every_insufficient_sample_is_completed_where_the_request_says_eno
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 async def test_none_is_completed_whose_request_names_the_wrong_category(perform, condition):
-    played = await perform(SAMPLES[:11], BUILDS, condition=condition(PAPER), kind=Misnaming)
-    for sample, one in zip(SAMPLES[:11], played, strict=True):
+    trajectories = await perform(SAMPLES[:11], BUILDS, condition=condition(PAPER), kind=Misnaming)
+    for sample, one in zip(SAMPLES[:11], trajectories, strict=True):
         assert [made["specified"] for made in builds(one)] == [False]
         assert one.stop == "refused" and Completion(PAPER).score(sample, one)[0].value == 0.0
 
 
 @pytest.mark.parametrize("grammar", [NativeTools(), BracketJson()])
-async def test_it_goes_on_in_every_grammar(perform, grammar):
+async def test_it_continues_in_every_grammar(perform, grammar):
     for one in await perform(SAMPLES[:11], BUILDS, grammar, InsufficientConfig1(PAPER)):
         assert one.stop == "answered" and builds(one)[0]["passed"]
 
 
-def test_what_the_prompt_does_not_say_was_refused_is_not_asked_for():
+def test_it_does_not_request_a_tool_unless_the_prompt_reports_the_refusal():
     assert missing_tool("Category: x", Situation(), SAMPLES[0], Rates(), Draws(0, ())) == "Some tool is missing."
 
 
@@ -75,17 +75,17 @@ def builder(*more):
     return (*asked, *more)
 
 
-def test_it_writes_the_one_tool_that_it_knows_and_mends_a_slip():
+def test_it_writes_the_one_tool_it_knows_and_repairs_a_slip():
     assert "operator.mul" in code(builder(), Rates(), Draws(0, builder()))
     never = Rates(competence=0.0)
     assert "ast.Mult: operator.add" in code(builder(), never, Draws(0, builder()))
-    told = builder(Message("assistant", "x"), load("building").user("repair", reason="it gave 9"))
-    assert "operator.mul" in code(told, Rates(), Draws(0, told))
+    messages = builder(Message("assistant", "x"), load("building").user("repair", reason="it gave 9"))
+    assert "operator.mul" in code(messages, Rates(), Draws(0, messages))
     other = (builder()[0], Message("user", "Name: Bmi\nWhat it does: x"))
     assert code(other, Rates(), Draws(0, other)) == "I cannot write this."
 
 
-def test_a_slip_asks_for_another_category_and_what_the_prompt_does_not_name_is_not_said():
+def test_a_slip_requests_another_category_and_only_named_details_are_mentioned():
     sample = SAMPLES[0]
     situation = Situation()
     asked = "- category: Anatomy Classifier\nCategory: x"
@@ -95,15 +95,15 @@ def test_a_slip_asks_for_another_category_and_what_the_prompt_does_not_name_is_n
     assert read_request(wrong).category not in (None, "Anatomy Classifier")
 
 
-@pytest.mark.parametrize("told", [True, False])
-async def test_a_withheld_calculator_is_built_and_asked_where_the_prompt_offers_to(told, tmp_path):
+@pytest.mark.parametrize("offered", [True, False])
+async def test_a_withheld_calculator_is_built_and_asked_where_the_prompt_offers_to(offered, tmp_path):
     shutil.copytree(PROMPTS / "building", tmp_path / "building")
-    if not told:
+    if not offered:
         (tmp_path / "building" / "builder.jinja").write_text("Say something.")
     building = Building(prompts=str(tmp_path / "building"), seconds=2.0)
     agent, steady = ReAct(build_tools="code", building=building), {"competence": 1.0, **STEADY}
     clinic = Clinic(agent, grammar=NativeTools(), tools=("Medrag",), rates=steady)
-    played = [trajectory for trajectory, _ in await clinic.play(of("medcalc", each=6))]
-    asked = [one for trajectory in played for one in builds(trajectory)]
-    assert asked and all(one["passed"] is told for one in asked)
-    assert any(used(trajectory) for trajectory in played) is told
+    trajectories = [trajectory for trajectory, _ in await clinic.play(of("medcalc", each=6))]
+    asked = [one for trajectory in trajectories for one in builds(trajectory)]
+    assert asked and all(one["passed"] is offered for one in asked)
+    assert any(used(trajectory) for trajectory in trajectories) is offered

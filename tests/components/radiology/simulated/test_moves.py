@@ -46,7 +46,7 @@ def test_the_first_step_that_no_finished_call_covers_comes_next():
     assert move(os, called=(A, M, os)).card is None
 
 
-def test_without_a_plan_the_question_tells_the_steps():
+def test_without_a_plan_the_question_determines_the_steps():
     assert move(tool("O", OS), plan=()).card.category == OS
     assert move(tool("O", OS), plan=(), sample=None).card is None
 
@@ -94,7 +94,7 @@ def test_the_grounds_of_a_refusal_name_the_check_that_fails():
     assert (record["Anatomy"], record["Modality"]) == CHEST
 
 
-def test_where_nothing_may_be_refused_or_the_gap_goes_unnoticed_it_tries_what_is_there():
+def test_without_refusal_or_if_the_gap_is_missed_it_tries_the_available_tools():
     bad = tool("X", OS, ("Limb", "CT"))
     assert move(bad, may_refuse=False).card is bad
     assert move(bad, ignored_refusal=1.0).card is bad

@@ -35,7 +35,7 @@ def test_a_slip_changes_one_step(chain):
     assert lengths == {-1, 0, 1}
 
 
-def test_of_an_unknown_question_it_makes_a_plan_of_its_own():
+def test_for_an_unknown_question_it_makes_its_own_plan():
     assert decision_chain(planned(None, Rates(), draws(0), ()), "tolerant")[-1] == "Disease Diagnoser"
 
 
@@ -68,12 +68,12 @@ def test_evidence_and_plan_follow_where_the_prompts_ask_for_them():
     assert nothing == SAMPLE.target["answer"]  # an empty memory has no evidence, and there was no plan
 
 
-def test_else_it_half_remembers_the_reference():
+def test_an_incompetent_core_gives_a_distorted_reference():
     text = concluded(Situation(), SAMPLE, Rates(competence=0.0), DRAWS)
     assert text != SAMPLE.target["answer"] and SAMPLE.target["answer"].startswith(text[:-1])
 
 
-def test_of_an_unknown_question_it_says_what_the_memory_holds():
+def test_for_an_unknown_question_it_reports_the_contents_of_the_memory():
     memory = {"$Image$": "PLACEHOLDER_IMAGE", "$Disease$": "asthma"}
     assert concluded(Situation(memory=memory), None, Rates(), DRAWS) == "Disease: asthma."
     assert concluded(Situation(), None, Rates(), DRAWS) == "The memory holds no result."
@@ -92,7 +92,7 @@ def test_validation_blames_the_tool_whose_list_lacks_the_finding():
         assert valid or "capability" in said
 
 
-def test_it_says_what_the_memory_shows_in_place_of_what_is_right():
+def test_it_reports_the_memory_rather_than_the_right_value():
     assert "right lung" in SAMPLE.target["answer"]
     for shown in ("Left kidney", "Left kidney (TOOL2); Right lung (TOOL9)"):
         memory = {"$OrganObject$": shown, "$Image$": "PLACEHOLDER", "$Made up$": "x"}

@@ -32,13 +32,13 @@ def first_part(one: Trajectory) -> str:
     return (one.answer or "").partition("\n\n")[0]
 
 
-async def test_a_core_that_is_told_everything_never_errs(perform, samples):
+async def test_a_fully_instructed_core_never_errs(perform, samples):
     found = await perform(samples[:22])
     assert {one.stop for one in found} == {"answered"}
     assert [first_part(one) for one in found] == [sample.target["answer"] for sample in samples[:22]]
 
 
-# What the prompt forgets to tell, and how the episode then ends.
+# What the prompt omits, and how the episode then ends.
 FORGOTTEN = {
     "the tools": ("tools", {"{{ instructions }}": ""}, "unparsable_reply"),
     "the memory": ("step", {"Memory now: {{ memory }}": ""}, "step_limit"),
@@ -47,7 +47,7 @@ FORGOTTEN = {
 
 @slow
 @pytest.mark.parametrize("what", FORGOTTEN)
-async def test_it_fails_when_the_agents_prompt_forgets(perform, samples, forgetful, what):
+async def test_it_fails_when_the_agents_prompt_omits_instructions(perform, samples, forgetful, what):
     template, changes, label = FORGOTTEN[what]
     agent = Radagent(PAPER, prompts=forgetful("radagent", template, changes))
     found = await perform(samples[:11], agent)
@@ -81,9 +81,9 @@ async def test_without_the_form_of_an_action_it_writes_none(perform, samples, fo
 
 @slow
 @pytest.mark.parametrize("grammar", ["xml_call", "bracket_json"])
-async def test_it_cannot_refuse_where_it_is_not_told_how(perform, samples, forgetful, grammar):
-    told = {"xml_call": {"NoCall>": "Nothing>"}, "bracket_json": {"Refuse[": "Nothing["}}[grammar]
-    made = GRAMMARS[grammar](prompts=forgetful(grammar, "instructions", told))
+async def test_it_cannot_refuse_where_the_prompt_does_not_explain_how(perform, samples, forgetful, grammar):
+    changes = {"xml_call": {"NoCall>": "Nothing>"}, "bracket_json": {"Refuse[": "Nothing["}}[grammar]
+    made = GRAMMARS[grammar](prompts=forgetful(grammar, "instructions", changes))
     for condition in (InsufficientConfig1(PAPER), InsufficientConfig2(PAPER)):
         found = await perform(samples[:11], None, made, condition)
         assert not any(one.stop == "refused" for one in found)
@@ -118,7 +118,7 @@ async def test_answers_are_right_at_the_rate_of_competence(perform, samples):
 
 @slow
 async def test_wrong_tools_come_at_their_rate(perform, samples):
-    """Of first calls, so that one slip does not bring the next: the right one is an anatomy classifier."""
+    """Of first calls, so that one slip does not cause the next: the right one is an anatomy classifier."""
     found = await perform(samples[:88], wrong_tool_rate=0.5)
     called = [next(o for o in one.steps[1].observed if not o.control).observation.data["category"] for one in found]
     assert fmean(category != "Anatomy Classifier" for category in called) == pytest.approx(0.5, abs=0.1)
@@ -131,7 +131,7 @@ async def test_a_core_that_refuses_nothing_and_one_that_refuses_all(perform, sam
 
 
 @pytest.mark.parametrize("grammar", [None, NativeTools()])
-async def test_what_comes_over_the_wire_gets_the_same_reply(perform, samples, grammar):
+async def test_requests_over_http_get_the_same_reply(perform, samples, grammar):
     asked = []
 
     class Noting(Simulated):

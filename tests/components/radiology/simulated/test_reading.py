@@ -26,15 +26,15 @@ def expected(n: int) -> Card:
 
 def test_every_card_is_understood_from_text_and_from_a_function():
     text = Message("user", "These are the tools:\n\n" + "\n".join(one.card_text for one in SPECS))
-    told, offered = read([text], ()).cards, read([], SPECS).cards
+    described, offered = read([text], ()).cards, read([], SPECS).cards
     for n in range(len(TOOLS)):
         name = f"TOOL{n + 1}"
-        assert told[name] == expected(n)
+        assert described[name] == expected(n)
         assert offered[name] == expected(n)
-    assert {one.category for one in told.values()} == set(CATEGORIES)
+    assert {one.category for one in described.values()} == set(CATEGORIES)
 
 
-def test_other_functions_are_no_cards():
+def test_other_functions_are_not_cards():
     assert read([], [ToolSpec("add", "Adds numbers.")]).cards == {}
 
 
@@ -49,7 +49,7 @@ def test_the_memory_is_what_was_shown_last():
     assert found == {"$Image$": "y", "$Anatomy$": "Chest", "$Report$": {"Finding": "a }", "Impression": "b"}}
 
 
-def test_a_plan_is_read_from_the_agents_words_and_not_from_the_prompts_examples():
+def test_a_plan_is_read_from_the_agents_messages_and_not_from_the_prompts_examples():
     plan = "Tool Chain: [*Organ Segmentation Tool* -> *Anomaly Biomarker Quantification Tool*]"
     assert read([Message("system", plan)], ()).plan == ()
     assert read([Message("user", plan)], ()).plan == ()
@@ -74,13 +74,13 @@ def test_a_call_is_finished_once_its_outputs_are_in_memory():
         assert read([before, said], SPECS).called == ()
 
 
-def test_marks_tell_the_form_of_the_reply():
+def test_marks_show_the_form_of_the_reply():
     text = "Write <EndCall> or <NoCall>, at the end Answer: <letter>"
     assert read([Message("user", text)], ()).marks == {"<NoCall>"}
     assert read([Message("assistant", text)], ()).marks == set()
 
 
-def test_a_tool_is_down_once_a_message_says_so():
+def test_a_tool_is_down_once_a_message_reports_it():
     said = [Message("user", "Which?"), Message("user", "TOOL3 is unavailable: the service does not respond.")]
     assert read(said, ()).down == {"TOOL3"} and read([*said, Message("user", "Go on.")], ()).down == {"TOOL3"}
     assert read(said[:1], ()).down == frozenset()

@@ -44,13 +44,15 @@ def stops(found: Sequence[Trajectory]) -> list[str | None]:
 async def test_reflection_catches_slips_and_not_without_the_text_of_what_was_found(perform, samples, forgetful):
     rates = {"wrong_tool_rate": 0.15, "malformed_rate": 0.05}
     plain = stops(await perform(samples[:66], agent(), **rates))
-    told = stops(await perform(samples[:66], agent("self_reflection"), **rates))
-    assert told.count("answered") > plain.count("answered") + 12
+    stop_reasons = stops(await perform(samples[:66], agent("self_reflection"), **rates))
+    assert stop_reasons.count("answered") > plain.count("answered") + 12
     never = stops(await perform(samples[:66], agent("self_reflection", reflector=Reflect(repairs=0)), **rates))
     emptied = forgetful("reflect", "finding", {"[Finding]\n{{ finding }}\n": ""})
-    untold = stops(await perform(samples[:66], agent("self_reflection", reflector=Reflect(prompts=emptied)), **rates))
+    uninformed = stops(
+        await perform(samples[:66], agent("self_reflection", reflector=Reflect(prompts=emptied)), **rates)
+    )
     # Asked again without a word of what is wrong it says the same again.
-    assert [one == "answered" for one in untold] == [one == "answered" for one in never]
+    assert [one == "answered" for one in uninformed] == [one == "answered" for one in never]
 
 
 async def test_the_reflection_itself_goes_with_the_text_that_asks_for_it(perform, samples, forgetful):
@@ -61,7 +63,7 @@ async def test_the_reflection_itself_goes_with_the_text_that_asks_for_it(perform
 
 
 async def slipped(perform, samples: Sequence[Sample], which: Radagent, what: str, rate: float) -> set[str]:
-    """The samples on which a slip was made; slips are drawn by question and turn, so they can be held side by side."""
+    """The samples on which a slip was made; slips are drawn by question and turn, so runs can be compared."""
     found = await perform(samples, which, **{f"{what}_rate": rate})
     return {sample.problem.id for sample, one in zip(samples, found, strict=True) if SLIPS[what](sample, one)}
 
@@ -85,36 +87,36 @@ SLIPS = {"malformed": malformed, "planning_slip": planned_wrong, "wrong_tool": t
 @slow
 async def test_examples_lower_malformed_replies_and_not_without_their_replies(perform, samples, forgetful):
     emptied = agent("few_shot", examples=forgetful("radagent_examples", "execution", {"{{ reply }}": "(left out)"}))
-    plain, shown, untold = [
+    plain, shown, uninformed = [
         await slipped(perform, samples[:44], one, "malformed", 0.3) for one in (agent(), agent("few_shot"), emptied)
     ]
-    assert shown < plain == untold and len(shown) < len(plain) / 2
+    assert shown < plain == uninformed and len(shown) < len(plain) / 2
 
 
 @slow
 async def test_notes_on_each_kind_of_tool_lower_planning_slips_and_not_without_them(perform, samples, forgetful):
     bare = {'"_shared/radagent_kinds_noted.jinja"': '"_shared/radagent_kinds.jinja"'}
     emptied = agent("refined_prompts", refined=forgetful("radagent_refined", "plan", bare))
-    plain, noted, untold = [
+    plain, noted, uninformed = [
         await slipped(perform, samples[:44], one, "planning_slip", 0.5)
         for one in (agent(), agent("refined_prompts"), emptied)
     ]
-    assert noted < plain == untold and len(noted) < 0.6 * len(plain)
+    assert noted < plain == uninformed and len(noted) < 0.6 * len(plain)
 
 
 @slow
 async def test_a_plan_handed_to_an_executor_lowers_wrong_tools_and_not_without_the_plan(perform, samples, forgetful):
     emptied = agent("multi_agent", prompts=forgetful("radagent", "executor", {"\n\n[Plan]\n{{ plan }}": ""}))
-    plain, handed, untold = [
+    plain, handed, uninformed = [
         await slipped(perform, samples[:44], one, "wrong_tool", 0.15)
         for one in (agent(), agent("multi_agent"), emptied)
     ]
-    assert handed < untold and len(handed) < 0.7 * len(untold) and len(handed) < 0.7 * len(plain)
-    assert len(untold) == pytest.approx(len(plain), abs=10)  # of three agents each has draws of its own
+    assert handed < uninformed and len(handed) < 0.7 * len(uninformed) and len(handed) < 0.7 * len(plain)
+    assert len(uninformed) == pytest.approx(len(plain), abs=10)  # of three agents each has draws of its own
 
 
 @slow
-async def test_of_equal_slips_strategies_make_none_that_the_agent_without_them_does_not(perform, samples):
+async def test_with_equal_draws_strategies_add_no_slips(perform, samples):
     rates = {"planning_slip_rate": 0.3, "wrong_tool_rate": 0.1, "malformed_rate": 0.1}
     plain, refined, shown = [
         stops(await perform(samples[:44], agent(*names), **rates))

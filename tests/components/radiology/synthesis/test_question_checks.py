@@ -30,7 +30,7 @@ SPOILT = {
 
 
 @each_row("what", SPOILT)
-def test_a_flaw_is_found_in_its_question(what):
+def test_an_error_in_a_question_is_found(what):
     entry = case()
     assert question_flaws(entry["case"], entry["QA"]) == []
     chain, key, text, said = SPOILT[what]
@@ -40,7 +40,7 @@ def test_a_flaw_is_found_in_its_question(what):
 
 
 @pytest.mark.parametrize("spoil", [lambda qa: qa.pop("014"), lambda qa: qa.update({"014": {"Q": "Why?"}})])
-def test_what_is_no_set_of_eleven_is_told_only_that(spoil):
+def test_an_invalid_set_of_eleven_questions_gets_only_that_message(spoil):
     entry = copy.deepcopy(case())
     spoil(entry["QA"])
     (flaw,) = question_flaws(entry["case"], entry["QA"])

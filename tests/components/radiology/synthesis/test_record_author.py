@@ -1,4 +1,4 @@
-"""An author is asked for a record, then for its exercises, and is told what was wrong."""
+"""An author is asked for a record, then for its exercises, and given the errors."""
 
 import copy
 import json
@@ -28,7 +28,7 @@ async def drafted(tmp_path, room, last=None):
     return await Author(bench(room.say, base_set(tmp_path / "base")), "synthesize").draft(CELL, 1, last)
 
 
-async def test_a_sound_record_with_its_exercises_has_no_flaw(tmp_path):
+async def test_a_sound_record_with_its_exercises_has_no_errors(tmp_path):
     room = Room()
     draft = await drafted(tmp_path, room)
     assert not draft.flaws and draft.record == case()["case"] and draft.questions == case()["QA"]
@@ -37,7 +37,7 @@ async def test_a_sound_record_with_its_exercises_has_no_flaw(tmp_path):
     assert "The patient is a woman aged 36." in second and "- Right paratracheal stripe" in second
 
 
-async def test_a_record_that_is_not_sound_is_asked_nothing_more_of(tmp_path):
+async def test_no_exercises_are_requested_for_an_unsound_record(tmp_path):
     for reply, said in (
         ("Here you are.", "no JSON object can be read"),
         (json.dumps({"Disease": "gout"}), "are expected"),
@@ -48,7 +48,7 @@ async def test_a_record_that_is_not_sound_is_asked_nothing_more_of(tmp_path):
         assert len(room.asked) == 1 and any(said in flaw for flaw in draft.flaws) and draft.replies == [reply]
 
 
-async def test_exercises_are_asked_for_again_with_the_record_that_is_sound(tmp_path):
+async def test_exercises_are_requested_again_for_a_sound_record(tmp_path):
     questions = copy.deepcopy(case()["QA"])
     questions["014"]["Q"] = "Is it pulmonary sarcoidosis, the disease?"
     unread = await drafted(tmp_path, Room(questions="no"))
@@ -60,7 +60,7 @@ async def test_exercises_are_asked_for_again_with_the_record_that_is_sound(tmp_p
     assert len(room.asked) == 1 and "gives away 'pulmonary'" in room.asked[0] and not again.flaws
 
 
-async def test_a_rejected_record_is_written_anew_with_the_reasons_in_view(tmp_path):
+async def test_a_rejected_record_is_written_again_with_the_reasons_in_view(tmp_path):
     room = Room()
     await drafted(tmp_path, room, Draft(None, {}, ["Treatment has 1 sentences"]))
     assert "Your last record was rejected:\n- Treatment has 1 sentences" in room.asked[0]
@@ -78,7 +78,7 @@ def test_keys_are_put_in_order_and_numbers_become_texts():
         assert repr(arranged({"Disease": odd})["Disease"]) == repr(odd), "no number"
 
 
-async def test_odd_json_is_rejected_and_breaks_nothing(tmp_path):
+async def test_unusual_json_is_rejected_without_a_crash(tmp_path):
     odd = [
         '{"Information": 3, "Report": [1], "Disease": null}',
         json.dumps(case()["case"]).replace("Pulmonary", "\\ud800"),

@@ -46,13 +46,13 @@ def test_a_shipped_record_is_sound():
 
 
 @each_row("what", SPOILT)
-def test_a_flaw_is_found(what):
+def test_an_error_in_a_record_is_found(what):
     changes, said = SPOILT[what]
     assert any(said in flaw for flaw in record_flaws(spoilt(changes))), record_flaws(spoilt(changes))
 
 
 @each_row(
-    "spoil, said",
+    "spoil, message",
     [
         (lambda record: record.pop("Disease"), "are expected"),
         (lambda record: record["Report"].pop("Finding"), "Report is no object with the keys"),
@@ -64,11 +64,11 @@ def test_a_flaw_is_found(what):
         (lambda record: record.update(Treatment="x" * 5_000), "of at most 4000 letters"),
     ],
 )
-def test_a_record_of_another_layout_is_told_only_that(spoil, said):
+def test_a_record_of_another_layout_gets_only_that_message(spoil, message):
     record = case()["case"]
     spoil(record)
     flaws = record_flaws(record)
-    assert len(flaws) == 1 and said in flaws[0]
+    assert len(flaws) == 1 and message in flaws[0]
 
 
 def test_a_score_fits_its_place_and_disease_and_has_a_level():

@@ -32,7 +32,7 @@ def test_every_pair_has_diseases_of_ours_each_once():
     assert len({one.disease for one in every}) == 66 == len({one.id for one in every})
 
 
-def test_a_draw_goes_by_the_seed_and_records_are_numbered():
+def test_a_draw_depends_on_the_seed_and_records_are_numbered():
     assert len(cells()) == 22 and cells() == cells() != cells(seed=1)
     chest = cells(anatomies=["Chest"], modalities=["CT", "Mammography"], per_disease=2)
     assert [(one.anatomy, one.modality, one.id[-2:]) for one in chest] == [("Chest", "CT", "-1"), ("Chest", "CT", "-2")]
@@ -45,12 +45,12 @@ def test_many_records_are_planned_in_a_moment():
 
 
 @pytest.mark.parametrize("none", [{"anatomies": []}, {"modalities": []}])
-def test_an_empty_list_is_not_all(none):
+def test_an_empty_list_does_not_select_everything(none):
     with pytest.raises(ConfigError, match="no disease is left to write about"):
         cells(**none)
 
 
-def test_a_table_of_one_s_own_takes_the_place_of_ours(tmp_path):
+def test_a_custom_table_replaces_the_built_in_one(tmp_path):
     path = tmp_path / "diseases.csv"
     path.write_text("disease,anatomy,modality\nRare pneumonitis,Chest,CT\n")
     (only,) = cells(str(path))
@@ -58,7 +58,7 @@ def test_a_table_of_one_s_own_takes_the_place_of_ours(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("anatomy,disease\nChest,x\n", "has no column 'modality'"),
         ("anatomy,modality,disease\nChest,Mammography,x\n", "line 2: no pair 'Chest', 'Mammography'"),
@@ -67,17 +67,17 @@ def test_a_table_of_one_s_own_takes_the_place_of_ours(tmp_path):
         ("anatomy,modality,disease\n", "no disease is left"),
     ],
 )
-def test_a_table_that_is_none_is_refused(tmp_path, text, said):
+def test_an_invalid_table_is_refused(tmp_path, text, message):
     path = tmp_path / "diseases.csv"
     path.write_text(text)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         cells(str(path), per_pair=None)
     with pytest.raises(ConfigError, match=r"x\.csv cannot be read: .*No such file"):
         cells(str(tmp_path / "x.csv"))
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (
             b"anatomy,modality,disease\nChest,CT,\xe9\n",
@@ -86,10 +86,10 @@ def test_a_table_that_is_none_is_refused(tmp_path, text, said):
         (b'anatomy,modality,disease\nChest,CT,"' + b"x" * 4_100_000, "diseases.csv cannot be read: field larger than"),
     ],
 )
-def test_a_table_that_nobody_can_read_is_named(tmp_path, data, said):
+def test_an_unreadable_table_is_named(tmp_path, data, message):
     path = tmp_path / "diseases.csv"
     path.write_bytes(data)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         cells(str(path))
 
 
@@ -124,12 +124,14 @@ async def test_the_dataset_reads_what_was_accepted_and_all_of_it_is_sound(tmp_pa
     assert "(simulated model)" in made.said[0] and "dataset=radabench" in made.said[-1]
 
 
-async def test_what_is_rejected_is_kept_apart_with_reasons_and_replies(tmp_path):
+async def test_rejected_records_are_kept_separately_with_reasons_and_replies(tmp_path):
     setting = {"anatomies": ["Chest", "Limb"], "attempts": 2}
     made = await stage(tmp_path, **setting).make(desk(tmp_path, competence=0.5, malformed_rate=0.3))
-    told = rejected(made)
-    assert {one["attempt"] for one in told} == {1, 2} and all(one["reasons"] and one["replies"] for one in told)
-    reasons = " ".join(reason for one in told for reason in one["reasons"])
+    rejections = rejected(made)
+    assert {one["attempt"] for one in rejections} == {1, 2} and all(
+        one["reasons"] and one["replies"] for one in rejections
+    )
+    reasons = " ".join(reason for one in rejections for reason in one["reasons"])
     assert "gives away" in reasons and "no JSON object" in reasons
     assert set(json.loads((made.folder / "test.json").read_text())).isdisjoint(
         json.loads((made.folder / "manifest.json").read_text())["missing"]
@@ -167,7 +169,7 @@ async def test_records_that_were_lost_are_written_again(tmp_path):
     assert (made.folder / "test.json").read_bytes() == before and again.said[0] == made.said[0]
 
 
-async def test_a_budget_that_is_spent_leaves_what_is_finished_and_the_same_command_goes_on(tmp_path):
+async def test_a_spent_budget_keeps_finished_records_and_the_same_command_resumes(tmp_path):
     with Journal(tmp_path / "journal") as journal:
         with pytest.raises(RunLimitReached):
             await stage(tmp_path, anatomies=["Limb"]).make(desk(tmp_path, journal, Budget(calls=6)))
@@ -201,7 +203,7 @@ async def test_a_copy_of_a_record_is_rejected_also_of_a_split_that_is_not_evalua
         bench(say, base_set(tmp_path / "base"), shipped)
     )
     assert made.empty and made.said[-1].startswith("no record was accepted")
-    (one,) = (told["reasons"] for told in rejected(made))
+    (one,) = (rejection["reasons"] for rejection in rejected(made))
     assert len(one) == 15 and {reason.partition(":")[0] for reason in one} == {"stands in another record already"}
 
 
@@ -217,9 +219,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("reply", [pytest.param(text, id=name) for name, text in HOSTILE.items()])
-async def test_whatever_is_replied_is_rejected_with_a_short_reason_and_the_stage_says_that_nothing_passed(
-    tmp_path, reply
-):
+async def test_bad_replies_are_rejected_with_a_reason_and_the_stage_reports_no_result(tmp_path, reply):
     room = bench(lambda request: reply, base_set(tmp_path / "base"))
     made = await stage(tmp_path, anatomies=["Spine"], modalities=["CT"], attempts=2).make(room)
     assert made.empty and "0 of 1 accepted" in made.said[0] and "2 drafts rejected" in made.said[0]
@@ -229,7 +229,7 @@ async def test_whatever_is_replied_is_rejected_with_a_short_reason_and_the_stage
     stage(tmp_path, anatomies=["Chest"]).check(bench(lambda request: "", base_set(tmp_path / "base"), stage={"x": 1}))
 
 
-def test_what_cannot_be_written_is_refused_before_anything_is_asked(tmp_path):
+def test_invalid_settings_or_an_occupied_folder_are_refused_at_once(tmp_path):
     with pytest.raises(
         ConfigError, match=r"anatomies: there is no 'Chst'; did you mean Chest[?] known are Head and Neck"
     ):

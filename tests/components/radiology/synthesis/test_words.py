@@ -13,7 +13,7 @@ def test_a_word_is_known_in_its_plural_and_as_a_part():
     assert {"mass", "masse", "plain", "film", "films"} <= plural_aware("masses plain-films") | {"mass"}
 
 
-def test_ordinary_words_of_a_name_are_no_secret():
+def test_ordinary_words_of_a_name_are_not_secret():
     entry = case()
     entry["case"]["Disease"] = "Disease of the first rib"
     for text, flaw in (("Is it the first stage of a disease?", ""), ("Is it the rib of Scadding?", "'scadding'")):
@@ -23,7 +23,7 @@ def test_ordinary_words_of_a_name_are_no_secret():
     assert "picture" not in TABLES["revealing"].split()
 
 
-def test_what_plain_english_does_not_hold_is_found():
+def test_words_outside_plain_english_are_found():
     for text, found in (("a <b>", "<b>"), ("&lt;b", "&lt;"), ("a {b", "{"), ("\u0431ok", "\u0431")):
         assert odd_piece(text) == found
     assert odd_piece("Schirmer < 5 mm, <5 mm, Löfgren, 3 µm, α1-antitrypsin & more") is None

@@ -18,7 +18,7 @@ SOON = 10  # seconds, far beyond the limit of hasty cells: another test may load
 
 @dataclass(frozen=True)
 class Attack:
-    """Cells of one episode, and what must become of the last one.
+    """Cells of one episode, and the expected result of the last one.
 
     ``status``: one or several, with ``|``. ``says``: pattern of the error (type and message), or of the answer.
     ``bare``: who succeeds with it in plain Python: anyone, root, or it is not tried there.
@@ -61,7 +61,7 @@ def malformed(ran: Mapping[str, Any], attack: Attack) -> list[str]:
     """What no result may be, whatever a cell did."""
     texts = {name: ran[name] for name in ("answer", "output")}
     texts |= {name: text for name, text in (ran["error"] or {}).items() if isinstance(text, str)}
-    wrong = [f"{name} is no text" for name, text in texts.items() if not _whole(text)]
+    wrong = [f"{name} is not a text" for name, text in texts.items() if not _whole(text)]
     wrong += [
         f"{name} has {len(text)} letters"
         for name, text in texts.items()
@@ -80,9 +80,9 @@ def _whole(text: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def faults(attack: Attack, told: Mapping[str, Any], secret: str) -> list[str]:
+def faults(attack: Attack, outcome: Mapping[str, Any], secret: str) -> list[str]:
     """What does not hold, one line each."""
-    last = told["rans"][-1]
+    last = outcome["rans"][-1]
     error = last["error"] or {"type": "", "message": ""}
     said = last["answer"] if last["status"] == "ok" else f"{error['type']}: {error['message']}"
     wrong = []
@@ -90,12 +90,12 @@ def faults(attack: Attack, told: Mapping[str, Any], secret: str) -> list[str]:
         wrong.append(f"status {last['status']}, not {attack.status}: {said[:300]} {last['output'][:300]}")
     elif last["status"] in ("ok", "error") and not re.search(attack.says, said):
         wrong.append(f"says {said[:300]!r}, not {attack.says!r}")
-    for ran in filter(None, [*told["rans"], told["honest"]]):
+    for ran in filter(None, [*outcome["rans"], outcome["honest"]]):
         wrong += malformed(ran, attack)
-    if secret in str(told):
+    if secret in str(outcome):
         wrong.append("the secret came out")
     for which in ("honest", "other"):
         own = "['leak']" if attack.keep and which == "honest" else "[]"  # files may be kept, and their names too
-        if told[which] and told[which]["answer"].replace(own, "[]", 1) != HONEST:
-            wrong.append(f"an honest cell ({which}) gives {told[which]}")
+        if outcome[which] and outcome[which]["answer"].replace(own, "[]", 1) != HONEST:
+            wrong.append(f"an honest cell ({which}) gives {outcome[which]}")
     return wrong

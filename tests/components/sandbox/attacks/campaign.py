@@ -1,4 +1,4 @@
-"""All attacks on one stand: made together when the first is asked for, told table by table."""
+"""All attacks on one stand: made together when the first is asked for, reported table by table."""
 
 from collections.abc import Collection, Mapping
 from functools import cached_property
@@ -26,31 +26,31 @@ OPEN = [
 
 
 class Campaign:
-    """What became of attacks on a stand: the rows of some tables, or only their brief ones."""
+    """Outcomes of attacks on a stand: the rows of some tables, or only their brief ones."""
 
     def __init__(self, stand: Stand, tables: Collection[str], brief: bool, thorough: bool) -> None:
         self.stand, self._thorough = stand, thorough
         self._rows = {(table, name): row for table in tables for name, row in TABLES[table].chosen(brief).items()}
 
     @cached_property
-    def _told(self) -> Mapping[str, Any] | str:
-        """What the process on the stand tells; a text when it died."""
+    def _outcomes(self) -> Mapping[str, Any] | str:
+        """What the process on the stand reports; a text when it died."""
         try:
             return self.stand.ask(run=[row.request for row in self._rows.values()], thorough=self._thorough)
         except pytest.fail.Exception as died:
             return str(died)
 
     @property
-    def told(self) -> Mapping[str, Any]:
+    def outcomes(self) -> Mapping[str, Any]:
         """The outcomes, in the order of the rows. Fails where the process died."""
-        if isinstance(self._told, str):
-            pytest.fail(self._told, pytrace=False)
-        return self._told
+        if isinstance(self._outcomes, str):
+            pytest.fail(self._outcomes, pytrace=False)
+        return self._outcomes
 
     def faults(self, table: str, opened: bool = False) -> dict[str, list[str]]:
         """What does not hold of a table, by row: of the rows that this backend must hold, or of the others."""
         found: dict[str, list[str]] = {}
-        for ((of, name), row), one in zip(self._rows.items(), self.told["attacks"], strict=True):
+        for ((of, name), row), one in zip(self._rows.items(), self.outcomes["attacks"], strict=True):
             if of == table and (self.stand.backend in row.open_in) == opened:
                 found[name] = faults(row, one, self.stand.secret)
         return found
@@ -62,5 +62,7 @@ class Campaign:
 
     def leaves_nothing(self) -> None:
         """Fail with every trace that the attacks left together."""
-        if wrong := [f"{what}: {self.told[what]}" for what in ("left", "changed", "reached") if self.told[what]]:
+        if wrong := [
+            f"{what}: {self.outcomes[what]}" for what in ("left", "changed", "reached") if self.outcomes[what]
+        ]:
             pytest.fail("\n".join(wrong), pytrace=False)

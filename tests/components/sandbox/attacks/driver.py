@@ -66,12 +66,12 @@ class Driver:
         """All attacks, in a few episodes side by side; honest cells between them, ``thorough``: after each."""
         await self._start()
         before = self.ground.snapshot()
-        told: list[dict[str, Any]] = [{} for _ in attacks]
+        outcomes: list[dict[str, Any]] = [{} for _ in attacks]
         other = self._opened(hasty=False)
         serving = []
         for hasty, most in ((True, HASTY_LANES), (False, LANES)):
             queue = packed(attacks, hasty)
-            lanes = [Lane(self._opened, attacks, told, other, thorough) for _ in range(min(most, len(queue)))]
+            lanes = [Lane(self._opened, attacks, outcomes, other, thorough) for _ in range(min(most, len(queue)))]
             serving += [lane.serve(queue) for lane in lanes]
         await asyncio.gather(*serving)
         other.close()
@@ -79,7 +79,7 @@ class Driver:
         after = self.ground.snapshot()
         changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
         reached, self.ground.reached[:] = list(self.ground.reached), []
-        return {"attacks": told, "left": left, "changed": changed, "reached": reached}
+        return {"attacks": outcomes, "left": left, "changed": changed, "reached": reached}
 
     def _opened(self, hasty: bool, keep: bool = False) -> Session:
         return self.sandboxes[hasty].open(self.library, keep)
@@ -95,9 +95,9 @@ class Driver:
         return [int(line.split()[0]) for line in descendants()]
 
     async def _settled(self) -> list[str]:
-        """What runs below this process after attacks, beside what waits for the next episode: nothing, soon."""
+        """What runs below this process after attacks, apart from what waits for the next episode: nothing, soon."""
         left = await _gone(self.idle)
-        self.idle += left  # each is told once
+        self.idle += left  # each is reported once
         return left
 
     async def close(self) -> dict[str, Any]:
@@ -138,18 +138,18 @@ class Driver:
                 os.write(writer, traceback.format_exc(-1)[-300:].encode() + repr(error).encode()[:1000])
             os._exit(0)
         os.close(writer)
-        with os.fdopen(reader, "rb") as told:
+        with os.fdopen(reader, "rb") as stream:
             os.waitpid(child, 0)
-            return told.read().decode() or "no word"
+            return stream.read().decode() or "no word"
 
 
 def _confined() -> bool:
     """Whether this process lacks rights to trace or to mount, is root in a namespace only, or may not make one."""
-    told = dict(line.split(":\t") for line in Path("/proc/self/status").read_text().splitlines())
+    status = dict(line.split(":\t") for line in Path("/proc/self/status").read_text().splitlines())
     needed = 1 << 19 | 1 << 21
     whole = Path("/proc/self/uid_map").read_text().split() == ["0", "0", str(2**32 - 1)]
     barred = subprocess.run(["unshare", "--user", "true"], capture_output=True, check=False).returncode
-    return told["Seccomp"] != "0" or int(told["CapBnd"], 16) & needed != needed or not whole or barred != 0
+    return status["Seccomp"] != "0" or int(status["CapBnd"], 16) & needed != needed or not whole or barred != 0
 
 
 async def _gone(idle: list[str]) -> list[str]:
@@ -194,15 +194,15 @@ def main() -> None:
         request = json.loads(line)
         match request:
             case {"run": attacks, "thorough": thorough}:
-                told: Any = loop.run_until_complete(driver.run(attacks, thorough))
+                reply: Any = loop.run_until_complete(driver.run(attacks, thorough))
             case {"bare": attacks}:
-                told = driver.bare(attacks)
+                reply = driver.bare(attacks)
             case {"hang": cells}:
-                told = loop.run_until_complete(driver.hang(cells))
+                reply = loop.run_until_complete(driver.hang(cells))
             case _:
-                told = loop.run_until_complete(driver.close())
+                reply = loop.run_until_complete(driver.close())
                 loop = asyncio.new_event_loop()  # the other still waits for a cell whose sandbox was closed
-        answers.write(json.dumps(told) + "\n")
+        answers.write(json.dumps(reply) + "\n")
         answers.flush()
 
 

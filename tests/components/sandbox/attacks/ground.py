@@ -23,7 +23,7 @@ _ROWS = [(number, number % 40, "M" if number % 3 else "F") for number in range(3
 
 
 class Ground:
-    """A folder with one data file that cells may read, and beside it all that they may not read or change."""
+    """A folder with one data file that cells may read, and next to it all that they may not read or change."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -51,15 +51,15 @@ class Ground:
             for name in [*folders, *files]:
                 path = os.path.join(root, name)
                 known = os.lstat(path)
-                told = (known.st_mode, known.st_uid, known.st_nlink, known.st_mtime_ns)
+                metadata = (known.st_mode, known.st_uid, known.st_nlink, known.st_mtime_ns)
                 held = b""
                 if name in files and not os.path.islink(path) and not path.endswith(".sock"):
                     held = hashlib.sha256(Path(path).read_bytes()).digest() + repr(os.listxattr(path)).encode()
-                found[path] = (*told, held)
+                found[path] = (*metadata, held)
         return found
 
     def _serve(self) -> None:
-        """Listen on everything that a process of this machine could reach; whoever comes gets the secret."""
+        """Listen on everything that a process of this machine could reach; every client is sent the secret."""
         chosen, token = selectors.DefaultSelector(), secrets.token_hex(6)
         inside, outside = self.data.parent / "columns" / "inside.sock", self.folder / "outside.sock"
         places: list[tuple[str, int, int, Any]] = [
@@ -119,7 +119,7 @@ class Ground:
 
 
 def lay(folder: Path) -> Path:
-    """Make anew what cells try to change; everyone may write to it, so that nothing but the sandbox holds.
+    """Make again what cells try to change; everyone may write to it, so that nothing but the sandbox holds.
 
     Returns the file of the database.
     """

@@ -32,23 +32,23 @@ PATIENCE = 5  # times that an honest cell is given again when a busy machine let
 
 
 class Lane:
-    """Takes attacks from a queue until it is empty: one episode for all of a kind, others' episode beside it."""
+    """Takes attacks from a queue until it is empty: one episode for all of a kind, others' episode next to it."""
 
     def __init__(
         self,
         start: Callable[[bool, bool], Session],
         attacks: list[Mapping[str, Any]],
-        told: list[dict[str, Any]],
+        outcomes: list[dict[str, Any]],
         other: Session,
         thorough: bool,
     ) -> None:
-        """``start`` opens an episode, hasty or not, that keeps variables or not; ``told`` is filled by number."""
-        self.start, self.attacks, self.told = start, attacks, told
+        """``start`` opens an episode, hasty or not, that keeps variables or not; ``outcomes`` is filled by number."""
+        self.start, self.attacks, self.outcomes = start, attacks, outcomes
         self.other, self.thorough = other, thorough
         self.opened: dict[tuple[bool, bool], Session] = {}
 
     async def serve(self, queue: list[list[int]]) -> None:
-        """Until nothing is left to attack with."""
+        """Run until the queue is empty."""
         while queue:
             numbers = queue.pop()
             attack = self.attacks[numbers[0]]
@@ -64,12 +64,12 @@ class Lane:
                 queue += [[number] for number in numbers]
                 continue
             for number, ran in zip(numbers, rans, strict=True):
-                self.told[number] = {"rans": ran, "honest": None, "other": None}
+                self.outcomes[number] = {"rans": ran, "honest": None, "other": None}
             sure = self.thorough or len(numbers) > 1 or kind[1] or not (queue or kind[0])
             if sure or numbers[0] % 4 == 0:
-                self.told[numbers[0]]["honest"] = await _honest(session)
+                self.outcomes[numbers[0]]["honest"] = await _honest(session)
             if sure or numbers[0] % 8 == 0:
-                self.told[numbers[0]]["other"] = await _honest(self.other)
+                self.outcomes[numbers[0]]["other"] = await _honest(self.other)
             if kind[1]:
                 self.opened.pop(kind).close()
         for session in self.opened.values():
@@ -96,12 +96,12 @@ async def _honest(session: Session) -> dict[str, Any]:
 
 
 async def _ran(session: Session, cell: str) -> dict[str, Any]:
-    """One cell. That the sandbox gave up is no status of a cell, so every expectation fails."""
+    """One cell. That the sandbox gave up is not a status of a cell, so every expectation fails."""
     try:
         return asdict(await session.run(cell))
     except SandboxError as error:
-        told = {"type": "SandboxError", "message": str(error)}
-        return {"status": "given up", "answer": "", "output": "", "error": told, "seconds": 0.0}
+        outcomes = {"type": "SandboxError", "message": str(error)}
+        return {"status": "given up", "answer": "", "output": "", "error": outcomes, "seconds": 0.0}
 
 
 async def _each(session: Session, attacks: list[list[str]]) -> list[list[dict[str, Any]]]:

@@ -1,6 +1,6 @@
-"""What stands in the namespace of every hostile cell: facts about the ground, raw system calls, the EHR tools.
+"""The namespace of every hostile cell: facts about the ground, raw system calls, the EHR tools.
 
-A cell raises where it is held back and sets ``answer`` to what it got where it is not.
+A cell raises where it is prevented and sets ``answer`` to what it got where it is not.
 """
 
 from collections.abc import Mapping

@@ -61,7 +61,7 @@ ENDLESS = {
 }
 PROCESSES = {
     "fork bomb": Attack("import os\nwhile True: os.fork()", "error|killed", "PermissionError|BlockingIOError", "", alone=True),
-    "fork bomb that goes on": Attack(
+    "fork bomb that continues": Attack(
         "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", "timeout|killed", "", "", hasty=True
     ),
     "double fork in a new session": Attack(
@@ -76,7 +76,7 @@ PROCESSES = {
         "import threading, time\nthreading.stack_size(32768)\nfor _ in range(10000): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nanswer = 'all'",
         "error|killed|timeout", "RuntimeError|MemoryError", "", hasty=True,
     ),
-    "thread bomb that goes on": Attack(
+    "thread bomb that continues": Attack(
         "import _thread, time\ndef f():\n    while True:\n        try: _thread.start_new_thread(f, ())\n        except RuntimeError: time.sleep(0.001)\nf()",
         "killed|timeout|error", ".", "", hasty=True,
     ),
@@ -161,7 +161,7 @@ ANSWERS = {
     "a conversion that raises": Attack("class A:\n    def __str__(self): raise KeyError('no')\nanswer = A()", "error", "KeyError", ""),
     "a conversion that leaves": Attack("import os\nclass A:\n    def __str__(self): os._exit(0)\nanswer = A()", "error|killed", ".?", ""),
     "a conversion that exits": Attack("class A:\n    def __str__(self): raise SystemExit\nanswer = A()", "error", ".?", ""),
-    "a conversion that is no text": Attack("class A:\n    def __str__(self): return 5\nanswer = A()", "error", "TypeError", ""),
+    "a conversion that is not a text": Attack("class A:\n    def __str__(self): return 5\nanswer = A()", "error", "TypeError", ""),
     "a conversion that prints": Attack("class A:\n    def __str__(self): print('{}'); return 'a'\nanswer = A()", "ok", "^a$", ""),
     "a conversion that is more than a text": Attack(
         "class S(str):\n    def encode(self, *a): return b'x' * (1 << 30)\n    def __len__(self): return 1\nclass A:\n    def __str__(self): return S('plain')\nanswer = A()",
@@ -172,7 +172,7 @@ ANSWERS = {
     ),
     "an error whose text is an error": Attack("class E(Exception):\n    def __str__(self): raise self\nraise E", "error", "E|Protocol", ""),
     "an error with a text of a megabyte": Attack("raise ValueError('x' * (1 << 20))", "error|too_large", "ValueError", ""),
-    "an error with a kind that is no text": Attack("e = ValueError('x'); e.kind = [1]; raise e", "error", "ValueError", ""),
+    "an error with a kind that is not a text": Attack("e = ValueError('x'); e.kind = [1]; raise e", "error", "ValueError", ""),
     "an error with a name of a megabyte": Attack("raise type('E' * (1 << 20), (Exception,), {})", "error|too_large", "E", ""),
     "an error of many errors": Attack("raise ExceptionGroup('many', [ValueError(str(n)) for n in range(9999)])", "error|too_large", "many", ""),
     "an error caused by itself": Attack(
@@ -196,7 +196,7 @@ TABLES = {
         ("a loop deaf to signals", "a stop"),
     ),
     "no process or thread outlives its bomb": Table(
-        PROCESSES, ("fork bomb that goes on", "double fork in a new session")
+        PROCESSES, ("fork bomb that continues", "double fork in a new session")
     ),
     "no cell fills the disk": Table(
         {name: replace(row, alone=True) for name, row in FILES.items()},

@@ -182,5 +182,5 @@ TABLES = {
     "no cell starts a process": Table(STARTED, brief=None, tried=True),
     "nothing outlives its cell": Table(DAEMONS, brief=None),
     "no cell puts another program in its place": Table(INSTEAD, brief=None),
-    "a cell that ends its process gives an error and the episode goes on": Table(ENDS),
+    "a cell that ends its process gives an error and the episode continues": Table(ENDS),
 }

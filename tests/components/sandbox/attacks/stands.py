@@ -88,17 +88,17 @@ class Stand:
         if not answer:
             self.end()
             self.errors.seek(0)
-            told = self.errors.read()
-            pytest.fail(f"the harness died: {told[-3000:]}", pytrace=False)
+            outcomes = self.errors.read()
+            pytest.fail(f"the harness died: {outcomes[-3000:]}", pytrace=False)
         return json.loads(answer)
 
     def suffers(self, attacks: Mapping[str, Attack]) -> None:
         """Fail with every attack that is none: in plain Python it does not get what it is after."""
         tried = {name: attack for name, attack in attacks.items() if attack.bare in ("anyone", self.user)}
-        confined, told = self.ask(bare=[attack.request for attack in tried.values()])
+        confined, outcomes = self.ask(bare=[attack.request for attack in tried.values()])
         if confined:
             pytest.skip("this machine itself holds processes back")
-        wrong = [f"[{name}] {one}" for name, one in zip(tried, told, strict=True) if one != "ok"]
+        wrong = [f"[{name}] {one}" for name, one in zip(tried, outcomes, strict=True) if one != "ok"]
         if wrong:
             pytest.fail("\n".join(wrong), pytrace=False)
 
@@ -135,7 +135,7 @@ def _as_nobody() -> str:
 def lacking(backend: str, user: str) -> str:
     """Why this machine has no such stand; empty where it has.
 
-    Asked of the machine, not of the sandbox: that it refuses a backend that could stand here is no reason to skip.
+    Asked of the machine, not of the sandbox: that it refuses a backend that could run here is not a reason to skip.
     """
     root = os.getuid() == 0
     if user == "root" and not root:

@@ -36,13 +36,13 @@ def test_every_tier_withstands_attacks_for_every_user(table: str, other: Campaig
     other.holds(table)
 
 
-def test_attacks_leave_no_process_no_changed_file_and_no_connection(each: Campaign) -> None:
+def test_attacks_leave_no_process_changed_file_or_connection(each: Campaign) -> None:
     each.leaves_nothing()
 
 
 @slow
 @pytest.mark.parametrize(("backend", "table", "name", "why"), OPEN)
-def test_what_a_tier_does_not_hold_is_told(
+def test_what_a_tier_does_not_withstand_is_reported(
     backend: str, table: str, name: str, why: str, campaign: Callable[[tuple[str, str]], Campaign]
 ) -> None:
     if not campaign((backend, "user")).faults(table, opened=True)[name]:
@@ -53,9 +53,7 @@ def test_what_a_tier_does_not_hold_is_told(
 @slow
 @each_row("user", ["root", "user"])
 @each_row("table", TRIED)
-def test_nothing_but_the_sandbox_holds_these_attacks(
-    table: str, user: str, standing: Callable[[str, str], Stand]
-) -> None:
+def test_only_the_sandbox_prevents_these_attacks(table: str, user: str, standing: Callable[[str, str], Stand]) -> None:
     standing("", user).suffers(TABLES[table].rows)
 
 
