@@ -14,7 +14,7 @@ import pytest
 
 from runner.serve import from_arguments
 from runner.storage import records
-from tests.acceptance.command import Served, here
+from tests.acceptance.command import Served, run_in_process
 from tests.docs.pages import ADDING, ROOT, WITH_COMMANDS, Command, named
 from tests.slow import slow
 
@@ -28,8 +28,8 @@ _AS_IT_IS = re.compile(r"run\.replay=\S+zip|--info|--cfg|--help")
 @pytest.fixture(scope="module")
 def runs(desk) -> dict[str, str]:
     """What the placeholders of a page stand for."""
-    once = here(desk, "agent=radagent", "hydra.run.dir=outputs/once", *FEW, own=False)
-    many = here(desk, "-m", "agent=react,direct,zero_shot", "hydra.sweep.dir=outputs/many", *FEW, own=False)
+    once = run_in_process(desk, "agent=radagent", "hydra.run.dir=outputs/once", *FEW, own=False)
+    many = run_in_process(desk, "-m", "agent=react,direct,zero_shot", "hydra.sweep.dir=outputs/many", *FEW, own=False)
     assert (once.code, many.code) == (0, 0), once.err + many.err
     sample = next(iter(records.read(desk / "outputs/once")))["sample_id"]
     return {"FOLDER": "outputs/once", "RUN": "outputs/once", "SWEEP": "outputs/many", "SAMPLE": sample}
@@ -75,7 +75,7 @@ def run(command: Command, folder: Path, stands_for: Mapping[str, str], few: bool
     if words[2] == "runner":
         if few and not _AS_IT_IS.search(line):
             words = [*(word for word in words if not word.startswith("limit=")), *FEW]
-        done = here(folder, *words[3:], own=False)
+        done = run_in_process(folder, *words[3:], own=False)
         code, told = done.code, done.err
     else:
         process = subprocess.run(

@@ -10,7 +10,7 @@ from hydra import compose
 from runner.config.catalogue import CONF
 from runner.storage import records
 from runner.storage.texts import TextReader
-from tests.acceptance.command import here
+from tests.acceptance.command import run_in_process
 from tests.composing import composing
 from tests.slow import slow
 from tests.table import each_row
@@ -53,7 +53,7 @@ def demonstrations(text: str) -> list[str]:
 def table(tmp_path_factory):
     """Table 2 in small: row -> its requests."""
     home = tmp_path_factory.mktemp("table2")
-    done = here(home, "-m", "experiment=reflectool/table2", *SMALL, "hydra.sweep.dir=sweep", own=False)
+    done = run_in_process(home, "-m", "experiment=reflectool/table2", *SMALL, "hydra.sweep.dir=sweep", own=False)
     assert done.code == 0, done.err
     return {row: asked(home / "sweep" / f"agent-{row}") for row in ROWS}
 
@@ -127,7 +127,7 @@ def test_agents_of_table_2_act_alike(row):
 @slow
 def test_table_3_has_each_part_left_out_and_unchecked_steps_as_one_row(tmp_path):
     small = ("dataset.tasks=[mmlu]", "dataset.per_task=1", "tracking=off")
-    done = here(tmp_path, "-m", "experiment=reflectool/table3", *small, "hydra.sweep.dir=sweep", own=False)
+    done = run_in_process(tmp_path, "-m", "experiment=reflectool/table3", *small, "hydra.sweep.dir=sweep", own=False)
     assert done.code == 0, done.err
     jobs = {path.parent.name for path in (tmp_path / "sweep").glob("*/records.jsonl")}
     parts = ("long_term-True", "long_term-False", "reflected-False", "experience-False")
@@ -149,7 +149,7 @@ def test_table_3_has_each_part_left_out_and_unchecked_steps_as_one_row(tmp_path)
 )
 def test_any_agent_is_shown_demonstrations_on_any_data(tmp_path, agent, words, shown):
     common = (f"agent={agent}", "memory=demonstrations", "limit=1", "tracking=off", "hydra.run.dir=run")
-    done = here(tmp_path, *words, *common, own=False)
+    done = run_in_process(tmp_path, *words, *common, own=False)
     assert done.code == 0, done.err
     acts = [text for _, purpose, text in asked(tmp_path / "run") if purpose == "act"]
     n = 2 if "agent.shots=2" in words else 1

@@ -7,7 +7,7 @@ import pytest
 from runner.job.summary import calls
 from runner.report import main
 from runner.results.sections.page import SECTIONS
-from tests.acceptance.command import here
+from tests.acceptance.command import run_in_process
 from tests.runner.results.folders import write
 from tests.slow import slow
 
@@ -53,7 +53,7 @@ def test_a_sweeps_calls_are_added_up():
 @slow
 def test_a_report_of_counts_gives_the_intervals_that_the_run_gave(tmp_path):
     """A count is no share, and the manifest says which scores are counts."""
-    done = here(tmp_path, "agent=llm2sql", "limit=4", "tracking=off", "hydra.run.dir=run", own=False)
+    done = run_in_process(tmp_path, "agent=llm2sql", "limit=4", "tracking=off", "hydra.run.dir=run", own=False)
     assert done.code == 0, done.err
     before = (tmp_path / "run" / "metrics.json").read_bytes()
     assert main(["table", str(tmp_path / "run")]) == 0
