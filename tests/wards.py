@@ -99,7 +99,7 @@ class Played:
         return {k: v for step in self.trajectory.steps for k, v in step.remarks.items()}
 
 
-async def played(
+async def run_agent(
     agent: Any, replies: Any, grammar: Any = None, tools: Sequence[Any] = (), of: Sample | None = None,
     memory_: Any = None, **changes: Any,
 ) -> Played:  # fmt: skip

@@ -35,8 +35,8 @@ def test_slow_row_yields_numbers(name: str) -> None:
 
 
 def test_job_runs_in_a_process_of_its_own() -> None:
-    told = run_job("figures.machine")
-    assert told == run_here("figures.machine")
+    measured = run_job("figures.machine")
+    assert measured == run_here("figures.machine")
 
 
 def test_target_is_judged_in_its_direction() -> None:

@@ -79,7 +79,7 @@ def test_measured_quantities_vary(outer, inner):
 
 
 def test_every_record_passes():
-    assert {name: flaws for name, record in RECORDS.items() if (flaws := record_flaws(record))} == {}
+    assert {name: problems for name, record in RECORDS.items() if (problems := record_flaws(record))} == {}
 
 
 def test_one_breast_patient_is_a_man():
@@ -103,7 +103,7 @@ def test_every_disease_with_a_usual_score_is_there(disease):
 def test_the_questions_of_every_record_pass():
     assert all(list(entry) == ["case", "QA"] for entry in CASES.values())
     cases = {name: question_flaws(entry["case"], entry["QA"]) for name, entry in CASES.items()}
-    assert {name: flaws for name, flaws in cases.items() if flaws} == {}
+    assert {name: problems for name, problems in cases.items() if problems} == {}
 
 
 @EACH_CHAIN

@@ -48,10 +48,10 @@ def test_no_name_or_synonym_belongs_to_two_concepts():
 
 
 def test_a_treatment_is_told_from_both_sides():
-    told = {(one["from"], one["label"], one["to"]) for row in read("vocabulary.jsonl") for one in row["relations"]}
-    assert ("Metformin", "may_treat", "Type 2 diabetes mellitus") in told
-    assert {(to, from_) for from_, label, to in told if label == "may_treat"} == {
-        (from_, to) for from_, label, to in told if label == "may_be_treated_by"
+    relations = {(one["from"], one["label"], one["to"]) for row in read("vocabulary.jsonl") for one in row["relations"]}
+    assert ("Metformin", "may_treat", "Type 2 diabetes mellitus") in relations
+    assert {(to, from_) for from_, label, to in relations if label == "may_treat"} == {
+        (from_, to) for from_, label, to in relations if label == "may_be_treated_by"
     }
 
 

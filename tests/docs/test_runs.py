@@ -76,11 +76,11 @@ def run(command: Command, folder: Path, stands_for: Mapping[str, str], few: bool
         if few and not _AS_IT_IS.search(line):
             words = [*(word for word in words if not word.startswith("limit=")), *FEW]
         done = run_in_process(folder, *words[3:], own=False)
-        code, told = done.code, done.err
+        code, output = done.code, done.err
     else:
         process = subprocess.run(
             [sys.executable, *words[1:]], cwd=folder, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        code, told = process.returncode, process.stderr
-    assert code == 0, f"{line}\n{told}"
+        code, output = process.returncode, process.stderr
+    assert code == 0, f"{line}\n{output}"

@@ -26,11 +26,11 @@ def test_a_sweep_is_compared_printed_and_written(sweep, tmp_path, capsys):
     said = capsys.readouterr().out
     for text in ("score/x on cab", "react", "won:tied:lost", "McNemar", "Holm p", "Detectable", "written to"):
         assert text in said, text
-    told = json.loads((out / "compare.json").read_text())
-    assert [(one["mine"], one["theirs"]) for one in told["comparisons"]] == [
+    comparison = json.loads((out / "compare.json").read_text())
+    assert [(one["mine"], one["theirs"]) for one in comparison["comparisons"]] == [
         ("react", "direct"), ("react", "cot"), ("direct", "cot"),
     ]  # fmt: skip
-    first = told["comparisons"][0]
+    first = comparison["comparisons"][0]
     assert (first["gain"], first["pairs"], first["wins"], first["losses"], first["p"]) == (0.6, 5, 3, 0, 0.25)
     assert first["p_holm"] == 0.75 and first["ci_low"] < 0.6 < first["ci_high"] and first["test"] == "McNemar"
     text = (out / "compare.md").read_text()
@@ -89,8 +89,8 @@ def test_what_is_written_is_whole_though_nobody_reads_what_is_printed(sweep, tmp
 @slow
 def test_help_loads_no_statistics():
     code = "import sys, runner.compare; print([m for m in ('scipy', 'statsmodels', 'mlflow', 'numpy') if m in sys.modules])"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"
 
 
 def test_a_copy_of_a_run_is_no_rival_of_it(sweep, tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""The command: exit codes, what it leaves behind, how it goes on."""
+"""The command: exit codes, the files it writes, and how runs are resumed."""
 
 import json
 import os
@@ -135,8 +135,8 @@ def test_what_breaks_in_the_house_is_a_traceback_and_not_a_config_error(home):
 
 
 def test_version_and_help(home):
-    told = home.run("--help", plain=True).out
-    assert told.startswith("Wardround") and "resume: the same command plus run.resume=last" in told
+    output = home.run("--help", plain=True).out
+    assert output.startswith("Wardround") and "resume: the same command plus run.resume=last" in output
     assert home.run("--cfg", "job", plain=True).code == 0
     assert not (home.path / "outputs").exists()
 

@@ -32,12 +32,12 @@ def too_long(limit=1):
     return say
 
 
-async def played(model, **changes):
+async def run_one(model, **changes):
     return await run_episode(parts(**changes), door(model), SAMPLES[0], 0)
 
 
 async def test_the_episode_has_failed_and_is_scored_as_any_other_failure():
-    trajectory, scores = await played(Speaker(too_long(3)))
+    trajectory, scores = await run_one(Speaker(too_long(3)))
     assert (trajectory.stop, trajectory.failure) == ("failed", "context_length")
     assert trajectory.error == "the prompt is too long" and trajectory.answer is None
     assert len(trajectory.steps) == 2 and [(one.name, one.value) for one in scores] == [("score/right", 0.0)]
@@ -47,7 +47,7 @@ async def test_other_errors_of_a_model_are_unscored_as_before():
     def down(request):
         raise ModelError("no reply", "server")
 
-    trajectory, scores = await played(Speaker(down))
+    trajectory, scores = await run_one(Speaker(down))
     assert (trajectory.stop, trajectory.failure, scores) == ("error", None, [])
 
 
@@ -57,7 +57,7 @@ async def test_whoever_of_the_method_asks_it_is_the_failure_of_the_episode(role)
         async def solve(self, episode):
             return Answer((await episode.ask([Message("user", "?")] * 2, "verify", role=role)).text)
 
-    trajectory, _ = await played(Speaker(too_long()), agent=Asks())
+    trajectory, _ = await run_one(Speaker(too_long()), agent=Asks())
     assert trajectory.failure == "context_length"
 
 
@@ -68,7 +68,7 @@ async def test_lines_at_once_fail_the_episode_too():
                 {"expert/1": [Message("user", "?")], "expert/2": [Message("user", "?")] * 2}, "knowledge"
             )
 
-    trajectory, _ = await played(Speaker(too_long()), agent=Asks())
+    trajectory, _ = await run_one(Speaker(too_long()), agent=Asks())
     assert (trajectory.stop, trajectory.failure) == ("failed", "context_length")
 
 
@@ -82,7 +82,7 @@ async def test_what_a_scorer_asks_is_not_the_agents_failure():
         def score(self, sample, trajectory):
             return [Score("judged", 1.0)]
 
-    trajectory, scores = await played(Speaker(too_long(2)), scorers={"judge": Judge()})
+    trajectory, scores = await run_one(Speaker(too_long(2)), scorers={"judge": Judge()})
     assert (trajectory.stop, scores) == ("error", []) and str(trajectory.error).startswith("context_window: ")
 
 

@@ -46,8 +46,8 @@ def test_views_take_the_place_of_the_metrics(tmp_path, capsys):
 
 
 def test_a_sweeps_calls_are_added_up():
-    told = calls([{"calls": {"sent": 1200, "from_journal": 3}}, {"calls": {"sent": 1, "from_journal": 900}}, {}])
-    assert told == "calls:        1,201 sent, 903 answered by the journal, over 3 jobs"
+    line = calls([{"calls": {"sent": 1200, "from_journal": 3}}, {"calls": {"sent": 1, "from_journal": 900}}, {}])
+    assert line == "calls:        1,201 sent, 903 answered by the journal, over 3 jobs"
 
 
 @slow
@@ -65,8 +65,8 @@ def test_a_run_that_was_killed_is_reported_as_far_as_it_came(tmp_path, capsys):
     notes = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps({**notes, "status": "running", "counts": None}))
     assert main(["table", str(folder)]) == 0
-    told = "Status running: it has not ended: it still runs or was killed (run.resume=FOLDER resumes it)"
-    assert told in capsys.readouterr().out and told in (folder / "report.md").read_text()
+    status = "Status running: it has not ended: it still runs or was killed (run.resume=FOLDER resumes it)"
+    assert status in capsys.readouterr().out and status in (folder / "report.md").read_text()
 
 
 def test_a_folder_with_a_foreign_manifest_is_refused_in_one_line(tmp_path, capsys):

@@ -39,8 +39,8 @@ def test_prompts_are_refined_kept_by_the_test_and_chosen_by_their_name(plainly, 
     assert notes["prompts"]["radagent"] == prompts.load("radagent").digest and notes["model_kind"] == "simulated"
     again = plainly("stage=refine_prompts", *SMALL)
     assert "calls:      0 sent, 0 answered" in again.out
-    played = plainly("agent.prompts=refined", "limit=2", "hydra.run.dir=run")
-    assert played.code == 0 and home.manifest(home.path / "run")["prompts"]["refined"] == notes["digest"]
+    finished = plainly("agent.prompts=refined", "limit=2", "hydra.run.dir=run")
+    assert finished.code == 0 and home.manifest(home.path / "run")["prompts"]["refined"] == notes["digest"]
     sources = {m.get("source") for one in records.read(home.path / "run") for s in one["steps"] for m in s["asked"]}
     assert "refined/tools.jinja" in sources
     refused = plainly("agent.prompts=refined", "dataset.split=train", "limit=2")
@@ -97,8 +97,8 @@ def test_records_are_written_and_played(plainly, home):
     path = "outputs/synthetic/synthetic"
     notes = json.loads((home.path / path / "manifest.json").read_text())
     assert notes["prompts"]["synthesize"] == prompts.load("synthesize").digest
-    played = plainly("dataset=radabench", f"dataset.path={path}", "limit=4", "hydra.run.dir=run")
-    assert played.code == 0 and len(list(records.read(home.path / "run"))) == 4
+    finished = plainly("dataset=radabench", f"dataset.path={path}", "limit=4", "hydra.run.dir=run")
+    assert finished.code == 0 and len(list(records.read(home.path / "run"))) == 4
     assert sorted(os.listdir(home.path / path)) == [".lock", "manifest.json", "rejected.jsonl", "test.json"]
 
 

@@ -242,9 +242,10 @@ def test_a_trace_tells_calls_tools_and_verifier_with_their_own_times(base):
     assert trace.info.cost["total_cost"] == pytest.approx(0.012)
     assert (info.request_preview, info.response_preview) == ("Is there a nodule?", "One nodule.")
     assert info.tags["strata.task"] == "ct" and "mlflow.trace.session" not in info.trace_metadata
-    told = spans["plan"].inputs["messages"][0]["content"]
+    prompt = spans["plan"].inputs["messages"][0]["content"]
     assert (
-        len(told) < 4_200 and "16,000 characters left out: records.jsonl, sample 's0', epoch 0, step 0 of main" in told
+        len(prompt) < 4_200
+        and "16,000 characters left out: records.jsonl, sample 's0', epoch 0, step 0 of main" in prompt
     )
 
 

@@ -30,10 +30,10 @@ def test_tables_and_columns_are_those_that_models_are_told_of(database):
         table.lower(): {column.name.lower(): kinds[column.type] for column in columns}
         for table, columns in schema.tables.items()
     }
-    told = {
+    described = {
         table.lower(): {name.lower(): kind for name, kind in columns.items()} for table, columns in known.tables.items()
     }
-    assert made == told
+    assert made == described
     assert schema.clock == known.clock
 
 

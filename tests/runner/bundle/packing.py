@@ -23,8 +23,8 @@ class Site:
 
     home: Path
 
-    def play(self, *words: str, code: int = 0, env: Mapping[str, str] | None = None) -> str:
-        """``python -m runner``; returns what it said."""
+    def run(self, *words: str, code: int = 0, env: Mapping[str, str] | None = None) -> str:
+        """Run ``python -m runner``; returns its output."""
         ended, out, err = command(self.home, words, env or {})
         assert ended == code, out + err
         return out + err
@@ -43,13 +43,13 @@ class Site:
 
 
 def members(path: Path) -> dict[str, bytes]:
-    """What a bundle holds."""
+    """The members of a bundle."""
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def changed(path: Path, target: Path, member: str, change: Callable[[bytes], bytes]) -> Path:
-    """A copy of a bundle in which one member is another, and its list is as it was."""
+    """A copy of a bundle with one member changed and its digest list unchanged."""
     held = members(path)
     (name,) = [name for name in held if name.endswith(member)]
     fresh = change(held[name])
@@ -58,7 +58,7 @@ def changed(path: Path, target: Path, member: str, change: Callable[[bytes], byt
 
 
 def forged(path: Path, target: Path, change: Callable[[dict[str, bytes], dict[str, Any]], None]) -> Path:
-    """A bundle changed by somebody who also writes its list anew. ``change`` gets the members and the list's head."""
+    """A changed bundle with a consistent digest list. ``change`` gets the members and the list's head."""
     held = members(path)
     head = json.loads(held.pop("bundle.json"))
     head = {key: value for key, value in head.items() if key not in ("digest", "members", "schema")}
@@ -76,7 +76,7 @@ def zipped(target: Path, held: Mapping[str, bytes]) -> Path:
 
 
 def flipped(path: Path, target: Path, member: str) -> Path:
-    """A copy in which one bit in the middle of a compressed member is another."""
+    """A copy with one bit flipped in the middle of a compressed member."""
     shutil.copy(path, target)
     with zipfile.ZipFile(path) as archive:
         (info,) = [info for info in archive.infolist() if info.filename.endswith(member)]

@@ -68,8 +68,8 @@ def test_a_verifier_that_an_agent_brings_is_asked_in_the_place_of_the_one_that_t
 
 
 def test_a_second_verifier_is_refused_and_never_left_out_in_silence():
-    told = refused(Wanting(verifier=Reflect()), Refine())
-    assert told == "verifier: the agent provides a verifier (Reflect), so Refine would not be asked: verifier=accept"
+    message = refused(Wanting(verifier=Reflect()), Refine())
+    assert message == "verifier: the agent provides a verifier (Reflect), so Refine would not be asked: verifier=accept"
     assert "Reflect would not be asked" in refused(Wanting(verifier=Reflect()), Reflect(repairs=3))
 
 
@@ -88,14 +88,16 @@ def test_a_verifier_that_no_agent_would_ask_is_refused():
 
 def test_models_that_are_named_must_be_there():
     assert given(Wanting(models=("big",)))
-    told = refused(Wanting(models=("bigger",)))
-    assert told == "agent: Wanting names the model 'bigger'; there are main, big; another: +model@models.bigger=openai"
+    message = refused(Wanting(models=("bigger",)))
+    assert (
+        message == "agent: Wanting names the model 'bigger'; there are main, big; another: +model@models.bigger=openai"
+    )
 
 
 def test_examples_on_an_evaluated_patient_are_refused():
     assert given(Wanting(shown_patients=("Patient: 7\nHistory: none",)))
-    told = refused(Wrapping(inner=Wanting(shown_patients=("Patient: 1\nHistory: none",))))
-    assert told.startswith("agent: Wanting shows examples on 3 of the samples that are evaluated, such as 'p1/0'")
+    message = refused(Wrapping(inner=Wanting(shown_patients=("Patient: 1\nHistory: none",))))
+    assert message.startswith("agent: Wanting shows examples on 3 of the samples that are evaluated, such as 'p1/0'")
 
 
 def test_a_patient_is_known_again_where_a_dataset_left_out_some_of_the_context():

@@ -80,7 +80,7 @@ class Dead(Speaker):
         return await super().generate(request)
 
 
-async def played(folder, model, stop_rule, n=60):
+async def run_samples(folder, model, stop_rule, n=60):
     writer, outcome = RecordWriter(folder), Outcome()
     try:
         await Execution(parts(), door(model), writer, outcome, stop_rule=stop_rule).run(Rows(n).load("test"), 1)
@@ -94,11 +94,11 @@ def answers(request):
 
 
 async def test_a_dead_endpoint_is_told_at_once_and_stops_the_run_which_goes_on_later(tmp_path, capsys):
-    outcome = await played(tmp_path, Dead(answers, max_connections=4), StopRule(0, ErrorStreak(4)))
+    outcome = await run_samples(tmp_path, Dead(answers, max_connections=4), StopRule(0, ErrorStreak(4)))
     assert "run: sample 'q0' errored: connection: nobody listens" in capsys.readouterr().err
     assert 10 <= outcome.errored <= 14
     assert "10 samples errored one after the other, more than run.max_error_rate permits" in outcome.halted
-    again = await played(tmp_path, Speaker(answers), StopRule(0, ErrorStreak(4)))
+    again = await run_samples(tmp_path, Speaker(answers), StopRule(0, ErrorStreak(4)))
     assert (again.halted, len(list(read(tmp_path)))) == (None, 60)
 
 
@@ -109,19 +109,19 @@ async def test_what_is_on_its_way_to_nobody_is_not_waited_for(tmp_path):
             return await super().generate(request)
 
     async with asyncio.timeout(10):
-        outcome = await played(tmp_path, Slow(answers, max_connections=4), StopRule(0, ErrorStreak(4)))
+        outcome = await run_samples(tmp_path, Slow(answers, max_connections=4), StopRule(0, ErrorStreak(4)))
     assert outcome.halted and {"q3", "q7"}.isdisjoint(record["sample_id"] for record in outcome.records)
 
 
 async def test_samples_that_error_by_themselves_stop_nothing(tmp_path):
     model = Dead(answers, max_connections=1)
     model.errs = lambda request: int(request.sample_id[1:]) % 10 > 0
-    outcome = await played(tmp_path, model, StopRule(0, ErrorStreak(5)))
+    outcome = await run_samples(tmp_path, model, StopRule(0, ErrorStreak(5)))
     assert (outcome.halted, outcome.errored, len(outcome.records)) == (None, 54, 60)
 
 
 async def test_what_is_permitted_is_played(tmp_path):
-    outcome = await played(tmp_path, Dead(answers, max_connections=4), StopRule(60, ErrorStreak(4)))
+    outcome = await run_samples(tmp_path, Dead(answers, max_connections=4), StopRule(60, ErrorStreak(4)))
     assert (outcome.halted, outcome.errored) == (None, 60)
 
 
@@ -132,8 +132,8 @@ def errored(kind):
 def test_an_endpoint_that_was_there_is_waited_for_longer():
     stop_rule = StopRule(0, ErrorStreak(50))
     assert stop_rule.reason_after({"stop": "answered", "error": None}, 0) is None
-    told = [stop_rule.reason_after(errored("timeout"), n + 1) for n in range(100)]
-    assert told[:99] == [None] * 99 and told[99]
+    reasons = [stop_rule.reason_after(errored("timeout"), n + 1) for n in range(100)]
+    assert reasons[:99] == [None] * 99 and reasons[99]
 
 
 def test_samples_that_are_too_long_stop_nothing():

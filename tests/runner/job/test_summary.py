@@ -41,9 +41,9 @@ def test_one_task_per_job_is_averaged_over_the_jobs_and_calls_are_added_up(home)
     done = home.run(*words, "run.journal=calls")
     assert done.code == 0, done.err
     (folder,) = home.runs()
-    told = json.loads((folder / "means.json").read_text())["score/strict"]
-    assert list(told) == ["times=1", "times=2"]
-    assert abs(told["times=1"]["total"]["value"] - ((1 + 2 / 3) / 2 + 2 / 3) / 2) < 1e-9
+    means = json.loads((folder / "means.json").read_text())["score/strict"]
+    assert list(means) == ["times=1", "times=2"]
+    assert abs(means["times=1"]["total"]["value"] - ((1 + 2 / 3) / 2 + 2 / 3) / 2) < 1e-9
     assert "calls:        18 sent, 9 answered by the journal, over 6 jobs" in done.out
     assert "score/strict: means per dimension of means per task, and total" in done.out
     metrics = json.loads((folder / "task-notes+times-1" / "metrics.json").read_text())["metrics"]
@@ -61,14 +61,18 @@ def test_a_sweep_over_methods_and_datasets_ends_in_their_tables(home):
     done = home.run("-m", "agent=asks,twice", "dataset=sets/easy,sets/hard", "compare.baselines=[asks]")
     assert done.code == 0, done.err
     (folder,) = home.runs()
-    told = json.loads((folder / "compare.json").read_text())
-    assert told["rows"].keys() == {"asks", "twice"} and told["rows"]["asks"].keys() == {"easy", "hard", "mean"}
-    assert told["rows"]["twice"]["mean"]["value"] == (1 + 2 / 3) / 2
+    comparison = json.loads((folder / "compare.json").read_text())
+    assert comparison["rows"].keys() == {"asks", "twice"} and comparison["rows"]["asks"].keys() == {
+        "easy",
+        "hard",
+        "mean",
+    }
+    assert comparison["rows"]["twice"]["mean"]["value"] == (1 + 2 / 3) / 2
     assert "report:       outputs/own/" in done.out and (folder / "report.html").is_file()
     assert (folder / "tables/leaderboard-scores.tex").is_file()
-    assert told["differences"].keys() == {"easy", "hard", "mean"}
-    assert all(list(of) == ["twice"] for of in told["differences"].values())
-    assert told["per_question"]["twice"]["calls"] == 2 and told["baselines"] == ["asks"]
+    assert comparison["differences"].keys() == {"easy", "hard", "mean"}
+    assert all(list(of) == ["twice"] for of in comparison["differences"].values())
+    assert comparison["per_question"]["twice"]["calls"] == 2 and comparison["baselines"] == ["asks"]
     assert "Paired differences to asks" in done.out and "\u2026" not in done.out
     again = home.run("-m", "agent=asks,twice", "dataset=sets/easy,sets/hard", f"hydra.sweep.dir={folder}")
     assert again.code == 0 and "4 of them finished before" in again.err, "what is compared makes no other run"

@@ -16,14 +16,14 @@ def test_sheets_go_out_and_come_back_with_shares_agreement_and_the_judge(rated):
         filled.append(fill(sheet, rated.path / f"{n}.csv", lambda item, _, odd=odd: odd if item[-1] == "1" else "same"))
     code, out, err = rated.report("ratings", rated.one, "--sheets", *filled, "--out", home)
     assert code == 0, err
-    for told in (
+    for text in (
         "verdict/same",
         "(Fleiss' kappa)",
         "agreement of the model's grades with 2",
         "raters differ on 1 value,",
         "the model: a model's grades of those of the items",
     ):
-        assert told in out
+        assert text in out
     kept = json.loads((place / "ratings.json").read_text())
     assert kept["raters"] == ["1", "2", "3"] and kept["n"] == 5 and kept["judge"]["2"]["verdict"]["n"] == 5
     assert sum(kept["grades"][f"verdict/{one}"]["value"] for one in ("same", "part", "other")) == pytest.approx(1)

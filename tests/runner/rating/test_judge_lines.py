@@ -22,12 +22,12 @@ def keep(folder, judge, agreement):
 def test_a_models_grades_stand_beside_its_kappa_with_raters_and_theirs_with_each_other(tmp_path):
     marks = {"cause": KAPPA, "also/late": SURE, "also/long": SURE}
     keep(tmp_path, {"ann": marks, "ben": marks}, marks)
-    told = (
+    wanted = (
         "judged/mine/cause: kappa of the model 0.2500 (-0.100 to 0.600) with ann, 0.2500 (-0.100 to 0.600) with ben,"
         " 0.2500 (-0.100 to 0.600) of raters with each other; 8 items"
     )
     lines = judge_lines(tmp_path, METRICS)
-    assert lines[0] == told and [line.partition(":")[0] for line in lines[1:]] == [
+    assert lines[0] == wanted and [line.partition(":")[0] for line in lines[1:]] == [
         "judged/mine/also/late", "judged/mine/also/long",
     ]  # fmt: skip
     assert judge_lines(tmp_path / "cell-of-the-sweep", METRICS) == lines

@@ -24,8 +24,8 @@ class Played:
 
 
 def sheet(rater, causes, also=((), (), (), ())):
-    told = zip(CODES, causes, also, strict=True)
-    return RaterSheet(rater, {code: {"cause": (cause,), "also": tuple(more)} for code, cause, more in told})
+    picks = zip(CODES, causes, also, strict=True)
+    return RaterSheet(rater, {code: {"cause": (cause,), "also": tuple(more)} for code, cause, more in picks})
 
 
 def result(*sheets, scores=(), labels=("one",) * 4):

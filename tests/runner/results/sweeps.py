@@ -10,14 +10,14 @@ def job(home, values, agent="react", dataset="cab", score="score/x", clusters=No
     """A job of a sweep over agents and whatever else is ``varied``; scores are those of samples t-0, t-1, ..."""
     varied = {"agent": agent} | given.pop("varied", {})
     name = "-".join([*map(str, varied.values()), dataset])
-    told = {
+    manifest = {
         "sweep": "s", "swept": list(varied), "varied": varied, "choices": CHOICES | varied | {"dataset": dataset},
         "levels": {}, "lower": [], "decides": score,
     }  # fmt: skip
     cfg = {"agent": {"_target_": f"mine.{agent}"}, "dataset": {"path": dataset}} | {
         key: {"_target_": f"mine.{value}"} for key, value in varied.items() if key != "agent"
     }
-    folder = write(home / name, {"t": ("k", values)}, cfg=cfg, **(told | given))
+    folder = write(home / name, {"t": ("k", values)}, cfg=cfg, **(manifest | given))
     lines = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
     for n, line in enumerate(lines):
         line["scores"] = {score: line["scores"]["score/x"]}

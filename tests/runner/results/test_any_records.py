@@ -157,5 +157,5 @@ def test_tables_pages_and_comparisons_can_be_written_of_it(tmp_path_factory, min
     texts.append(markdown("runs", "", [], parts))
     texts += [write(sheet) for _, sheet in sheets(parts) for write in (comma, latex)]
     assert all(texts) and not any("nan" in text for text in texts)
-    told = json.loads((home / "compare.json").read_text()) if (home / "compare.json").exists() else {}
-    assert all(is_sound(one, tells_why=False) for one in numbers(told))
+    comparison = json.loads((home / "compare.json").read_text()) if (home / "compare.json").exists() else {}
+    assert all(is_sound(one, tells_why=False) for one in numbers(comparison))

@@ -32,10 +32,10 @@ def sweep(tmp_path):
                 data = DATA.get(name, name)
                 varied = {"agent": agent, "dataset": data}
                 cfg = {"agent": {"_target_": f"mine.{agent}"}, "dataset": {"path": name}, "toolset": {"of": name}}
-                told = {"sweep": "s", "swept": ["agent", "dataset"], "varied": varied, "decides": "score/x"}
-                told |= {"choices": CHOICES | varied, "levels": {}} | given
-                extra = told.pop("cfg", {})
-                folder = write(tmp_path / f"{agent}-{name}", {name: ("k", scores)}, cfg=cfg | extra, **told)
+                manifest = {"sweep": "s", "swept": ["agent", "dataset"], "varied": varied, "decides": "score/x"}
+                manifest |= {"choices": CHOICES | varied, "levels": {}} | given
+                extra = manifest.pop("cfg", {})
+                folder = write(tmp_path / f"{agent}-{name}", {name: ("k", scores)}, cfg=cfg | extra, **manifest)
                 runs.append(Run.at(folder))
         return runs
 
@@ -172,11 +172,11 @@ def test_the_end_of_a_sweep_shows_all_and_writes_compare_json(sweep, tmp_path, c
         "episodes without a scored partner, left out: panel surgery 1",
     ):  # fmt: skip
         assert said in out, said
-    told = json.loads((tmp_path / "compare.json").read_text())
-    assert told["baselines"] == ["plain", "chain"] and told["scores"]["medicine"] == "score/x"
-    assert told["rows"]["panel"]["mean"]["value"] == pytest.approx((5 / 6 + 1) / 2)
-    assert told["differences"]["medicine"]["panel"]["wins"] == 2
-    assert told["per_question"]["plain"] == {"calls": 1, "tokens in": 1, "tokens out": 1, "USD": 0}
+    comparison = json.loads((tmp_path / "compare.json").read_text())
+    assert comparison["baselines"] == ["plain", "chain"] and comparison["scores"]["medicine"] == "score/x"
+    assert comparison["rows"]["panel"]["mean"]["value"] == pytest.approx((5 / 6 + 1) / 2)
+    assert comparison["differences"]["medicine"]["panel"]["wins"] == 2
+    assert comparison["per_question"]["plain"] == {"calls": 1, "tokens in": 1, "tokens out": 1, "USD": 0}
     tables = [line for line in out.split("Paired differences")[0].splitlines()[-40:] if str(tmp_path) not in line]
     assert max(map(len, tables)) <= 100
     text = (tmp_path / "compare.md").read_text()
@@ -185,7 +185,7 @@ def test_the_end_of_a_sweep_shows_all_and_writes_compare_json(sweep, tmp_path, c
     assert main(["methods", str(tmp_path), "--baselines", "chain"]) == 0
     out = capsys.readouterr().out
     assert "Paired differences to chain" in out and "favours it" not in out and "Status complete" not in out
-    assert json.loads((tmp_path / "compare.json").read_text()) == told, "a look changes no file"
+    assert json.loads((tmp_path / "compare.json").read_text()) == comparison, "a look changes no file"
     assert main(["methods", str(tmp_path), "--baselines", "plain,nobody"]) == 2
     assert "no method here is nobody; there are" in capsys.readouterr().err
     show_methods(runs[:1])

@@ -25,9 +25,9 @@ def test_jobs_that_began_in_any_order_stand_in_that_of_the_sweep(tmp_path):
 
 
 def test_a_run_that_has_no_records_yet_is_named_and_left_out(tmp_path, capsys):
-    played, begun = (write(tmp_path / name, {"t": ("k", [1])}) for name in "ab")
+    finished, begun = (write(tmp_path / name, {"t": ("k", [1])}) for name in "ab")
     (begun / "records.jsonl").unlink()
-    assert run_folders(tmp_path) == [played]
+    assert run_folders(tmp_path) == [finished]
     assert capsys.readouterr().err.startswith(f"note: {begun} has no records.jsonl and is left out")
 
 

@@ -42,9 +42,9 @@ def test_gains_by_complexity_are_shown_with_the_published_ones(sweep, tmp_path, 
     assert "completion/rate on cab: gains over agent.strategies=[]" in out and "Zheng et al. 2024" in out
     assert "+0.3333" in out and "+66.67" in out and "+0.5000" in out and "+100.00" in out and "+0.2500" in out
     assert "planning/levenshtein" not in out  # no run has it
-    told = json.loads((tmp_path / "gains.json").read_text())["completion/rate"]["cab"]
-    assert list(told) == ["total", "complex", "simple"] and len(told["total"]) == 2
-    first = next(iter(told["complex"].values()))
+    gains_by_level = json.loads((tmp_path / "gains.json").read_text())["completion/rate"]["cab"]
+    assert list(gains_by_level) == ["total", "complex", "simple"] and len(gains_by_level["total"]) == 2
+    first = next(iter(gains_by_level["complex"].values()))
     assert (first["gain"], first["pairs"], first["wins"], first["losses"]) == (0.25, 4, 1, 0)
 
 

@@ -214,13 +214,13 @@ def runs_of_every_row(home, **notes):
         paper = load(PAPERS, str(path))
         cell = next(one for one in paper.cells if len(one.path) == 2 and one.value is not None)
         levels = {} if paper.by or paper.levels else {paper.metric: ["task", "dimension"]}
-        told = {"levels": levels, "models": {"main": "gpt-4-0613 claude-3-7-sonnet-20250219"}, **notes}
+        manifest = {"levels": levels, "models": {"main": "gpt-4-0613 claude-3-7-sonnet-20250219"}, **notes}
         for number, line in enumerate(paper.rows):
             cfg, choices = settings_of(paper, line)
             choices |= {"dataset": cell.path[-1]} if paper.by == "dataset" else {}
             data = {"name": paper.datasets[0], "split": paper.tables[cell.table].split}
             folder = home / f"{path.stem}-{number}"
-            write(folder, {cell.path[-1]: (cell.path[0], [1, 0, 1])}, cfg, choices=choices, dataset=data, **told)
+            write(folder, {cell.path[-1]: (cell.path[0], [1, 0, 1])}, cfg, choices=choices, dataset=data, **manifest)
             text = (folder / "records.jsonl").read_text().replace("score/x", paper.metric)
             for level, stratum in zip(paper.levels, ("task", "dimension"), strict=False):
                 text = text.replace(f'"{stratum}"', f'"{level}"')

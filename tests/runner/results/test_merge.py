@@ -81,7 +81,7 @@ def test_a_shard_of_another_run_is_refused_in_words(two, tmp_path):
 def test_a_shard_that_was_killed_is_finished_first(two, tmp_path):
     path = two[1] / "manifest.json"
     notes = json.loads(path.read_text())
-    path.write_text(json.dumps({key: told for key, told in notes.items() if key not in ("counts", "calls", "spent")}))
+    path.write_text(json.dumps({key: value for key, value in notes.items() if key not in ("counts", "calls", "spent")}))
     with pytest.raises(ConfigError, match=r"/b has not ended: run\.resume=.*/b resumes it"):
         merge(two, tmp_path / "whole")
     assert not (tmp_path / "whole").exists()

@@ -74,22 +74,22 @@ def test_a_count_is_no_proportion_whatever_its_values_are():
 
 def test_the_interval_of_a_count_does_not_go_below_nothing():
     rows = [record(n, float(n > 42) * 3) for n in range(44)]
-    told = summarise(rows, kinds={"score/x": "count"})["metrics"]["score/x"]
-    assert told["ci_low"] == 0.0 < told["value"] < told["ci_high"]
+    summary = summarise(rows, kinds={"score/x": "count"})["metrics"]["score/x"]
+    assert summary["ci_low"] == 0.0 < summary["value"] < summary["ci_high"]
 
 
 def test_plain_means_per_value_of_a_stratum_stand_beside_the_mean_of_all():
     rows = [record(0, 0.0, level="I"), record(1, 0.0, level="I"), record(2, 1.0, level="II")]
-    told = summarise(rows, by={"score/x": ["level"]})["metrics"]
-    assert told["score/x"]["value"] == pytest.approx(1 / 3) and "total/score/x" not in told
-    assert told["level/I/score/x"] == summarise(rows)["strata"]["level"]["I"]["score/x"]
+    summary = summarise(rows, by={"score/x": ["level"]})["metrics"]
+    assert summary["score/x"]["value"] == pytest.approx(1 / 3) and "total/score/x" not in summary
+    assert summary["level/I/score/x"] == summarise(rows)["strata"]["level"]["I"]["score/x"]
     assert "level/I/score/x" not in summarise(rows[:2], by={"score/x": ["level"]})["metrics"]
 
 
 def test_of_a_score_that_is_not_defined_no_part_is_told():
     rows = [record(n, None, level="I" if n < 2 else "II") for n in range(5)]
-    told = summarise(rows, by={"score/x": ["level"]})["metrics"]
-    assert told["score/x"]["value"] is None and not [name for name in told if name.startswith("level/")]
+    summary = summarise(rows, by={"score/x": ["level"]})["metrics"]
+    assert summary["score/x"]["value"] is None and not [name for name in summary if name.startswith("level/")]
 
 
 @each_row("lost", [{1}, {0, 1}, {0, 1, 2, 3}])

@@ -53,10 +53,10 @@ def runs(tmp_path):
 
 
 def test_every_place_has_the_interval_of_metrics_json(runs, tmp_path, capsys):
-    told = json.loads((runs[0].folder / "metrics.json").read_text())
+    saved = json.loads((runs[0].folder / "metrics.json").read_text())
     low, high = wilson(5, 6)  # 0.4365 to 0.9699
-    simple = told["strata"]["complexity"]["simple"]["completion/rate"]
-    assert told["metrics"]["complexity/simple/completion/rate"] == simple
+    simple = saved["strata"]["complexity"]["simple"]["completion/rate"]
+    assert saved["metrics"]["complexity/simple/completion/rate"] == simple
     assert (simple["ci_low"], simple["ci_high"]) == pytest.approx((low, high))
 
     means = show_means(runs)["completion/rate"]
@@ -74,8 +74,8 @@ def test_every_place_has_the_interval_of_metrics_json(runs, tmp_path, capsys):
     show_methods(runs, home=tmp_path)
     compared = json.loads((tmp_path / "compare.json").read_text())
     whole = compared["rows"]["radagent"]["radabench_mini"]
-    assert whole == told["metrics"]["completion/rate"]
-    assert "0.436 to 0.970" in report(runs[0].manifest, told, None)
+    assert whole == saved["metrics"]["completion/rate"]
+    assert "0.436 to 0.970" in report(runs[0].manifest, saved, None)
 
 
 def papers_of(runs):
@@ -92,15 +92,15 @@ def test_clusters_stand_next_to_pairs(runs, tmp_path):
 def test_a_sample_alone_is_said_to_be_too_few_wherever_its_score_is_shown(tmp_path):
     mine = [*samples([1.0], "simple", **{"response/f1": 1.0}), *samples([1.0, 0.0], "complex", **{"response/f1": 0.76})]
     run = folder(tmp_path, mine, "radagent")
-    told = json.loads((run.folder / "metrics.json").read_text())
+    saved = json.loads((run.folder / "metrics.json").read_text())
     for score in ("completion/rate", "response/f1"):
-        metric = told["strata"]["complexity"]["simple"][score]
+        metric = saved["strata"]["complexity"]["simple"][score]
         assert (metric["value"], metric["ci_low"], metric["no_interval"]) == (1.0, None, "n too small")
     section = strata([run])
     assert "1.0000 (n too small)" in written("", "", [], [section])
     table = "".join(comma(sheet) for _, sheet in sheets([section]))
     assert "1.0,n too small,n too small,1" in table
-    assert "n too small" in report(run.manifest, told, None)
+    assert "n too small" in report(run.manifest, saved, None)
     tables = replace(section, parts=[one for one in section.parts if isinstance(one, Sheet)])
     assert "<small>n too small</small>" in page("", "", [], [tables])
     sheet = Sheet("x", [Column("score")], [[Value(0.5, n=1, no_interval="n too small")]])

@@ -99,11 +99,11 @@ def test_settings_are_read_by_group_or_dotted_key(make):
 def test_means_are_printed_and_told_with_the_total_that_all_rows_share(make, capsys):
     text = make("a", {"one": ("k", [1, 0]), "two": ("d", [1, 1])})
     whole = make("b", {"one": ("k", [0, 0]), "two": ("d", [1, 0]), "three": ("m", [1, 1])}, cfg={"seed": 1})
-    told = show_means([text, whole])["score/x"]
-    assert list(told) == ["seed=0", "seed=1"]
-    assert told["seed=0"]["total"]["value"] == 0.75 and told["seed=0"]["m"]["value"] is None
-    assert told["seed=1"]["total"]["value"] == pytest.approx((0 + 0.5 + 1) / 3)
-    assert told["seed=1"]["total, shared: d k"]["value"] == 0.25
+    shown_means = show_means([text, whole])["score/x"]
+    assert list(shown_means) == ["seed=0", "seed=1"]
+    assert shown_means["seed=0"]["total"]["value"] == 0.75 and shown_means["seed=0"]["m"]["value"] is None
+    assert shown_means["seed=1"]["total"]["value"] == pytest.approx((0 + 0.5 + 1) / 3)
+    assert shown_means["seed=1"]["total, shared: d k"]["value"] == 0.25
     out = capsys.readouterr().out
     assert "total, shared: d k" in out and " -" in out
 
@@ -111,9 +111,9 @@ def test_means_are_printed_and_told_with_the_total_that_all_rows_share(make, cap
 def test_of_several_strata_each_has_a_table(make, capsys):
     runs = [make(name, {"one": ("k", [1, 0]), "two": ("d", [n, n])}, by={"score/x": ["dimension", "task"]}, levels={},
                  cfg={"seed": n}) for n, name in enumerate("ab")]  # fmt: skip
-    told = show_means(runs)
-    assert list(told) == ["score/x", "score/x by task"]
-    assert [told["score/x by task"][f"seed={n}"]["two"]["value"] for n in (0, 1)] == [0.0, 1.0]
+    shown_means = show_means(runs)
+    assert list(shown_means) == ["score/x", "score/x by task"]
+    assert [shown_means["score/x by task"][f"seed={n}"]["two"]["value"] for n in (0, 1)] == [0.0, 1.0]
     out = capsys.readouterr().out
     assert "score/x: means per dimension, and all samples" in out and "score/x: means per task, and all samples" in out
 

@@ -12,10 +12,11 @@ from tests.runner.results.test_metrics import record
 def used(n, **purposes):
     """A record; purpose -> calls, tokens in, tokens out, dollars."""
     names = ("calls", "input_tokens", "output_tokens", "cost_usd")
-    parts = {purpose: dict(zip(names, told, strict=True)) for purpose, told in purposes.items()}
+    parts = {purpose: dict(zip(names, values_, strict=True)) for purpose, values_ in purposes.items()}
     costs = [part["cost_usd"] for part in parts.values()]
-    told = {name: [part[name] for part in parts.values()] for name in names[:3]}
-    total = {name: None if None in values else sum(values) for name, values in told.items()}
+
+    by_name = {name: [part[name] for part in parts.values()] for name in names[:3]}
+    total = {name: None if None in values else sum(values) for name, values in by_name.items()}
     total["cost_usd"] = None if None in costs else sum(costs)
     return record(n, 1.0) | {"usage": total | {"purposes": parts}}
 

@@ -37,10 +37,10 @@ def trajectory(answer="answer 0"):
 
 
 def append(writer, sample=SAMPLE, epoch=0, stop="answered"):
-    played = trajectory()
-    played.stop = stop
+    episode = trajectory()
+    episode.stop = stop
     scores = [Score("score/right", 1.0, "why", 1.0), Score("score/none", None)]
-    writer.append(record_of(sample, epoch, played, scores, 0.1, writer.packer))
+    writer.append(record_of(sample, epoch, episode, scores, 0.1, writer.packer))
 
 
 def test_a_trajectory_comes_back_as_it_was(tmp_path):

@@ -1,4 +1,4 @@
-"""Which folder a run goes on in, and what may have changed meanwhile."""
+"""Which folder a run is resumed in, and what may have changed in between."""
 
 import os
 import shlex
@@ -66,7 +66,7 @@ def test_what_tables_compare_may_change():
 
 
 @each_row(
-    "values, told",
+    "values, named",
     [
         ({"seed": 1}, "seed was 0, now is 1"),
         ({"model__name": "n"}, 'model.name was "m", now is "n"'),
@@ -77,10 +77,10 @@ def test_what_tables_compare_may_change():
         ({"scorer": {"a": {"_target_": "x"}}}, 'scorer._target_ was not there, now is "x"'),
     ],
 )
-def test_what_can_change_a_score_is_named(values, told):
-    assert any(told.split(" was")[0].split(".")[0] in line for line in differences(CFG, changed(**values)))
+def test_what_can_change_a_score_is_named(values, named):
+    assert any(named.split(" was")[0].split(".")[0] in line for line in differences(CFG, changed(**values)))
     if "scorer" not in values:
-        assert told in differences(CFG, changed(**values))
+        assert named in differences(CFG, changed(**values))
 
 
 def test_a_new_run_gets_a_folder_without_a_run(tmp_path):

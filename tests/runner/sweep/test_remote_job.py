@@ -89,8 +89,8 @@ def test_a_job_that_is_told_to_leave_ends_like_an_interrupted_one(home, three, n
     """The handler's SystemExit comes while a sample is played: it is none of its errors, and no end of the job."""
     order = three()[0]
     parts = home.path / "mine" / "parts.py"
-    told = f"import signal\n        signal.raise_signal({int(number)})\n        await asyncio.sleep(self.pace.seconds)"
-    parts.write_text(parts.read_text().replace("await asyncio.sleep(self.pace.seconds)", told))
+    pause = f"import signal\n        signal.raise_signal({int(number)})\n        await asyncio.sleep(self.pace.seconds)"
+    parts.write_text(parts.read_text().replace("await asyncio.sleep(self.pace.seconds)", pause))
     for name in [name for name in sys.modules if name.startswith("mine")]:
         del sys.modules[name]
     before = signal.signal(number, lambda *_: sys.exit(7))

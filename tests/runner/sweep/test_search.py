@@ -1,4 +1,4 @@
-"""A search from the command line to its table, gone on with, and stopped."""
+"""A search from the command line to its table, resumed, and stopped."""
 
 import json
 import sys
@@ -12,16 +12,16 @@ SPACE = ("agent.quality=interval(0,1)", "agent.times=range(1,4)")
 needs_optuna = pytest.mark.skipif(find_spec("optuna") is None, reason="comes with the extra optuna")
 
 
-def told(home, folder="sweep"):
+def read_search(home, folder="sweep"):
     return json.loads((home.path / folder / "search.json").read_text())
 
 
 def points(home, folder="sweep"):
-    return [trial["values"] for trial in told(home, folder)["trials"]]
+    return [trial["values"] for trial in read_search(home, folder)["trials"]]
 
 
 def states(home):
-    return [trial["state"] for trial in told(home)["trials"]]
+    return [trial["state"] for trial in read_search(home)["trials"]]
 
 
 def test_without_the_extra_one_line_names_it(tuned, monkeypatch):
@@ -49,10 +49,10 @@ def test_a_search_is_a_sweep_of_ordinary_jobs_and_goes_on_as_if_it_had_never_sto
     assert notes["swept"] == ["agent.quality", "agent.times"] and notes["sweep"] == "sweep"
     assert "search" not in (tuned.path / "sweep" / "trial-0002" / "config.yaml").read_text()
     assert (tuned.path / "sweep" / "study.sqlite").is_file() and "the best 4 of 4 trials (4 complete)" in again.out
-    scores = [trial["objectives"]["score/strict"]["value"] for trial in told(tuned)["trials"]]
-    assert told(tuned)["best"] == [n for n, score in enumerate(scores) if score == max(scores)]
-    shares = told(tuned)["importance"]["score/strict"]
-    assert sum(shares.values()) == pytest.approx(1) and told(tuned)["importance_from"] == 4
+    scores = [trial["objectives"]["score/strict"]["value"] for trial in read_search(tuned)["trials"]]
+    assert read_search(tuned)["best"] == [n for n, score in enumerate(scores) if score == max(scores)]
+    shares = read_search(tuned)["importance"]["score/strict"]
+    assert sum(shares.values()) == pytest.approx(1) and read_search(tuned)["importance_from"] == 4
     assert "(PED-ANOVA over 4 complete trials; few: take it as a hint)" in again.out
     assert "report:       sweep/report.html" in again.out and "simulated model: these numbers" in again.out
     written = (tuned.path / "sweep" / "report.md").read_text()
@@ -79,7 +79,7 @@ def test_several_objectives_give_the_front_that_nothing_beats(tuned):
     assert done.code == 0, done.err
     found = points(tuned)
     assert len(found) == len({tuple(point.values()) for point in found}) == 6
-    (best,) = told(tuned)["best"]
+    (best,) = read_search(tuned)["best"]
     assert found[best] == {"agent.quality": "1.0", "agent.times": "1"}
     assert "the Pareto front of 6 trials (6 complete)" in done.out and "calls/total \N{DOWNWARDS ARROW}" in done.out
 

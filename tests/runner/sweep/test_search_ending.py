@@ -38,9 +38,9 @@ def test_the_table_has_the_best_first_with_intervals_and_the_file_has_all(tmp_pa
     assert "the best 2 of 3 trials (2 complete, 1 failed)" in out and "score \N{UPWARDS ARROW}" in out
     assert out.index("trial-0001") < out.index("trial-0000") and "0.300 to 0.500" in out
     assert "calls:        6 sent" in out and f"report:       {tmp_path / 'report.html'}" in out
-    told = json.loads((tmp_path / "search.json").read_text())
-    assert (told["best"], told["trials"][1]["objectives"]["score"]["n"]) == ([1], 9)
-    assert (told["trials"][2]["state"], told["trials"][2]["stopped"]) == ("failed", "broke")
+    saved = json.loads((tmp_path / "search.json").read_text())
+    assert (saved["best"], saved["trials"][1]["objectives"]["score"]["n"]) == ([1], 9)
+    assert (saved["trials"][2]["state"], saved["trials"][2]["stopped"]) == ("failed", "broke")
 
 
 def test_a_trial_that_left_nothing_has_no_metrics(tmp_path):

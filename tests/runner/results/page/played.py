@@ -32,8 +32,8 @@ def written(folder, pairs, cfg=None, **notes):
         scores = [] if value is None else [Score("score/x", value, "read it")]
         writer.append(record_of(sample, 0, trajectory, scores, 0.5, writer.packer))
     writer.close()
-    told = {"name": "x", "choices": folders.CHOICES, "models": {"main": "big"}, "dataset": {"name": "d"}, "seed": 0}
-    (folder / "manifest.json").write_text(json.dumps(told | notes))
+    manifest = {"name": "x", "choices": folders.CHOICES, "models": {"main": "big"}, "dataset": {"name": "d"}, "seed": 0}
+    (folder / "manifest.json").write_text(json.dumps(manifest | notes))
     (folder / "config.yaml").write_text(yaml.safe_dump(folders.CFG | (cfg or {})))
     return Run.at(folder)
 

@@ -33,8 +33,8 @@ def test_samples_lengths_and_words(tmp_path):
 
 
 def test_demographics_and_gold_chains_are_told_once_per_sample(tmp_path):
-    told = [{"sex": "female", "age, years": 20.0}, {"sex": "male", "age, years": 60.0, "gold chain, steps": 4}, {}]
-    runs = [Run.at(write(tmp_path / name, {"one": ("k", [1, 0, 1])}, cards=told)) for name in "ab"]
+    patients = [{"sex": "female", "age, years": 20.0}, {"sex": "male", "age, years": 60.0, "gold chain, steps": 4}, {}]
+    runs = [Run.at(write(tmp_path / name, {"one": ("k", [1, 0, 1])}, cards=patients)) for name in "ab"]
     facts = dict(cards.section(runs).parts[0].rows)
     assert facts["sex"] == "female 1, male 1"
     assert facts["age, years"] == "mean 40, median 40, 20 to 60 (n = 2)"

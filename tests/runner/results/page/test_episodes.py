@@ -91,8 +91,8 @@ def test_there_is_no_section_without_episodes(tmp_path):
 
 
 def test_a_question_is_told_without_what_all_are_told():
-    told = [f"Rules.\n\nQuestion: {n}?\nA. yes" for n in range(30)]
-    assert list(episodes.summaries_of(told))[:2] == ["Question: 0?", "Question: 1?"]
+    questions = [f"Rules.\n\nQuestion: {n}?\nA. yes" for n in range(30)]
+    assert list(episodes.summaries_of(questions))[:2] == ["Question: 0?", "Question: 1?"]
     assert list(episodes.summaries_of(["Same."] * 9)) == ["Same."] * 9, "samples that are asked the same are asked that"
     assert list(episodes.summaries_of([])) == [] and list(episodes.summaries_of([""])) == [""]
     assert list(episodes.summaries_of(["x" * 3_000])) == ["…" + "x" * 2_000]
@@ -102,7 +102,7 @@ def test_no_text_of_the_data_stands_in_the_page(hostile):
     found = episodes.section([hostile])
     assert not re.search("onerror|Rules of|bold|long long", found.parts[0].html)
     assert "</script" not in found.parts[0].script and "innerHTML" not in found.parts[0].script
-    index, (told, *_) = data(found, "index"), data(found, "steps-0")
+    index, (steps, *_) = data(found, "index"), data(found, "steps-0")
     texts = [one for n, _ in enumerate(index["texts"]) for one in data(found, f"texts-{n}")]
     assert index["runs"][0]["key"] == "h?<b>" and index["rows"][0]["sample"] == HOSTILE
-    assert "\n".join(texts[n] for n in told["answer"]) == LONG
+    assert "\n".join(texts[n] for n in steps["answer"]) == LONG

@@ -21,7 +21,7 @@ def step(reply, **fields):
     return Step(index=0, reply=reply, usage=Usage(10, 5, None), **given)
 
 
-def told(*steps, **fields):
+def packed(*steps, **fields):
     """A trajectory as the page has it; its texts are short and stand in it."""
     return Writer().episode(RECORD, Trajectory(list(steps), **fields), [])
 
@@ -34,7 +34,7 @@ def test_a_step_says_what_was_asked_said_tried_called_and_not_run():
         observed=[Observed(BOOKS, Observation("a page", {"faults": [{"kind": "slow"}]}, (Image("data:x"),)), seconds=0.5)],
         tried=[Observed(BOOKS, Observation("none"), "not_found", control=True)],
     )  # fmt: skip
-    assert told(acted)["steps"] == [
+    assert packed(acted)["steps"] == [
         {
             "purpose": "act", "role": "planner", "branch": "expert/1", "label": "first", "kept": 2,
             "asked": [{"role": "user", "text": "Which?"}],
@@ -50,7 +50,7 @@ def test_a_step_says_what_was_asked_said_tried_called_and_not_run():
 
 
 def test_an_episode_says_how_it_ended_and_what_it_scored():
-    found = told(step(Message("assistant", "B")), stop="answered", answer="B")
+    found = packed(step(Message("assistant", "B")), stop="answered", answer="B")
     assert found["answer"] == "B" and found["question"] == "Which?"
     assert found["scores"] == RECORD["scores"] and found["explanations"] == {"x": "read 'B'"}
     assert found["purposes"] == USED["purposes"]
@@ -64,7 +64,7 @@ def test_a_refusal_a_failure_and_an_unreadable_reply_are_told():
     bad = step(
         Message("assistant", "?"), action=Action(Message("assistant"), error="unreadable", error_text="no action")
     )
-    found = told(bad, stop="failed", failure="lost", error="why", refusal=Refusal({"problem": "ToolMissing"}))
+    found = packed(bad, stop="failed", failure="lost", error="why", refusal=Refusal({"problem": "ToolMissing"}))
     assert found["steps"][0]["unreadable"] == "no action"
     assert (found["failure"], found["error"], found["grounds"]) == ("lost", "why", {"problem": "ToolMissing"})
 

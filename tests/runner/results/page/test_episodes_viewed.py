@@ -76,11 +76,11 @@ async def test_the_list_is_searched_sorted_and_read_by_keyboard(runs, shown):
 async def test_a_link_opens_an_episode_whole(runs, shown):
     async with shown(runs, "#episode=one/a%2F1/0") as tab:
         await tab.until(OPEN)
-        told = await tab.run(SHOWN)
+        page_text = await tab.run(SHOWN)
         for text in ("a/1", "What is a/1?", "3 tools offered", "2 steps", "I call Books.", "page of Books", "End: answered",
                      "score/x", "read it", "10 + 5 tokens, $0.500"):  # fmt: skip
-            assert text in told, text
-        assert "Rules of the house" not in told, "what was asked is folded"
+            assert text in page_text, text
+        assert "Rules of the house" not in page_text, "what was asked is folded"
         await tab.run("document.querySelectorAll('#episodes-dialog details').forEach((one) => { one.open = true; })")
         await tab.until(f"{SHOWN}.includes('Rules of the house')")
         assert "Query" in await tab.run(SHOWN), "tools offered are named"
@@ -136,8 +136,8 @@ async def test_hostile_texts_are_shown_and_do_nothing(hostile, shown):
             "for (let n = 0; n < 3; n += 1) document.querySelectorAll('#episodes-dialog details').forEach((one) => { one.open = true; })"
         )
         await tab.until("document.querySelectorAll('#episodes-dialog details details').length > 0")
-        told = await tab.run(SHOWN)
-        assert told.count(WRITTEN) >= 6 and LONG not in told
+        page_text = await tab.run(SHOWN)
+        assert page_text.count(WRITTEN) >= 6 and LONG not in page_text
         await tab.run("document.querySelector('#episodes-dialog .answer + .more').click()")
         assert LONG.strip() in await tab.run(SHOWN), "the rest of a long text comes when asked for"
         assert await tab.run("document.title") == "title"
