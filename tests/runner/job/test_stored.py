@@ -1,4 +1,4 @@
-"""Episodes in their method's own layout."""
+"""Export of episodes in the layout of their method."""
 
 import json
 
@@ -31,7 +31,7 @@ def finished_sweep(home):
 
 
 @slow
-def test_each_episode_is_written_as_its_method_writes_it(finished_sweep, capsys):
+def test_episodes_are_exported_in_the_layout_of_their_method(finished_sweep, capsys):
     folder = finished_sweep / "agent-exports"
     assert main(["export", str(folder)]) == 0
     assert capsys.readouterr().out == f"6 episodes written to {folder}/export.jsonl\n"
@@ -40,11 +40,11 @@ def test_each_episode_is_written_as_its_method_writes_it(finished_sweep, capsys)
     first = lines[0]
     assert (first["question"], first["gold"], first["said"]) == ("question 0?", "A", ["A", "A"])
     assert (first["method"], first["model"], first["dataset"], first["split"]) == ("exports", "echo", "numbers", "test")
-    assert first["error"] == "answered", "the agent has the last word on its keys"
+    assert first["error"] == "answered", "keys of the agent take precedence"
     assert first["usage"]["calls"] == 2 and first["settings"]["agent"]["times"] == 2
 
 
-def test_an_agent_without_a_layout_is_refused_in_one_line(finished_sweep, capsys):
+def test_agent_without_an_export_layout_is_refused_in_one_line(finished_sweep, capsys):
     assert main(["export", str(finished_sweep / "agent-asks")]) == 2
     assert capsys.readouterr().err == "error: export: the agent asks has no export format (Requirements.export)\n"
     assert not (finished_sweep / "agent-asks" / "export.jsonl").exists()
@@ -53,7 +53,7 @@ def test_an_agent_without_a_layout_is_refused_in_one_line(finished_sweep, capsys
     assert (finished_sweep / "agent-exports" / "export.jsonl").is_file()
 
 
-def test_a_run_whose_config_lost_its_end_is_not_scored_again(finished_sweep, capsys):
+def test_run_with_a_truncated_config_is_not_rescored(finished_sweep, capsys):
     folder = finished_sweep / "agent-exports"
     (folder / "config.yaml").write_text("name: scratch\n")
     assert main(["rescore", str(folder)]) == 2

@@ -1,4 +1,4 @@
-"""What a sweep says and leaves at its end."""
+"""The output and the files of a finished sweep."""
 
 import json
 
@@ -51,7 +51,7 @@ def test_one_task_per_job_is_averaged_over_the_jobs_and_calls_are_added_up(home)
 
 
 @slow
-def test_a_sweep_over_methods_and_datasets_ends_in_their_tables(home):
+def test_sweep_over_methods_and_datasets_ends_with_comparison_tables(home):
     """One agent's settings follow the dataset: it is one method all the same."""
     path = home.path / "mine" / "parts.py"
     path.write_text(path.read_text() + TASKS + "\n@dataclass(frozen=True)\nclass Noted(Asks):\n    of: str = ''\n")
@@ -75,11 +75,11 @@ def test_a_sweep_over_methods_and_datasets_ends_in_their_tables(home):
     assert comparison["per_question"]["twice"]["calls"] == 2 and comparison["baselines"] == ["asks"]
     assert "Paired differences to asks" in done.out and "\u2026" not in done.out
     again = home.run("-m", "agent=asks,twice", "dataset=sets/easy,sets/hard", f"hydra.sweep.dir={folder}")
-    assert again.code == 0 and "4 of them finished before" in again.err, "what is compared makes no other run"
+    assert again.code == 0 and "4 of them finished before" in again.err, "the compared keys do not make it another run"
 
 
 @slow
-def test_a_sweep_without_levels_leaves_no_means(home):
+def test_sweep_without_levels_writes_no_means(home):
     done = home.run("-m", "seed=0,1", "dataset.n=1", "compare.scores=[no/such]")
     (folder,) = home.runs()
     assert done.code == 0 and not (folder / "means.json").exists() and (folder / "compare.json").exists()
@@ -87,7 +87,7 @@ def test_a_sweep_without_levels_leaves_no_means(home):
     assert "compare.scores: no job has a value of no/such\n" in done.out
 
 
-def test_what_is_measured_stands_in_the_table_though_no_way_of_it_is_better(tmp_path):
+def test_measure_without_a_direction_is_in_the_table(tmp_path):
     runs = [Run.at(write(tmp_path / name, {"one": ("k", [9])}, neither=["score/x"])) for name in "ab"]
     assert undirected_scores(runs, ["errors/rate"]) == ["score/x"] and undirected_scores(runs, ["score/x"]) == []
     assert undirected_scores([Run.at(write(tmp_path / "c", {"one": ("k", [9])}))], ["errors/rate"]) == []
