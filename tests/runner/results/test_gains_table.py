@@ -56,7 +56,7 @@ def fitting(runs, **notes):
     return [replace(run, manifest={**run.manifest, **notes}, cfg={**run.cfg, **parts}) for run in runs]
 
 
-def test_published_gains_are_in_the_ledger_with_ours(sweep):
+def test_ledger_has_published_gains_next_to_measured_ones(sweep):
     shots = {"agent.strategies": ["few_shot"]}
     of = Gains("c", "w", "radabench", "Claude-3.7-Sonnet", [
         PublishedGain("completion/rate", shots, absolute=0.3, relative=0.6), PublishedGain("completion/rate", shots, value=0.8),
@@ -78,13 +78,13 @@ def test_published_gains_are_in_the_ledger_with_ours(sweep):
         "no run given",
         "",
     ) and about.verdict.why == "published approximately only"
-    assert not any("agent.strategies" in text for text in gain.deviations), "it is what gains"
+    assert not any("agent.strategies" in text for text in gain.deviations), "the strategies are the compared setting"
     simulated = fitting(runs, **real | {"model_kind": "simulated"})
     assert {one.verdict.word for one in of_gains(of, simulated, CONF / "papers")} == {"untestable"}
     assert any(one.source == "gain, execution/ots" for one in ledger([]))
 
 
-def test_trials_of_figure_6b_are_not_a_deviation_there_and_one_trial_is(sweep):
+def test_five_trials_match_figure_6b_and_one_trial_is_a_deviation(sweep):
     shipped = [one for one in load_gains("radabench", CONF / "papers").gains if one.metric == "planning/levenshtein"]
     assert [one.settings for one in shipped] == [{"epochs": 5}] * 4
     printed = PublishedGain(
@@ -109,7 +109,7 @@ def test_without_a_name_or_a_baseline_nothing_is_shown(sweep, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("compare.gains: no run is one of compare.baselines")
 
 
-def test_shipped_gains_can_be_read_and_unknown_ones_are_named():
+def test_shipped_gains_are_read_and_unknown_names_reported():
     gains = load_gains("radabench", CONF / "papers").gains
     assert {one.metric for one in gains} >= {"completion/rate", "planning/levenshtein", "execution/ots", "refusal/uar"}
     whole = [one for one in gains if len(one.where["agent.strategies"]) == 4 and one.metric == "completion/rate"]

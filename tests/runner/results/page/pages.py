@@ -1,4 +1,4 @@
-"""Run folders with their metrics, and pages as a browser would read them."""
+"""Run folders with metrics, and pages parsed as a browser does."""
 
 import json
 

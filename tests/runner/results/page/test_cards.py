@@ -32,7 +32,7 @@ def test_samples_lengths_and_words(tmp_path):
     assert row["asked, diversity"] == pytest.approx(6 / 50) and row["replied, diversity"] is None
 
 
-def test_demographics_and_gold_chains_are_told_once_per_sample(tmp_path):
+def test_demographics_and_gold_chains_are_counted_once_per_sample(tmp_path):
     patients = [{"sex": "female", "age, years": 20.0}, {"sex": "male", "age, years": 60.0, "gold chain, steps": 4}, {}]
     runs = [Run.at(write(tmp_path / name, {"one": ("k", [1, 0, 1])}, cards=patients)) for name in "ab"]
     facts = dict(cards.section(runs).parts[0].rows)
@@ -46,11 +46,11 @@ def test_diversity_is_the_mean_over_windows():
     assert cards.diversity(["a"], window=2) is None
 
 
-def test_no_episode_is_no_card(tmp_path):
+def test_no_episodes_give_no_card(tmp_path):
     assert cards.section([Run.at(write(tmp_path / "a", {}))]) is None
 
 
-def test_patients_are_counted_once_by_each_stratum_that_is_theirs():
+def test_patients_are_counted_once_per_stratum():
     def record(patient, task, anatomy, **card):
         card = {name.replace("age", "age, years"): value for name, value in card.items()}
         return {
@@ -81,6 +81,6 @@ def test_patients_are_counted_once_by_each_stratum_that_is_theirs():
     ]
 
 
-def test_where_samples_say_nothing_of_patients_there_is_no_table():
+def test_samples_without_patients_give_no_table():
     records = [{"cluster": n, "sample_id": n, "strata": {"task": n}, "card": {"gold chain, steps": 2}} for n in "ab"]
     assert cards.patients("mini", records) == [] == cards.patients("mini", [])

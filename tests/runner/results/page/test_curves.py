@@ -20,7 +20,7 @@ def swept(home, points=POINTS, curves=("agent.m", "agent.n"), datasets=("one", "
     return runs
 
 
-def test_each_curve_has_a_table_per_dataset_in_the_order_of_its_values_and_one_plot(tmp_path):
+def test_each_curve_has_one_plot_and_an_ordered_table_per_dataset(tmp_path):
     found = section(swept(tmp_path))
     sheets = {part.title: part for part in found.parts if isinstance(part, Sheet)}
     assert list(sheets) == [f"score/x by {key}, {name}" for key in "mn" for name in ("one", "two")]

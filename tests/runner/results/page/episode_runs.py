@@ -1,4 +1,4 @@
-"""Runs with episodes to look at."""
+"""Runs with episodes for the page."""
 
 import json
 import re
@@ -57,7 +57,7 @@ def _step(text, call, name):
 
 
 def two_runs(home):
-    """Two runs of five samples: they go the same way, part at a call, part at the answer, or one ends before."""
+    """Two runs of five samples: equal, differing at a call, differing at the answer, or one stopping early."""
     ways = {"a/1": ("Books",), "b-2": ("Books", "Think"), "c-3": ("Books",), "d-4": (), "e-5": ("Think",)}
     one = [
         (name, episode(name, *ways[name], stop=stop), float(stop == "answered"))
@@ -72,7 +72,7 @@ def two_runs(home):
 
 
 def hostile_run(home):
-    """A run whose every text would break something."""
+    """A run whose every text is an injection attempt."""
     trajectory = episode("a", "Books", text=LONG)
     trajectory.offered = (ToolSpec(HOSTILE, HOSTILE, card=HOSTILE),)
     trajectory.steps[0].reply = Message("assistant", HOSTILE, reasoning=HOSTILE)
