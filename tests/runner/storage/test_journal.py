@@ -110,7 +110,7 @@ def found(journal: Journal, n: int) -> int:
 # reading and writing
 
 
-def test_what_was_put_is_read_by_the_writer_and_after_reopening(tmp_path: Path) -> None:
+def test_entries_are_read_by_the_writer_and_after_reopening(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
         for i in range(100):
             assert journal.get(key(i)) is None
@@ -124,7 +124,7 @@ def test_what_was_put_is_read_by_the_writer_and_after_reopening(tmp_path: Path) 
     assert again.repaired == 0
 
 
-def test_payloads_of_any_size_come_back(tmp_path: Path) -> None:
+def test_payloads_of_any_size_round_trip(tmp_path: Path) -> None:
     sizes = [0, 1, 65_535, 70_000, 3_000_000]
     data = [random.Random(size).randbytes(size) for size in sizes] + [bytes(200_000)]
     with Journal(tmp_path) as journal:
@@ -133,7 +133,7 @@ def test_payloads_of_any_size_come_back(tmp_path: Path) -> None:
     assert [Journal(tmp_path).get(key(i)) for i in range(len(data))] == data
 
 
-def test_a_journal_that_only_reads_leaves_no_file(tmp_path: Path) -> None:
+def test_read_only_journal_creates_no_file(tmp_path: Path) -> None:
     with Journal(tmp_path / "new") as journal:
         assert journal.get(key(1)) is None
     assert list((tmp_path / "new").iterdir()) == []
@@ -150,19 +150,19 @@ def test_the_first_entry_of_a_key_wins(tmp_path: Path) -> None:
     assert Journal(tmp_path).get(key(1)) == b"first"
 
 
-def test_of_two_writers_of_a_key_the_oldest_segment_counts(tmp_path: Path) -> None:
+def test_oldest_segment_wins_for_a_key_with_two_writers(tmp_path: Path) -> None:
     older, younger = Journal(tmp_path), Journal(tmp_path)
     older.put(key("something else"), b"")
     younger.put(key(1), b"younger")
     older.put(key(1), b"older")
     younger.close()
-    assert Journal(tmp_path).get(key(1)) == b"older"  # the older one is live still
+    assert Journal(tmp_path).get(key(1)) == b"older"  # the older one is still live
     older.close()
     assert Journal(tmp_path).get(key(1)) == b"older"
     assert [reply for k, reply in Journal(tmp_path).entries() if k == key(1)] == [b"older", b"younger"]
 
 
-def test_a_segment_is_younger_than_those_there_whatever_the_clock_says(tmp_path: Path) -> None:
+def test_new_segment_is_younger_than_existing_ones_at_any_clock_time(tmp_path: Path) -> None:
     fill(tmp_path, 0, 1)
     old = only(tmp_path, "*.segment")
     old.rename(tmp_path / f"{10**19:020d}-ffffffff.segment")
@@ -171,7 +171,7 @@ def test_a_segment_is_younger_than_those_there_whatever_the_clock_says(tmp_path:
     assert Journal(tmp_path).get(key(0)) == payload(0)
 
 
-def test_a_journal_that_was_never_closed_is_sealed_by_the_next_one(tmp_path: Path) -> None:
+def test_unclosed_journal_is_sealed_by_the_next_one(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     for i in range(20):
         journal.put(key(i), payload(i))
@@ -180,7 +180,7 @@ def test_a_journal_that_was_never_closed_is_sealed_by_the_next_one(tmp_path: Pat
         assert found(later, 20) == 20 and later.repaired == 1
 
 
-def test_wrong_use_is_refused_in_clear_words(tmp_path: Path) -> None:
+def test_wrong_use_is_refused_with_a_clear_message(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     with pytest.raises(ValueError, match=r"32 bytes, found 3: b'abc'"):
         journal.put(b"abc", b"")
@@ -200,7 +200,7 @@ def test_a_segment_is_a_gzip_file_without_requests_or_payloads_in_memory(tmp_pat
         assert len(file.read()) == 1_000 * 5_040
 
 
-def test_a_long_run_seals_segments_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_run_seals_segments_along_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_module, "_SEGMENT_ENTRIES", 50)
     with Journal(tmp_path) as journal:
         for i in range(1_000):
@@ -227,7 +227,7 @@ def test_a_killed_writer_loses_at_most_the_entry_in_flight(tmp_path: Path) -> No
         assert Journal(folder).repaired == 0
 
 
-def test_two_processes_write_at_once(tmp_path: Path) -> None:
+def test_two_processes_write_concurrently(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     writers = [spawn(folder, first, 400) for first in (0, 400)]
     assert [len(writer.communicate()[0].split()) for writer in writers] == [400, 400]
@@ -235,7 +235,7 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     assert found(Journal(folder), 800) == 800
 
 
-def test_what_a_live_process_wrote_is_read_and_its_segment_left_alone(tmp_path: Path) -> None:
+def test_entries_of_a_live_process_are_read_and_its_segment_is_unchanged(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     process = spawn(folder, 0, 30, "wait")
     wrote(process, 30)
@@ -248,7 +248,7 @@ def test_what_a_live_process_wrote_is_read_and_its_segment_left_alone(tmp_path: 
 
 
 @slow
-def test_openers_that_race_seal_once_and_all_see_everything(tmp_path: Path) -> None:
+def test_concurrent_openers_seal_once_and_see_all_entries(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     dead = [spawn(folder, first, 300, "wait") for first in (0, 300, 600)]
     for process in dead:
@@ -335,7 +335,7 @@ def test_a_failed_write_leaves_a_good_segment(tmp_path: Path) -> None:
 # damage
 
 
-def test_torn_tails_never_give_a_wrong_entry(tmp_path: Path) -> None:
+def test_truncated_segments_never_give_a_wrong_entry(tmp_path: Path) -> None:
     source = tmp_path / "whole"
     fill(source, 0, 60)
     name, whole = only(source, "*.segment").name, only(source, "*.segment").read_bytes()
@@ -358,7 +358,7 @@ def test_torn_tails_never_give_a_wrong_entry(tmp_path: Path) -> None:
         assert list(dict(journal.entries()))[:kept] == [key(i) for i in range(kept)]
 
 
-def test_a_cut_loses_only_the_entries_it_touches(tmp_path: Path) -> None:
+def test_truncation_loses_only_the_entries_after_the_cut(tmp_path: Path) -> None:
     ends = []
     with Journal(tmp_path / "whole") as journal:
         for i in range(40):
@@ -419,7 +419,7 @@ def test_a_damaged_index_is_built_again(tmp_path: Path) -> None:
     assert found(Journal(tmp_path), 700) == 700
 
 
-def test_a_journal_that_is_wholly_damaged_is_mentioned_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_completely_damaged_journal_is_reported_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     fill(tmp_path, 0, 20)
     for path in tmp_path.iterdir():
         path.write_text("nonsense")
@@ -429,7 +429,7 @@ def test_a_journal_that_is_wholly_damaged_is_mentioned_once(tmp_path: Path, capl
     assert caplog.messages == [line] * 2
 
 
-def test_an_index_that_lies_with_a_right_checksum_gives_no_wrong_entry(tmp_path: Path) -> None:
+def test_wrong_index_with_a_valid_checksum_gives_no_wrong_entry(tmp_path: Path) -> None:
     fill(tmp_path / "one", 0, 50)
     fill(tmp_path / "two", 50, 50)
     one, two = only(tmp_path / "one", "*.segment"), only(tmp_path / "two", "*.segment")
@@ -482,7 +482,7 @@ def test_an_index_of_the_version_before_is_read_and_merged(tmp_path: Path) -> No
     assert Journal(tmp_path).get(key(1)) == b"reply 1" and Journal(tmp_path).get(key(9)) == payload(9)
 
 
-def test_merging_does_not_keep_a_writer_waiting(tmp_path: Path) -> None:
+def test_merging_does_not_block_a_writer(tmp_path: Path) -> None:
     for n in range(6):
         fill(tmp_path, n, 1)
     with Journal(tmp_path) as journal, disk.locked(tmp_path / ".lock"):  # as while another process merges
@@ -494,15 +494,15 @@ def test_merging_does_not_keep_a_writer_waiting(tmp_path: Path) -> None:
     assert found(journal, 8) == found(Journal(tmp_path), 8) == 8
 
 
-def test_a_file_that_is_listed_but_not_there_is_named(tmp_path: Path) -> None:
+def test_listed_but_missing_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.tmp").symlink_to("nowhere")
     for read_only in (True, False):
         with pytest.raises(FileNotFoundError, match=r"x\.tmp"):
             Journal(tmp_path, read_only=read_only)
 
 
-def test_many_segments_are_asked_through_few_indices(tmp_path: Path) -> None:
-    for n in range(120):  # as if all had written at once: nobody saw the others' indices
+def test_many_segments_are_searched_through_few_indices(tmp_path: Path) -> None:
+    for n in range(120):  # as if all had written at once, without seeing the others' indices
         fill(tmp_path / "part", n, 1)
         for path in (tmp_path / "part").iterdir():
             path.rename(tmp_path / path.name)
@@ -551,7 +551,7 @@ def test_processes_that_merge_at_once_lose_nothing(tmp_path: Path) -> None:
 # read only
 
 
-def test_read_only_creates_nothing_even_where_something_is_to_be_repaired(tmp_path: Path) -> None:
+def test_read_only_creates_nothing_even_if_repair_is_needed(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     spawn(folder, 0, 200).communicate()
     process = spawn(folder, 200, 100, "wait")
@@ -566,13 +566,13 @@ def test_read_only_creates_nothing_even_where_something_is_to_be_repaired(tmp_pa
     assert files(folder) == before
 
 
-def test_read_only_of_a_folder_that_is_not_there_is_empty(tmp_path: Path) -> None:
+def test_read_only_journal_of_a_missing_folder_is_empty(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "none", read_only=True)
     assert journal.get(key(1)) is None and list(journal.entries()) == []
     assert not (tmp_path / "none").exists()
 
 
-def test_indices_without_segments_and_strange_files_do_no_harm(tmp_path: Path) -> None:
+def test_orphaned_indices_and_unknown_files_are_ignored(tmp_path: Path) -> None:
     fill(tmp_path, 0, 20)
     fill(tmp_path, 20, 20)
     sorted(tmp_path.glob("*.segment"))[0].unlink()

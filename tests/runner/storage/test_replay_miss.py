@@ -79,11 +79,11 @@ def test_the_first_difference_is_named(journal: Journal, changes: dict[str, Any]
         (["y", 0, "main", 0], "no call was recorded for this sample; the journal has 1 others"),
     ],
 )
-def test_a_place_without_calls_is_named(journal: Journal, at: list[Any], said: str) -> None:
+def test_missing_sample_or_branch_is_named(journal: Journal, at: list[Any], said: str) -> None:
     assert explain_miss(journal, head(at=at)).endswith(f"call {at[3]} (plan): {said}")
 
 
-def test_of_several_recordings_the_nearest_is_compared(tmp_path: Path) -> None:
+def test_nearest_of_several_recordings_is_compared(tmp_path: Path) -> None:
     with Journal(tmp_path) as writer:
         put(writer, head(model="other", digests=["aa", "bb", "zz"]))
         put(writer, head(digests=["aa", "bb", "yy"]))
