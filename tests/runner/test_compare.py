@@ -79,7 +79,7 @@ def test_what_cannot_be_compared_is_one_line_and_exit_2(sweep, tmp_path, capsys,
 
 
 @slow
-def test_what_is_written_is_whole_though_nobody_reads_what_is_printed(sweep, tmp_path):
+def test_files_are_complete_even_if_stdout_is_closed(sweep, tmp_path):
     command = [sys.executable, "-m", "runner.compare", str(sweep), "--out", str(tmp_path / "out")]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as started:
         started.stdout.close()
@@ -93,14 +93,14 @@ def test_help_loads_no_statistics():
     assert process.stdout.strip() == "[]"
 
 
-def test_a_copy_of_a_run_is_no_rival_of_it(sweep, tmp_path, capsys):
+def test_copy_of_a_run_is_not_compared_with_it(sweep, tmp_path, capsys):
     copy = shutil.copytree(sweep / "react-cab", tmp_path / "copy")
     assert main([str(sweep), str(copy)]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert f"{copy} is the same run as {sweep / 'react-cab'}, and left out" in out and "react copy" not in out
 
 
-def test_baselines_of_the_config_that_are_all_there_is_are_compared_with_each_other(tmp_path, capsys):
+def test_config_baselines_are_compared_with_each_other_if_nothing_else(tmp_path, capsys):
     runs = [job(tmp_path, [1, int(agent == "react"), 0], agent) for agent in ("react", "direct")]
     for run in runs:
         cfg = {**run.cfg, "compare": {"baselines": ["react", "direct"]}}

@@ -115,7 +115,7 @@ async def test_each_method_of_table_1_is_sent_the_same_metadata(agent, profile, 
 @slow
 @each_row("shots", [1, 5, 8])
 @each_row("agent", CODE)
-async def test_figure_5_sends_as_many_demonstrations_as_it_says(agent, shots, parts_of):
+async def test_figure_5_sends_the_stated_number_of_demonstrations(agent, shots, parts_of):
     given = parts_of("experiment=ehragent/demonstrations", f"agent={agent}", f"agent.shots={shots}")
     found = await asked(given, FIRST["eicu"])
     (request, *_) = found["act"]
@@ -124,7 +124,7 @@ async def test_figure_5_sends_as_many_demonstrations_as_it_says(agent, shots, pa
     assert all(len(shown(text, "eicu")) == shots for text in found.get("knowledge", ()))
 
 
-async def test_without_memory_the_four_stand_in_their_order_for_every_question(parts_of):
+async def test_without_memory_every_question_gets_the_four_demonstrations_in_order(parts_of):
     given = parts_of("experiment=ehragent/table2", "agent=ehragent_no_memory")
     for sample in questions()[:2]:
         (request, *_) = (await asked(given, sample))["act"]
@@ -133,7 +133,7 @@ async def test_without_memory_the_four_stand_in_their_order_for_every_question(p
 
 
 @slow
-async def test_the_memory_grows_by_what_the_run_itself_ended_without_any_gold(tmp_path, parts_of):
+async def test_memory_grows_by_completed_episodes_without_gold(tmp_path, parts_of):
     alike = [one for one in questions() if one.problem.question.startswith("How many patients came in as")][:3]
     cell = "```python\nanswer = 'wrong'\n```\nTERMINATE"
     model = Scripted(lambda request: "- a" if request.purpose == "knowledge" else cell)
@@ -152,7 +152,7 @@ async def test_the_memory_grows_by_what_the_run_itself_ended_without_any_gold(tm
 
 
 @pytest.mark.parametrize(("profile", "update"), [("paper", "executed"), ("code", "gold")])
-def test_by_profile_the_memory_grows_by_the_run_or_by_gold_and_learns_nothing_before(profile, update, parts_of):
+def test_profile_decides_if_memory_grows_by_the_run_or_by_gold(profile, update, parts_of):
     memory = parts_of("agent=ehragent", f"profile={profile}").memory
     assert memory.update == update and all(one.seed for one in memory.entries)
     trained = compose("config", ["agent=ehragent", "memory=solved_training", f"profile={profile}"]).memory
@@ -160,7 +160,7 @@ def test_by_profile_the_memory_grows_by_the_run_or_by_gold_and_learns_nothing_be
 
 
 @each_row("agent", ["autogen", "ehragent", "llm2sql", "cot_plan_self_consistency"])
-def test_more_demonstrations_than_there_are_are_refused_in_one_line(agent, parts_of):
+def test_more_demonstrations_than_available_are_refused_in_one_line(agent, parts_of):
     key = "agent.inner.shots" if agent == "cot_plan_self_consistency" else "agent.shots"
     cfg: Any = OmegaConf.to_container(compose("config", [f"agent={agent}", f"{key}=9"]), resolve=True)
     findings: list[Any] = []

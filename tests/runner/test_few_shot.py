@@ -62,7 +62,7 @@ def test_a_sweep_collects_once_resumes_and_replays(swept):
     assert sorted(seen(swept.path / "again")) == sorted(plain)
 
 
-def test_without_a_training_split_the_own_examples_are_shown_and_it_is_said(home):
+def test_without_a_training_split_built_in_examples_are_shown_and_reported(home):
     done = home.run("agent=few_shot", "hydra.run.dir=run")
     assert done.code == 0, done.err
     notes = home.manifest(home.path / "run")["notes"]
@@ -71,7 +71,7 @@ def test_without_a_training_split_the_own_examples_are_shown_and_it_is_said(home
     assert "the project's own are shown" in done.out + done.err
 
 
-def test_a_folder_of_ones_own_is_shown(home):
+def test_custom_demonstration_folder_is_shown(home):
     (home.path / "shelf").mkdir()
     row = {
         "id": "mine-1",
@@ -97,7 +97,7 @@ def test_published_questions_are_shown_with_their_rationales(home):
     assert not home.manifest(home.path / "run")["notes"]
 
 
-def test_without_a_memory_it_is_refused_before_the_run(home):
+def test_few_shot_without_a_memory_is_refused_before_the_run(home):
     done = home.run("agent=few_shot", "~memory", *MINI, plain=True)
     assert done.code == 2 and "FewShot shows solved tasks from a memory, and there is none" in done.complaint
     assert "such as memory=examples" in done.complaint

@@ -29,7 +29,7 @@ def experiment(tmp_path, **notes):
     return replace(desk.experiment, prompts={folder: load(folder).digest}), desk
 
 
-def test_a_set_that_was_refined_on_what_is_evaluated_is_refused(tmp_path):
+def test_prompts_refined_on_evaluated_samples_are_refused(tmp_path):
     made, desk = experiment(tmp_path, texts=[])
     check_prompts(made)
     made, desk = experiment(tmp_path, texts=desk.known(desk.evaluated[:2]))
@@ -41,7 +41,7 @@ def test_a_set_that_was_refined_on_what_is_evaluated_is_refused(tmp_path):
         check_prompts(made)
 
 
-def test_a_set_from_data_of_a_class_goes_only_to_models_that_may_see_them(tmp_path):
+def test_prompts_refined_on_restricted_data_need_a_permitted_model(tmp_path):
     made, _ = experiment(tmp_path, dataset={"privacy": "credentialed"})
     check_prompts(made)
     made.models["main"].in_process = False
@@ -49,7 +49,7 @@ def test_a_set_from_data_of_a_class_goes_only_to_models_that_may_see_them(tmp_pa
         check_prompts(made)
 
 
-def test_what_is_made_of_a_refined_set_was_made_from_its_records_too(tmp_path):
+def test_derived_prompts_inherit_the_records_of_their_base(tmp_path):
     made, desk = experiment(tmp_path, texts=["a", "b"], dataset={"privacy": "credentialed"})
     further = replace(desk, experiment=made)
     sample = desk.evaluated[0]
@@ -57,7 +57,7 @@ def test_what_is_made_of_a_refined_set_was_made_from_its_records_too(tmp_path):
     assert (desk.facts["dataset"]["privacy"], further.facts["dataset"]["privacy"]) == ("open", "credentialed")
 
 
-def test_a_training_question_that_is_evaluated_in_other_words_is_not_learnt_from(tmp_path):
+def test_training_question_paraphrased_in_the_evaluation_is_not_used(tmp_path):
     made, _ = experiment(tmp_path)
     _, samples = training(replace(made, dataset=Otherwise()), None, ("train",), "stage")
     assert len(samples) == 8 and "question 0" not in [one.problem.question for one in samples]

@@ -1,4 +1,4 @@
-"""ReflecTool's experiments: who is shown which demonstration, read from the messages that were sent."""
+"""ReflecTool's experiments: which agent is shown which demonstration, read from the sent messages."""
 
 import re
 from pathlib import Path
@@ -65,7 +65,7 @@ def test_tables_2_and_5_are_one_sweep_with_plain_refined_and_selected_rows():
 
 @slow
 @each_row("row", ROWS)
-def test_every_agent_of_table_2_is_shown_one_demonstration_and_the_model_alone_none(table, row):
+def test_table_2_shows_each_agent_one_demonstration_and_the_bare_model_none(table, row):
     acts = [text for _, purpose, text in table[row] if purpose == "act"]
     assert bool(acts) is (row != "direct") and table[row]
     assert all(len(demonstrations(text)) == text.count("[Example]") == 1 for text in acts)
@@ -111,7 +111,7 @@ def test_what_reflectool_is_shown_was_solved_for_the_task_at_hand(table, row):
 
 @slow
 @each_row("row", ROWS[1:])
-def test_agents_of_table_2_act_alike(row):
+def test_agents_of_table_2_act_in_the_same_way(row):
     with composing():
         cfg = compose("config", ["experiment=reflectool/table2", f"agent={row}"], return_hydra_config=True)
     assert (cfg.agent.shots, cfg.agent.max_steps, cfg.agent.force_finish, cfg.agent.grammar) == (

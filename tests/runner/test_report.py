@@ -1,4 +1,4 @@
-"""``python -m runner.report``: several runs at once, and what a sweep says at its end."""
+"""``python -m runner.report``: several runs at once, and the end of a sweep."""
 
 import json
 
@@ -24,7 +24,7 @@ def test_several_runs_are_averaged_together(tmp_path, capsys):
     assert "means of the means per task" in (one / "report.md").read_text()
 
 
-def test_runs_of_one_task_have_no_means_beside_its_own(tmp_path, capsys):
+def test_runs_of_a_single_task_have_no_separate_means(tmp_path, capsys):
     levels = {"score/x": ["task"]}
     folders = [write(tmp_path / name, {"one": ("k", [1, 0])}, levels=levels) for name in "ab"]
     assert main(["table", *map(str, folders)]) == 0
@@ -33,26 +33,26 @@ def test_runs_of_one_task_have_no_means_beside_its_own(tmp_path, capsys):
     assert "means of the means" not in (folders[0] / "report.md").read_text()
 
 
-def test_runs_without_levels_have_no_such_table(tmp_path, capsys):
+def test_runs_without_levels_have_no_table_of_means(tmp_path, capsys):
     folders = [str(write(tmp_path / name, {"one": ("k", [1])}, levels={})) for name in "ab"]
     assert main(["table", *folders]) == 0
     assert "means per" not in capsys.readouterr().out
     assert "means of the means" not in (tmp_path / "a" / "report.md").read_text()
 
 
-def test_views_take_the_place_of_the_metrics(tmp_path, capsys):
+def test_views_replace_the_metrics(tmp_path, capsys):
     assert main(["tools", str(write(tmp_path / "a", {"one": ("k", [1])}))]) == 0
     assert "run folder:" not in capsys.readouterr().out
 
 
-def test_a_sweeps_calls_are_added_up():
+def test_calls_of_a_sweep_are_summed():
     line = calls([{"calls": {"sent": 1200, "from_journal": 3}}, {"calls": {"sent": 1, "from_journal": 900}}, {}])
     assert line == "calls:        1,201 sent, 903 answered by the journal, over 3 jobs"
 
 
 @slow
-def test_a_report_of_counts_gives_the_intervals_that_the_run_gave(tmp_path):
-    """A count is no share, and the manifest says which scores are counts."""
+def test_report_of_counts_has_the_intervals_of_the_run(tmp_path):
+    """A count is not a share, and the manifest names the scores that are counts."""
     done = run_in_process(tmp_path, "agent=llm2sql", "limit=4", "tracking=off", "hydra.run.dir=run", own=False)
     assert done.code == 0, done.err
     before = (tmp_path / "run" / "metrics.json").read_bytes()
@@ -60,7 +60,7 @@ def test_a_report_of_counts_gives_the_intervals_that_the_run_gave(tmp_path):
     assert (tmp_path / "run" / "metrics.json").read_bytes() == before
 
 
-def test_a_run_that_was_killed_is_reported_as_far_as_it_came(tmp_path, capsys):
+def test_killed_run_is_reported_up_to_its_last_record(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("k", [1])})
     notes = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps({**notes, "status": "running", "counts": None}))

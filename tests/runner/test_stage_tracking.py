@@ -1,4 +1,4 @@
-"""What a stage made, in MLflow: figures by round, what calls took by purpose, files where texts may leave."""
+"""Results of a stage in MLflow: metrics by round, usage by purpose, files if texts may be shared."""
 
 import json
 
@@ -25,7 +25,7 @@ def made(tmp_path):
 
 
 @pytest.mark.parametrize("texts", [True, False])
-def test_files_and_words_of_a_model_are_sent_only_where_texts_may_leave(made, texts):
+def test_files_and_model_texts_are_sent_only_if_they_may_be_shared(made, texts):
     notes, config = (
         json.loads((made.folder / "manifest.json").read_bytes()),
         {"seed": 3, "stage": {"_target_": "x", "rounds": 2}},
@@ -35,7 +35,7 @@ def test_files_and_words_of_a_model_are_sent_only_where_texts_may_leave(made, te
     assert names == (["history/round-1.md", "manifest.json", "plan.jinja"] if texts else [])
     assert ("round 1: kept" in facts.tags["mlflow.note.content"]) == texts
     calls = [("calls/act", 0, 2), ("tokens/act/input", 0, 30), ("cost/act", 0, 0.5)]
-    assert facts.figures == [*calls, ("train/ld", 1, 0.9), ("train/ld", 2, 0.4)], "what is not known is no figure"
+    assert facts.figures == [*calls, ("train/ld", 1, 0.9), ("train/ld", 2, 0.4)], "an unknown value is not logged"
     assert facts.params == {**CHOICES, "seed": "3", "stage.rounds": "2"}
 
 

@@ -1,4 +1,4 @@
-"""Stages of their own by the command: prompts refined and chosen by name, records written and played."""
+"""Separate stages by the command: prompts refined and chosen by name, records written and run."""
 
 import json
 import os
@@ -21,7 +21,7 @@ SMALL = (
 
 @pytest.fixture
 def plainly(home, monkeypatch):
-    """The command without a config of one's own."""
+    """The command without a custom config."""
     monkeypatch.delenv(prompts.OWN, raising=False)
     prompts.load.cache_clear()
     yield lambda *words: home.run(*words, *QUICK, plain=True)
@@ -84,13 +84,13 @@ def test_the_published_setting_stops_for_edits_after_each_round(plainly, home):
         (("stage=synthesize", "run.shards=2"), "a stage cannot be run in parts"),
     ],
 )
-def test_what_cannot_be_made_is_refused_in_a_line_and_leaves_nothing(plainly, home, words, said):
+def test_invalid_stage_is_refused_in_one_line_and_writes_nothing(plainly, home, words, said):
     done = plainly(*words)
     assert done.code == 2 and said in done.complaint
     assert not (home.path / "outputs").exists()
 
 
-def test_records_are_written_and_played(plainly, home):
+def test_synthesised_records_are_written_and_run(plainly, home):
     words = ("stage=synthesize", "stage.anatomies=[Spine]", "model.competence=1")
     done = plainly(*words)
     assert done.code == 0 and "of 3 accepted (simulated model)" in done.out, done.err
@@ -110,7 +110,7 @@ def test_a_synthesis_that_accepts_nothing_has_failed(plainly):
 
 
 @slow
-def test_a_budget_stops_a_synthesis_and_the_same_command_goes_on(plainly):
+def test_budget_stops_a_synthesis_and_the_same_command_resumes_it(plainly):
     words = ("stage=synthesize", "stage.anatomies=[Chest]")
     first = plainly(*words, "budget.run.calls=3")
     assert first.code == 3 and "give the same command again" in first.out

@@ -148,7 +148,7 @@ def whole(config, info):
     return TracingClient(store.absolute(config["tracking"]["uri"])).get_trace(info.trace_id)
 
 
-def test_importing_the_room_does_not_import_mlflow():
+def test_importing_the_package_does_not_import_mlflow():
     code = "import runner.tracking, runner.ui, sys; assert not {'mlflow', 'pandas', 'sqlalchemy'} & set(sys.modules)"
     assert (
         subprocess.run([sys.executable, "-c", code], cwd=Path(tracking.__file__).parents[2], check=False).returncode
@@ -216,7 +216,7 @@ def test_a_flat_run_shows_what_ran_and_how_it_ended(base, tmp_path, monkeypatch,
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_trace_tells_calls_tools_and_verifier_with_their_own_times(base):
+def test_trace_has_calls_tools_and_verifier_with_their_times(base):
     settings = config(base, "spans")
     tracking.track(make(base / "spans/1", ["answered"]), settings)
     *_, [info] = look(settings)
@@ -249,7 +249,7 @@ def test_a_trace_tells_calls_tools_and_verifier_with_their_own_times(base):
     )
 
 
-def test_a_span_is_called_what_its_agent_calls_the_step():
+def test_span_is_named_by_the_agents_step_label():
     labelled = step("vote", T0, "A", remarks={"label": "round 1,\n\x1b" + "x" * 100, "vote": "yes"})
     record = {"sample_id": "s", "epoch": 0, "seconds": 1.0, "usage": {"cost_usd": None}}
     _, span = Spans("t", record, Trajectory([labelled], stop="answered", answer="A"), {"main": "m"}, T0).spans
@@ -257,7 +257,7 @@ def test_a_span_is_called_what_its_agent_calls_the_step():
     assert orjson.loads(span["attributes"]["remarks"])["vote"] == "yes"
 
 
-def test_scores_are_assessments_and_an_unscored_one_is_none(base):
+def test_scores_are_assessments_and_unscored_ones_are_omitted(base):
     settings = config(base, "scores")
     tracking.track(make(base / "scores/1", ["answered", "answered", "error"]), settings)
     *_, infos = look(settings)
@@ -270,7 +270,7 @@ def test_scores_are_assessments_and_an_unscored_one_is_none(base):
     assert {i.tags["sample"]: i.state.value for i in infos}["s2"] == "ERROR"
 
 
-def test_an_unknown_price_stays_unknown_and_nobody_guesses_it(base):
+def test_unknown_price_is_not_estimated(base):
     settings = config(base, "unpriced")
     tracking.track(make(base / "unpriced/1", ["answered"], price=None), settings)
     *_, [info] = look(settings)
@@ -279,7 +279,7 @@ def test_an_unknown_price_stays_unknown_and_nobody_guesses_it(base):
     assert {s.attributes.get("asked_model") for s in trace.data.spans} == {None, "gpt-4.1", "small"}
 
 
-def test_sending_again_doubles_nothing_and_follows_what_changed(base):
+def test_sending_again_updates_without_duplicates(base):
     settings = config(base, "again")
     folder = make(base / "again/1", ["answered", "error"], metrics={"score/strict": 0.5})
     assert tracking.track(folder, settings) == tracking.track(folder, settings)
@@ -289,7 +289,7 @@ def test_sending_again_doubles_nothing_and_follows_what_changed(base):
     assert len(run.inputs.dataset_inputs) == 1
 
     lines = (folder / "records.jsonl").read_bytes().splitlines(keepends=True)
-    (folder / "records.jsonl").write_bytes(lines[0])  # resumed: the errored sample is played again, in fewer steps
+    (folder / "records.jsonl").write_bytes(lines[0])  # resumed: the errored sample is run again, in fewer steps
     writer = RecordWriter(folder)
     short = Trajectory(steps=[step("act", T0, "done")], stop="answered", answer="Yes.")
     writer.append(record_of(Sample(Problem("s1", "q"), "t"), 0, short, [Score("done", 1.0)], 1.0, writer.packer))
@@ -367,7 +367,7 @@ def test_eight_processes_may_start_on_a_missing_database(tmp_path):
 
 
 @slow
-def test_a_database_that_was_being_made_when_the_power_went_is_made_again(tmp_path):
+def test_half_created_database_is_created_again(tmp_path):
     settings = config(tmp_path, "torn", traces="none")
     (tmp_path / ".mlflow").mkdir()
     (tmp_path / ".mlflow/mlflow.db.new").write_bytes(b"SQLite format 3\0 half a database")
@@ -389,7 +389,7 @@ def test_the_heartbeat_shows_progress_and_ends_in_the_same_run(base):
         f"system/progress/{k}": v for k, v in {"samples": 3, "errors": 1, "tokens": 500, "cost_usd": 0.01}.items()
     }
     facts = orjson.loads((folder / "manifest.json").read_bytes())
-    del facts["mlflow"]  # as a runner does that writes the manifest anew
+    del facts["mlflow"]  # as a runner does that rewrites the manifest
     (folder / "manifest.json").write_bytes(orjson.dumps({**facts, "status": "complete"}))
     assert running.info.run_id in heart.track()
     [run] = _runs(settings)
@@ -412,7 +412,7 @@ def silent_server():
 
 
 @slow
-def test_a_tracker_that_is_slow_costs_one_warning_that_says_how_to_send_again(
+def test_slow_tracker_gives_one_warning_with_the_command_to_send_again(
     tmp_path, silent_server, monkeypatch, caplog, capfd
 ):
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
@@ -431,7 +431,7 @@ def test_a_tracker_that_is_slow_costs_one_warning_that_says_how_to_send_again(
     assert (folder / "records.jsonl").read_bytes() == before and capfd.readouterr().out == ""
 
 
-def test_texts_of_closed_data_leave_this_machine_only_where_permitted(tmp_path):
+def test_texts_of_restricted_data_are_sent_only_where_permitted(tmp_path):
     server = config(tmp_path, "closed", uri="https://mlflow.example.org")
     assert not store.texts_may_leave(server, "credentialed") and store.texts_may_leave(server, "open")
     assert not store.texts_may_leave(server, "unknown")
@@ -453,32 +453,32 @@ def test_tracking_off_does_nothing(tmp_path):
     assert "mlflow" not in orjson.loads((folder / "manifest.json").read_bytes())
 
 
-def test_names_are_made_fit_for_mlflow():
+def test_names_are_made_valid_for_mlflow():
     assert (
         describe.safe("pass@1") == "pass_1" and describe.safe("a=b[0]//c/") == "a_b_0_/c" and describe.safe("@") == "_"
     )
 
 
-def test_run_names_say_what_varies():
+def test_run_names_have_the_varied_settings():
     job = describe.Job(
         Path("."), {"varied": {"agent": "react", "verifier.n": 3, "scorer": ["a", "b"], "model.name": "gpt-4.1"}}, {}
     )
     assert job.name == "react n=3 a,b gpt-4.1"
 
 
-def test_the_score_that_decides_is_the_first_metric():
+def test_deciding_score_is_the_first_metric():
     metrics = {name: {"value": 1.0} for name in ("cost/usd", "planning/x", "completion/rate")}
     assert describe.Job(Path("."), {"decides": "completion/rate"}, metrics).headline[0] == "completion/rate"
     assert describe.Job(Path("."), {}, metrics).headline == ["planning/x", "completion/rate", "cost/usd"]
 
 
-def test_named_scores_stand_before_others():
+def test_named_scores_come_before_others():
     jobs = [describe.Job(Path("."), {}, {name: {"value": 1.0} for name in ("planning/x", "completion/rate", "a/b")})]
     assert describe.columns(jobs)[1][0] != "a/b" == describe.columns(jobs, ["a/b", "c/d"])[1][0]
     assert describe.table(jobs, ["a/b"]).startswith("| run | a/b |")
 
 
-def test_a_long_table_ends_in_a_count():
+def test_long_table_ends_with_a_count():
     jobs = [
         describe.Job(Path("."), {"varied": {"agent": f"agent_with_a_long_name_{n}"}}, {"m": {"value": n}})
         for n in range(500)
@@ -506,7 +506,7 @@ def test_the_page_starts_lean_and_opens_at_the_newest_view(tmp_path, capsys):
     assert ui.environment()["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] == "false"
 
 
-def test_a_taken_port_is_told_with_a_command_that_takes_another(tmp_path, capsys):
+def test_port_in_use_is_reported_with_a_command_for_another(tmp_path, capsys):
     (tmp_path / "mlflow.db").touch()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -519,7 +519,7 @@ def test_a_taken_port_is_told_with_a_command_that_takes_another(tmp_path, capsys
 
 
 @slow
-def test_an_experiments_runs_are_found_where_they_are_and_else_fetched(base, tmp_path):
+def test_runs_of_an_experiment_are_found_locally_or_downloaded(base, tmp_path):
     settings = config(base, "found")
     folders = [
         make(base / f"found/{n}", ["answered"], manifest={"start": f"2026-10-0{n}T08:00:00+00:00"}) for n in (1, 2)
@@ -533,7 +533,7 @@ def test_an_experiments_runs_are_found_where_they_are_and_else_fetched(base, tmp
     fetched, there = folders_of("found", tmp_path, uri)
     assert there == folders[1] and fetched.parent == tmp_path and (fetched / "records.jsonl").read_bytes() == records
     make(folders[0], ["refused"], manifest={"mlflow": {"id": "of another run"}})
-    assert folders_of("found", tmp_path, uri)[0] == fetched, "the place has another run now"
+    assert folders_of("found", tmp_path, uri)[0] == fetched, "the folder has another run now"
 
 
 def test_an_experiment_that_is_not_there_or_has_no_records_is_refused(base, tmp_path):

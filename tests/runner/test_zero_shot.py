@@ -20,7 +20,7 @@ def asked(folder: Path) -> list[list[str]]:
 
 
 @slow
-def test_the_messages_of_the_baselines_hold_the_published_words_and_no_instruction_of_ours(home):
+def test_baseline_messages_have_the_published_text_and_no_other_instruction(home):
     agents = ("zero_shot", "zero_shot_cot")
     words = (f"agent={','.join(agents)}", "dataset=cab_mini", "dataset.tasks=[medqa]", "dataset.per_task=3")
     done = home.run(

@@ -74,7 +74,7 @@ def asked(home) -> Counter:
 
 @dataclass
 class Swept:
-    """How a sweep in a process of its own ended."""
+    """The outcome of a sweep in a separate process."""
 
     code: int
     out: str
@@ -82,15 +82,15 @@ class Swept:
 
 
 def sweep(home, *words: str) -> Swept:
-    """The command in a process of its own."""
+    """Run the command in a separate process."""
     line = [sys.executable, "-m", "runner", "-m", *home.words(*WORDS, "hydra.sweep.dir=sweep", *words)]
     done = subprocess.run(line, cwd=home.path, capture_output=True, text=True, timeout=110, check=False)
     return Swept(done.returncode, done.stdout, done.stderr)
 
 
 def survives_a_death(home, launcher: str) -> None:
-    """Six jobs on a launcher: one kills its process once, one breaks off, the others are complete; nothing is paid
-    twice, the table is there, and the same folder goes on."""
+    """Six jobs on a launcher: one kills its process once, one stops early, the others are complete; nothing is paid
+    twice, the table is printed, and the same folder can be resumed."""
     furnish(home, lives=1)
     words = (f"hydra/launcher={launcher}", "model.name=deadly,b,c", "model.breaks=false,true", "model.after=2")
     done = sweep(home, *words)

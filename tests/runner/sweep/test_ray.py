@@ -27,7 +27,7 @@ def test_settings_are_checked_before_any_job(words, said):
         Ray(**words).setup(hydra_context=None, task_function=None, config=None)
 
 
-def test_a_cluster_that_is_not_there_is_said_at_once(home):
+def test_missing_cluster_is_reported_immediately(home):
     pytest.importorskip("ray", reason="extra ray")
     furnish(home, lives=0)
     done = sweep(home, "hydra/launcher=ray", "hydra.launcher.address=127.0.0.1:9", "model.name=a,b")
@@ -35,6 +35,6 @@ def test_a_cluster_that_is_not_there_is_said_at_once(home):
     assert "hydra.launcher.address: there is no Ray at '127.0.0.1:9'" in done.err
 
 
-def test_six_jobs(home):
+def test_six_jobs_on_ray(home):
     pytest.importorskip("ray", reason="extra ray")
     survives_a_death(home, "ray")

@@ -1,4 +1,4 @@
-"""What a search says and leaves at its end; its table and file are held in test_sweeper.py too."""
+"""The output and files of a finished search."""
 
 import json
 
@@ -23,7 +23,7 @@ def left(folder, value):
     return Cell((), {}, folder.name, folder)
 
 
-def test_the_table_has_the_best_first_with_intervals_and_the_file_has_all(tmp_path, capsys):
+def test_table_lists_the_best_first_and_the_file_has_all_trials(tmp_path, capsys):
     search = Search({"score": "maximise"})
     with Study(tmp_path, search, SPACE) as study:
         plan = {
@@ -43,5 +43,5 @@ def test_the_table_has_the_best_first_with_intervals_and_the_file_has_all(tmp_pa
     assert (saved["trials"][2]["state"], saved["trials"][2]["stopped"]) == ("failed", "broke")
 
 
-def test_a_trial_that_left_nothing_has_no_metrics(tmp_path):
+def test_trial_without_files_has_no_metrics(tmp_path):
     assert metrics_of(tmp_path) == {}

@@ -1,4 +1,4 @@
-"""The study: what comes next, and what is kept."""
+"""The study: the next trial, and stored trials."""
 
 import warnings
 
@@ -24,7 +24,7 @@ def value(point):
     return point["n"] * point["t"]
 
 
-def test_trials_are_kept_and_those_that_are_reopened_have_the_same_values(tmp_path):
+def test_trials_are_stored_and_reopened_with_the_same_values(tmp_path):
     with warnings.catch_warnings(), Study(tmp_path, search(), SPACE) as study:
         warnings.simplefilter("error")
         asked = study.ask(4)
@@ -45,7 +45,7 @@ def test_trials_are_kept_and_those_that_are_reopened_have_the_same_values(tmp_pa
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "random", "nsga2"])
-def test_every_trial_is_drawn_anew_by_seed_and_number(tmp_path, sampler):
+def test_every_trial_is_drawn_by_seed_and_number(tmp_path, sampler):
     def drawn(name, **more):
         with Study(tmp_path / name, search(sampler=sampler, trials=3, **more), SPACE) as study:
             for trial in study.ask(3):
@@ -57,7 +57,7 @@ def test_every_trial_is_drawn_anew_by_seed_and_number(tmp_path, sampler):
     assert len({one["t"] for one in first}) == 3
 
 
-def test_the_best_and_what_mattered_are_told(tmp_path):
+def test_best_trial_and_parameter_importance_are_reported(tmp_path):
     with Study(tmp_path, search(objectives={"score": "maximise", "cost": "minimise"}), SPACE) as study:
         assert study.best == [] and study.importance() == {}
         for trial, values in zip(study.ask(4), [[0.5, 2], [0.5, 3], [0.9, 5], [0.1, 2]], strict=True):

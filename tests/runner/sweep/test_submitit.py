@@ -1,4 +1,4 @@
-"""Jobs sent by submitit, here to processes of this machine."""
+"""Jobs sent by submitit, here to local processes."""
 
 from collections import deque
 from dataclasses import replace
@@ -17,7 +17,7 @@ def sent(home, order, **settings):
     return next(by_submitit("local", given | settings, deque([order])))
 
 
-def test_six_jobs(home):
+def test_six_jobs_with_submitit(home):
     survives_a_death(home, "submitit_local")
 
 
@@ -49,8 +49,8 @@ SLURM = {
 }  # fmt: skip
 
 
-def test_an_array_of_slurm(home):
-    """Slurm's commands are played by scripts that run what they are given on this machine."""
+def test_slurm_job_array(home):
+    """Slurm's commands are stand-in scripts that run their arguments locally."""
     furnish(home, lives=0)
     for name, script in SLURM.items():
         path = home.path / "bin" / name
