@@ -1,4 +1,4 @@
-"""Episodes over scripted replies, for what acts step by step and for what verifies its steps."""
+"""Episodes over scripted replies, for agents that act step by step and for verifiers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -23,7 +23,7 @@ class Tab:
         self._socket, self._last, self.thrown = socket, 0, []
 
     async def send(self, method, **parameters):
-        """Say something to the page. Returns its answer."""
+        """Send a command to the page and return its result."""
         self._last += 1
         await self._socket.send_json({"id": self._last, "method": method, "params": parameters})
         while True:

@@ -1,4 +1,4 @@
-"""What holds for every test: no network but loopback, no keys, no user's environment."""
+"""Settings for every test: no network except loopback, no keys, no user environment."""
 
 import gc
 import ipaddress
@@ -41,4 +41,4 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    gc.freeze()  # what was collected lives to the end; it need not be looked through again
+    gc.freeze()  # collected items live to the end; the garbage collector need not scan them again

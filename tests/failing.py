@@ -21,7 +21,7 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string", "description
 
 @dataclass(frozen=True)
 class Says:
-    """A tool that says what it is given; ``no`` is refused."""
+    """A tool that returns its input; ``no`` is refused."""
 
     name: str = "echo"
     effect: str = "pure"
@@ -86,7 +86,7 @@ async def episode(condition: Any, replies: list[str], sample: Sample = SAMPLE, *
 
 
 async def seen(condition: Any, *calls: str, **changes: Any) -> list[Observed]:
-    """What came of calls (``echo TEXT``), one after the other."""
+    """The results of calls (``echo TEXT``), one after the other."""
     made = [f'call {call.partition(" ")[0]} {{"text": "{call.partition(" ")[2]}"}}' for call in calls]
     trajectory = await episode(condition, [*made, "done"], **changes)
     return [one for step in trajectory.steps for one in step.observed]

@@ -1,4 +1,4 @@
-"""A panel over scripted experts: who doubts which round, who talks nonsense."""
+"""A panel of scripted experts, with dissent by round and unreadable replies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -18,7 +18,7 @@ CONF = Path(__file__).resolve().parents[1] / "conf" / "model" / "simulated.yaml"
 
 @cache
 def responders() -> Sequence[Responder]:
-    """Those of the config."""
+    """The responders of the config."""
     return tuple(construct(node, "responder") for node in read_yaml(CONF)["responders"])  # type: ignore[misc]
 
 

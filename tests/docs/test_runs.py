@@ -36,7 +36,7 @@ def runs(desk) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("page", named(ADDING))
-def test_examples_of_a_page_run(page, desk, monkeypatch):
+def test_examples_of_a_page_run_without_errors(page, desk, monkeypatch):
     monkeypatch.setenv("WARD_LLM_KEY", "none")
     server, _, _ = from_arguments([])
     with Served(server) as served:
@@ -57,7 +57,7 @@ def test_examples_pass_their_own_tests(desk):
 
 
 @pytest.mark.parametrize("page", named(WITH_COMMANDS))
-def test_commands_of_a_page_run(page, desk, runs, monkeypatch):
+def test_commands_of_a_page_run_without_errors(page, desk, runs, monkeypatch):
     monkeypatch.setenv("WARD_LLM_KEY", "none")
     for command in page.commands:
         if not command.needs and (command.sweeps or page not in ADDING):
