@@ -84,14 +84,14 @@ def test_records_contain_no_local_paths(runs, slice):
     [("medcalc_bench", "Calculator", r"-?\d+(\.\d+)?"), ("cab_ehrsql", "SQLCoder", r"\[.*\]"), ("vqa_rad", "HuatuoGPT", ".+")],
 )  # fmt: skip
 def test_matching_tool_returns_the_expected_result(runs, slice, tool, form):
-    said = [
+    results = [
         one["text"]
         for record in read_records(runs["reflectool"][slice])
         for step in record["steps"]
         for one in step.get("observed", ())
         if step["action"]["calls"][one["call"]][1] == tool and not one.get("error")
     ]
-    assert any(re.fullmatch(form, text) for text in said), said
+    assert any(re.fullmatch(form, text) for text in results), results
 
 
 @pytest.mark.parametrize("slice", ["cab_ehrsql", "vqa_rad"])

@@ -15,8 +15,8 @@ EIGHT = range(8)
 @pytest.fixture(scope="module")
 def eight(tmp_path_factory):
     cwd = tmp_path_factory.mktemp("eight")
-    begun = [start(cwd, "dataset=cohort", "agent=direct", "limit=2", f"seed={n}") for n in EIGHT]
-    return cwd, [one.done(120) for one in begun]
+    processes = [start(cwd, "dataset=cohort", "agent=direct", "limit=2", f"seed={n}") for n in EIGHT]
+    return cwd, [one.done(120) for one in processes]
 
 
 def test_all_runs_succeed(eight):

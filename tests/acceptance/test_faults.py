@@ -64,9 +64,9 @@ def run_dying(cwd):
     """Run against a server that stops midway and stays down."""
     served = Served(Server(Voice(), latency=0.02))
     words = endpoint(served.url, "model.retries=2", "model.timeout_seconds=2", "model.max_connections=8")
-    begun = start(cwd, *WORDS, *words, "hydra.run.dir=run").when(lambda: served.seen["answered"] >= 90)
+    process = start(cwd, *WORDS, *words, "hydra.run.dir=run").when(lambda: served.seen["answered"] >= 90)
     served.die()
-    done = begun.done()
+    done = process.done()
     return done, (read_records(cwd / "run"), (cwd / "run" / "metrics.json").read_text()), served, cwd
 
 

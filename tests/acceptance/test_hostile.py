@@ -27,12 +27,12 @@ class Careless(Server):
     """Sends lone surrogates, as some small servers do."""
 
     async def _answer(self, asked: ChatRequest) -> web.Response:
-        said = self.model.core.reply(asked.messages, asked.tools, asked.seed)
-        message = {"role": "assistant", "content": said.message.content}
-        if said.message.tool_calls:
+        answer = self.model.core.reply(asked.messages, asked.tools, asked.seed)
+        message = {"role": "assistant", "content": answer.message.content}
+        if answer.message.tool_calls:
             message["tool_calls"] = [
                 {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
-                for c in said.message.tool_calls
+                for c in answer.message.tool_calls
             ]
         self.seen["answered"] += 1
         reply = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}  # fmt: skip

@@ -38,9 +38,9 @@ def stopped(request, tmp_path_factory):
     """A run that was interrupted midway and resumed by the printed command."""
     cwd = tmp_path_factory.mktemp("stopped")
     with Served(Server(Voice(), latency=0.02)) as served:
-        begun = start(cwd, *WORDS, *endpoint(served.url)).when(lambda: served.seen["answered"] >= 60)
-        begun.signal(request.param)
-        done = begun.done()
+        process = start(cwd, *WORDS, *endpoint(served.url)).when(lambda: served.seen["answered"] >= 60)
+        process.signal(request.param)
+        done = process.done()
         folder = next((cwd / "outputs" / "stopped-run").iterdir())
         partly, manifest = read_records(folder), read_manifest(folder)
         further = resume_printed(cwd, done.err)
@@ -61,7 +61,7 @@ def test_stderr_has_an_acknowledgement_a_status_line_and_the_resume_command(stop
 
 
 def test_no_traceback_and_no_asyncio_warnings(stopped):
-    said = stopped[0].out + stopped[0].err
+    message = stopped[0].out + stopped[0].err
     for noise in (
         "Traceback",
         "Task ",
@@ -71,7 +71,7 @@ def test_no_traceback_and_no_asyncio_warnings(stopped):
         "never retrieved",
         "Warning",
     ):
-        assert noise not in said
+        assert noise not in message
     log = stopped[1] / "run.log"
     assert not log.exists() or "Traceback" not in log.read_text()
 
@@ -86,20 +86,20 @@ def test_finished_records_are_kept_and_valid(stopped):
 
 
 def test_printed_command_finishes_the_run(stopped):
-    _, folder, partly, _, further, seen = stopped
+    _, folder, partly, _, further, counts = stopped
     assert further.code == 0, further.err
     whole = read_records(folder)
     assert len(whole) == 40
     assert [record for record in whole if record in partly] == partly
     assert read_manifest(folder)["status"] == "complete"
-    assert seen["requests"] <= 40 * 5 + 8
+    assert counts["requests"] <= 40 * 5 + 8
 
 
 def test_ctrl_c_before_the_first_reply_exits_cleanly(tmp_path):
     with Served(Server(Voice(), latency=5.0)) as served:
-        begun = start(tmp_path, *WORDS, *endpoint(served.url)).when(lambda: served.seen["requests"] >= 8)
-        begun.signal(INTERRUPT)
-        done = begun.done(10)
+        process = start(tmp_path, *WORDS, *endpoint(served.url)).when(lambda: served.seen["requests"] >= 8)
+        process.signal(INTERRUPT)
+        done = process.done(10)
     assert done.code == 130
     assert len(done.err.splitlines()) == 3, done.err
     assert "Traceback" not in done.out + done.err
@@ -108,11 +108,11 @@ def test_ctrl_c_before_the_first_reply_exits_cleanly(tmp_path):
 def test_second_ctrl_c_exits_cleanly(tmp_path):
     """People press it twice."""
     with Served(Server(Voice(), latency=0.05)) as served:
-        begun = start(tmp_path, *WORDS, *endpoint(served.url)).when(lambda: served.seen["requests"] >= 40)
-        begun.signal(INTERRUPT)
+        process = start(tmp_path, *WORDS, *endpoint(served.url)).when(lambda: served.seen["requests"] >= 40)
+        process.signal(INTERRUPT)
         time.sleep(0.02)
-        begun.signal(INTERRUPT)
-        done = begun.done(10)
+        process.signal(INTERRUPT)
+        done = process.done(10)
         assert done.code in INTERRUPTED
         assert "Traceback" not in done.out + done.err
         assert len(done.err.splitlines()) == 3, done.err
@@ -122,11 +122,11 @@ def test_second_ctrl_c_exits_cleanly(tmp_path):
 @pytest.mark.parametrize("seconds", [0.1, 0.3])
 def test_ctrl_c_during_start_up_exits_cleanly(tmp_path, seconds):
     """As soon as the command handles signals, while it still imports and composes."""
-    begun = start(tmp_path, *WORDS, "model.latency_seconds=5")
-    begun.when(lambda: handles_sigterm(begun.process.pid))
+    process = start(tmp_path, *WORDS, "model.latency_seconds=5")
+    process.when(lambda: handles_sigterm(process.process.pid))
     time.sleep(seconds)
-    begun.signal(INTERRUPT)
-    done = begun.done(10)
+    process.signal(INTERRUPT)
+    done = process.done(10)
     assert done.code in INTERRUPTED
     assert "interrupted" in done.err
     assert "Traceback" not in done.out + done.err

@@ -42,9 +42,9 @@ def killed(request, tmp_path_factory):
         words = [*WORDS, *endpoint(served.url), "hydra.run.dir=run"]
         at_kills = []
         for moment in moments(request.param):
-            begun = start(cwd, *words).when(lambda moment=moment: served.seen["requests"] >= moment)
-            begun.signal(KILL)
-            assert begun.done().code == -KILL
+            process = start(cwd, *words).when(lambda moment=moment: served.seen["requests"] >= moment)
+            process.signal(KILL)
+            assert process.done().code == -KILL
             at_kills.append((served.seen["requests"], (cwd / "run" / "records.jsonl").read_bytes().count(b"\n")))
             words = [*WORDS, *endpoint(served.url), "run.resume=run"]
         done = run_in_process(cwd, *words)
@@ -75,8 +75,8 @@ def test_metrics_equal_those_of_an_undisturbed_run(killed, undisturbed):
 
 
 def test_only_calls_in_flight_were_paid_twice(killed):
-    _, seen, _ = killed
-    assert SAMPLES * CALLS <= seen["requests"] <= SAMPLES * CALLS + KILLS * CONNECTIONS
+    _, counts, _ = killed
+    assert SAMPLES * CALLS <= counts["requests"] <= SAMPLES * CALLS + KILLS * CONNECTIONS
 
 
 def test_manifest_lists_every_resumption(killed):

@@ -76,8 +76,8 @@ def manifests(folder, model):
 
 
 def test_requests_have_the_address_name_and_settings_of_each_model(sweep):
-    _, _, asked = sweep
-    for n, (name, bodies) in enumerate(zip(PRICES, asked, strict=True)):
+    _, _, requests = sweep
+    for n, (name, bodies) in enumerate(zip(PRICES, requests, strict=True)):
         assert bodies and {body["model"] for body in bodies} == {name}
         assert {body["temperature"] for body in bodies} == {n / 10}
 
@@ -117,8 +117,8 @@ def test_report_has_a_row_per_model_and_a_plot_per_figure(sweep):
 
 
 def test_run_of_a_retired_model_can_be_replayed_but_not_rerun(sweep):
-    folder, _, asked = sweep
-    home, before = folder.parent, len(asked[1])
+    folder, _, requests = sweep
+    home, before = folder.parent, len(requests[1])
     gone = "model.retired={by: Lab, instead: openai, since: '2000-01-01'}"
     words = (
         "--config-dir", str(home / "conf"), "experiment=mine", "model=mine/big", "condition=baseline", "limit=4",
@@ -128,4 +128,4 @@ def test_run_of_a_retired_model_can_be_replayed_but_not_rerun(sweep):
     assert refused.code == 2 and "Lab retired 'lab-big-2026-03-04' on 2000-01-01" in refused.err
     replayed = run_in_process(home, *words, "run.replay=true", own=False)
     assert replayed.code == 0, replayed.err
-    assert len(asked[1]) == before
+    assert len(requests[1]) == before

@@ -40,13 +40,13 @@ def served():
 
 @pytest.fixture(scope="module")
 def homes(served, tmp_path_factory):
-    made = {}
+    folders = {}
 
     def home(case):
-        if case not in made:
+        if case not in folders:
             folder = tmp_path_factory.mktemp(case)
-            made[case] = folder, run_in_process(folder, *WORDS, *CASES[case], *endpoint(served.url), own=False)
-        return made[case]
+            folders[case] = folder, run_in_process(folder, *WORDS, *CASES[case], *endpoint(served.url), own=False)
+        return folders[case]
 
     return home
 

@@ -100,21 +100,25 @@ def test_each_rule_pattern_matches_its_wording(rule):
 @each_row("profile", PROFILES)
 async def test_no_refined_rule_is_in_a_message_of_the_base_prompts(profile, condition):
     for names in BASE:
-        said = instructions(await calls(profile, condition, names), names)
-        held = {
+        sent_instructions = instructions(await calls(profile, condition, names), names)
+        matches = {
             rule: found[0]
             for rule, (pattern, _) in REFINED.items()
-            if (found := re.search(pattern, said, re.MULTILINE))
+            if (found := re.search(pattern, sent_instructions, re.MULTILINE))
         }
-        assert not held, (names, held)
+        assert not matches, (names, matches)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 async def test_every_refined_rule_is_in_the_refined_messages(profile):
     for names in SUBSETS:
         if "refined_prompts" in names:
-            said = instructions(await calls(profile, "baseline", names), names)
-            assert [rule for rule, (pattern, _) in REFINED.items() if not re.search(pattern, said, re.MULTILINE)] == []
+            sent_instructions = instructions(await calls(profile, "baseline", names), names)
+            assert [
+                rule
+                for rule, (pattern, _) in REFINED.items()
+                if not re.search(pattern, sent_instructions, re.MULTILINE)
+            ] == []
 
 
 @each_row("names", SUBSETS)

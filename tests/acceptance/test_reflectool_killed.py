@@ -52,9 +52,9 @@ def killed(tmp_path_factory, undisturbed):
     home, (_, whole) = tmp_path_factory.mktemp("killed"), undisturbed
     with served() as server:
         words = (*WORDS, "stage=optimize", *endpoint(server.url))
-        begun = start(home, *words, own=False).when(lambda: server.seen["requests"] >= whole // 2)
-        begun.signal(KILL)
-        assert begun.done().code == -KILL
+        process = start(home, *words, own=False).when(lambda: server.seen["requests"] >= whole // 2)
+        process.signal(KILL)
+        assert process.done().code == -KILL
         assert [path.read_text() for path in (home / "outputs/.memory/recipes").iterdir()] == [""]  # the lock
         at_kill = server.seen["requests"]
         done = run(home, *words, own=False)
@@ -75,9 +75,9 @@ def test_memory_equals_that_of_an_undisturbed_run(killed, undisturbed):
 def test_interrupted_run_resumes_in_the_middle_of_its_memory(tmp_path, undisturbed):
     with served() as server:
         words = (*WORDS, "limit=2", *endpoint(server.url), "hydra.run.dir=run")
-        begun = start(tmp_path, *words, own=False).when(lambda: server.seen["requests"] >= undisturbed[1] // 2)
-        begun.signal(INTERRUPT)
-        stopped = begun.done()
+        process = start(tmp_path, *words, own=False).when(lambda: server.seen["requests"] >= undisturbed[1] // 2)
+        process.signal(INTERRUPT)
+        stopped = process.done()
         assert stopped.code == 130 and "run.resume=run" in stopped.err
         assert resume_printed(tmp_path, stopped.err).code == 0
         notes = read_manifest(tmp_path / "run")

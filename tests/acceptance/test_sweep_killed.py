@@ -23,9 +23,9 @@ def killed(tmp_path_factory):
     cwd = tmp_path_factory.mktemp("swept")
     words = (*WORDS, f"dataset.n={SAMPLES}", f"seed={','.join(map(str, SEEDS))}")
     with Served(Server(Voice(), latency=0.01)) as served:
-        begun = start(cwd, *words, *endpoint(served.url)).when(lambda: served.seen["requests"] >= ALL // 2)
-        begun.signal(KILL)
-        assert begun.done().code == -KILL
+        process = start(cwd, *words, *endpoint(served.url)).when(lambda: served.seen["requests"] >= ALL // 2)
+        process.signal(KILL)
+        assert process.done().code == -KILL
         done = run_in_process(cwd, *words, *endpoint(served.url))
         assert done.code == 0, done.err
         return cwd / "sweep", dict(served.seen)
@@ -33,8 +33,8 @@ def killed(tmp_path_factory):
 
 @slow
 def test_only_calls_in_flight_were_paid_twice(killed):
-    _, seen = killed
-    assert ALL <= seen["requests"] <= ALL + CONNECTIONS
+    _, counts = killed
+    assert ALL <= counts["requests"] <= ALL + CONNECTIONS
 
 
 def test_every_job_is_complete(killed):

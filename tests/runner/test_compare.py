@@ -23,9 +23,9 @@ def sweep(tmp_path):
 def test_a_sweep_is_compared_printed_and_written(sweep, tmp_path, capsys):
     out = tmp_path / "out"
     assert main([str(sweep), "--out", str(out)]) == 0
-    said = capsys.readouterr().out
+    message = capsys.readouterr().out
     for text in ("score/x on cab", "react", "won:tied:lost", "McNemar", "Holm p", "Detectable", "written to"):
-        assert text in said, text
+        assert text in message, text
     comparison = json.loads((out / "compare.json").read_text())
     assert [(one["mine"], one["theirs"]) for one in comparison["comparisons"]] == [
         ("react", "direct"), ("react", "cot"), ("direct", "cot"),
@@ -50,7 +50,7 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ("{one}", "nothing to compare: there is one method"),
         ("{one} {other}", "nothing can be paired: react, direct were run on different data"),
@@ -68,13 +68,13 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
         ("{long}", "cannot be read as a folder: "),
     ],
 )
-def test_what_cannot_be_compared_is_one_line_and_exit_2(sweep, tmp_path, capsys, given, said):
+def test_what_cannot_be_compared_is_one_line_and_exit_2(sweep, tmp_path, capsys, given, message):
     one = sweep / "react-cab"
     other = job(tmp_path / "other", [1, 0], "direct", "elsewhere").folder
     copy, long = shutil.copytree(one, tmp_path / "copy"), "x" * 5_000
     assert main(given.format(sweep=sweep, one=one, other=other, copy=copy, long=long).split()) == 2
     out, err = capsys.readouterr()
-    assert said in err and err.count("\n") == 1 and err.startswith("error: ")
+    assert message in err and err.count("\n") == 1 and err.startswith("error: ")
     assert not out or "written to:" in err
 
 

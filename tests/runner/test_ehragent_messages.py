@@ -53,7 +53,7 @@ def parts(*words: str) -> Parts:
     return Parts(**pieces, grammar=grammar, toolset=toolset(), scorers=below(made, "scorer"), memory=memory)
 
 
-async def asked(given: Parts, sample: Sample) -> Mapping[str, Sequence[str]]:
+async def sent_requests(given: Parts, sample: Sample) -> Mapping[str, Sequence[str]]:
     """What the model was asked on a sample by purpose, each request as one text; its replies end each step at once."""
     reply = "Finish[1]" if getattr(given.agent, "prompts", "") in STEPS else "```sql\nselect 1\n```\nTERMINATE"
     model = Scripted(lambda request: reply)
@@ -65,7 +65,7 @@ async def asked(given: Parts, sample: Sample) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def shown(text: str, database: str) -> list[Entry]:
+def shown_entries(text: str, database: str) -> list[Entry]:
     """The demonstrations whose question stands in a text, in its order."""
     found = [(text.index(one.question), one) for one in SEEDS if one.database == database and one.question in text]
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
@@ -89,9 +89,9 @@ def in_format(agent: str, one: Entry, text: str) -> bool:
 @pytest.mark.parametrize("database", ["eicu", *(pytest.param(name, marks=slow) for name in ("mimic_iii", "treqs"))])
 @pytest.mark.parametrize("agent", ALL)
 async def test_each_method_of_table_1_is_sent_the_same_four_demonstrations_in_its_format(agent, database, parts_of):
-    found = await asked(parts_of("experiment=ehragent/table1", f"agent={agent}"), FIRST[database])
+    found = await sent_requests(parts_of("experiment=ehragent/table1", f"agent={agent}"), FIRST[database])
     first = next(iter(found["act" if agent in (*CODE, *STEPS, "llm2sql") else "plan"]))
-    four = shown(first, database)
+    four = shown_entries(first, database)
     assert {one.id for one in four} == {f"{database}-{n}" for n in (1, 2, 3, 4)}
     assert agent == "ehragent" or [one.id for one in four] == [f"{database}-{n}" for n in (1, 2, 3, 4)]
     every = [one for texts in found.values() for one in texts]
@@ -99,7 +99,7 @@ async def test_each_method_of_table_1_is_sent_the_same_four_demonstrations_in_it
     assert all(in_format(agent, one, text) for one in four)
     assert found.keys() & {"knowledge"} == ({"knowledge"} if agent == "ehragent" else set())
     for knowledge in found.get("knowledge", ()):
-        assert [one.id for one in shown(knowledge, database)] == [f"{database}-{n}" for n in (1, 2, 3, 4)]
+        assert [one.id for one in shown_entries(knowledge, database)] == [f"{database}-{n}" for n in (1, 2, 3, 4)]
 
 
 @slow
@@ -107,7 +107,7 @@ async def test_each_method_of_table_1_is_sent_the_same_four_demonstrations_in_it
 @each_row("agent", ALL)
 async def test_each_method_of_table_1_is_sent_the_same_metadata(agent, profile, parts_of):
     given = parts_of("experiment=ehragent/table1", f"agent={agent}", f"profile={profile}")
-    sent = "\n".join(text for texts in (await asked(given, FIRST["eicu"])).values() for text in texts)
+    sent = "\n".join(text for texts in (await sent_requests(given, FIRST["eicu"])).values() for text in texts)
     known = metadata("eicu")
     assert known.columns in sent and known.overview in sent and str(known.clock) in sent
 
@@ -117,18 +117,18 @@ async def test_each_method_of_table_1_is_sent_the_same_metadata(agent, profile, 
 @each_row("agent", CODE)
 async def test_figure_5_sends_the_stated_number_of_demonstrations(agent, shots, parts_of):
     given = parts_of("experiment=ehragent/demonstrations", f"agent={agent}", f"agent.shots={shots}")
-    found = await asked(given, FIRST["eicu"])
+    found = await sent_requests(given, FIRST["eicu"])
     (request, *_) = found["act"]
-    assert {one.id for one in shown(request, "eicu")} == {f"eicu-{n + 1}" for n in range(shots)}
+    assert {one.id for one in shown_entries(request, "eicu")} == {f"eicu-{n + 1}" for n in range(shots)}
     assert len(re.findall(r"^### Solved \d+$", request, re.MULTILINE)) == shots
-    assert all(len(shown(text, "eicu")) == shots for text in found.get("knowledge", ()))
+    assert all(len(shown_entries(text, "eicu")) == shots for text in found.get("knowledge", ()))
 
 
 async def test_without_memory_every_question_gets_the_four_demonstrations_in_order(parts_of):
     given = parts_of("experiment=ehragent/table2", "agent=ehragent_no_memory")
     for sample in questions()[:2]:
-        (request, *_) = (await asked(given, sample))["act"]
-        assert [one.id for one in shown(request, "mimic_iii")] == [f"mimic_iii-{n}" for n in (1, 2, 3, 4)]
+        (request, *_) = (await sent_requests(given, sample))["act"]
+        assert [one.id for one in shown_entries(request, "mimic_iii")] == [f"mimic_iii-{n}" for n in (1, 2, 3, 4)]
     assert given.memory is not None and not given.memory.grows
 
 
@@ -143,7 +143,7 @@ async def test_memory_grows_by_completed_episodes_without_gold(tmp_path, parts_o
     requests = [request for request in model.requests if request.purpose == "act"]
     texts = [request.messages[1].text.partition("### The solved questions end here")[0] for request in requests]
     assert [text.count("### Solved ") for text in texts] == [4, 4, 4]
-    assert [len(shown(text, "treqs")) for text in texts] == [4, 3, 2]
+    assert [len(shown_entries(text, "treqs")) for text in texts] == [4, 3, 2]
     asked_in = {one.problem.id: one.problem.question for one in alike}
     order = [asked_in[request.sample_id] for request in requests]
     assert [[question in text for question in order] for text in texts] == [

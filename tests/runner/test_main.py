@@ -54,9 +54,9 @@ def test_choice_with_a_file_suffix_is_refused_with_its_name(home):
 @slow
 def test_help_survives_a_closed_pipe():
     line = [sys.executable, "-m", "runner", "--help"]
-    with subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as shown:
-        shown.stdout.close()
-        assert (shown.stderr.read(), shown.wait()) == ("", 0)
+    with subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == ("", 0)
 
 
 def test_two_runs_in_one_second_have_two_folders(home):

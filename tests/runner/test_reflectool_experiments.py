@@ -29,7 +29,7 @@ def params(name: str) -> dict[str, str]:
     return yaml.safe_load((FOLDER / f"{name}.yaml").read_text())["hydra"]["sweeper"]["params"]
 
 
-def asked(folder: Path) -> list[tuple[str, str, str]]:
+def read_requests(folder: Path) -> list[tuple[str, str, str]]:
     """Sample, purpose and text (before any reply of the agent) of every request of a run."""
     texts, found = TextReader(folder), []
     for record in records.read(folder):
@@ -55,7 +55,7 @@ def table(tmp_path_factory):
     home = tmp_path_factory.mktemp("table2")
     done = run_in_process(home, "-m", "experiment=reflectool/table2", *SMALL, "hydra.sweep.dir=sweep", own=False)
     assert done.code == 0, done.err
-    return {row: asked(home / "sweep" / f"agent-{row}") for row in ROWS}
+    return {row: read_requests(home / "sweep" / f"agent-{row}") for row in ROWS}
 
 
 def test_tables_2_and_5_are_one_sweep_with_plain_refined_and_selected_rows():
@@ -94,8 +94,8 @@ def test_agents_of_table_2_have_the_same_task_role_limit_and_form_of_the_answer(
 @each_row("row", ["direct", "cot_steps_one_shot", "critic_one_shot"])
 def test_an_answer_without_tools_to_a_question_on_a_database_may_be_sql(table, row):
     blind = "act" if row == "cot_steps_one_shot" else "answer"
-    asked = [text for name, purpose, text in table[row] if purpose == blind and name.startswith("ehrsql")]
-    assert asked and all("one SQL statement" in text and "Tables of the database" in text for text in asked)
+    questions = [text for name, purpose, text in table[row] if purpose == blind and name.startswith("ehrsql")]
+    assert questions and all("one SQL statement" in text and "Tables of the database" in text for text in questions)
 
 
 @slow
@@ -134,7 +134,7 @@ def test_table_3_has_each_part_left_out_and_unchecked_steps_as_one_row(tmp_path)
     modes = {f"verifier-{mode}+memory-{part}" for mode in ("refine", "select") for part in parts}
     assert jobs == {*modes, "verifier-accept+memory-long_term-True"}
     for job in jobs:
-        fixed = any(FIXED in text for _, _, text in asked(tmp_path / "sweep" / job))
+        fixed = any(FIXED in text for _, _, text in read_requests(tmp_path / "sweep" / job))
         assert fixed is job.endswith("long_term-False")
 
 
@@ -151,7 +151,7 @@ def test_any_agent_is_shown_demonstrations_on_any_data(tmp_path, agent, words, s
     common = (f"agent={agent}", "memory=demonstrations", "limit=1", "tracking=off", "hydra.run.dir=run")
     done = run_in_process(tmp_path, *words, *common, own=False)
     assert done.code == 0, done.err
-    acts = [text for _, purpose, text in asked(tmp_path / "run") if purpose == "act"]
+    acts = [text for _, purpose, text in read_requests(tmp_path / "run") if purpose == "act"]
     n = 2 if "agent.shots=2" in words else 1
     assert acts and all(len(demonstrations(text)) == n and shown in text for text in acts)
     assert agent != "critic" or "Action: TOOL" in acts[0].partition("[Example]")[2]

@@ -85,7 +85,7 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["RUN", "--paper", "mine"], "the flag --paper is now a command: python -m runner.report paper NAME FOLDER"),
         (["RUN", "--baselines=direct"], "methods FOLDER ... --baselines A,B"),
@@ -98,10 +98,10 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
         ([], "the following arguments are required: COMMAND"),
     ],
 )
-def test_flags_of_earlier_versions_and_unknown_words_are_refused_in_one_line(words, said, capsys):
+def test_flags_of_earlier_versions_and_unknown_words_are_refused_in_one_line(words, message, capsys):
     assert main(words) == 2
     err = capsys.readouterr().err
-    assert said in err and err.count("\n") == 1
+    assert message in err and err.count("\n") == 1
 
 
 def test_every_section_is_a_command(capsys):

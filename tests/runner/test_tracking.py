@@ -128,7 +128,7 @@ def write(folder, stops, price=0.002):
     writer.close()
 
 
-def look(config):
+def read_tracking(config):
     """Client, experiment id, runs and traces of the experiment."""
     from mlflow import MlflowClient
     from mlflow.tracing.client import TracingClient
@@ -187,7 +187,7 @@ def test_a_flat_run_shows_what_ran_and_how_it_ended(base, tmp_path, monkeypatch,
     settings = config(base, "flat")
     folder = make(base / "flat/1", ["answered", "refused", "failed", "limit", "error"])
     url = tracking.track(folder, settings)
-    client, experiment, [run], infos = look(settings)
+    client, experiment, [run], infos = read_tracking(settings)
     assert (
         url
         == f"http://127.0.0.1:5000/#/experiments/{experiment.experiment_id}/runs/{run.info.run_id}?workflowType=machine_learning"
@@ -219,7 +219,7 @@ def test_a_flat_run_shows_what_ran_and_how_it_ended(base, tmp_path, monkeypatch,
 def test_trace_has_calls_tools_and_verifier_with_their_times(base):
     settings = config(base, "spans")
     tracking.track(make(base / "spans/1", ["answered"]), settings)
-    *_, [info] = look(settings)
+    *_, [info] = read_tracking(settings)
     trace = whole(settings, info)
     spans = {span.name: span for span in trace.data.spans}
     assert list(spans) == [
@@ -260,7 +260,7 @@ def test_span_is_named_by_the_agents_step_label():
 def test_scores_are_assessments_and_unscored_ones_are_omitted(base):
     settings = config(base, "scores")
     tracking.track(make(base / "scores/1", ["answered", "answered", "error"]), settings)
-    *_, infos = look(settings)
+    *_, infos = read_tracking(settings)
     values = {i.tags["sample"]: {a.name: a.value for a in i.assessments} for i in infos}
     assert values == {
         "s0": {"planning levenshtein": 0.0, "done": False},
@@ -273,7 +273,7 @@ def test_scores_are_assessments_and_unscored_ones_are_omitted(base):
 def test_unknown_price_is_not_estimated(base):
     settings = config(base, "unpriced")
     tracking.track(make(base / "unpriced/1", ["answered"], price=None), settings)
-    *_, [info] = look(settings)
+    *_, [info] = read_tracking(settings)
     trace = whole(settings, info)
     assert trace.info.cost is None and trace.info.token_usage["total_tokens"] == 605
     assert {s.attributes.get("asked_model") for s in trace.data.spans} == {None, "gpt-4.1", "small"}
@@ -283,7 +283,7 @@ def test_sending_again_updates_without_duplicates(base):
     settings = config(base, "again")
     folder = make(base / "again/1", ["answered", "error"], metrics={"score/strict": 0.5})
     assert tracking.track(folder, settings) == tracking.track(folder, settings)
-    client, _, [run], infos = look(settings)
+    client, _, [run], infos = read_tracking(settings)
     assert len(infos) == 2 and [len(i.assessments) for i in infos] in ([0, 2], [2, 0])
     assert len(client.get_metric_history(run.info.run_id, "score/strict")) == 1
     assert len(run.inputs.dataset_inputs) == 1
@@ -296,7 +296,7 @@ def test_sending_again_updates_without_duplicates(base):
     writer.close()
     (folder / "metrics.json").write_bytes(orjson.dumps({"metrics": {"score/strict": {"value": 0.25}}}))
     tracking.track(folder, {**settings, "seed": 7})
-    client, _, [run], infos = look(settings)
+    client, _, [run], infos = read_tracking(settings)
     assert run.data.metrics["score/strict"] == 0.25 and run.data.params["seed"] == "0"
     assert sorted(len(whole(settings, info).data.spans) for info in infos) == [2, 13]
 
@@ -323,7 +323,7 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
         tracking.track(folders[-1], settings, sweep="sweep/s", total_jobs=3)
     url = tracking.finish_sweep([*folders, base / "sweep/s/never"], settings, sweep="sweep/s")
     assert url == tracking.finish_sweep(folders, settings, sweep="sweep/s")
-    _, experiment, runs, _ = look(settings)
+    _, experiment, runs, _ = read_tracking(settings)
     [parent] = [run for run in runs if run.data.tags["level"] == "sweep"]
     jobs = {run.info.run_name: run for run in runs if run.data.tags["level"] == "job"}
     assert set(jobs) == {"react n=2", "radagent n=2", "cot n=2"} and jobs["cot n=2"].info.status == "FAILED"
@@ -361,7 +361,7 @@ def test_eight_processes_may_start_on_a_missing_database(tmp_path):
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0] * 8
-    _, _, runs, _ = look(settings)
+    _, _, runs, _ = read_tracking(settings)
     names = sorted(run.info.run_name for run in runs if run.info.status == "FINISHED")
     assert names == [f"seed={n}" for n in range(8)] and len(runs) == 9
 
@@ -508,14 +508,14 @@ def test_the_page_starts_lean_and_opens_at_the_newest_view(tmp_path, capsys):
 
 def test_port_in_use_is_reported_with_a_command_for_another(tmp_path, capsys):
     (tmp_path / "mlflow.db").touch()
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
         assert ui.main(["--uri", f"sqlite:///{tmp_path / 'mlflow.db'}", "--port", str(port)]) == 2
     line = capsys.readouterr().err.partition("choose another: ")[2].strip()
-    said = subprocess.run(
+    process = subprocess.run(
         ["make", "-n", *shlex.split(line)[1:]], cwd=Path(__file__).resolve().parents[2], capture_output=True, text=True
     ).stdout
-    assert f"runner.ui --port {port + 1}" in said
+    assert f"runner.ui --port {port + 1}" in process
 
 
 @slow
@@ -542,8 +542,8 @@ def test_an_experiment_that_is_not_there_or_has_no_records_is_refused(base, tmp_
     (folder / "records.jsonl").rename(folder / "kept")
     tracking.track(folder, settings)
     uri = settings["tracking"]["uri"]
-    for name, said in (("nobody", "there is no such experiment; there are"), ("bare", "its records were not sent")):
-        with pytest.raises(ConfigError, match=said):
+    for name, expected in (("nobody", "there is no such experiment; there are"), ("bare", "its records were not sent")):
+        with pytest.raises(ConfigError, match=expected):
             folders_of(name, tmp_path, uri)
     with pytest.raises(ConfigError, match="does not exist; run an experiment first"):
         folders_of("found", tmp_path, f"sqlite:///{tmp_path}/none.db")

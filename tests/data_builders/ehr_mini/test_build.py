@@ -62,10 +62,10 @@ def test_the_command_writes_a_larger_set_with_csv_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("n_patients", "said"), [(0, "1 to 30000, found 0"), (30_001, "found 30001"), (2, "more patients")]
+    ("n_patients", "message"), [(0, "1 to 30000, found 0"), (30_001, "found 30001"), (2, "more patients")]
 )
-def test_invalid_number_of_patients_is_refused_in_one_line(tmp_path, capsys, n_patients, said):
+def test_invalid_number_of_patients_is_refused_in_one_line(tmp_path, capsys, n_patients, message):
     with pytest.raises(SystemExit):
         build.main(["--patients", str(n_patients), "--out", str(tmp_path)])
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

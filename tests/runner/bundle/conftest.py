@@ -26,11 +26,11 @@ def site(tmp_path_factory) -> Site:
     file = home / "mine" / "US" / "4_options" / "phrases_no_exclude_test.jsonl"
     file.parent.mkdir(parents=True)
     file.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    made = Site(home)
-    made.run("dataset=medqa", f"dataset.path={home / 'mine'}", "agent=cot", "hydra.run.dir=single", "tracking=off")
-    made.run("agent=react", "limit=3", "hydra.run.dir=shipped", "tracking=off")
-    assert made.pack("single", "--with-data")[0] == 0 and made.pack("shipped")[0] == 0
-    return made
+    folder = Site(home)
+    folder.run("dataset=medqa", f"dataset.path={home / 'mine'}", "agent=cot", "hydra.run.dir=single", "tracking=off")
+    folder.run("agent=react", "limit=3", "hydra.run.dir=shipped", "tracking=off")
+    assert folder.pack("single", "--with-data")[0] == 0 and folder.pack("shipped")[0] == 0
+    return folder
 
 
 @pytest.fixture(scope="session")

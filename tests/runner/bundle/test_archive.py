@@ -34,7 +34,7 @@ def test_packed_members_are_unpacked_unchanged(bundle, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("../outside", "leads out"),
         ("/etc/passwd", "leads out"),
@@ -49,9 +49,9 @@ def test_packed_members_are_unpacked_unchanged(bundle, tmp_path):
         ("more", "is not in its list"),
     ],
 )
-def test_member_with_an_unsafe_name_is_refused(bundle, tmp_path, name, said):
+def test_member_with_an_unsafe_name_is_refused(bundle, tmp_path, name, message):
     hostile = zipped(tmp_path / "b.zip", members(bundle) | {name: b"x"})
-    with pytest.raises(ConfigError, match=said) as refused:
+    with pytest.raises(ConfigError, match=message) as refused:
         Archive.open(hostile)
     assert "\n" not in str(refused.value)
 
@@ -104,21 +104,21 @@ def test_file_that_is_not_a_bundle_is_refused(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         (b'"one"', b'"two"', "its digest is not"),
         (b"{", b"[", "is not what was packed"),
         (b'"digest"', b'"digast"', "is not what was packed"),
     ],
 )
-def test_changed_digest_list_is_refused(bundle, tmp_path, old, new, said):
-    held = members(bundle)
-    with pytest.raises(ConfigError, match=said):
-        Archive.open(zipped(tmp_path / "b.zip", held | {LIST: held[LIST].replace(old, new, 1)}))
+def test_changed_digest_list_is_refused(bundle, tmp_path, old, new, message):
+    contents = members(bundle)
+    with pytest.raises(ConfigError, match=message):
+        Archive.open(zipped(tmp_path / "b.zip", contents | {LIST: contents[LIST].replace(old, new, 1)}))
 
 
 @pytest.mark.parametrize(
-    ("head", "said"),
+    ("head", "message"),
     [
         ({"name": "x", "runs": []}, "'runs': List should have at least 1 item"),
         ({"name": "x", "runs": [RUN | {"label": "../up"}]}, "a run is called"),
@@ -127,17 +127,17 @@ def test_changed_digest_list_is_refused(bundle, tmp_path, old, new, said):
         ({"name": "../x", "runs": [RUN]}, "'name': String should match pattern"),
     ],
 )
-def test_invalid_digest_list_is_refused(tmp_path, head, said):
+def test_invalid_digest_list_is_refused(tmp_path, head, message):
     write(tmp_path / "a.zip", head, {"journal.jsonl": b""})
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         Archive.open(tmp_path / "a.zip")
 
 
 def test_missing_member_is_refused(bundle, tmp_path):
-    held = members(bundle)
-    del held["journal.jsonl"]
+    contents = members(bundle)
+    del contents["journal.jsonl"]
     with pytest.raises(ConfigError, match="is in its list and not there"):
-        Archive.open(zipped(tmp_path / "b.zip", held))
+        Archive.open(zipped(tmp_path / "b.zip", contents))
 
 
 def call(sample, n):

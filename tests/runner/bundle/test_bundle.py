@@ -14,18 +14,18 @@ from tests.slow import slow
 
 @slow
 def test_sweep_bundle_holds_its_part_of_the_journal_once_and_all_inputs(sweep):
-    held = members(sweep.bundle("sweep"))
-    head = json.loads(held["bundle.json"])
+    contents = members(sweep.bundle("sweep"))
+    head = json.loads(contents["bundle.json"])
     assert {run["label"] for run in head["runs"]} == {"seed-0", "seed-1"} and head["versions"]["python"]
-    calls = [json.loads(line.split(b" ", 2)[2]) for line in held["journal.jsonl"].splitlines()]
+    calls = [json.loads(line.split(b" ", 2)[2]) for line in contents["journal.jsonl"].splitlines()]
     asked = sum(
         len(json.loads(line)["steps"])
-        for name, text in held.items()
+        for name, text in contents.items()
         if name.endswith("records.jsonl")
         for line in text.splitlines()
     )
     assert len(calls) == asked == 4 and {call["model"].split()[0] for call in calls} == {"simulated"}
-    assert held["prompts/direct/problem.jinja"] and not any(name.startswith("data/") for name in held)
+    assert contents["prompts/direct/problem.jinja"] and not any(name.startswith("data/") for name in contents)
 
 
 def test_packing_is_deterministic_and_configs_have_no_local_paths(site, tmp_path):

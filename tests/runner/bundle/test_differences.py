@@ -23,7 +23,7 @@ def test_times_and_finishing_order_are_not_differences():
 
 
 @each_row(
-    "path, value, said",
+    "path, value, message",
     [
         (("steps", 0, "reply", "text"), "B", CALL + "the reply differs: reply text was 'A', is 'B'"),
         (("steps", 0, "asked", 0, "text"), "Who?", CALL + "what was asked differs: asked 0 text was 'What?', is 'Who?'"),
@@ -34,13 +34,13 @@ def test_times_and_finishing_order_are_not_differences():
         (("sample_id",), "z", "sample 'x', epoch 0 was run, and is not now"),
     ],
 )  # fmt: skip
-def test_the_first_difference_is_named(path, value, said):
+def test_the_first_difference_is_named(path, value, message):
     other = deepcopy(RECORD)
     node = other
     for step in path[:-1]:
         node = node[step]
     node[path[-1]] = value
-    assert first_difference([RECORD], [other]) == said
+    assert first_difference([RECORD], [other]) == message
 
 
 def test_custom_prompt_set_may_have_another_name():
@@ -51,7 +51,7 @@ def test_custom_prompt_set_may_have_another_name():
 
 
 @each_row(
-    "now, said",
+    "now, message",
     [
         ({"metrics": {"a": 1, "time/p50": 3}, "strata": {}}, ""),
         ({"metrics": {"a": 2, "time/p50": 2}, "strata": {}}, "metric a was 1, is 2"),
@@ -62,5 +62,5 @@ def test_custom_prompt_set_may_have_another_name():
         ),
     ],
 )
-def test_all_metrics_except_times_are_compared(now, said):
-    assert metrics_difference({"metrics": {"a": 1, "time/p50": 2}, "strata": {}}, now) == said
+def test_all_metrics_except_times_are_compared(now, message):
+    assert metrics_difference({"metrics": {"a": 1, "time/p50": 2}, "strata": {}}, now) == message

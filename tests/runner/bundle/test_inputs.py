@@ -42,7 +42,7 @@ OURS, OTHERS = {"dataset.path": Path("/data/medqa")}, {"dataset.path": Path("/da
 
 
 @pytest.mark.parametrize(
-    ("notes", "privacy", "said", "named", "allowed"),
+    ("notes", "privacy", "message", "named", "allowed"),
     [
         (CHOSEN, "open", False, OURS, True),
         (CHOSEN, "phi", True, OURS, False),
@@ -54,9 +54,9 @@ OURS, OTHERS = {"dataset.path": Path("/data/medqa")}, {"dataset.path": Path("/da
         ({"choices": {}}, "open", False, {}, False),
     ],
 )
-def test_data_are_included_where_class_and_licence_permit_it(monkeypatch, notes, privacy, said, named, allowed):
+def test_data_are_included_where_class_and_licence_permit_it(monkeypatch, notes, privacy, message, named, allowed):
     monkeypatch.setenv("CLINICAL_DATA_DIR", "/data")
-    assert may_include(notes, privacy, said, named)[0] is allowed
+    assert may_include(notes, privacy, message, named)[0] is allowed
 
 
 def test_no_files_are_attributed_when_the_data_folder_is_unknown(monkeypatch):

@@ -45,7 +45,7 @@ def test_packed_paths_resolve_in_the_bundle_and_others_where_given(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{named}/x.json", r"does not hold a\.path, which was called 'x.json': give a\.path=PATH"),
         ("{CLINICAL_DATA_DIR}/x", r"does not hold a\.path: set CLINICAL_DATA_DIR"),
@@ -57,9 +57,9 @@ def test_packed_paths_resolve_in_the_bundle_and_others_where_given(tmp_path):
         ("a/../../x", "names a path of this machine"),
     ],
 )
-def test_unresolved_or_escaping_path_is_refused(text, said, tmp_path, monkeypatch):
+def test_unresolved_or_escaping_path_is_refused(text, message, tmp_path, monkeypatch):
     monkeypatch.delenv("CLINICAL_DATA_DIR")
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         resolved({"a": {"path": text}}, tmp_path / "b", {})
 
 

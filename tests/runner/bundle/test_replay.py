@@ -24,8 +24,8 @@ def swap(old: str, new: str):
 def test_bundle_replays_unchanged_in_an_empty_folder(site, elsewhere):
     output = elsewhere.run(f"run.replay={site.bundle('shipped')}", "hydra.run.dir=again")
     assert "the same: 3 records of 1 run(s), and their metrics, are those of" in output
-    said = "replayed from a simulated model: these numbers say nothing about any real model"
-    assert said in output and said in (elsewhere.home / "again" / "report.md").read_text()
+    message = "replayed from a simulated model: these numbers say nothing about any real model"
+    assert message in output and message in (elsewhere.home / "again" / "report.md").read_text()
     assert not (elsewhere.home / "outputs" / ".journal").exists()
 
 
@@ -103,10 +103,10 @@ SLOW_FORGED = {"a reply", "what prompts include", "metrics of another form"}  # 
 def test_change_with_a_consistent_digest_list_is_reported(site, elsewhere, what):
     member, change, code, wanted = FORGED[what]
 
-    def forge(held, head):
-        (name,) = (name for name in held if name.endswith(member))
-        if (fresh := change(held.pop(name))) is not None:
-            held[name] = fresh
+    def forge(contents, head):
+        (name,) = (name for name in contents if name.endswith(member))
+        if (fresh := change(contents.pop(name))) is not None:
+            contents[name] = fresh
 
     forged(site.bundle("shipped"), elsewhere.home / "b.zip", forge)
     output = elsewhere.run("run.replay=b.zip", code=code)
@@ -114,7 +114,7 @@ def test_change_with_a_consistent_digest_list_is_reported(site, elsewhere, what)
 
 
 def test_runs_of_the_same_name_are_refused(site, elsewhere):
-    forged(site.bundle("single"), elsewhere.home / "b.zip", lambda held, head: head["runs"].append(head["runs"][0]))
+    forged(site.bundle("single"), elsewhere.home / "b.zip", lambda contents, head: head["runs"].append(head["runs"][0]))
     assert "two of its runs are called the same" in elsewhere.run("run.replay=b.zip", code=2)
 
 
@@ -125,7 +125,7 @@ def test_changed_digest_list_is_refused(site, elsewhere):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["seed=1"], "seed: a replay takes nothing that could change what the bundle says"),
         (["-m"], "-m: a bundle is replayed as it is"),
@@ -134,9 +134,9 @@ def test_changed_digest_list_is_refused(site, elsewhere):
         (["dataset.path=/nowhere"], "/nowhere"),
     ],
 )
-def test_override_that_could_change_the_result_is_refused(site, elsewhere, words, said):
+def test_override_that_could_change_the_result_is_refused(site, elsewhere, words, message):
     output = elsewhere.run(f"run.replay={site.bundle('single')}", *words, code=2)
-    assert said in output and not list((elsewhere.home / "outputs").glob("*/*"))
+    assert message in output and not list((elsewhere.home / "outputs").glob("*/*"))
 
 
 def test_data_left_out_of_the_bundle_must_be_given_and_identical(site, elsewhere):

@@ -20,7 +20,7 @@ RUN = {"run": {"allow_targets": []}}
 
 
 @each_row(
-    "cfg, said",
+    "cfg, message",
     [
         ({"run": {"allow_targets": ["mine"]}}, "parts of the packages mine"),
         (
@@ -37,10 +37,10 @@ RUN = {"run": {"allow_targets": []}}
         ),
     ],
 )
-def test_custom_code_is_named_and_refused(cfg, said):
+def test_custom_code_is_named_and_refused(cfg, message):
     with pytest.raises(ConfigError, match=r"bundle\.trust=true") as refused:
         refuse_foreign_code({**RUN, **cfg}, own_prompts=False)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize("place", ["prompts/own-1", "data/agent.prompts", "memory/x"])
@@ -91,10 +91,10 @@ def test_hidden_custom_prompts_are_not_run(site, elsewhere):
     elsewhere.run("agent=direct", f"agent.prompts={own}", "limit=1", "hydra.run.dir=own", "tracking=off")
     assert elsewhere.pack("own")[0] == 0
 
-    def hide(held, head):
+    def hide(contents, head):
         head["runs"][0]["own"] = {}
-        (name,) = (name for name in held if name.endswith("/problem.jinja") and "/own-" in name)
-        held[name] += b"{{ cycler.__init__.__globals__.os.system('touch ran') }}"
+        (name,) = (name for name in contents if name.endswith("/problem.jinja") and "/own-" in name)
+        contents[name] += b"{{ cycler.__init__.__globals__.os.system('touch ran') }}"
 
     forged(elsewhere.bundle("own"), elsewhere.home / "b.zip", hide)
     assert "prompts that are not ours" in elsewhere.run("run.replay=b.zip", code=2)
@@ -103,12 +103,12 @@ def test_hidden_custom_prompts_are_not_run(site, elsewhere):
 
 @pytest.mark.parametrize("name", ["journal/0.segment", "more"])
 def test_unexpected_member_is_refused_even_if_listed(site, elsewhere, name):
-    forged(site.bundle("single"), elsewhere.home / "b.zip", lambda held, head: held.update({name: b"x"}))
+    forged(site.bundle("single"), elsewhere.home / "b.zip", lambda contents, head: contents.update({name: b"x"}))
     assert "is not part of a bundle" in elsewhere.run("run.replay=b.zip", code=2)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"dataset": {"path": "/etc"}}, "names a path of this machine"),
         ({"dataset": {"path": "{bundle}/../../x"}}, "leads out of it"),
@@ -119,17 +119,17 @@ def test_unexpected_member_is_refused_even_if_listed(site, elsewhere, name):
         ({"dataset": {"split": "deep"}}, "cannot be read"),
     ],
 )
-def test_config_with_forbidden_keys_is_refused_despite_valid_digests(site, elsewhere, change, said):
-    def reach(held, head):
-        cfg = yaml.safe_load(held["runs/single/config.yaml"])
+def test_config_with_forbidden_keys_is_refused_despite_valid_digests(site, elsewhere, change, message):
+    def reach(contents, head):
+        cfg = yaml.safe_load(contents["runs/single/config.yaml"])
         for group, fields in change.items():
             cfg[group] = fields if fields is None else {**cfg[group], **fields}
         text = yaml.safe_dump(cfg).replace("split: deep", f"split: {'[' * 500}{']' * 500}")
-        held["runs/single/config.yaml"] = text.encode()
+        contents["runs/single/config.yaml"] = text.encode()
 
     forged(site.bundle("single"), elsewhere.home / "b.zip", reach)
     output = elsewhere.run("run.replay=b.zip", code=2)
-    assert said in output and len(output.strip().splitlines()) <= 2, output
+    assert message in output and len(output.strip().splitlines()) <= 2, output
     assert not list((elsewhere.home / "outputs").glob("*/*"))
 
 
@@ -137,7 +137,7 @@ def test_config_that_is_not_yaml_is_refused_in_one_line(site, elsewhere):
     forged(
         site.bundle("single"),
         elsewhere.home / "b.zip",
-        lambda held, head: held.update({"runs/single/config.yaml": b"a:\n  b: 1\n  c"}),
+        lambda contents, head: contents.update({"runs/single/config.yaml": b"a:\n  b: 1\n  c"}),
     )
     output = elsewhere.run("run.replay=b.zip", code=2)
     assert "the config of single cannot be read" in output and "could not find expected ':'" in output.splitlines()[-1]
@@ -153,7 +153,7 @@ def test_permitted_overrides_are_read():
 
 
 @each_row(
-    "word, said",
+    "word, message",
     [
         ("-m", "replayed as it is"),
         ("~memory", "replayed as it is"),
@@ -163,6 +163,6 @@ def test_permitted_overrides_are_read():
         ("hydra.sweep.dir=x", "give one of"),
     ],
 )
-def test_forbidden_overrides_are_refused(word, said):
-    with pytest.raises(ConfigError, match=said):
+def test_forbidden_overrides_are_refused(word, message):
+    with pytest.raises(ConfigError, match=message):
         Request.parse(["run.replay=a.zip", "hydra.run.dir=x", word])

@@ -157,14 +157,14 @@ def test_a_missing_argument_names_the_file(home):
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "message"),
     [("times: 1\ntimes: 2", 2, "times"), ("_target_: a: b", 1, "mapping values"), ("a: [1", 2, "not valid YAML")],
 )
-def test_unreadable_yaml_is_refused(home, text, line, said):
+def test_unreadable_yaml_is_refused(home, text, line, message):
     home.write("agent/torn", text)
     complaint = refused(home, "agent=torn")
     assert f"conf/agent/torn.yaml:{line}: " in complaint
-    assert said in complaint
+    assert message in complaint
 
 
 def test_recursive_or_too_deep_yaml_is_refused(home):

@@ -25,12 +25,12 @@ FILES = {
 @pytest.mark.parametrize("flag", [[], ["-m"]], ids=["run", "sweep"])
 @pytest.mark.parametrize("name", FILES)
 def test_unreadable_file_is_refused_in_one_line(home, name, flag):
-    text, said = FILES[name]
+    text, message = FILES[name]
     home.write(name, "").write_bytes(text)
     begun = time.monotonic()
     done = home.run(*flag, f"dataset={name.partition('/')[2]}", *(["seed=0,1"] if flag else []))
     assert (done.code, time.monotonic() - begun < 10) == (2, True)
-    assert said in done.complaint
+    assert message in done.complaint
     assert not (home.path / "outputs").exists()
 
 

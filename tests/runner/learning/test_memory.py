@@ -25,7 +25,7 @@ class Practise:
     prompts: str = "optimize"
 
     async def run(self, practice, samples):
-        said = {}
+        replies = {}
         for sample in samples:
 
             async def solve(episode):
@@ -33,8 +33,8 @@ class Practise:
 
                 return Answer((await episode.ask([Message("user", episode.problem.question)], "reflect")).text)
 
-            said[sample.problem.id] = (await practice.run_sample(sample, solve)).score
-        return {"said.json": said}
+            replies[sample.problem.id] = (await practice.run_sample(sample, solve)).score
+        return {"said.json": replies}
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,9 @@ def experiment(tmp_path: Path, dataset=None, source=None) -> Experiment:
 
 async def test_a_memory_is_made_once_and_named_by_its_content(tmp_path):
     one = experiment(tmp_path)
-    folder, said = await learn(one, door(one.models["main"]))
+    folder, message = await learn(one, door(one.models["main"]))
     model = one.models["main"]
-    assert len(model.asked) == 4 and not said and folder.parent == tmp_path
+    assert len(model.asked) == 4 and not message and folder.parent == tmp_path
     assert json.loads((folder / "said.json").read_text()) == {f"t{i}": 1.0 for i in range(4)}
     notes = json.loads((folder / "manifest.json").read_text())
     assert notes["samples"] == ["t0", "t1", "t2", "t3"] and notes["digest"] == folder.name and notes["split"] == "train"

@@ -37,8 +37,8 @@ def test_model_grades_are_shown_with_kappa_to_and_among_raters(tmp_path):
 def test_unchecked_grades_are_marked_and_missing_grades_add_no_line(tmp_path, raters):
     if raters is not None:
         keep(tmp_path, raters, {})
-    said = "judged/mine: a model's grades, not checked by people here: runner.report annotate mine"
-    assert judge_lines(tmp_path, METRICS) == [said] and judge_lines(tmp_path, {"score/strict": None}) == []
+    message = "judged/mine: a model's grades, not checked by people here: runner.report annotate mine"
+    assert judge_lines(tmp_path, METRICS) == [message] and judge_lines(tmp_path, {"score/strict": None}) == []
 
 
 def test_damaged_ratings_are_named(tmp_path):

@@ -25,7 +25,7 @@ VALUES = {
 def sweep(tmp_path):
     """The runs of a sweep over agents and datasets; ``values``: agent -> dataset -> scores."""
 
-    def made(values=VALUES, **given):
+    def make(values=VALUES, **given):
         runs = []
         for agent, of in values.items():
             for name, scores in of.items():
@@ -39,7 +39,7 @@ def sweep(tmp_path):
                 runs.append(Run.at(folder))
         return runs
 
-    return made
+    return make
 
 
 def test_method_is_one_row_despite_settings_of_its_datasets(sweep):
@@ -61,8 +61,8 @@ def test_run_with_missing_records_is_noted(sweep):
     runs = [replace(whole, manifest=whole.manifest | counted), replace(cut, manifest=cut.manifest | counted)]
     path = cut.folder / "records.jsonl"
     path.write_text(path.read_text()[:-9])
-    (said,) = warnings_of(runs)
-    assert f"{cut.folder} was complete with 3 records and holds 2" in said
+    (message,) = warnings_of(runs)
+    assert f"{cut.folder} was complete with 3 records and holds 2" in message
 
 
 def test_mean_needs_all_datasets_and_a_single_score(sweep):
@@ -166,12 +166,12 @@ def test_sweep_end_prints_the_comparison_and_writes_compare_json(sweep, tmp_path
     assert main(["verifier", str(tmp_path)]) == 2, "there is no verdict"
     assert main(["table", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    for said in (
+    for message in (
         "score/x\n", "Per question, by method", "Paired differences to the best of plain, chain",
         "unscored episodes, left out: panel surgery 1", "McNemar's exact test", "Holm", "favours it",
         "episodes without a scored partner, left out: panel surgery 1",
     ):  # fmt: skip
-        assert said in out, said
+        assert message in out, message
     comparison = json.loads((tmp_path / "compare.json").read_text())
     assert comparison["baselines"] == ["plain", "chain"] and comparison["scores"]["medicine"] == "score/x"
     assert comparison["rows"]["panel"]["mean"]["value"] == pytest.approx((5 / 6 + 1) / 2)

@@ -128,16 +128,16 @@ def test_effects_of_shares_stay_within_their_bounds(tmp_path):
 
 
 def test_levels_without_any_score_are_left_out_by_name(tmp_path):
-    def made(conditions):
+    def make(conditions):
         return [
             job(tmp_path, [None if n == "none" else float(n == "few")] * 4, agent, varied={"condition": n})
             for agent, n in product(AGENTS, conditions)
         ]
 
-    found = effects_of(factors_of(made(("few", "many", "none")), "cab"), "score/x")
+    found = effects_of(factors_of(make(("few", "many", "none")), "cab"), "score/x")
     assert [one.name for one in found.effects][1] == "condition many less few" and len(found.effects) == 3
     assert (found.samples, found.notes) == (4, ["left out, without any score/x: condition none"])
-    found = effects_of(factors_of(made(("few", "none")), "cab"), "score/x")
+    found = effects_of(factors_of(make(("few", "none")), "cab"), "score/x")
     assert found.effects == [] and found.notes[0] == "no effects: one field is left"
 
 

@@ -47,11 +47,13 @@ def test_folder_of_sweeps_suggests_one_of_its_runs(tmp_path):
         run_folders(tmp_path)
 
 
-@pytest.mark.parametrize(("text", "said"), [("a: [", "cannot be read: while parsing"), ("- a", "it holds list, not")])
-def test_damaged_config_is_reported_in_one_line(tmp_path, text, said):
+@pytest.mark.parametrize(
+    ("text", "message"), [("a: [", "cannot be read: while parsing"), ("- a", "it holds list, not")]
+)
+def test_damaged_config_is_reported_in_one_line(tmp_path, text, message):
     folder = write(tmp_path / "a", {"t": ("k", [1])})
     (folder / "config.yaml").write_text(text)
-    with pytest.raises(ConfigError, match=said) as caught:
+    with pytest.raises(ConfigError, match=message) as caught:
         config_of(folder)
     assert "\n" not in str(caught.value)
 

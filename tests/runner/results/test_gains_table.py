@@ -20,7 +20,7 @@ VALUES = {"[]": [0.0, 1, 0, 1, 0, 1], "[few_shot]": [1.0, 1, 1, 1, 0, 1], "[b,fe
 def sweep(tmp_path):
     """Three jobs that differ in their strategies, samples in two levels of complexity; the gains of RadABench."""
 
-    def made(gains="radabench", baselines=("agent.strategies=[]",)):
+    def make(gains="radabench", baselines=("agent.strategies=[]",)):
         runs = []
         for word, names in SETTINGS.items():
             run = job(tmp_path / str(baselines) / str(gains), VALUES[word], "radagent", score="completion/rate", by={"completion/rate": ["complexity"]},
@@ -33,7 +33,7 @@ def sweep(tmp_path):
             runs.append(Run.at(run.folder, cfg))
         return runs
 
-    return made
+    return make
 
 
 def test_gains_by_complexity_are_shown_with_the_published_ones(sweep, tmp_path, capsys):

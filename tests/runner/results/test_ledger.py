@@ -155,7 +155,7 @@ def test_interval_equals_metrics_json(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "why", "said"),
+    ("given", "why", "message"),
     [
         ({"model_kind": "simulated"}, "simulated model", "model: simulated"),
         ({"sessions": [{"answered_by": {"main": ["simulated:gpt-4-0613"]}}], "model_kind": "live"},
@@ -180,13 +180,13 @@ def test_interval_equals_metrics_json(tmp_path):
         ({"choices": CHOSEN | {"profile": "code"}}, "", "profile: code; published: paper"),
     ],
 )  # fmt: skip
-def test_deviations_that_prevent_a_verdict_and_those_only_listed(tmp_path, given, why, said):
+def test_deviations_that_prevent_a_verdict_and_those_only_listed(tmp_path, given, why, message):
     found = entries_of(MEDAGENTS, [plain(tmp_path, [1, 1, 1, 0] * 5, **given)])
     compared = [one for one in found if one.run and one.part == "medqa" and one.model == "GPT-4"]
     assert len(compared) == 1
     for one in compared:
         assert (one.verdict.word, one.verdict.why) == (("untestable", why) if why else ("within", ""))
-        assert any(text.startswith(said) for text in one.deviations), one.deviations
+        assert any(text.startswith(message) for text in one.deviations), one.deviations
 
 
 def test_run_without_training_data_has_no_memory_deviation(tmp_path):

@@ -130,7 +130,7 @@ def compared(paper, *folders):
     return {row["part"]: row for row in cells(sheet)}, "\n".join(sheet.notes), section
 
 
-def shown(row, *backbones):
+def shown_row(row, *backbones):
     """The measured value, samples, and the published value."""
     ours = row["this run"]
     value = None if ours is None else round(ours.value, 2)
@@ -141,13 +141,14 @@ def test_run_is_shown_next_to_published_values(custom_papers):
     scored = {"easy": ("know", [1, 1, 0]), "notes": ("data", [1, None])}
     found, notes, _ = compared(paper(custom_papers), write(custom_papers / "run", scored, models={"main": "x/big-7b"}))
     assert (
-        shown(found["know/easy"], "Big-7B") == [66.67, "3 of 4", 50.0] and "Huge, published" not in found["know/easy"]
+        shown_row(found["know/easy"], "Big-7B") == [66.67, "3 of 4", 50.0]
+        and "Huge, published" not in found["know/easy"]
     )
-    assert shown(found["know/hard"], "Big-7B") == [None, "0 of 2", 30.0]
-    assert shown(found["know, mean"], "Big-7B") == [66.67, "1 of 2 tasks", 40.0]
-    assert shown(found["data/notes"], "Big-7B") == [100.0, "1 of 9", None]
-    assert shown(found["total"], "Big-7B") == [83.33, "2 of 2 parts", 40.0]
-    assert shown(found["total of what all columns share"], "Big-7B") == [66.67, "1 of 2 parts", 40.0]
+    assert shown_row(found["know/hard"], "Big-7B") == [None, "0 of 2", 30.0]
+    assert shown_row(found["know, mean"], "Big-7B") == [66.67, "1 of 2 tasks", 40.0]
+    assert shown_row(found["data/notes"], "Big-7B") == [100.0, "1 of 9", None]
+    assert shown_row(found["total"], "Big-7B") == [83.33, "2 of 2 parts", 40.0]
+    assert shown_row(found["total of what all columns share"], "Big-7B") == [66.67, "1 of 2 parts", 40.0]
     assert "Fewer parts than there are: Big-7B react: data mean 0 of 1, total 1 of 2" in notes
     assert "Big-7B react: total is 41.00 in t, and 40.00 by its values in t" in notes
     assert "Big-7B react, hard: half was run" not in notes, "the run has no such task"
@@ -187,7 +188,7 @@ def test_rows_are_shown_together_and_unmatched_ones_are_marked(custom_papers):
 def test_run_without_the_metric_has_an_empty_cell_and_a_reason(custom_papers):
     found, notes, _ = compared(paper(custom_papers), write(custom_papers / "run", {"easy": ("know", [1])}, levels={}))
     assert "metric: run has no score/x (scorer: x)" in notes
-    assert shown(found["know/easy"], "Big-7B", "Huge") == [None, "0 of 4", 50.0, 90.0]
+    assert shown_row(found["know/easy"], "Big-7B", "Huge") == [None, "0 of 4", 50.0, 90.0]
 
 
 def test_bad_papers_are_refused_in_one_line(custom_papers, capsys):
@@ -196,7 +197,7 @@ def test_bad_papers_are_refused_in_one_line(custom_papers, capsys):
     error = capsys.readouterr().err
     assert error.startswith("error: paper medagent: there is no such publication; did you mean medagents")
     assert "valid: ehragent, " in error and error.count("\n") == 1
-    for old, new, said in (
+    for old, new, message in (
         (CSV, CSV.replace("90,", "many,"), r"mine\.csv:7: score must be a number or empty, found 'many'"),
         (CSV, CSV.replace("remark", "note"), r"mine\.csv:2: no column 'remark'"),
         (YAML, YAML.replace("metric:", "measure:"), "no such key"),
@@ -208,7 +209,7 @@ def test_bad_papers_are_refused_in_one_line(custom_papers, capsys):
     ):
         path = custom_papers / "papers" / ("mine.csv" if old is CSV else "mine.yaml")
         path.write_text(new)
-        with pytest.raises(ConfigError, match=said):
+        with pytest.raises(ConfigError, match=message):
             load(custom_papers / "papers", "mine")
         path.write_text(old)
     (custom_papers / "papers" / "mine.csv").unlink()
@@ -281,11 +282,11 @@ def test_runs_of_single_datasets_are_one_row_of_their_names(tmp_path, capsys):
         path = folder / "records.jsonl"
         path.write_text(path.read_text().replace("score/x", "score/strict"))
     found, notes, _ = compared("medagents", *(tmp_path / str(n) for n in range(len(NINE))))
-    assert shown(found["medqa"], "GPT-4") == [50.0, "2 of 300", 83.7] and found["medqa"][
+    assert shown_row(found["medqa"], "GPT-4") == [50.0, "2 of 300", 83.7] and found["medqa"][
         "this run"
     ].high == pytest.approx(90.5, abs=0.1)
-    assert shown(found["mmlu/college_biology"], "GPT-4")[1:] == ["2 of 144", 94.3] and "mean" not in "".join(found)
-    assert shown(found["total"], "GPT-4")[:2] == [round((5 * 50 + 4 * 100) / 9, 2), "9 of 9 parts"]
+    assert shown_row(found["mmlu/college_biology"], "GPT-4")[1:] == ["2 of 144", 94.3] and "mean" not in "".join(found)
+    assert shown_row(found["total"], "GPT-4")[:2] == [round((5 * 50 + 4 * 100) / 9, 2), "9 of 9 parts"]
     assert found["total"]["GPT-4, published"] == pytest.approx(86.74, abs=0.01)
     assert "1.41 USD" in notes and "GPT-3.5" not in notes
 

@@ -50,14 +50,14 @@ def test_very_small_and_very_large_effects_are_solved():
     assert clusters_for(5.0) == clusters_for(1000.0) == 6
 
 
-def found(differences, clusters=None):
+def detectable(differences, clusters=None):
     zeros = records([0.0] * len(differences), clusters)
     scale = Scale("proportion" if set(differences) <= {0.0, 1.0} else "number")
     return difference_of(pairs_of(records(differences, clusters), zeros, "score/x", scale))
 
 
 def test_detectable_difference_has_80_percent_power():
-    gain = found([0.5, -1.0, 2.0, 0.0, 1.5, -0.5, 1.0, 0.25, 0.75, -2.0] * 3)
+    gain = detectable([0.5, -1.0, 2.0, 0.0, 1.5, -0.5, 1.0, 0.25, 0.75, -2.0] * 3)
     deviation = gain.standard_error * math.sqrt(30)
     least = gain.least_detectable()
     assert clusters_for(least / deviation * 1.0001) == 30, "one sample less would not be enough"
@@ -66,27 +66,27 @@ def test_detectable_difference_has_80_percent_power():
 
 def test_new_patients_have_as_many_samples_as_the_observed_ones():
     differences, clusters = [0.5, 0.7, -1.0, -0.6, 2.0, 1.0, 0.0, 0.2], [0, 0, 1, 1, 2, 2, 3, 3]
-    gain = found(differences, clusters)
+    gain = detectable(differences, clusters)
     effect = gain.metric.value / (gain.standard_error * 2)
     assert gain.clusters == 4 and gain.more_samples() == 2 * (clusters_for(effect) - 4)
 
 
 @each_row("differences", [[0.5] * 5, [0.0] * 5, [1.0, 2.0], []])
 def test_no_variance_gives_no_estimate(differences):
-    assert found(differences).least_detectable() is None and found(differences).more_samples() is None
+    assert detectable(differences).least_detectable() is None and detectable(differences).more_samples() is None
 
 
 def test_clear_difference_needs_no_more_samples():
-    assert found([5.0, 5.1, 4.9, 5.0, 5.2] * 200).more_samples() == 0
+    assert detectable([5.0, 5.1, 4.9, 5.0, 5.2] * 200).more_samples() == 0
 
 
 def test_few_differing_pairs_give_no_estimate():
-    assert found([0.5, *[0.0] * 20]).least_detectable() is None
-    assert found([0.5, 0.4, 0.3, -0.2, 0.6, 0.1, *[0.0] * 20]).least_detectable() > 0
+    assert detectable([0.5, *[0.0] * 20]).least_detectable() is None
+    assert detectable([0.5, 0.4, 0.3, -0.2, 0.6, 0.1, *[0.0] * 20]).least_detectable() > 0
 
 
 def test_fewer_than_six_clusters_never_reach_significance():
-    gain = found([5.0, 5.1, 4.9, 5.0, 5.2])
+    gain = detectable([5.0, 5.1, 4.9, 5.0, 5.2])
     assert gain.p == 2 / 2**5 and gain.least_detectable() is None and gain.more_samples() == 1
 
 
@@ -107,10 +107,10 @@ def test_power_of_mcnemars_test_is_the_sum_over_all_outcomes(pairs, won, lost):
 
 def test_mcnemars_test_needs_six_differing_pairs():
     # 5 of 6 won, none lost: p = 0.0625, which a t-test with its t of 5 takes for shown
-    gain = found([1.0] * 5 + [0.0])
+    gain = detectable([1.0] * 5 + [0.0])
     assert gain.p == 0.0625 and gain.more_samples() > 0, "the available pairs are not enough"
     assert summed(6 + gain.more_samples(), 5 / 6, 0.0) >= 0.8
-    least = found([1.0] + [0.0] * 39).least_detectable()
+    least = detectable([1.0] + [0.0] * 39).least_detectable()
     assert least == least_difference(40, 1) and least * 40 > 6, (
         "a t-test would say 0.07: three pairs of 40, whose p is 0.25"
     )
@@ -125,5 +125,5 @@ def test_as_many_pairs_as_are_asked_for_have_the_power(won, lost):
 
 
 def test_impossible_gains_are_not_reported_as_detectable():
-    wide = found([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 0.5])
+    wide = detectable([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 0.5])
     assert wide.least_detectable() > 1 and wide.least_detectable(reach=1.0) is None

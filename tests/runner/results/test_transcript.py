@@ -61,7 +61,7 @@ def test_episode_is_printed_as_text(folder, capsys):
     assert main(["episode", "case-1", str(folder)]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"case-1, epoch 0, of {folder}\nagent react, model openai, dataset cab (big)\n")
-    for said in (
+    for message in (
         "[1] expert/1 (planner), plan: experts on the question\n    Cardiology\n    \n    and more\n",
         "[2] main, act\n    I look it up.\n  verdict: refine: kept 1 of 2\n",
         '  tried: Books {"query": "sepsis"}\n  not_found: not there\n',
@@ -70,7 +70,7 @@ def test_episode_is_printed_as_text(folder, capsys):
         "ended: answered\nanswer: B\nscore/x: 1 (read 'B')\nscore/y: unscored\n",
         "usage: 4 calls, 40 tokens in, 20 out, $0.004, 2.0 s",
     ):  # fmt: skip
-        assert said in out, said
+        assert message in out, message
     assert "THE TARGET" not in out and "Which?" not in out and "hidden thought" not in out
     assert not (folder / "metrics.json").exists(), "reading changes nothing"
 

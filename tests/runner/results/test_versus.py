@@ -82,7 +82,7 @@ def test_several_metrics_are_compared_by_their_own_directions(three):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (
             {"metrics": ["score/y"]},
@@ -94,8 +94,8 @@ def test_several_metrics_are_compared_by_their_own_directions(three):
         ),
     ],
 )
-def test_unknown_metric_or_baseline_is_refused_by_name(three, given, said):
-    with pytest.raises(ConfigError, match=said):
+def test_unknown_metric_or_baseline_is_refused_by_name(three, given, message):
+    with pytest.raises(ConfigError, match=message):
         compare_rows(three, **given)
 
 

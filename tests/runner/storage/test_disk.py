@@ -66,10 +66,13 @@ def test_command_names_the_file_and_how_to_resume(home, name):
     (home.path / "here").mkdir()
     (home.path / "here" / f"{name}.tmp").symlink_to("/dev/full")
     done = home.run("limit=1", "hydra.run.dir=here")
-    said, then = done.err.splitlines()
+    message, then = done.err.splitlines()
     assert done.code == 1
-    assert said.startswith("error: ") and f"here/{name} cannot be written: No space left on device; make room" in said
-    assert said.endswith("what is finished is kept; continue with:") and then.endswith("run.resume=here")
+    assert (
+        message.startswith("error: ")
+        and f"here/{name} cannot be written: No space left on device; make room" in message
+    )
+    assert message.endswith("what is finished is kept; continue with:") and then.endswith("run.resume=here")
     (home.path / "here" / f"{name}.tmp").unlink()
     assert home.run("limit=1", "run.resume=here").code == 0
 

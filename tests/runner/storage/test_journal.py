@@ -100,7 +100,7 @@ def files(folder: Path) -> dict[str, tuple[int, int]]:
     return {p.name: (p.stat().st_size, p.stat().st_mtime_ns) for p in folder.iterdir()}
 
 
-def found(journal: Journal, n: int) -> int:
+def count_entries(journal: Journal, n: int) -> int:
     """How many of the first ``n`` entries are there; a wrong one fails."""
     replies = [journal.get(key(i)) for i in range(n)]
     assert all(reply in (None, payload(i)) for i, reply in enumerate(replies))
@@ -116,10 +116,10 @@ def test_entries_are_read_by_the_writer_and_after_reopening(tmp_path: Path) -> N
             assert journal.get(key(i)) is None
             journal.put(key(i), payload(i))
             assert journal.get(key(i)) == payload(i)
-        assert found(journal, 100) == 100
-    assert found(journal, 100) == 100  # after closing
+        assert count_entries(journal, 100) == 100
+    assert count_entries(journal, 100) == 100  # after closing
     again = Journal(tmp_path)
-    assert found(again, 100) == 100 and again.get(key("other")) is None
+    assert count_entries(again, 100) == 100 and again.get(key("other")) is None
     assert [k for k, _ in again.entries()] == [key(i) for i in range(100)]
     assert again.repaired == 0
 
@@ -177,7 +177,7 @@ def test_unclosed_journal_is_sealed_by_the_next_one(tmp_path: Path) -> None:
         journal.put(key(i), payload(i))
     del journal
     with Journal(tmp_path) as later:
-        assert found(later, 20) == 20 and later.repaired == 1
+        assert count_entries(later, 20) == 20 and later.repaired == 1
 
 
 def test_wrong_use_is_refused_with_a_clear_message(tmp_path: Path) -> None:
@@ -206,24 +206,24 @@ def test_long_run_seals_segments_along_the_way(tmp_path: Path, monkeypatch: pyte
         for i in range(1_000):
             journal.put(key(i), payload(i))
         assert len(list(tmp_path.glob("*.segment"))) == 20
-        assert found(journal, 1_000) == 1_000
+        assert count_entries(journal, 1_000) == 1_000
     assert len(list(tmp_path.glob("*.index"))) <= 6
-    assert found(Journal(tmp_path), 1_000) == 1_000
+    assert count_entries(Journal(tmp_path), 1_000) == 1_000
 
 
 # processes
 
 
 def test_a_killed_writer_loses_at_most_the_entry_in_flight(tmp_path: Path) -> None:
-    folder, said = tmp_path / "journal", 0
+    folder, n_written = tmp_path / "journal", 0
     for n in (1, 37):
-        process = spawn(folder, said, 100_000)
+        process = spawn(folder, n_written, 100_000)
         wrote(process, n)
         kill(process)
-        said += n
+        n_written += n
         with Journal(folder) as journal:
             assert journal.repaired == 1
-            assert found(journal, said) == said
+            assert count_entries(journal, n_written) == n_written
         assert Journal(folder).repaired == 0
 
 
@@ -232,7 +232,7 @@ def test_two_processes_write_concurrently(tmp_path: Path) -> None:
     writers = [spawn(folder, first, 400) for first in (0, 400)]
     assert [len(writer.communicate()[0].split()) for writer in writers] == [400, 400]
     assert len(list(folder.glob("*.segment"))) == 2
-    assert found(Journal(folder), 800) == 800
+    assert count_entries(Journal(folder), 800) == 800
 
 
 def test_entries_of_a_live_process_are_read_and_its_segment_is_unchanged(tmp_path: Path) -> None:
@@ -240,11 +240,11 @@ def test_entries_of_a_live_process_are_read_and_its_segment_is_unchanged(tmp_pat
     process = spawn(folder, 0, 30, "wait")
     wrote(process, 30)
     with Journal(folder) as journal:
-        assert found(journal, 30) == 30 and journal.repaired == 0
+        assert count_entries(journal, 30) == 30 and journal.repaired == 0
     assert not list(folder.glob("*.index"))
     kill(process)
     with Journal(folder) as journal:
-        assert found(journal, 30) == 30 and journal.repaired == 1
+        assert count_entries(journal, 30) == 30 and journal.repaired == 1
 
 
 @slow
@@ -300,7 +300,7 @@ def test_a_child_of_a_killed_writer_does_not_hold_its_segment(tmp_path: Path) ->
     process.wait()
     try:
         journal = Journal(folder)
-        assert journal.repaired == 1 and found(journal, 50) == 50
+        assert journal.repaired == 1 and count_entries(journal, 50) == 50
     finally:
         os.kill(child, signal.SIGKILL)
         process.stdout.close()
@@ -325,11 +325,11 @@ def test_a_failed_write_leaves_a_good_segment(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     spawn(folder, 0, 0).communicate()
     environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path / 'helpers'}"}
-    said = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script, str(folder)], env=environment, capture_output=True, text=True, check=True
     )
-    assert said.stdout.split() == ["28", "27", "200"]
-    assert found(Journal(folder), 200) == 200
+    assert process.stdout.split() == ["28", "27", "200"]
+    assert count_entries(Journal(folder), 200) == 200
 
 
 # damage
@@ -353,7 +353,7 @@ def test_truncated_segments_never_give_a_wrong_entry(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / name).write_bytes(whole[:cut] + tail[case % 4])
         with Journal(folder) as journal:
-            kept = found(journal, 60)
+            kept = count_entries(journal, 60)
         assert kept >= sum(at // 16 < cut for at in entries) - 16  # members before the cut are there
         assert list(dict(journal.entries()))[:kept] == [key(i) for i in range(kept)]
 
@@ -372,7 +372,7 @@ def test_truncation_loses_only_the_entries_after_the_cut(tmp_path: Path) -> None
         folder.mkdir()
         noise = (bytes(50), draw.randbytes(50), b"")[case % 3]
         (folder / path.name).write_bytes(path.read_bytes()[: ends[n - 1]] + noise)
-        assert found(Journal(folder), 40) == n
+        assert count_entries(Journal(folder), 40) == n
 
 
 @slow
@@ -387,9 +387,9 @@ def test_flipped_bytes_never_give_a_wrong_entry_and_cost_one_member(tmp_path: Pa
         folder = tmp_path / str(case)
         folder.mkdir()
         (folder / name).write_bytes(damaged)
-        assert found(Journal(folder), 96) >= 80  # indexed again
+        assert count_entries(Journal(folder), 96) >= 80  # indexed again
         (source / name).write_bytes(damaged)
-        assert found(Journal(source), 96) >= 80  # through the index of the whole one
+        assert count_entries(Journal(source), 96) >= 80  # through the index of the whole one
 
 
 # indices
@@ -410,21 +410,21 @@ def test_a_damaged_index_is_built_again(tmp_path: Path) -> None:
             data[at : at + 64] = draw.randbytes(64)
         path.write_bytes(data)
         before = files(tmp_path)
-        assert found(Journal(tmp_path, read_only=True), 700) == 700
+        assert count_entries(Journal(tmp_path, read_only=True), 700) == 700
         assert files(tmp_path) == before
-        assert found(Journal(tmp_path), 700) == 700
+        assert count_entries(Journal(tmp_path), 700) == 700
         for spare in tmp_path.glob("*.index"):  # a damaged one stays until a merge
             if spare.read_bytes() == data:
                 spare.unlink()
-    assert found(Journal(tmp_path), 700) == 700
+    assert count_entries(Journal(tmp_path), 700) == 700
 
 
 def test_completely_damaged_journal_is_reported_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     fill(tmp_path, 0, 20)
     for path in tmp_path.iterdir():
         path.write_text("nonsense")
-    assert found(Journal(tmp_path, read_only=True), 20) == 0
-    assert found(Journal(tmp_path), 20) == found(Journal(tmp_path), 20) == 0
+    assert count_entries(Journal(tmp_path, read_only=True), 20) == 0
+    assert count_entries(Journal(tmp_path), 20) == count_entries(Journal(tmp_path), 20) == 0
     line = f"the journal {tmp_path} is damaged: no entry in 1 of its segments is whole, their calls are sent again"
     assert caplog.messages == [line] * 2
 
@@ -443,12 +443,12 @@ def test_a_lost_or_outdated_index_is_built_again(tmp_path: Path) -> None:
     fill(tmp_path, 0, 40)
     only(tmp_path, "*.index").unlink()
     with Journal(tmp_path) as journal:
-        assert found(journal, 40) == 40 and journal.repaired == 1
+        assert count_entries(journal, 40) == 40 and journal.repaired == 1
     with Journal(tmp_path / "more") as other:
         other.put(key(40), payload(40))
     with only(tmp_path, "*.segment").open("ab") as file:  # a copy that was made while it grew
         file.write(only(tmp_path / "more", "*.segment").read_bytes())
-    assert found(Journal(tmp_path), 41) == 41
+    assert count_entries(Journal(tmp_path), 41) == 41
 
 
 # A journal of three entries as it was written with indices of the version before (zlib, base85).
@@ -489,9 +489,9 @@ def test_merging_does_not_block_a_writer(tmp_path: Path) -> None:
         journal.put(key(6), payload(6))
         journal._seal()
         journal.put(key(7), payload(7))
-        assert len(journal._indices) == 7 and found(journal, 8) == 8
+        assert len(journal._indices) == 7 and count_entries(journal, 8) == 8
     assert len(list(tmp_path.glob("*.index"))) <= 2
-    assert found(journal, 8) == found(Journal(tmp_path), 8) == 8
+    assert count_entries(journal, 8) == count_entries(Journal(tmp_path), 8) == 8
 
 
 def test_listed_but_missing_file_is_named(tmp_path: Path) -> None:
@@ -512,12 +512,12 @@ def test_many_segments_are_searched_through_few_indices(tmp_path: Path) -> None:
     frozen = Journal(tmp_path, read_only=True)
     frozen.close()
     assert files(tmp_path) == before
-    assert found(frozen, 120) == 120
+    assert count_entries(frozen, 120) == 120
     journal = Journal(tmp_path)
     assert journal.get(key("none")) is None
     journal.close()
     assert len(journal._indices) <= 3 and len(list(tmp_path.glob("*.index"))) <= 3
-    assert found(journal, 120) == 120 and journal.get(key("none")) is None
+    assert count_entries(journal, 120) == 120 and journal.get(key("none")) is None
     assert len(Journal(tmp_path)._indices) <= 3
 
 
@@ -525,7 +525,7 @@ def test_indices_stay_few_while_segments_are_added(tmp_path: Path) -> None:
     for n in range(24):
         fill(tmp_path, 3 * n, 3)
         assert len(list(tmp_path.glob("*.index"))) <= 6
-    assert found(Journal(tmp_path), 72) == 72
+    assert count_entries(Journal(tmp_path), 72) == 72
 
 
 def test_merging_keeps_every_row_and_the_age_of_segments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -545,7 +545,7 @@ def test_processes_that_merge_at_once_lose_nothing(tmp_path: Path) -> None:
     for round_ in range(2):
         writers = [spawn(folder, 40 * n, 40) for n in range(4 * round_, 4 * round_ + 4)]
         assert all(len(writer.communicate()[0].split()) == 40 for writer in writers)
-    assert found(Journal(folder), 320) == 320
+    assert count_entries(Journal(folder), 320) == 320
 
 
 # read only
@@ -560,7 +560,7 @@ def test_read_only_creates_nothing_even_if_repair_is_needed(tmp_path: Path) -> N
     before = files(folder)
     folder.chmod(0o555)
     with Journal(folder, read_only=True) as journal:
-        assert found(journal, 300) == 300
+        assert count_entries(journal, 300) == 300
         assert len(dict(journal.entries())) == 300
     folder.chmod(0o755)
     assert files(folder) == before
@@ -580,5 +580,5 @@ def test_orphaned_indices_and_unknown_files_are_ignored(tmp_path: Path) -> None:
     (tmp_path / "empty.index").touch()
     (tmp_path / f"{1:020d}-0.segment").touch()
     with Journal(tmp_path) as journal:
-        assert found(journal, 40) == 20
+        assert count_entries(journal, 40) == 20
     assert (tmp_path / "notes.segment").read_text() == "mine"

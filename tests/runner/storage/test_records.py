@@ -162,7 +162,7 @@ def test_a_damaged_line_of_the_texts_is_named(tmp_path, line):
 
 
 @pytest.mark.parametrize(
-    ("part", "said"),
+    ("part", "message"),
     [
         ({"scores": {"a": "1"}}, "scores: 'a' is \"1\", not a number or null"),
         ({"scores": {"a": [1]}}, "scores: 'a' is"),
@@ -171,11 +171,11 @@ def test_a_damaged_line_of_the_texts_is_named(tmp_path, line):
         ({"strata": {"task": {"a": 1}}}, "strata: 'task' is {\"a\": 1}, not text"),
     ],
 )
-def test_record_without_required_fields_is_reported_as_damaged(tmp_path, part, said):
+def test_record_without_required_fields_is_reported_as_damaged(tmp_path, part, message):
     record = {"sample_id": "s", "epoch": 0, "stop": "answered", "scores": {"a": 1.0, "b": None}, "strata": {"t": "x"}}
     (tmp_path / FILE).write_bytes(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
     assert [*read(tmp_path)] == [record]
     (tmp_path / FILE).write_bytes(orjson.dumps(record | part, option=orjson.OPT_APPEND_NEWLINE))
     with pytest.raises(ConfigError, match=r"records.jsonl:1: damaged record") as caught:
         [*read(tmp_path)]
-    assert said in str(caught.value)
+    assert message in str(caught.value)

@@ -44,7 +44,7 @@ def changed(**values):
     return new
 
 
-def begun(folder, cfg=CFG):
+def begin_run(folder, cfg=CFG):
     folder.mkdir(parents=True)
     (folder / "config.yaml").write_text(yaml.safe_dump(cfg))
     return folder
@@ -100,7 +100,7 @@ def test_given_folder_may_hold_other_files_but_not_a_run(tmp_path):
 
 def test_last_is_the_run_started_last(tmp_path):
     for n, name in enumerate(("b", "a", "c")):
-        os.utime(begun(tmp_path / name) / "config.yaml", (n, n))
+        os.utime(begin_run(tmp_path / name) / "config.yaml", (n, n))
     (tmp_path / "z").mkdir()
     assert folder_for(changed(run__resume="last"), tmp_path / "new", named=False) == tmp_path / "c"
 
@@ -113,7 +113,7 @@ def test_nothing_to_resume_is_reported(tmp_path):
 
 
 def test_another_config_is_refused_with_its_differences(tmp_path):
-    folder = begun(tmp_path / "run")
+    folder = begin_run(tmp_path / "run")
     with pytest.raises(
         ConfigError, match="was begun with another config: limit was null, now is 3; seed was 0, now is 1"
     ):

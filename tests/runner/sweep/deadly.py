@@ -66,7 +66,7 @@ def orders(home, *names: str, spent: Spent | None = None, after: int = 3, **budg
     return remote_jobs_of([cell(home, name, after, **budget) for name in names], len(names), spent or Spent())
 
 
-def asked(home) -> Counter:
+def count_calls(home) -> Counter:
     """How often each call was answered, by the name of its model and its seed."""
     path = home.path / "asked"
     return Counter(path.read_text().splitlines()) if path.exists() else Counter()
@@ -99,9 +99,9 @@ def survives_a_death(home, launcher: str) -> None:
     assert "begun again since their processes died: name-deadly+breaks-false 1 x" in done.err
     assert done.err.count("ended with exit code 1: RuntimeError: broken model") == 3
     assert "3 of 6 jobs" in done.out
-    assert set(asked(home).values()) == {1} and len(asked(home)) == 3 * 6
+    assert set(count_calls(home).values()) == {1} and len(count_calls(home)) == 3 * 6
     for name in ("deadly", "b", "c"):
         assert home.manifest(home.path / "sweep" / f"name-{name}+breaks-false")["status"] == "complete"
     again = sweep(home, *words)
     assert "sweep of 6 jobs, 3 of them finished before" in again.err
-    assert sum(asked(home).values()) == 3 * 6
+    assert sum(count_calls(home).values()) == 3 * 6

@@ -66,7 +66,7 @@ def test_excluded_combinations_are_left_out():
 
 
 @each_row(
-    "words, said",
+    "words, message",
     [
         (["seed=1,2", "seed=3"], "seed is given twice in one sweep"),
         (["+seed=1", "seed=2,3"], "seed is given twice in one sweep"),
@@ -76,10 +76,10 @@ def test_excluded_combinations_are_left_out():
         (["seed=interval(0,1)"], "give the values one by one"),
     ],
 )
-def test_invalid_sweep_is_refused(words, said):
+def test_invalid_sweep_is_refused(words, message):
     with pytest.raises(ConfigError) as caught:
         plan(*words)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def jobs(home, folder="sweep"):
@@ -314,11 +314,11 @@ def test_jobs_must_not_share_a_folder(home):
 
 
 @pytest.mark.parametrize(
-    ("word", "said"), [("run.resume=last", "hydra.sweep.dir"), ("hydra.job.chdir=true", "leave them out")]
+    ("word", "message"), [("run.resume=last", "hydra.sweep.dir"), ("hydra.job.chdir=true", "leave them out")]
 )
-def test_unsupported_sweep_options_are_refused(home, word, said):
+def test_unsupported_sweep_options_are_refused(home, word, message):
     done = home.run("-m", "seed=0,1", word)
-    assert (done.code, said in done.err) == (2, True)
+    assert (done.code, message in done.err) == (2, True)
 
 
 @slow

@@ -14,16 +14,16 @@ def test_jobs_reach_ray_from_the_sweeper_that_checks_them():
 
 
 @each_row(
-    "words, said",
+    "words, message",
     [
         ({"cpus": 0}, "hydra.launcher.cpus: found 0, should be greater than 0"),
         ({"memory_gb": "much"}, "hydra.launcher.memory_gb: found 'much', should be a number"),
         ({"address": "auto", "processors": 2}, "hydra.launcher.processors: it is for a Ray that is started here"),
     ],
 )
-def test_settings_are_checked_before_any_job(words, said):
+def test_settings_are_checked_before_any_job(words, message):
     pytest.importorskip("ray", reason="extra ray")
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         Ray(**words).setup(hydra_context=None, task_function=None, config=None)
 
 

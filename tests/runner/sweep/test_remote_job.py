@@ -8,7 +8,7 @@ import pytest
 
 from runner.episode.budget import Spent
 from runner.sweep.remote_job import run_remote_job, spent_since
-from tests.runner.sweep.deadly import asked, furnish, orders
+from tests.runner.sweep.deadly import count_calls, furnish, orders
 from tests.slow import slow
 
 
@@ -49,10 +49,10 @@ def test_job_returns_its_exit_code_and_prints_nothing(home, three, capsys):
 def test_restarted_process_has_the_rest_of_its_budget(home, three):
     order = three(calls=12)[0]
     assert run_remote_job(order).code == 3
-    assert len(asked(home)) == 4
+    assert len(count_calls(home)) == 4
     assert spent_since(order).calls == 4
     assert run_remote_job(order).code == 3  # restarted: its whole share is spent
-    assert len(asked(home)) == 4
+    assert len(count_calls(home)) == 4
     assert run_remote_job(three(calls=12)[0]).code == 0  # repeating the command gives the whole budget again
 
 
@@ -61,7 +61,7 @@ def test_journalled_replies_are_not_charged(home, three):
     order = replace(order, cfg={**order.cfg, "run": {**order.cfg["run"], "journal": "journal"}})
     assert run_remote_job(order).spent.calls == 6
     again = run_remote_job(replace(order, folder=order.folder.with_name("again")))
-    assert (again.code, again.spent.calls, len(asked(home))) == (0, 0, 6)
+    assert (again.code, again.spent.calls, len(count_calls(home))) == (0, 0, 6)
 
 
 def test_time_limit_applies_to_every_process(three):
@@ -70,17 +70,17 @@ def test_time_limit_applies_to_every_process(three):
 
 
 @pytest.mark.parametrize(
-    ("finding", "said"),
+    ("finding", "message"),
     [("SystemExit('left')", "SystemExit: left"), ("RuntimeError('no such luck')", "RuntimeError: no such luck")],
 )
-def test_exception_in_a_job_does_not_stop_others(home, three, finding, said):
+def test_exception_in_a_job_does_not_stop_others(home, three, finding, message):
     order = three()[0]
     parts = home.path / "mine" / "parts.py"
     parts.write_text(parts.read_text().replace("if self.breaks:", f"raise {finding}\n        if self.breaks:"))
     for name in [name for name in sys.modules if name.startswith("mine")]:
         del sys.modules[name]
     ended = run_remote_job(order)
-    assert (ended.code, ended.error) == (1, said)
+    assert (ended.code, ended.error) == (1, message)
 
 
 @slow

@@ -163,7 +163,7 @@ def test_unknown_metric_is_refused_with_a_suggestion_and_keeps_the_trial(tuned):
 
 @needs_optuna
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("agent.qualty=interval(0,1)",), "agent.qualty: no such key; did you mean quality?"),
         (("agent.quality=interval(0,3)",), "agent.quality: found 3.0, should be less than or equal to 1"),
@@ -178,10 +178,10 @@ def test_unknown_metric_is_refused_with_a_suggestion_and_keeps_the_trial(tuned):
         (("agent.times=1,2", "search=3"), "search is a mapping of settings"),
     ],
 )
-def test_invalid_search_is_refused_before_any_trial(tuned, words, said):
+def test_invalid_search_is_refused_before_any_trial(tuned, words, message):
     keys = {word.partition("=")[0] for word in words}
     done = tuned.run(*(one for one in SEARCH if one.partition("=")[0] not in keys), *words)
-    assert done.code == 2 and said in done.complaint, done.err
+    assert done.code == 2 and message in done.complaint, done.err
     assert not (tuned.path / "sweep").exists()
 
 

@@ -13,7 +13,7 @@ pytest.importorskip("optuna", reason="comes with the extra optuna")
 SPACE = {"agent.t": Dimension(0, 1, None, False, False)}
 
 
-def left(folder, value):
+def write_trial(folder, value):
     folder.mkdir(parents=True)
     metric = {"value": value, "ci_low": value - 0.1, "ci_high": value + 0.1, "n": 9}
     (folder / "metrics.json").write_text(json.dumps({"metrics": {"score": metric}}))
@@ -27,7 +27,8 @@ def test_table_lists_the_best_first_and_the_file_has_all_trials(tmp_path, capsys
     search = Search({"score": "maximise"})
     with Study(tmp_path, search, SPACE) as study:
         plan = {
-            trial.number: left(tmp_path / f"trial-{trial.number:04}", 0.3 + trial.number / 10) for trial in study.ask(3)
+            trial.number: write_trial(tmp_path / f"trial-{trial.number:04}", 0.3 + trial.number / 10)
+            for trial in study.ask(3)
         }
         plan[2].error = "broke"
         for number in (0, 1):

@@ -78,16 +78,16 @@ def test_a_grid_has_every_point_once_and_corners_every_end():
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [(["agent.t=interval(0,1)"], "agent.t has no step"), (["agent.n=range(0,20000)"], "20,000 points")],
 )
-def test_infinite_grid_is_refused(words, said):
-    with pytest.raises(ConfigError, match=said):
+def test_infinite_grid_is_refused(words, message):
+    with pytest.raises(ConfigError, match=message):
         grid_of(space(*words))
 
 
 @each_row(
-    "words, said",
+    "words, message",
     [
         ([], "search.space: is empty: there is nothing to search"),
         (["agent.n=3"], "search.space: is empty"),
@@ -98,17 +98,17 @@ def test_infinite_grid_is_refused(words, said):
         (["agent.s=a,b,a"], "agent.s: the choice a is given twice"),
     ],
 )
-def test_invalid_space_is_refused(words, said):
+def test_invalid_space_is_refused(words, message):
     with pytest.raises(ConfigError) as caught:
         space(*words)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 GOOD = {"objectives": {"score": "maximise"}}
 
 
 @each_row(
-    "given, said",
+    "given, message",
     [
         ({"objectives": None}, "objectives is empty"),
         ({"objectives": {"score": "up"}}, "search.objectives.score: found 'up', valid: maximise"),
@@ -128,10 +128,10 @@ GOOD = {"objectives": {"score": "maximise"}}
         ({"space": {"a.n": {"low": 0.5, "high": 2, "int": True}}}, "need a whole low, high and step"),
     ],
 )
-def test_contradictory_search_settings_are_refused(given, said):
+def test_contradictory_search_settings_are_refused(given, message):
     with pytest.raises(ConfigError) as caught:
         check(Search, GOOD | given, "search")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_both_spellings_of_a_direction_are_read():

@@ -27,9 +27,9 @@ def value(point):
 def test_trials_are_stored_and_reopened_with_the_same_values(tmp_path):
     with warnings.catch_warnings(), Study(tmp_path, search(), SPACE) as study:
         warnings.simplefilter("error")
-        asked = study.ask(4)
-        assert [one.number for one in asked] == [0, 1, 2, 3]
-        assert all(1 <= one.point["n"] <= 8 and 0.01 <= one.point["t"] <= 1 for one in asked)
+        proposed = study.ask(4)
+        assert [one.number for one in proposed] == [0, 1, 2, 3]
+        assert all(1 <= one.point["n"] <= 8 and 0.01 <= one.point["t"] <= 1 for one in proposed)
         study.complete(0, [0.5])
         study.complete(1, None)
         study.prune(2)
@@ -77,19 +77,19 @@ def test_equally_good_trials_are_all_the_best(tmp_path):
 def test_a_grid_ends_when_every_point_was_asked_for(tmp_path):
     space = {"n": Dimension(1, 3, None, False, True), "s": Dimension(choices=("a", "b"))}
     with Study(tmp_path, search(sampler="grid", trials=99), space) as study:
-        asked = study.ask(study.wanted)
-        assert len({tuple(one.point.items()) for one in asked}) == study.wanted == 6
+        proposed = study.ask(study.wanted)
+        assert len({tuple(one.point.items()) for one in proposed}) == study.wanted == 6
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"objectives": {"other": "maximise"}}, r"search\.objectives was {'score': 'maximise'}, now it is {'other'"),
         ({"seed": 1}, "search.seed was 0, now it is 1; give another hydra.sweep.dir"),
     ],
 )
-def test_a_file_of_another_search_is_refused(tmp_path, more, said):
+def test_a_file_of_another_search_is_refused(tmp_path, more, message):
     with Study(tmp_path, search(), SPACE):
         pass
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         Study(tmp_path, search(**more), SPACE).__enter__()

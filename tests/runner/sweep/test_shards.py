@@ -5,7 +5,7 @@ import json
 import pytest
 
 from runner.storage.records import RecordWriter
-from tests.runner.sweep.deadly import asked, furnish
+from tests.runner.sweep.deadly import count_calls, furnish
 from tests.slow import slow
 
 TIMES = {"seconds", "started"}
@@ -90,10 +90,10 @@ def test_sharded_job_resumes_where_its_budget_ended(home):
     assert home.run(*words).code == 0
     merged = home.manifest(home.path / "sweep" / "only")
     assert (merged["status"], merged["counts"]["finished"], merged["id"]) == ("complete", 6, id_before)
-    assert sum(asked(home).values()) == 6
+    assert sum(count_calls(home).values()) == 6
     again = home.run(*words)
     assert "1 of them finished before" in again.err
-    assert sum(asked(home).values()) == 6
+    assert sum(count_calls(home).values()) == 6
 
 
 @slow
@@ -109,16 +109,16 @@ def test_shard_that_stops_early_is_named_and_resumed(home):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["run.shards=5"], "run.shards=5: there are 4 samples"),
         (["run.shards=0"], "run.shards: found 0"),
         (["run.shards=2", "run.shard=1/2"], "run.shard runs one part of a job, run.shards all of them"),
     ],
 )
-def test_job_that_cannot_be_sharded_is_refused(home, words, said):
+def test_job_that_cannot_be_sharded_is_refused(home, words, message):
     done = home.run(*words)
-    assert (done.code, said in done.complaint) == (2, True)
+    assert (done.code, message in done.complaint) == (2, True)
     assert not (home.path / "outputs").exists()
 
 

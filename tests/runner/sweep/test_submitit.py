@@ -7,14 +7,14 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.sweep.engines import by_submitit
-from tests.runner.sweep.deadly import asked, furnish, orders, survives_a_death, sweep
+from tests.runner.sweep.deadly import count_calls, furnish, orders, survives_a_death, sweep
 
 pytest.importorskip("submitit", reason="extra submitit")
 
 
-def sent(home, order, **settings):
-    given = {"submitit_folder": str(home.path / "sent" / "%j"), "timeout_min": 2, "nodes": 1, "tasks_per_node": 1}
-    return next(by_submitit("local", given | settings, deque([order])))
+def submit(home, order, **settings):
+    options = {"submitit_folder": str(home.path / "sent" / "%j"), "timeout_min": 2, "nodes": 1, "tasks_per_node": 1}
+    return next(by_submitit("local", options | settings, deque([order])))
 
 
 def test_six_jobs_with_submitit(home):
@@ -24,14 +24,14 @@ def test_six_jobs_with_submitit(home):
 def test_a_job_is_one_process(home):
     furnish(home, lives=0)
     with pytest.raises(ConfigError, match=r"hydra\.launcher\.nodes: found 2, a job is one process: it should be 1"):
-        sent(home, orders(home, "a")[0], nodes=2)
+        submit(home, orders(home, "a")[0], nodes=2)
 
 
 def test_a_secret_is_not_written_to_the_disk(home):
     furnish(home, lives=0)
     order = orders(home, "a")[0]
     with pytest.raises(ConfigError, match="job a: submitit writes configs to the disk, and this one holds a secret"):
-        sent(home, replace(order, cfg=order.cfg | {"model": {"api_key": "sk-abcdefghijklmnopqrstuvwxyz0123456789"}}))
+        submit(home, replace(order, cfg=order.cfg | {"model": {"api_key": "sk-abcdefghijklmnopqrstuvwxyz0123456789"}}))
     assert not (home.path / "sent").exists()
 
 
@@ -62,9 +62,9 @@ def test_slurm_job_array(home):
     done = sweep(home, *words, "model.name=a,b")
     assert done.code == 0, done.err
     assert "2 of 2 jobs" in done.out
-    assert len(asked(home)) == 2 * 6
-    sent = [path.read_text() for path in (home.path / "sweep" / ".submitit").rglob("*.sh")]
-    assert sent and all("#SBATCH --partition=wards" in text for text in sent)
+    assert len(count_calls(home)) == 2 * 6
+    submit = [path.read_text() for path in (home.path / "sweep" / ".submitit").rglob("*.sh")]
+    assert submit and all("#SBATCH --partition=wards" in text for text in submit)
 
 
 def test_without_slurm_nothing_is_sent(home):

@@ -12,7 +12,7 @@ from tests.runner.results.page.pages import cells
 ASKED = "Which of the two is it? " * 12
 
 
-def said(question, reply):
+def message(question, reply):
     """A call that asks and is answered."""
     return Step(
         "act", "main", "main", 0, 0, (Message("user", question),), Message("assistant", reply), Usage(7, 3, 0.0)
@@ -20,7 +20,7 @@ def said(question, reply):
 
 
 def test_samples_lengths_and_words(tmp_path):
-    steps = [said(ASKED, "It is one."), step("Books")]
+    steps = [message(ASKED, "It is one."), step("Books")]
     folder = write(tmp_path / "a", {"one": ("k", [1, 0]), "two": ("d", [1])}, steps=steps, inputs=["image"])
     samples, lengths, words = cards.section([Run.at(folder)]).parts
     facts = dict(samples.rows)

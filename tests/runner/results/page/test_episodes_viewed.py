@@ -25,7 +25,7 @@ def hostile(tmp_path):
 
 
 @pytest.fixture
-def shown(tmp_path):
+def open_page(tmp_path):
     """Opens the page of runs in a browser."""
     (tmp_path / "profile").mkdir()
 
@@ -39,8 +39,8 @@ def shown(tmp_path):
 
 @slow
 @needs_browser
-async def test_the_list_is_searched_sorted_and_read_by_keyboard(runs, shown):
-    async with shown(runs) as tab:
+async def test_the_list_is_searched_sorted_and_read_by_keyboard(runs, open_page):
+    async with open_page(runs) as tab:
         await tab.until(READY)
         assert await tab.run(LISTED) == ["a/1", "b-2", "c-3", "d-4", "e-5"] * 2
         for label, value, left in (
@@ -73,8 +73,8 @@ async def test_the_list_is_searched_sorted_and_read_by_keyboard(runs, shown):
 
 @slow
 @needs_browser
-async def test_link_opens_a_complete_episode(runs, shown):
-    async with shown(runs, "#episode=one/a%2F1/0") as tab:
+async def test_link_opens_a_complete_episode(runs, open_page):
+    async with open_page(runs, "#episode=one/a%2F1/0") as tab:
         await tab.until(OPEN)
         page_text = await tab.run(SHOWN)
         for text in ("a/1", "What is a/1?", "3 tools offered", "2 steps", "I call Books.", "page of Books", "End: answered",
@@ -93,8 +93,8 @@ async def test_link_opens_a_complete_episode(runs, shown):
 
 @slow
 @needs_browser
-async def test_two_runs_are_aligned_up_to_their_first_difference(runs, shown):
-    async with shown(runs) as tab:
+async def test_two_runs_are_aligned_up_to_their_first_difference(runs, open_page):
+    async with open_page(runs) as tab:
         await tab.until(READY)
         await tab.run("document.querySelector('.pairs').open = true")
         await tab.until("document.querySelector('.pairs tbody a')")
@@ -126,8 +126,8 @@ async def test_two_runs_are_aligned_up_to_their_first_difference(runs, shown):
 
 @slow
 @needs_browser
-async def test_hostile_texts_are_shown_and_not_interpreted(hostile, shown):
-    async with shown([hostile]) as tab:
+async def test_hostile_texts_are_shown_and_not_interpreted(hostile, open_page):
+    async with open_page([hostile]) as tab:
         await tab.until(READY)
         assert await tab.run(LISTED) == [WRITTEN]
         await tab.run("document.querySelector('.grid a').click()")
