@@ -123,7 +123,7 @@ def test_figure_6c_is_on_all_insufficient_conditions():
     assert text.split(",") == [f"insufficient_config{n}" for n in (1, 2, 3)]
 
 
-def test_trials_are_a_setting_of_figure_6b_only():
+def test_only_ots_and_mhr_are_published_on_139_differentiated_questions():
     texts = {path.stem: path.read_text() for path in (CONF / "papers").glob("radabench*.yaml")}
     assert not [name for name, text in texts.items() if "trials" in text]
     sizes = {name: next(iter(yaml.safe_load(text)["tables"].values()))["sizes"] for name, text in texts.items()}

@@ -37,14 +37,14 @@ def test_small_set_has_the_stated_size():
 
 
 @pytest.mark.parametrize(("table", "least", "most"), [(table, *size) for table, size in PER_STAY.items()])
-def test_stay_has_all_kinds_of_events(table, least, most):
+def test_number_of_events_per_stay(table, least, most):
     found = Counter(row["hadm_id"] for row in DB[table])
     counts = {found[stay] for stay in STAYS}
     assert (min(counts), max(counts)) == (least, most)
 
 
 @pytest.mark.parametrize(("table", "least", "most"), [(table, *size) for table, size in PER_ICU_STAY.items()])
-def test_intensive_care_stay_has_all_kinds_of_events(table, least, most):
+def test_number_of_events_per_intensive_care_stay(table, least, most):
     found = Counter(row["icustay_id"] for row in DB[table])
     assert all(least <= found[stay] <= most for stay in ICU)
 

@@ -59,6 +59,6 @@ def test_data_are_included_where_class_and_licence_permit_it(monkeypatch, notes,
     assert may_include(notes, privacy, message, named)[0] is allowed
 
 
-def test_no_files_are_attributed_when_the_data_folder_is_unknown(monkeypatch):
+def test_data_are_excluded_when_the_data_folder_is_unknown(monkeypatch):
     monkeypatch.delenv("CLINICAL_DATA_DIR", raising=False)
     assert may_include(CHOSEN, "open", False, OURS)[0] is False

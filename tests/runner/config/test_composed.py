@@ -118,11 +118,11 @@ def test_a_package_must_be_allowed(home):
 
 
 @pytest.mark.parametrize("word", ["agent.switches={max_steps: 3}", "++agent.switches.max_steps=3"])
-def test_profile_cannot_be_changed_by_dependent_choices(home, word):
+def test_profile_cannot_be_changed_through_a_part_that_refers_to_it(home, word):
     assert "profile is one frozen set" in refused(home, "tracking=off", word, plain=True)
 
 
-def test_custom_profile_must_be_complete(home):
+def test_run_with_a_custom_profile_succeeds(home):
     home.write("profile/house", "name: house\nradabench: {}")
     assert home.run("profile=house").code == 0
 

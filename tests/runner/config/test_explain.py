@@ -40,7 +40,7 @@ def test_small_yaml_aliases_are_accepted(home):
     assert home.run("dataset=few", "agent=few").code == 0
 
 
-def test_binary_file_is_ignored(home):
+def test_undecodable_file_is_ignored_unless_chosen(home):
     home.write("dataset/latin", "").write_bytes(FILES["dataset/latin"][0])
     assert home.run("dataset=numbers").code == 0
     assert "conf/experiment/own.yaml" not in home.run("agent=nope").complaint

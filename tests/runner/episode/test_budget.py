@@ -78,7 +78,7 @@ def test_spending_before_the_jobs_is_not_charged_to_a_job():
         (Budget(calls=9), Spent(pending=1), False),
     ],
 )
-def test_first_call_sets_the_estimate_for_the_next_ones(budget, so_far, blind):
+def test_price_of_a_call_is_unknown_until_the_first_reply(budget, so_far, blind):
     assert BudgetPool(budget).blind(so_far) is blind
     assert BudgetPool(budget, 2, so_far).blind(Spent()) is blind
 

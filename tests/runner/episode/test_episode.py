@@ -105,7 +105,7 @@ async def test_bug_fails_one_sample_and_is_recorded_there():
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), asyncio.CancelledError()])
-async def test_part_that_cancels_its_own_task_fails_one_sample(error):
+async def test_part_that_raises_cancellation_or_exit_fails_one_sample(error):
     """No one cancelled it, and a sample is not a process that can be exited."""
 
     @dataclass(frozen=True)

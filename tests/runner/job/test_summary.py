@@ -87,7 +87,7 @@ def test_sweep_without_levels_writes_no_means(home):
     assert "compare.scores: no job has a value of no/such\n" in done.out
 
 
-def test_measure_without_a_direction_is_in_the_table(tmp_path):
+def test_scores_without_a_direction_are_listed_next_to_the_headline(tmp_path):
     runs = [Run.at(write(tmp_path / name, {"one": ("k", [9])}, neither=["score/x"])) for name in "ab"]
     assert undirected_scores(runs, ["errors/rate"]) == ["score/x"] and undirected_scores(runs, ["score/x"]) == []
     assert undirected_scores([Run.at(write(tmp_path / "c", {"one": ("k", [9])}))], ["errors/rate"]) == []

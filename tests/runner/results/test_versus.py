@@ -137,7 +137,7 @@ def test_methods_without_any_score_are_named_once(tmp_path):
     assert who(found) == [("a", "b")] and found.notes == ["not compared on cab, without any score/x: c, d"]
 
 
-def test_only_baselines_are_refused(three):
+def test_baselines_that_include_all_methods_are_refused(three):
     with pytest.raises(ConfigError, match=r"--baselines: all methods are among them .react, direct, cot.; name fewer"):
         compare_rows(three, baselines=["react", "direct", "cot"])
 

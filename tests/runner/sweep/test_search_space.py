@@ -64,7 +64,7 @@ def test_command_line_overrides_the_file():
     assert space("agent.n=1,2", **written)["agent.n"] == Dimension(choices=("1", "2"))
 
 
-def test_numbers_keep_their_type():
+def test_numbers_are_formatted_by_type():
     made = Dimension(0, 1, None, False, False)
     assert [made.word(one) for one in (1.0, 0.1 + 0.2, 1e-9)] == ["1.0", "0.3", "1e-09"]
     assert Dimension(0, 9, None, False, True).word(3.0) == "3"

@@ -87,7 +87,7 @@ def test_single_model_or_duplicate_runs_give_no_table(tmp_path):
     assert section(twice) is None
 
 
-def test_printed_table_has_empty_cells(tmp_path, capsys):
+def test_printed_section_names_scores_without_values(tmp_path, capsys):
     asked = [*FIGURES, {"title": "Figure C", "scores": ["execution/no_such"]}]
     show_section(section(swept(tmp_path, VALUES, asked)))
     out = capsys.readouterr().out
