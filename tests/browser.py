@@ -57,7 +57,7 @@ class Tab:
         await self.send("Input.dispatchKeyEvent", type="keyUp", **parameters)
 
     async def picture(self, path, width, height, dark=False):
-        """Write what is seen."""
+        """Write a screenshot."""
         await self.size(width, height, dark)
         await asyncio.sleep(0.3)
         path.write_bytes(base64.b64decode((await self.send("Page.captureScreenshot", format="png"))["data"]))

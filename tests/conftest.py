@@ -32,7 +32,7 @@ gc.set_threshold(200_000, 20, 100)  # eight thousand tests are a heap that by de
 
 
 def pytest_collection_modifyitems(config, items):
-    """What takes seconds comes first, so that no worker is left alone with it at the end; ``slow`` is left out."""
+    """Run long tests first, so that no worker ends alone with one; ``slow`` tests are left out."""
     if not os.environ.get("WARDROUND_TEST_SLOW"):
         left_out = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=left_out)

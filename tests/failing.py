@@ -95,7 +95,7 @@ async def call_tools(condition: Any, *calls: str, **changes: Any) -> list[Observ
 async def call_radiology(
     condition: Any, *names: str, sample: Sample = STUDY, switches: Any = PAPER, **changes: Any
 ) -> Any:
-    """The trajectory of calls of radiology tools on all that they may take."""
+    """The trajectory of calls of radiology tools with all their inputs."""
     offer = Radiology(switches).open(sample)
     calls = []
     for name in names:

@@ -41,13 +41,13 @@ RUNNER_TAKES = {("runner.serve", "models")}  # ``python -m runner.serve`` serves
 
 @cache
 def graph() -> Mapping[str, set[str]]:
-    """Module -> the modules of ours that it imports."""
+    """Module -> the project modules that it imports."""
     return measure.imports_of(MODULES)
 
 
 @cache
 def packages() -> Mapping[str, set[str]]:
-    """Package -> the packages of ours that it imports."""
+    """Package -> the project packages that it imports."""
     return measure.packages_of(graph(), MODULES)
 
 
@@ -63,7 +63,7 @@ def imports_of(name: str) -> frozenset[str]:
 
 
 def imported(tree: ast.Module) -> frozenset[str]:
-    """What code imports; ``from a import b`` counts as a and a.b."""
+    """The imports of code; ``from a import b`` counts as a and a.b."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -144,7 +144,7 @@ def test_a_library_is_imported_by_its_own_files_only(library):
     assert [user for user in users if not any(fnmatch(user, allowed) for allowed in LIBRARIES[library])] == []
 
 
-# What is written, and where it is used
+# Files, and where they are used
 
 
 def test_every_yaml_is_short_and_begins_with_a_description():
@@ -196,7 +196,7 @@ def definitions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctio
 
 
 def problems(name: str) -> Iterator[str]:
-    """What is wrong with a module."""
+    """The style problems of a module."""
     tree = tree_of(name)
     if len(MODULES[name].read_text().splitlines()) > 300:
         yield "longer than 300 lines"
@@ -263,7 +263,7 @@ def test_runner_reads_only_declared_attributes_of_parts():
 
 
 def runtime_protocols(name: str) -> set[str]:
-    """The protocols of a module that isinstance takes."""
+    """The protocols of a module that isinstance accepts."""
     classes = [node for node in tree_of(name).body if isinstance(node, ast.ClassDef)]
     return {one.name for one in classes if "runtime_checkable" in map(ast.unparse, one.decorator_list)}
 

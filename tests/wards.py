@@ -90,7 +90,7 @@ class Played:
 
     @property
     def purposes(self) -> list[str]:
-        """What was asked for, in order."""
+        """The purposes of all requests, in order."""
         return [request.purpose for request in self.model.requests]
 
     @property

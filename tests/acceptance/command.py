@@ -1,4 +1,4 @@
-"""Running the real command, serving a real endpoint, and reading what a run left behind."""
+"""Running the real command, serving a real endpoint, and reading the files of a run."""
 
 import asyncio
 import json

@@ -28,7 +28,7 @@ PROFILES = sorted(path.stem for path in (CONF / "profile").glob("*.yaml"))
 GROUPS = ("model", "agent", "verifier", "toolset", "condition", "dataset", "scorer")
 NEEDED = {"scorer=[ratescore]": ["scorer.ratescore.source=cat"]}  # else a package of an extra
 DATA = "CLINICAL_DATA_DIR"
-FOLLOWS = "${profile"  # what decides whether another profile makes another part
+FOLLOWS = "${profile"  # the keys that make a part depend on the profile
 
 
 def choices(profile: str) -> list[tuple[str, ...]]:

@@ -70,7 +70,7 @@ async def calls(profile: str, condition: str, names: Sequence[str]) -> list[Step
 
 
 def instructions(steps: Sequence[Step], names: Sequence[str]) -> str:
-    """What the prompts say: without questions, patients, replies, examples, tool cards, and the lines in which
+    """The instructions in the prompts: without questions, patients, replies, examples, tool cards, and the lines in which
     self-reflection asks for its own checks."""
     texts = [message.text for step in steps for message in step.asked if message.role != "assistant"]
     kept: list[str] = []

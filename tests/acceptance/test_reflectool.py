@@ -1,4 +1,4 @@
-"""ReflecTool by the real command: a memory is made once, reused, kept apart from what is evaluated, and refused."""
+"""ReflecTool by the real command: a memory is made once, reused, separate from the evaluated samples, and refused."""
 
 import json
 import shutil

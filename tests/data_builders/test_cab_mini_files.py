@@ -1,4 +1,4 @@
-"""cab_mini's images, databases and documents: built from the tables, complete, and with gold that holds."""
+"""cab_mini's images, databases and documents: built from the tables, complete, and with correct gold answers."""
 
 import ast
 import io

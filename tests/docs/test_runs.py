@@ -27,7 +27,7 @@ _AS_IT_IS = re.compile(r"run\.replay=\S+zip|--info|--cfg|--help")
 
 @pytest.fixture(scope="module")
 def runs(desk) -> dict[str, str]:
-    """What the placeholders of a page stand for."""
+    """The values of the placeholders of a page."""
     once = run_in_process(desk, "agent=radagent", "hydra.run.dir=outputs/once", *FEW, own=False)
     many = run_in_process(desk, "-m", "agent=react,direct,zero_shot", "hydra.sweep.dir=outputs/many", *FEW, own=False)
     assert (once.code, many.code) == (0, 0), once.err + many.err

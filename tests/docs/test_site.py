@@ -1,4 +1,4 @@
-"""README.md and the documentation site: what they must have, their links, and the generated reference."""
+"""README.md and the documentation site: required contents, links, and the generated reference."""
 
 import re
 import subprocess
@@ -68,7 +68,7 @@ def test_classes_mentioned_with_their_module_exist():
 
 def test_every_page_is_in_the_navigation_once():
     text = (ROOT / "mkdocs.yml").read_text()
-    listed = leaves(yaml.safe_load(text[text.index("\nnav:") :])["nav"])  # what is above has tags of its own
+    listed = leaves(yaml.safe_load(text[text.index("\nnav:") :])["nav"])  # the lines above have their own tags
     pages = {page.path.relative_to(ROOT / "docs").as_posix() for page in PAGES[1:]} | set(generated())
     assert sorted(listed) == sorted(pages)
 

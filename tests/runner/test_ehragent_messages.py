@@ -1,4 +1,4 @@
-"""What the methods of EHRAgent's tables are shown: the requests that reach the model, by the shipped configs."""
+"""The requests that the methods of EHRAgent's tables send to the model, with the shipped configs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ def parts(*words: str) -> Parts:
 
 
 async def sent_requests(given: Parts, sample: Sample) -> Mapping[str, Sequence[str]]:
-    """What the model was asked on a sample by purpose, each request as one text; its replies end each step at once."""
+    """The requests on a sample by purpose, each as one text; every reply ends its step immediately."""
     reply = "Finish[1]" if getattr(given.agent, "prompts", "") in STEPS else "```sql\nselect 1\n```\nTERMINATE"
     model = Scripted(lambda request: reply)
     trajectory, _ = await run_episode(given, Door({"main": model}, None, run_seed=0), sample, 0)
@@ -66,13 +66,13 @@ async def sent_requests(given: Parts, sample: Sample) -> Mapping[str, Sequence[s
 
 
 def shown_entries(text: str, database: str) -> list[Entry]:
-    """The demonstrations whose question stands in a text, in its order."""
+    """The demonstrations whose question is in a text, in its order."""
     found = [(text.index(one.question), one) for one in SEEDS if one.database == database and one.question in text]
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 
 def in_format(agent: str, one: Entry, text: str) -> bool:
-    """Whether a text holds a demonstration's solution in the format of an agent."""
+    """Whether a text contains a demonstration's solution in the format of an agent."""
     plain = " ".join(text.split())
     if agent in CODE:
         return one.code in text

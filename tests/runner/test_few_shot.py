@@ -1,4 +1,4 @@
-"""Few-shot demonstrations by the command: collected once, shared by a sweep, never what is evaluated."""
+"""Few-shot demonstrations by the command: collected once, shared by a sweep, never from evaluated samples."""
 
 import json
 import os
@@ -17,7 +17,7 @@ MINI = ("dataset=cab_mini", "dataset.tasks=[medqa,medcalc]", "dataset.per_task=3
 
 
 def read_requests(folder: Path) -> list[tuple[str, list[str]]]:
-    """What was asked for each sample, and which examples were shown."""
+    """The request for each sample, and the examples in it."""
     texts = TextReader(folder)
     found = []
     for record in records.read(folder):

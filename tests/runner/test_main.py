@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def ids(folder):
-    lines = (folder / "records.jsonl").read_bytes().split(b"\n")[:-1]  # what follows the last line break is torn
+    lines = (folder / "records.jsonl").read_bytes().split(b"\n")[:-1]  # a line without a line break is incomplete
     return sorted(json.loads(line)["sample_id"] for line in lines)
 
 

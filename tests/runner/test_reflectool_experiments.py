@@ -25,7 +25,7 @@ ROWS = [
 
 
 def params(name: str) -> dict[str, str]:
-    """What an experiment sweeps."""
+    """The parameters that an experiment sweeps."""
     return yaml.safe_load((FOLDER / f"{name}.yaml").read_text())["hydra"]["sweeper"]["params"]
 
 

@@ -176,7 +176,7 @@ print(said, any(thread.is_alive() for thread in threads))
 
 @slow
 def test_threads_may_all_be_the_first_to_import_mlflow():
-    """Where each begins with another part, one sees what another has half done."""
+    """Importing different parts concurrently must not expose partial imports."""
     line = [sys.executable, "-c", AT_ONCE]
     done = subprocess.run(line, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=90)
     assert done.stdout == "[] False\n", done.stderr
@@ -406,7 +406,7 @@ def _runs(settings):
 
 @pytest.fixture
 def silent_server():
-    """Takes connections and never answers."""
+    """A server that accepts connections and never replies."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"http://someone:secret@127.0.0.1:{server.getsockname()[1]}"
 

@@ -37,7 +37,7 @@ def answers(name: str) -> Callable[[Callable[..., Iterable[Any]]], Callable[...,
 
 
 def texts(values: Iterable[Any]) -> list[str]:
-    """Different values as texts, sorted: numbers to six decimals, whole ones without any, truths as 1 and 0."""
+    """Distinct values as texts, sorted: numbers to six decimals, integers without any, booleans as 1 and 0."""
     return sorted({text(value) for value in values if value is not None and value != ""})
 
 

@@ -26,7 +26,7 @@ TEMPLATES = {name: one for db in DATABASES for name, one in table_of(f"questions
 SLOT = re.compile(r"\{(\w+)\}")
 RECORDS = every_record()
 ANSWERABLE = [record for record in RECORDS.values() if not record["is_impossible"]]
-# Words that counting rules or the clean-up of SQL would take for something else, were they part of a value.
+# Words in a value that the counting rules or the clean-up of SQL would misinterpret.
 UNSAFE = re.compile(r"\b(from|join|current_time)\b|[<>!] =|  |%[yj]|[{}]|_(lower|upper)", re.IGNORECASE)
 
 

@@ -21,7 +21,7 @@ ROWS = [
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory) -> Site:
-    """A folder with data, a run on them and one on what is shipped, and bundles of both."""
+    """A folder with data, a run on them and one on shipped data, and bundles of both."""
     home = tmp_path_factory.mktemp("site")
     file = home / "mine" / "US" / "4_options" / "phrases_no_exclude_test.jsonl"
     file.parent.mkdir(parents=True)
@@ -35,7 +35,7 @@ def site(tmp_path_factory) -> Site:
 
 @pytest.fixture(scope="session")
 def sweep(site) -> Site:
-    """The same folder, with a sweep of two jobs that ask the same and its bundle."""
+    """The same folder, with a sweep of two jobs that send the same requests, and its bundle."""
     site.run("-m", "agent=direct", "seed=0,1", "limit=2", "hydra.sweep.dir=sweep", "tracking=off")
     assert site.pack("sweep")[0] == 0
     return site

@@ -78,7 +78,7 @@ def test_duplicate_member_name_is_refused(bundle):
 
 
 def sized(path, size):
-    """A bundle of a megabyte of zeros, of which the directory says that it is of another size."""
+    """A bundle of a megabyte of zeros whose directory states another size."""
     write(path, HEAD, {"journal.jsonl": bytes(1 << 20)})
     raw = path.read_bytes()
     path.write_bytes(raw.replace((1 << 20).to_bytes(4, "little"), size.to_bytes(4, "little")))

@@ -89,7 +89,7 @@ def test_keys_are_listed_once_and_not_printed(monkeypatch):
     assert line(lines, "GEMINI_API_KEY") == Line("ok", "GEMINI_API_KEY", "set")
     assert line(lines, "OPENAI_API_KEY").hint == "for model=openai: export OPENAI_API_KEY=..."
     assert line(lines, "VLLM_API_KEY").found == "not set, not needed"
-    assert not any("/" in one.name for one in lines)  # dated models have the lines of what they are based on
+    assert not any("/" in one.name for one in lines)  # dated models have the lines of their base model
 
 
 def test_data_are_listed_by_choice_with_their_data_class(tmp_path, monkeypatch):

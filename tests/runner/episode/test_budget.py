@@ -62,7 +62,7 @@ def test_call_that_would_exceed_the_budget_is_not_started(budget):
 
 
 def test_spending_before_the_jobs_is_not_charged_to_a_job():
-    """By the pilot of a preflight, say, or by the batches of a search that are over."""
+    """For example by the pilot of a preflight, or by finished batches of a search."""
     budget_pool = BudgetPool(Budget(calls=10), jobs=2, total=spent(calls=6))
     assert budget_pool.limit(spent(calls=1)) is None
     assert budget_pool.limit(spent(calls=2)) == "calls=2 (this job's part of the sweep's budget)"

@@ -46,7 +46,7 @@ async def run(folder, say, update="executed", samples=None, epochs=1, **changes)
 
 
 def story(folder):
-    """Which sample was asked with how many entries, in the order of the records."""
+    """The samples and their numbers of memory entries, in the order of the records."""
     return [(r["sample_id"], r["epoch"], r["steps"][0]["remarks"]["memory_size"]) for r in read(folder)]
 
 

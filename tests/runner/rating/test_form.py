@@ -12,7 +12,7 @@ HOSTILE = '</pre></article><script>alert(1)</script><img src=x onerror="alert(2)
 ITEM = Item(Run(Path("x"), {}, {}), "s1", 0, "p1", {"Question": HOSTILE, "<b>": "x"}, ['data:image/png;base64,"x'])
 
 
-# Picks what comes first and both of several, on the last item none, and saves; returns the file and what is still open.
+# Picks the first option, or two of several, and none on the last item, and saves; returns the file and open items.
 FILL = """(async () => {
   let file;
   URL.createObjectURL = blob => { file = blob; return "data:,"; };

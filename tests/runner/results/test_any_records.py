@@ -73,7 +73,7 @@ def numbers(node):
 
 
 def is_sound(metric, tells_why=True):
-    """Whether an interval holds its value and has a width, or says why there is none."""
+    """Whether an interval contains its value and has a width, or has a reason for being absent."""
     value, low, high, why = (metric.get(key) for key in ("value", "ci_low", "ci_high", "no_interval"))
     if low is None:
         return high is None and (not tells_why or value is None) == (why is None) if tells_why else high is None

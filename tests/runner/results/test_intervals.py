@@ -1,4 +1,4 @@
-"""Intervals of means: published values, clusters, skewed scores. How often they hold the truth: benchmarks/coverage.py."""
+"""Intervals of means: published values, clusters, skewed scores. Coverage is measured in benchmarks/coverage.py."""
 
 import numpy as np
 import pytest

@@ -195,7 +195,7 @@ def test_run_without_training_data_has_no_memory_deviation(tmp_path):
 
 
 def settings_of(paper, line):
-    """A config and choices that meet all that a published row asks for."""
+    """A config and choices that satisfy a published row."""
     cfg, choices = json.loads(json.dumps(CFG)), dict(CHOICES)
     for key, wanted in {**paper.settings, **line.settings, **line.where}.items():
         group, _, name = key.partition(".")
@@ -209,7 +209,7 @@ def settings_of(paper, line):
 
 
 def runs_of_every_row(home, **notes):
-    """A run for every published row, with what its row asks for; ``model_kind`` and the like as given."""
+    """A run for every published row that satisfies its settings; ``model_kind`` and the like as given."""
     for path in sorted(PAPERS.glob("*.yaml")):
         paper = load(PAPERS, str(path))
         cell = next(one for one in paper.cells if len(one.path) == 2 and one.value is not None)

@@ -106,7 +106,7 @@ def test_power_of_mcnemars_test_is_the_sum_over_all_outcomes(pairs, won, lost):
 
 
 def test_mcnemars_test_needs_six_differing_pairs():
-    # 5 of 6 won, none lost: p = 0.0625, which a t-test with its t of 5 takes for shown
+    # 5 of 6 won, none lost: p = 0.0625, which a t-test with its t of 5 would call significant
     gain = detectable([1.0] * 5 + [0.0])
     assert gain.p == 0.0625 and gain.more_samples() > 0, "the available pairs are not enough"
     assert summed(6 + gain.more_samples(), 5 / 6, 0.0) >= 0.8

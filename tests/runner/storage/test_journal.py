@@ -79,7 +79,7 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 def wrote(process: subprocess.Popen[str], n: int) -> None:
-    """Wait until the process has said ``n`` entries."""
+    """Wait until the process has reported ``n`` entries."""
     assert process.stdout is not None
     for _ in range(n):
         assert process.stdout.readline()
@@ -307,7 +307,7 @@ def test_a_child_of_a_killed_writer_does_not_hold_its_segment(tmp_path: Path) ->
 
 
 def test_a_failed_write_leaves_a_good_segment(tmp_path: Path) -> None:
-    """The file size limit of a process stands for a full disk."""
+    """The file size limit of a process simulates a full disk."""
     script = (
         "import resource, signal, sys; from pathlib import Path\n"
         "from runner.storage.journal import Journal; from tests_journal import key, payload\n"

@@ -254,7 +254,7 @@ def test_each_job_has_its_own_log(home):
 
 @slow
 def test_sweep_is_resumed_in_the_same_folder(home):
-    """Finished jobs are left alone, unfinished ones continued, new ones added."""
+    """Finished jobs are unchanged, unfinished ones resumed, new ones added."""
     words = ("seed=0,1", "model.max_connections=1")
     done = home.run(*SWEEP, *words, "budget.run.calls=3")
     assert done.code == 3
@@ -323,7 +323,7 @@ def test_unsupported_sweep_options_are_refused(home, word, message):
 
 @slow
 def test_launchers_of_hydra_run_the_same_plan(home):
-    """The basic one stands for joblib, submitit and the like: each job is composed again where it runs."""
+    """The basic launcher represents joblib, submitit and the like: each job is composed again where it runs."""
     done = home.run(*SWEEP, "hydra/launcher=basic", "seed=0,1")
     assert done.code == 0, done.err
     assert jobs(home) == ["seed-0", "seed-1"]

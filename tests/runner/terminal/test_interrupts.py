@@ -96,7 +96,9 @@ def test_second_ctrl_c_during_clean_up_is_not_a_job_error(interrupted, home):
     _, first, second = done.err.splitlines()
     assert (done.code, first) == (130, "interrupted; what is finished is kept; continue with:")
     assert second.endswith(f"run.resume={folder.relative_to(home.path)}")
-    assert not [one for one in logging.getLogger().handlers if str(folder) in str(one)], "what follows is closed still"
+    assert not [one for one in logging.getLogger().handlers if str(folder) in str(one)], (
+        "the remaining resources are still closed"
+    )
 
 
 def test_ctrl_c_is_acknowledged_before_closing(interrupted):

@@ -12,15 +12,15 @@ from tests.runner.results.page.pages import cells
 ASKED = "Which of the two is it? " * 12
 
 
-def message(question, reply):
-    """A call that asks and is answered."""
+def answered_call(question, reply):
+    """A model call with its reply."""
     return Step(
         "act", "main", "main", 0, 0, (Message("user", question),), Message("assistant", reply), Usage(7, 3, 0.0)
     )
 
 
 def test_samples_lengths_and_words(tmp_path):
-    steps = [message(ASKED, "It is one."), step("Books")]
+    steps = [answered_call(ASKED, "It is one."), step("Books")]
     folder = write(tmp_path / "a", {"one": ("k", [1, 0]), "two": ("d", [1])}, steps=steps, inputs=["image"])
     samples, lengths, words = cards.section([Run.at(folder)]).parts
     facts = dict(samples.rows)

@@ -1,4 +1,4 @@
-"""What the verifier chose."""
+"""The page's section on the choices of the verifier."""
 
 from runner.results.runs import Run
 from runner.results.sections import verifier

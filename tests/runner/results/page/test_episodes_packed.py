@@ -12,7 +12,7 @@ HOSTILE = '</script><!-- <script> \u2028 \x1b[31m \u202e"\\'
 
 
 def unpacked(block):
-    """What a block of a page holds."""
+    """The decoded value of a block of a page."""
     return json.loads(gzip.decompress(base64.b64decode(block)))
 
 

@@ -1,4 +1,4 @@
-"""Scores by what the runs vary."""
+"""Scores by the settings that the runs vary."""
 
 from runner.results.sections.scores import settings as section
 from runner.results.sections.scores import varied_fields
