@@ -44,7 +44,7 @@ def test_same_seed_gives_the_same_faults_at_any_concurrency(tmp_path, toolset, f
     assert metric(folders[0], "faults/struck") > 0
 
 
-def test_tools_without_a_fault_are_untouched(tmp_path):
+def test_tools_without_a_fault_are_unchanged(tmp_path):
     """With a fault rate of 0, every call is found in the journal of the plain run."""
     words = ("limit=8", f"run.journal={tmp_path / 'journal'}")
     plain = read_records(run_with_fault(tmp_path, "plain", "clinical", "intact", *words))

@@ -56,7 +56,7 @@ def test_first_run_makes_the_memory_named_in_its_manifest(home, memory):
     assert f"training samples solved and kept, for each task: {summary}" in read_manifest(home / "first")["notes"]
 
 
-def test_later_runs_and_the_stage_reuse_it_without_a_call(home, memory):
+def test_later_runs_and_the_stage_reuse_the_memory_without_calls(home, memory):
     words = ("run.journal=null", *DATA)
     named = ("verifier=select", "limit=2", "dataset=cab_mini", "dataset.tasks=[bioasq]", "tracking=off")
     done = {

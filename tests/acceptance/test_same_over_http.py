@@ -42,7 +42,7 @@ def test_records_in_process_and_over_http_are_the_same(sweeps, cell):
     assert inside == outside
 
 
-def test_the_compared_runs_hold_answers_refusals_and_tool_calls(sweeps):
+def test_compared_runs_contain_answers_refusals_and_tool_calls(sweeps):
     records = [record for cell in CELLS for record in read_records(sweeps[1] / cell)]
     assert {"answered", "refused"} <= {record["stop"] for record in records}
     assert any(step.get("observed") for record in records for step in record["steps"])

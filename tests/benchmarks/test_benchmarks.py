@@ -45,7 +45,7 @@ def test_target_is_judged_in_its_direction() -> None:
     assert Figure("a", "told", 1.0, "").met is None
 
 
-def test_written_table_keeps_the_rows_not_measured(tmp_path: Path) -> None:
+def test_written_table_keeps_unmeasured_rows(tmp_path: Path) -> None:
     path = tmp_path / "README.md"
     path.write_text("before\n<!-- table: written by python -m benchmarks --write -->\n<!-- end of table -->\nafter\n")
     write([Figure("a", "wall", 2.0, "x", 1.0), Figure("b", "size", 3.0, "MB")], path)

@@ -21,7 +21,7 @@ SHOWN = {
 
 
 @each_row("template, kind", ASKED.items())
-def test_every_prompt_gets_the_reply_that_it_asks_for(template: str, kind: str) -> None:
+def test_every_prompt_gets_a_reply_in_its_format(template: str, kind: str) -> None:
     text = load("medagents").render(template, wanted=2 if "option" in template else 5, **SHOWN)
     body = orjson.dumps({"messages": [{"role": "user", "content": text}], "max_tokens": 50})
     assert asked(body) == kind

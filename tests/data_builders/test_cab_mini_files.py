@@ -246,7 +246,7 @@ def test_first_and_last_values_are_never_tied(task):
         assert one == other, first_line(row)
 
 
-def test_unanswerable_questions_name_a_patient_and_hold_no_gold():
+def test_unanswerable_questions_name_a_patient_and_have_no_gold():
     tables = table_of("questions.yaml")["unanswerable"]
     assert not set(tables["test"]) & set(tables["train"])
     databases = Counter(row["sql_database"] for row in records("ehr_halt"))

@@ -88,7 +88,7 @@ def test_phases_ask_about_different_diseases_drugs_and_patients():
 
 
 @EACH_TASK
-def test_texts_are_clean(task):
+def test_texts_have_no_placeholders_or_doubled_words(task):
     for row in records(task):
         text = f"{row['instruction']} {row['inputs'] or ''}"
         assert not re.search(r"[{}]|\.\.|  |\bNone\b(?! known)(?!\.)|\b(\w+) \1\b", text), text
@@ -242,7 +242,7 @@ def test_extracts_occur_in_a_note_that_names_the_patient():
 # --- calculations ---
 
 
-def test_limits_hold_the_answer():
+def test_limits_contain_the_answer():
     for row in records("medcalc"):
         gold = row["eval"]
         assert list(gold) == ["answer", "Output Type", "Low Limit", "Upper Limit"]

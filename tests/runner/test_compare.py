@@ -68,7 +68,7 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
         ("{long}", "cannot be read as a folder: "),
     ],
 )
-def test_what_cannot_be_compared_is_one_line_and_exit_2(sweep, tmp_path, capsys, given, message):
+def test_invalid_comparison_is_refused_in_one_line_with_exit_2(sweep, tmp_path, capsys, given, message):
     one = sweep / "react-cab"
     other = job(tmp_path / "other", [1, 0], "direct", "elsewhere").folder
     copy, long = shutil.copytree(one, tmp_path / "copy"), "x" * 5_000

@@ -41,7 +41,7 @@ def test_failing_default_run_exits_1_and_names_what_is_missing(tmp_path):
     assert "BAD  python" in done.stdout and done.stdout.count("broken on purpose") > 1, done.stdout
 
 
-def test_a_flag_that_cannot_be_read_is_one_line_and_exit_2(capsys):
+def test_unreadable_flag_is_refused_in_one_line_with_exit_2(capsys):
     assert doctor.main(["--onlin=x"]) == 2
     err = capsys.readouterr().err
     assert err.startswith("error: ") and err.count("\n") == 1

@@ -71,7 +71,7 @@ def test_uncreatable_folder_is_named_in_one_line(home):
         assert done.code == 2 and f"cannot be read or written: {why}" in done.complaint, done.err
 
 
-def test_a_folder_that_is_named_may_hold_other_files(home):
+def test_given_run_folder_may_contain_other_files(home):
     (home.path / "here").mkdir()
     (home.path / "here" / "notes.txt").write_text("mine")
     assert home.run("hydra.run.dir=here").code == 0
@@ -150,7 +150,7 @@ def spawn(home, *words):
     return subprocess.Popen(command, cwd=home.path, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def test_an_interruption_is_one_line_and_exit_130(home):
+def test_interruption_prints_one_line_and_exits_130(home):
     """By a scheduler; by Ctrl-C and at every moment: tests/acceptance/test_interrupted.py."""
     process = spawn(home, "model.pace.seconds=0.4", "model.max_connections=1", "dataset.n=50")
     deadline = time.monotonic() + 20

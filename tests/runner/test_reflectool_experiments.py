@@ -92,7 +92,7 @@ def test_agents_of_table_2_have_the_same_task_role_limit_and_form_of_the_answer(
 
 @slow
 @each_row("row", ["direct", "cot_steps_one_shot", "critic_one_shot"])
-def test_an_answer_without_tools_to_a_question_on_a_database_may_be_sql(table, row):
+def test_database_questions_without_tools_may_be_answered_in_sql(table, row):
     blind = "act" if row == "cot_steps_one_shot" else "answer"
     questions = [text for name, purpose, text in table[row] if purpose == blind and name.startswith("ehrsql")]
     assert questions and all("one SQL statement" in text and "Tables of the database" in text for text in questions)
@@ -100,7 +100,7 @@ def test_an_answer_without_tools_to_a_question_on_a_database_may_be_sql(table, r
 
 @slow
 @pytest.mark.parametrize("row", ["reflectool", "reflectool_select"])
-def test_what_reflectool_is_shown_was_solved_for_the_task_at_hand(table, row):
+def test_reflectool_demonstrations_were_solved_for_the_same_task(table, row):
     shown = {
         (name.partition("-")[0], demonstrations(text)[0]) for name, purpose, text in table[row] if purpose == "act"
     }

@@ -12,7 +12,7 @@ from tests.runner.results.folders import write
 from tests.slow import slow
 
 
-def test_several_runs_are_averaged_together(tmp_path, capsys):
+def test_several_runs_are_averaged(tmp_path, capsys):
     one = write(tmp_path / "a", {"one": ("k", [1, 0]), "three": ("k", [1, 0])})
     two = write(tmp_path / "b", {"two": ("d", [1, 1])})
     assert main(["table", str(one), str(two)]) == 0

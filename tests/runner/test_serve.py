@@ -80,7 +80,7 @@ def test_invalid_words_are_refused_in_one_line(what, capsys, monkeypatch):
     assert err.startswith("error: ") and err.count("\n") == 1
 
 
-def test_a_flag_that_cannot_be_read_is_one_line_and_exit_2(capsys):
+def test_unreadable_flag_is_refused_in_one_line_with_exit_2(capsys):
     for words in (["--port", "x"], ["--latncy", "1"]):
         assert main(words) == 2
         err = capsys.readouterr().err

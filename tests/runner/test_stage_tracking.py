@@ -44,7 +44,7 @@ def test_nothing_is_sent_where_tracking_is_off(stage_folder):
 
 
 @slow
-def test_a_stage_is_one_run_however_often_it_is_sent(stage_folder, tmp_path):
+def test_stage_sent_repeatedly_is_one_run(stage_folder, tmp_path):
     uri = f"sqlite:///{tmp_path}/mlflow.db"
     config = {
         "name": "n",

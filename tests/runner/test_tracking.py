@@ -182,7 +182,7 @@ def test_threads_may_all_be_the_first_to_import_mlflow():
     assert done.stdout == "[] False\n", done.stderr
 
 
-def test_a_flat_run_shows_what_ran_and_how_it_ended(base, tmp_path, monkeypatch, capfd):
+def test_single_run_shows_its_settings_and_ending(base, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     settings = config(base, "flat")
     folder = make(base / "flat/1", ["answered", "refused", "failed", "limit", "error"])
@@ -301,7 +301,7 @@ def test_sending_again_updates_without_duplicates(base):
     assert sorted(len(whole(settings, info).data.spans) for info in infos) == [2, 13]
 
 
-def test_failures_come_first_then_a_draw_that_does_not_depend_on_order(tmp_path):
+def test_failures_come_first_then_a_draw_independent_of_order(tmp_path):
     stops = ["answered", "refused", "failed", "limit", "error", "answered", "answered"]
     folder = make(tmp_path / "a", stops)
     chosen = traces.plan(folder, "sample:4", 0).chosen
@@ -487,7 +487,7 @@ def test_long_table_ends_with_a_count():
     assert len(text) < 8_000 and text.endswith("more runs") and "name_499" in text.splitlines()[2]
 
 
-def test_links_hold_no_password(tmp_path):
+def test_links_contain_no_password(tmp_path):
     settings = config(tmp_path, "x", uri="https://me:secret@host:8443/")
     assert (
         store.view_url(settings, "3", sweep="a/b")
@@ -536,7 +536,7 @@ def test_runs_of_an_experiment_are_found_locally_or_downloaded(base, tmp_path):
     assert folders_of("found", tmp_path, uri)[0] == fetched, "the folder has another run now"
 
 
-def test_an_experiment_that_is_not_there_or_has_no_records_is_refused(base, tmp_path):
+def test_missing_or_empty_experiment_is_refused(base, tmp_path):
     settings = config(base, "bare", uri=f"sqlite:///{base}/.mlflow/mlflow.db")
     folder = make(base / "bare/1", ["answered"], manifest={"dataset": {"privacy": "restricted"}})
     (folder / "records.jsonl").rename(folder / "kept")

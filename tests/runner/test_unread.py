@@ -64,7 +64,7 @@ def test_unread_memory_is_refused_in_one_line(tmp_path, monkeypatch, words):
 
 
 @slow
-def test_lessons_alone_are_read_by_a_verifier_of_any_agent(tmp_path):
+def test_memory_with_lessons_only_is_read_by_a_verifier_of_any_agent(tmp_path):
     done = run_in_process(tmp_path, *CAB, "agent=react", "memory=learnt", "verifier=refine", own=False)
     assert done.code == 0, done.err
 

@@ -65,7 +65,7 @@ def test_costs_and_volumes_are_multiples_of_a_quarter():
     assert len({course.price(rng, "lab", "sodium") for _ in range(50)}) == 3
 
 
-def test_one_in_twenty_is_missing():
+def test_one_value_in_twenty_is_missing():
     rng = Random(1)
     assert 0.03 < sum(course.maybe(rng, 1) is None for _ in range(4000)) / 4000 < 0.07
 

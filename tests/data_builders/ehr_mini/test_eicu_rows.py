@@ -87,7 +87,7 @@ def test_volumes_are_quarters_and_their_path_gives_the_direction():
         assert row["cellpath"].endswith(f"|{row['celllabel']}")
 
 
-def test_vital_signs_but_temperature_are_whole_numbers():
+def test_vital_signs_except_temperature_are_integers():
     for row in DB["vitalperiodic"]:
         assert isinstance(row["sao2"], int | None) and isinstance(row["temperature"], float | None)
         assert row["sao2"] is None or row["sao2"] <= 100

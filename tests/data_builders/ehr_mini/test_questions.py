@@ -118,7 +118,7 @@ def test_yes_and_no_are_balanced_and_few_counts_are_zero(database, split):
 
 
 @pytest.mark.parametrize("record", ANSWERABLE, ids=lambda record: record["id"])
-def test_the_level_is_that_of_the_counting_rules(record):
+def test_level_follows_the_counting_rules(record):
     sql, name = record["query"], record["template_id"]
     assert level(len(tables_of(sql))) == name.split("-")[1]
     if record["db_id"] != "treqs":  # the published rule does not count its capitals and joins

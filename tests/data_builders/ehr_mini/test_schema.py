@@ -67,7 +67,7 @@ def test_missing_value_in_a_required_column_is_refused():
         opened(EICU, EMPTY | {"patient": [STAY], "allergy": [ALLERGY | {"allergyname": None}]})
 
 
-def test_the_smaller_page_size_is_kept():
+def test_smaller_page_size_is_used():
     content = packed(EICU, EMPTY)
     assert len(content) < 4096 * (1 + len(EICU.tables))
     assert content == packed(EICU, EMPTY)
@@ -90,7 +90,7 @@ def test_fixed_clock_replaces_current_time():
         assert asked(connection, "select current_time", "2105-12-31 23:59:00").fetchone() == ("2105-12-31 23:59:00",)
 
 
-def test_dictionaries_are_large_and_hold_hard_strings():
+def test_dictionaries_are_large_and_contain_hard_strings():
     titles, items = table_of("diagnoses.yaml"), table_of("items.yaml")
     assert len(titles["diagnoses"]) >= 60 and len(titles["procedures"]) >= 30
     assert len(items["labs"]) >= 40 and len(table_of("drugs.yaml")) >= 80

@@ -28,7 +28,7 @@ async def run(model, agent=None, **changes):
     return trajectory, scores
 
 
-async def test_steps_hold_what_was_asked_replied_called_and_observed():
+async def test_steps_record_request_reply_calls_and_observations():
     trajectory, scores = await run(scripted('call count {"n": 3}', 'call count {"n": 4}', "answer 0"))
     assert (trajectory.stop, trajectory.answer, scores[0].value) == ("answered", "answer 0", 1.0)
     first, second, last = trajectory.steps

@@ -32,7 +32,7 @@ class Averaged(Right):
 
 
 @slow
-def test_one_task_per_job_is_averaged_over_the_jobs_and_calls_are_added_up(home):
+def test_jobs_of_one_task_each_are_averaged_and_their_calls_summed(home):
     path = home.path / "mine" / "parts.py"
     path.write_text(path.read_text() + TASKS)
     home.write("dataset/tasks", "_target_: mine.parts.Tasks\ntask: easy\nprivacy: open\nsplit: test")

@@ -102,7 +102,7 @@ async def test_resumed_sample_has_only_the_lessons_before_it(tmp_path, budget):
     assert again == whole
 
 
-async def test_records_hold_the_lessons(tmp_path):
+async def test_records_contain_the_lessons(tmp_path):
     await run(tmp_path, right, samples=Rows(1).load("test"))
     (record,) = read(tmp_path)
     assert json.loads(json.dumps(record["steps"][0]["remarks"]["learnt"])) == {

@@ -35,7 +35,7 @@ def test_fleiss_kappa_matches_the_published_value():
     assert found.ci_low < found.kappa < found.ci_high
 
 
-def test_an_interval_over_clusters_of_one_item_is_near_that_of_independent_items():
+def test_interval_over_clusters_of_one_item_is_close_to_the_unclustered_one():
     raters = two_raters(DIAGNOSES)
     paired = agreement([[*raters[0], *raters[0]], [*raters[1], *raters[1]]], apart(100) * 2)
     assert paired.kappa == pytest.approx(0.676, abs=5e-4)
@@ -57,7 +57,7 @@ def test_no_items_have_no_agreement():
     assert agreement([[], []], []).share is None
 
 
-def test_kappa_and_its_ends_stay_within_their_range():
+def test_kappa_and_its_interval_stay_within_their_range():
     found = agreement([["a", "a", "b"], ["a", "b", "b"]], apart(3))
     assert -1 <= found.ci_low <= found.kappa <= found.ci_high == 1
 

@@ -96,7 +96,7 @@ def test_grades_by_another_rubric_of_the_same_name_are_left_out(version, n):
     assert sum("cause" in found for found in made.grades.values()) == n and bool(made.otherwise) == (n == 0)
 
 
-def test_a_run_that_is_not_given_is_named():
+def test_missing_run_is_named():
     made = Result(key(), [FIRST], [])
     with pytest.raises(ConfigError, match="item abc123-001 is of the run one, which is not among the folders given"):
         made.as_dict()

@@ -29,7 +29,7 @@ def test_every_rater_gets_all_items_in_a_separate_order(sheets):
     )
 
 
-def test_the_head_says_what_is_allowed(sheets):
+def test_sheet_header_lists_the_allowed_values(sheets):
     assert table(sheets / "sheets" / "rater_1.csv")[0] == [
         "item", "Question", "Answer", "Reference", "cause [one of: facts | logic]",
         "also [one or more, with ; between them, or none, of: late | long]", "note",
@@ -66,7 +66,7 @@ def test_no_cell_starts_a_formula(sheets):
 
 
 @each_row("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n-", "  =1", "＝1", "|x", "%x"])
-def test_what_could_begin_a_formula_gets_an_apostrophe(text):
+def test_cell_that_could_start_a_formula_gets_an_apostrophe(text):
     assert escape_formula(text) == f"'{text}"
 
 

@@ -62,7 +62,7 @@ def test_complete_grid_has_all_contrasts(runs):
 
 
 @slow
-def test_estimates_and_standard_errors_are_those_of_a_clustered_regression(runs):
+def test_estimates_and_standard_errors_match_a_clustered_regression(runs):
     import statsmodels.api as sm
 
     found = {one.name: one.difference for one in effects_of(factors_of(runs, "cab"), "score/x").effects}
@@ -105,7 +105,7 @@ def test_samples_that_some_cell_lacks_are_left_out_and_counted(tmp_path):
     assert (found.samples, found.left_out) == (2, 1)
 
 
-def test_an_effect_on_a_score_that_is_better_low_is_positive_where_it_lowers(tmp_path):
+def test_effect_that_lowers_a_score_better_low_is_positive(tmp_path):
     runs = [
         job(tmp_path, [3.0 - (agent == "direct")] * 4, agent, varied={"condition": n}, lower=["score/x"])
         for agent, n in product(AGENTS, ("few", "many"))

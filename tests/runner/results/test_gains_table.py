@@ -102,7 +102,7 @@ def test_settings_fit_a_published_gain_in_any_order(sweep):
     assert PublishedGain("m", {}, absolute=0.095, won="17:2:1").text == "+0.095, 17:2:1"
 
 
-def test_without_a_name_or_a_baseline_nothing_is_shown(sweep, tmp_path, capsys):
+def test_gains_need_a_name_and_a_baseline(sweep, tmp_path, capsys):
     show_gains(sweep(gains=None), tmp_path)
     assert capsys.readouterr().out == "" and not (tmp_path / "gains.json").exists()
     show_gains(sweep(baselines=["direct"]), tmp_path)

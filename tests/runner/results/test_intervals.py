@@ -34,7 +34,7 @@ def test_students_quantiles_match_tables(df, quantile):
 
 
 @slow
-def test_the_standard_error_is_that_of_a_clustered_regression():
+def test_standard_error_matches_a_clustered_regression():
     import statsmodels.api as sm
 
     fit = sm.OLS(VALUES, np.ones(36)).fit(cov_type="cluster", cov_kwds={"groups": PATIENTS, "use_correction": False})
@@ -105,7 +105,7 @@ def test_patients_with_equal_means_count_by_their_number():
     assert (found.ci_low, found.ci_high) == pytest.approx((0.3 - 0.3 * others, 0.3 + 0.7 * others))
 
 
-def test_wilsons_interval_holds_its_proportion_to_the_last_digit():
+def test_wilson_interval_contains_its_proportion_exactly():
     for n in range(1, 200):
         for successes in range(n + 1):
             low, high = wilson(successes, n)
@@ -129,7 +129,7 @@ def test_few_counts_have_the_score_interval_of_an_overdispersed_poisson():
     assert 0 < found.ci_low < 1.25 < found.ci_high
 
 
-def test_a_score_beyond_what_its_scorer_declares_widens_its_bounds():
+def test_score_outside_its_declared_bounds_widens_them():
     found = mean([1.0, 1.2, 0.4], [0, 1, 2], Scale("share"))
     assert found.ci_low < 0.4 and found.ci_high == 1.2
     assert mean([3.0, 3.0], [0, 1], Scale("proportion")).ci_high >= 3.0, "a wrong declaration does not end the run"

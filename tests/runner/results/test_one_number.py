@@ -108,7 +108,7 @@ def test_single_sample_is_marked_too_few_everywhere(tmp_path):
 
 
 @pytest.mark.parametrize("value", [0.0, 0.76, 1.0])
-def test_whether_there_is_an_interval_does_not_depend_on_the_value(tmp_path, value):
+def test_existence_of_an_interval_does_not_depend_on_the_value(tmp_path, value):
     one, five = (samples([1.0] * n, "simple", **{"response/f1": value}) for n in (1, 5))
     single, several = (folder(tmp_path / str(len(of)), of, "radagent") for of in (one, five))
     metrics = [

@@ -31,7 +31,7 @@ def test_sample_with_a_missing_epoch_is_named():
     }
 
 
-def test_less_of_what_is_better_low_is_a_gain():
+def test_decrease_is_a_gain_where_low_is_better():
     mine, theirs = records([1.0, 4.0]), records([3.0, 3.0])
     for direction, differences in (("lower", [2.0, -1.0]), ("higher", [-2.0, 1.0])):
         found = pairs_of(mine, theirs, "score/x", NUMBER, direction)

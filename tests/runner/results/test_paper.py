@@ -236,7 +236,7 @@ NINE = ["medqa", "medmcqa", "pubmedqa", *(f"mmlu/{subject}" for subject in (
 ))]  # fmt: skip
 
 
-def test_the_averages_of_all_sixteen_rows_follow_from_their_nine_columns():
+def test_averages_of_all_sixteen_rows_match_their_nine_columns():
     rows = [one for one in MEDAGENTS.published if one.table == "table2"]
     assert len(rows) == 16 and all([path[-1] for path in one.values] == NINE for one in rows)
     for one in rows:

@@ -118,7 +118,7 @@ def test_mcnemars_test_needs_six_differing_pairs():
 
 
 @each_row("won, lost", [(0.5, 0.0), (0.1, 0.02), (0.3, 0.25)])
-def test_as_many_pairs_as_are_asked_for_have_the_power(won, lost):
+def test_computed_number_of_pairs_has_the_required_power(won, lost):
     about = clusters_for((won - lost) / math.sqrt(won + lost))
     wanted = pairs_for(won, lost, about)
     assert mcnemar_power(wanted, won, lost) >= 0.8 and about <= wanted < 1.5 * about

@@ -31,7 +31,7 @@ def test_keys_are_in_every_part_and_no_number_is_cut(capsys, monkeypatch):
     assert out.count("12345678") == 8 and out.count("x") % 40 == 0 and max(map(len, out.splitlines())) <= 61
 
 
-def test_named_scores_come_first_and_those_without_a_value_are_left_out():
+def test_named_scores_come_first_and_empty_ones_are_left_out():
     jobs = [
         {"score/a": {"value": 1}, "score/b": {"value": 1}, "faults/right": {"value": 0.5}, "faults/x": {"value": None}}
     ]

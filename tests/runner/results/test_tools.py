@@ -58,7 +58,7 @@ def test_without_levels_all_episodes_form_one_part(tmp_path):
     assert found["all", ""].actions == 5 and found["all", ""].matching is None
 
 
-def test_tools_whose_names_are_drawn_for_every_episode_are_counted_by_category():
+def test_tools_with_names_drawn_per_episode_are_counted_by_category():
     used = Used()
     used.add(["TOOL1", "TOOL2", "Finish"], {"TOOL1": {"category": "Rulers"}, "TOOL2": {"category": "Segmentor"}}, [])
     used.add(["TOOL1", "TOOL3"], {"TOOL1": {"category": "Segmentor"}, "TOOL2": {"category": "Rulers"}}, [])
@@ -67,7 +67,7 @@ def test_tools_whose_names_are_drawn_for_every_episode_are_counted_by_category()
     assert whole.malformed == pytest.approx(1 / 5) and used.kinds == {"Segmentor": 2, "Rulers": 1}
 
 
-def test_the_table_goes_into_the_run_folder(tmp_path, capsys):
+def test_table_is_written_to_the_run_folder(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("knowledge", [1])}, steps=STEPS)
     assert main(["tools", str(folder)]) == 0
     out = capsys.readouterr().out

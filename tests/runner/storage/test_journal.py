@@ -376,7 +376,7 @@ def test_truncation_loses_only_the_entries_after_the_cut(tmp_path: Path) -> None
 
 
 @slow
-def test_flipped_bytes_never_give_a_wrong_entry_and_cost_one_member(tmp_path: Path) -> None:
+def test_flipped_bytes_lose_one_member_and_never_give_a_wrong_entry(tmp_path: Path) -> None:
     source = tmp_path / "whole"
     fill(source, 0, 96)
     name, whole = only(source, "*.segment").name, only(source, "*.segment").read_bytes()

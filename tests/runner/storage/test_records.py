@@ -144,7 +144,7 @@ def test_a_damaged_line_is_named(tmp_path):
         list(read(tmp_path))
 
 
-def test_a_record_is_one_write(tmp_path):
+def test_record_is_written_with_a_single_write(tmp_path):
     writer = RecordWriter(tmp_path)
     append(writer)
     append(writer, epoch=1)

@@ -74,7 +74,7 @@ def test_equally_good_trials_are_all_the_best(tmp_path):
         assert study.best == [1, 2]
 
 
-def test_a_grid_ends_when_every_point_was_asked_for(tmp_path):
+def test_grid_ends_after_every_point(tmp_path):
     space = {"n": Dimension(1, 3, None, False, True), "s": Dimension(choices=("a", "b"))}
     with Study(tmp_path, search(sampler="grid", trials=99), space) as study:
         proposed = study.ask(study.wanted)

@@ -29,7 +29,7 @@ def test_control_characters_of_a_note_are_escaped(capsys):
     assert capsys.readouterr().err == "error: a\\x1b[31mb\tc\\x9b\n\n"
 
 
-def test_a_file_that_cannot_be_read_or_written_is_one_line(tmp_path, capsys):
+def test_unreadable_or_unwritable_file_is_reported_in_one_line(tmp_path, capsys):
     assert (
         exit_code_of(lambda: tmp_path.open()) == 2 and capsys.readouterr().err == f"error: {tmp_path}: Is a directory\n"
     )

@@ -69,7 +69,7 @@ def test_hostile_names_and_strata_are_escaped_in_every_format(tmp_path):
     assert "<img" not in (tmp_path / "out/report.md").read_text().replace("\\<img", "")
 
 
-def test_a_run_keeps_its_own_report(tmp_path, capsys):
+def test_report_of_a_single_run_is_in_its_folder(tmp_path, capsys):
     run = made(tmp_path / "a", {"one": ("k", [1, 0])})
     assert main(["page", str(run.folder)]) == 0
     assert (run.folder / "report.md").read_text().startswith("# a\n\nStatus complete")

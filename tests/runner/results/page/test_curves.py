@@ -36,7 +36,7 @@ def test_each_curve_has_one_plot_and_an_ordered_table_per_dataset(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_setting_that_does_not_vary_alone_is_reported(tmp_path):
+def test_setting_that_varies_with_others_is_reported(tmp_path):
     found = section(swept(tmp_path, [(5, 1), (5, 2)], datasets=("one",)))
     assert "no two runs here differ in agent.m alone" in found.intro
     assert [part.title for part in found.parts if isinstance(part, Sheet)] == ["score/x by n, one"]

@@ -35,7 +35,7 @@ def test_list_is_split_into_blocks_with_start_indices():
     "text",
     ["", "short", "x" * 119, "x" * 120, "a line\n" * 40, f"{'long ' * 100}\n{HOSTILE * 9}\n\nend\n", "y" * 1_000_000],
 )
-def test_a_text_is_the_sum_of_its_paragraphs(text):
+def test_text_is_rebuilt_from_its_paragraphs(text):
     texts = Texts()
     found = texts.add(text)
     texts.blocks.close()
