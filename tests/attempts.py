@@ -1,4 +1,4 @@
-"""Episodes over scripted replies, for what acts step by step and for what verifies its steps."""
+"""Episodes over scripted replies, for agents that act step by step and for verifiers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -99,6 +99,6 @@ async def acting_on(
 
 
 async def solving(agent: Any, replies: Any, attempt: Attempt | None = None) -> tuple[Any, Scripted, Trajectory]:
-    """What an agent makes of a task."""
+    """Run an agent on a task and return its result."""
     episode, model, trajectory = (attempt or Attempt()).episode(replies, None, agent)
     return await agent.solve(episode), model, trajectory

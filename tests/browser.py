@@ -23,16 +23,16 @@ class Tab:
         self._socket, self._last, self.thrown = socket, 0, []
 
     async def send(self, method, **parameters):
-        """Say something to the page. Returns its answer."""
+        """Send a command to the page and return its result."""
         self._last += 1
         await self._socket.send_json({"id": self._last, "method": method, "params": parameters})
         while True:
-            told = await self._socket.receive_json(timeout=30)
-            if told.get("method") == "Runtime.exceptionThrown":
-                self.thrown.append(told["params"]["exceptionDetails"])
-            if told.get("id") == self._last:
-                assert "error" not in told, told
-                return told["result"]
+            reply = await self._socket.receive_json(timeout=30)
+            if reply.get("method") == "Runtime.exceptionThrown":
+                self.thrown.append(reply["params"]["exceptionDetails"])
+            if reply.get("id") == self._last:
+                assert "error" not in reply, reply
+                return reply["result"]
 
     async def run(self, script):
         """The value of an expression on the page, promises awaited."""
@@ -50,12 +50,14 @@ class Tab:
 
     async def press(self, key):
         """Press a key: a letter, or one that has a name."""
-        told = {"key": key, "windowsVirtualKeyCode": _CODES.get(key, 0)}
-        await self.send("Input.dispatchKeyEvent", type="keyDown", **told, **({"text": key} if len(key) == 1 else {}))
-        await self.send("Input.dispatchKeyEvent", type="keyUp", **told)
+        parameters = {"key": key, "windowsVirtualKeyCode": _CODES.get(key, 0)}
+        await self.send(
+            "Input.dispatchKeyEvent", type="keyDown", **parameters, **({"text": key} if len(key) == 1 else {})
+        )
+        await self.send("Input.dispatchKeyEvent", type="keyUp", **parameters)
 
     async def picture(self, path, width, height, dark=False):
-        """Write what is seen."""
+        """Write a screenshot."""
         await self.size(width, height, dark)
         await asyncio.sleep(0.3)
         path.write_bytes(base64.b64decode((await self.send("Page.captureScreenshot", format="png"))["data"]))

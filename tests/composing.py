@@ -44,7 +44,7 @@ def composing() -> Iterator[None]:
 
 
 def compose_once() -> None:
-    """Keep what Hydra makes of the same files and choices; overrides of values are applied to a copy.
+    """Cache Hydra's result for the same files and choices; overrides of values are applied to a copy.
 
     It is for this process alone, and takes most of a composition's 60 ms.
     """

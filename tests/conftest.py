@@ -1,4 +1,4 @@
-"""What holds for every test: no network but loopback, no keys, no user's environment."""
+"""Settings for every test: no network except loopback, no keys, no user environment."""
 
 import gc
 import ipaddress
@@ -32,7 +32,7 @@ gc.set_threshold(200_000, 20, 100)  # eight thousand tests are a heap that by de
 
 
 def pytest_collection_modifyitems(config, items):
-    """What takes seconds comes first, so that no worker is left alone with it at the end; ``slow`` is left out."""
+    """Run long tests first, so that no worker ends alone with one; ``slow`` tests are left out."""
     if not os.environ.get("WARDROUND_TEST_SLOW"):
         left_out = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=left_out)
@@ -41,4 +41,4 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    gc.freeze()  # what was collected lives to the end; it need not be looked through again
+    gc.freeze()  # collected items live to the end; the garbage collector need not scan them again

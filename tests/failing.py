@@ -21,7 +21,7 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string", "description
 
 @dataclass(frozen=True)
 class Says:
-    """A tool that says what it is given; ``no`` is refused."""
+    """A tool that returns its input; ``no`` is refused."""
 
     name: str = "echo"
     effect: str = "pure"
@@ -85,15 +85,17 @@ async def episode(condition: Any, replies: list[str], sample: Sample = SAMPLE, *
     return trajectory
 
 
-async def seen(condition: Any, *calls: str, **changes: Any) -> list[Observed]:
-    """What came of calls (``echo TEXT``), one after the other."""
+async def call_tools(condition: Any, *calls: str, **changes: Any) -> list[Observed]:
+    """The results of calls (``echo TEXT``), one after the other."""
     made = [f'call {call.partition(" ")[0]} {{"text": "{call.partition(" ")[2]}"}}' for call in calls]
     trajectory = await episode(condition, [*made, "done"], **changes)
     return [one for step in trajectory.steps for one in step.observed]
 
 
-async def imaged(condition: Any, *names: str, sample: Sample = STUDY, switches: Any = PAPER, **changes: Any) -> Any:
-    """The trajectory of calls of radiology tools on all that they may take."""
+async def call_radiology(
+    condition: Any, *names: str, sample: Sample = STUDY, switches: Any = PAPER, **changes: Any
+) -> Any:
+    """The trajectory of calls of radiology tools with all their inputs."""
     offer = Radiology(switches).open(sample)
     calls = []
     for name in names:

@@ -19,7 +19,7 @@ _ENTRY = Path(runner.__main__.__file__)
 
 @contextmanager
 def settled() -> Iterator[None]:
-    """Put back what a command changes in its process: logging, signals, variables."""
+    """Restore what a command changes in its process: logging, signals, variables."""
     if absl := sys.modules.get("absl.logging"):  # came with rouge-score; it closes a stream that is not stderr's
         absl.get_absl_handler().python_handler.stream = sys.stderr
     root = logging.getLogger()

@@ -1,4 +1,4 @@
-"""A panel over scripted experts: who doubts which round, who talks nonsense."""
+"""A panel of scripted experts, with dissent by round and unreadable replies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,14 +29,14 @@ class Script:
     says: Mapping[str, str | Callable[[Request], Any]] = field(default_factory=dict)
 
     def __call__(self, request: Request) -> Any:
-        said = {**SAYS, **self.says}[request.purpose]
-        if callable(said):
-            return said(request)
+        reply = {**SAYS, **self.says}[request.purpose]
+        if callable(reply):
+            return reply(request)
         if request.purpose == "vote" and "vote" not in self.says:
             _, number, _, expert = request.branch.split("/")
             doubts = self.doubts[int(number) - 1] if int(number) <= len(self.doubts) else 0
             return "NO" if int(expert) <= doubts else "YES"
-        return said
+        return reply
 
 
 async def panel(script: Script | None = None, agent: MedAgents | None = None, **desk: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Small parts that runner tests play with: a model that answers by a function, tools, agents."""
+"""Small parts that runner tests use: a model that answers by a function, tools, agents."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from runner.episode.shared import Parts
 
 @dataclass
 class Speaker:
-    """A model that answers by a function of the request, after a random while."""
+    """A model that answers by a function of the request, after a random delay."""
 
     say: Callable[[Request], str | Message]
     name: str = "speaker"

@@ -111,6 +111,6 @@ class Records(Attempt):
 
 
 async def solving(agent: Any, replies: Any, desk: Records | None = None) -> tuple[Any, Scripted, Trajectory]:
-    """What an agent makes of the question."""
+    """Run an agent on the question and return its result."""
     episode, model, trajectory = (desk or Records()).episode(replies, BracketText(), agent)
     return await agent.solve(episode), model, trajectory

@@ -24,7 +24,7 @@ class SentenceTransformer:
 
 @contextmanager
 def installed(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The package is on the path."""
+    """Put the package on the path."""
     folder = home / "site" / "sentence_transformers"
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text(_TEXT)

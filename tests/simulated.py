@@ -18,7 +18,7 @@ CONF = Path(__file__).resolve().parents[1] / "conf" / "model" / "simulated.yaml"
 
 @cache
 def responders() -> Sequence[Responder]:
-    """Those of the config."""
+    """The responders of the config."""
     return tuple(construct(node, "responder") for node in read_yaml(CONF)["responders"])  # type: ignore[misc]
 
 
@@ -36,7 +36,7 @@ def core(samples: Iterable[Sample] = (), **rates: float) -> Core:
 
 def asked(messages: Sequence[Message], sample: Sample | None = None, tools: Sequence[ToolSpec] = (), seed: int = 0,
           **rates: float) -> Asked:  # fmt: skip
-    """A request about a sample, whatever its messages say."""
+    """A request about a sample, with any messages."""
     known = (one.knowledge(sample) for one in core()._chain) if sample is not None else ()
     knowledge = next((one for one in known if one is not None), None)
     return Asked(messages, tools, Rates(**rates), Draws(seed, messages), knowledge)

@@ -1,4 +1,4 @@
-"""What takes too long for the default suite: WARDROUND_TEST_SLOW=1 runs it too."""
+"""The mark of tests too slow for the default suite: WARDROUND_TEST_SLOW=1 runs them too."""
 
 import pytest
 

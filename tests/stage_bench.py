@@ -1,4 +1,4 @@
-"""The runner's bench over scripted replies, for stages of their own."""
+"""The runner's bench over scripted replies, for separate stages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Halves(Rows):
-    """Eight questions of four records to learn from beside the six that are evaluated."""
+    """Eight questions of four records to learn from, next to the six that are evaluated."""
 
     splits: tuple[str, ...] = ("test", "train")
     shared: bool = False  # one record is in both
@@ -43,7 +43,7 @@ class Halves(Rows):
 
 @dataclass
 class Class:
-    """Answers rightly where it is told to be careful; ``critique`` and ``rewrites`` are what a critic replies."""
+    """Answers correctly if its prompt asks it to be careful; ``critique`` and ``rewrites`` are what a critic replies."""
 
     critique: str = "- In ask: say that care is needed"
     rewrites: list[str] = field(default_factory=lambda: [f"<rewritten>\n{CAREFUL}\n</rewritten>"])
@@ -62,7 +62,7 @@ class Class:
 
 
 def base_set(folder: Path, **templates: str) -> str:
-    """A prompt set of one's own; returns its path."""
+    """Write a custom prompt set; returns its path."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in ({"ask": ASK, "branch": "{% if question %}yes{% endif %}"} | templates).items():
         (folder / f"{name}.jinja").write_text(text)
@@ -72,7 +72,7 @@ def base_set(folder: Path, **templates: str) -> str:
 def bench(
     say: Callable[[Any], str], prompts: str, dataset: Any = None, agent: Any = None, journal: Any = None, **cfg: Any
 ) -> StageContext:
-    """The bench of an experiment whose only model replies so."""
+    """The bench of an experiment whose only model gives these replies."""
     dataset, model = dataset or Halves(), Speaker(say)
     whole = {"dataset": {"_target_": repr(dataset)}, "run": {}, "budget": {"sample": {}}, "stage": {}, **cfg}
     experiment = Experiment(

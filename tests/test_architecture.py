@@ -41,13 +41,13 @@ RUNNER_TAKES = {("runner.serve", "models")}  # ``python -m runner.serve`` serves
 
 @cache
 def graph() -> Mapping[str, set[str]]:
-    """Module -> the modules of ours that it imports."""
+    """Module -> the project modules that it imports."""
     return measure.imports_of(MODULES)
 
 
 @cache
 def packages() -> Mapping[str, set[str]]:
-    """Package -> the packages of ours that it imports."""
+    """Package -> the project packages that it imports."""
     return measure.packages_of(graph(), MODULES)
 
 
@@ -63,7 +63,7 @@ def imports_of(name: str) -> frozenset[str]:
 
 
 def imported(tree: ast.Module) -> frozenset[str]:
-    """What code imports; ``from a import b`` counts as a and a.b."""
+    """The imports of code; ``from a import b`` counts as a and a.b."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -78,7 +78,7 @@ def file_of(name: str) -> str:
     return MODULES[name].relative_to(ROOT).as_posix()
 
 
-def room(name: str) -> str:
+def package_of(name: str) -> str:
     """``x`` of ``components.x.y``; ``runner`` for all of the runner."""
     return "runner" if name.startswith("runner") else name.split(".")[1]
 
@@ -86,7 +86,7 @@ def room(name: str) -> str:
 # Layers and imports
 
 
-def test_there_is_no_import_circle_of_modules_or_packages():
+def test_no_import_cycles_of_modules_or_packages():
     assert measure.circles_of(graph()) == [] and measure.circles_of(packages()) == []
 
 
@@ -97,13 +97,13 @@ def test_chains_of_packages_are_short():
 def test_every_package_is_in_the_diagram_and_imports_lower_layers_only():
     allowed = {"core": set(), **{name: {"core", *SHARED} for name in SHARED | ROOMS}, "runner": {"core", *SHARED}}
     wrong = {
-        (name, room(other))
+        (name, package_of(other))
         for name, others in graph().items()
         for other in others
-        if room(other) not in {room(name), *allowed[room(name)]}
+        if package_of(other) not in {package_of(name), *allowed[package_of(name)]}
     }
     assert wrong == RUNNER_TAKES
-    assert {room(name) for name in graph()} == {"runner", "core", *SHARED, *ROOMS}
+    assert {package_of(name) for name in graph()} == {"runner", "core", *SHARED, *ROOMS}
 
 
 def test_modules_belong_to_packages():
@@ -145,7 +145,7 @@ def test_a_library_is_imported_by_its_own_files_only(library):
     assert [user for user in users if not any(fnmatch(user, allowed) for allowed in LIBRARIES[library])] == []
 
 
-# What is written, and where it is used
+# Files, and where they are used
 
 
 def test_every_yaml_is_short_and_begins_with_a_description():
@@ -197,7 +197,7 @@ def definitions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctio
 
 
 def problems(name: str) -> Iterator[str]:
-    """What is wrong with a module."""
+    """The style problems of a module."""
     tree = tree_of(name)
     if len(MODULES[name].read_text().splitlines()) > 300:
         yield "longer than 300 lines"
@@ -231,7 +231,7 @@ def test_files_and_functions_are_small():
     assert median(len(path.read_text().splitlines()) for path in MODULES.values()) <= 150
 
 
-# The runner knows no benchmark, and reads of parts what they declare
+# The runner knows no benchmark, and reads only the declarations of parts
 
 BENCHMARKS = re.compile(
     r"\b(rad_?a_?bench|rada?agent|medqa|pubmedqa|reflec_?tool|medagents?|ehr_?agent|reflexion|re_?act|chameleon|mimic|"
@@ -251,7 +251,7 @@ def test_the_runner_names_no_method_dataset_or_benchmark():
     assert {file_of(name): found for name in runner if (found := BENCHMARKS.findall(MODULES[name].read_text()))} == {}
 
 
-def test_the_runner_reads_of_parts_only_what_they_declare():
+def test_runner_reads_only_declared_attributes_of_parts():
     """In components.core.traits."""
     probing = {
         file_of(name)
@@ -264,13 +264,13 @@ def test_the_runner_reads_of_parts_only_what_they_declare():
 
 
 def runtime_protocols(name: str) -> set[str]:
-    """The protocols of a module that isinstance takes."""
+    """The protocols of a module that isinstance accepts."""
     classes = [node for node in tree_of(name).body if isinstance(node, ast.ClassDef)]
     return {one.name for one in classes if "runtime_checkable" in map(ast.unparse, one.decorator_list)}
 
 
-def test_the_runner_asks_no_part_for_its_protocol():
-    """Which methods a part happens to have says nothing of what it can do: it declares that."""
+def test_runner_checks_no_protocol_with_isinstance():
+    """The methods of a part do not imply its capabilities, which are declared."""
     protocols = runtime_protocols("components.core.protocols") | runtime_protocols("components.core.learning")
     assert {"Model", "Memory", "Stage"} <= protocols
     asking = {

@@ -1,4 +1,4 @@
-"""Every prompt renders with what its callers pass, and nothing in it stays unfilled."""
+"""Every prompt renders with the variables of its callers, and no slot stays unfilled."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A small hospital database in the form of EHRSQL's MIMIC-III, and agents that are played on it with scripted replies."""
+"""A small hospital database in the form of EHRSQL's MIMIC-III, and agents that run on it with scripted replies."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -90,7 +90,7 @@ class Played:
 
     @property
     def purposes(self) -> list[str]:
-        """What was asked for, in order."""
+        """The purposes of all requests, in order."""
         return [request.purpose for request in self.model.requests]
 
     @property
@@ -99,11 +99,11 @@ class Played:
         return {k: v for step in self.trajectory.steps for k, v in step.remarks.items()}
 
 
-async def played(
+async def run_agent(
     agent: Any, replies: Any, grammar: Any = None, tools: Sequence[Any] = (), of: Sample | None = None,
     memory_: Any = None, **changes: Any,
 ) -> Played:  # fmt: skip
-    """Play an agent to its end and score it. ``changes``: of the toolset."""
+    """Run an agent to its end and score it. ``changes``: of the toolset."""
     model = Scripted(replies)
     door = Door({"main": model}, None, run_seed=0)
     parts = Parts(

@@ -1,4 +1,4 @@
-"""Running the real command, serving a real endpoint, and reading what a run left behind."""
+"""Running the real command, serving a real endpoint, and reading the files of a run."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Done:
-    """A command that has ended."""
+    """A finished command."""
 
     code: int
     out: str
@@ -45,7 +45,7 @@ class Done:
 
 @dataclass
 class Started:
-    """A command that runs."""
+    """A running command."""
 
     process: subprocess.Popen[str]
     cwd: Path
@@ -71,7 +71,7 @@ class Started:
         while not reached():
             if self.process.poll() is not None:
                 raise AssertionError(f"ended before its time: {self.done()}")
-            assert time.monotonic() < end, "waited in vain"
+            assert time.monotonic() < end, "the condition never held"
             time.sleep(0.002)
         return self
 
@@ -92,43 +92,43 @@ def run(cwd: Path, *words: str, env: Mapping[str, str] = {}, own: bool = True, s
     return start(cwd, *words, env=env, own=own).done(seconds)
 
 
-def here(cwd: Path, *words: str, env: Mapping[str, str] = {}, own: bool = True) -> Done:
-    """The same in this process: quicker, where a process of its own is not the point."""
+def run_in_process(cwd: Path, *words: str, env: Mapping[str, str] = {}, own: bool = True) -> Done:
+    """Run it in this process: faster, where a separate process is not needed."""
     began = time.monotonic()
     code, out, err = in_process.command(cwd, [*(OWN if own else ()), *words], env)
     return Done(code, out, err, time.monotonic() - began)
 
 
-def together(commands: Mapping[str, Callable[[], Any]], at_once: int = 3) -> dict[str, Any]:
-    """Run several commands that have nothing to do with each other, a few at once."""
+def run_together(commands: Mapping[str, Callable[[], Any]], at_once: int = 3) -> dict[str, Any]:
+    """Run several independent commands, a few at a time."""
     with ThreadPoolExecutor(at_once) as pool:
         return dict(zip(commands, pool.map(lambda command: command(), commands.values()), strict=True))
 
 
-def go_on(cwd: Path, told: str) -> Done:
+def resume_printed(cwd: Path, output: str) -> Done:
     """Run the command that a run printed to resume it, in this process."""
-    line = next(line for line in told.splitlines() if " -m runner " in line and "run.resume=" in line)
+    line = next(line for line in output.splitlines() if " -m runner " in line and "run.resume=" in line)
     words = shlex.split(line)
-    return here(cwd, *words[words.index("-m") + 2 :], own=False)
+    return run_in_process(cwd, *words[words.index("-m") + 2 :], own=False)
 
 
 def endpoint(url: str, *words: str, name: str = "simulated") -> list[str]:
-    """The words that ask an endpoint of our own, free of charge."""
+    """The command-line words that use a local endpoint at price 0."""
     return ["model=vllm", f"model.api_base={url}", f"model.name={name}", "model.price={input: 0, output: 0}", *words]
 
 
-def counted(folder: Path) -> dict[str, Any]:
-    """A run's manifest."""
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read a run's manifest."""
     return json.loads((folder / "manifest.json").read_text())
 
 
 def metric(folder: Path, name: str) -> float | None:
-    """One metric of a run."""
+    """Read one metric of a run."""
     return json.loads((folder / "metrics.json").read_text())["metrics"][name]["value"]
 
 
-def told(folder: Path) -> list[dict[str, Any]]:
-    """All that the records say apart from times, sorted, with every text in full."""
+def read_records(folder: Path) -> list[dict[str, Any]]:
+    """Read the records without their times, sorted, with every text in full."""
     texts = TextReader(folder)
     return sorted(
         (_timeless(record, texts) for record in records.read(folder)), key=lambda r: (r["sample_id"], r["epoch"])
@@ -147,7 +147,7 @@ def _timeless(value: Any, texts: TextReader) -> Any:
 
 
 class Served:
-    """A server in a thread of this process. ``die`` is what a machine does that loses its power."""
+    """A server in a thread of this process. ``die`` simulates a power failure."""
 
     def __init__(self, server: Server, port: int = 0) -> None:
         self.server = server
@@ -165,7 +165,7 @@ class Served:
         return int(self.url.rsplit(":", 1)[1].split("/")[0])
 
     def die(self) -> None:
-        """Every connection is gone, and nothing listens any more."""
+        """Drop every connection and stop listening."""
         self._do(self._die())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

@@ -20,7 +20,7 @@ LEAFLET = ToolSpec(
 
 @dataclass(frozen=True)
 class Cohort:
-    """``n`` questions with four choices, two per patient; ``privacy`` as a data owner would say it."""
+    """``n`` questions with four choices, two per patient; ``privacy`` as a data owner would declare it."""
 
     n: int = 24
     privacy: str = "open"
@@ -88,19 +88,19 @@ class Panel:
         return Answer((await episode.ask([vote], "vote")).text)
 
     async def _line(self, branch: Any, problem: Problem) -> str:
-        """The same words for every expert: only the branch tells them apart."""
+        """The same words for every expert: only the branch differs."""
         messages = [Message("user", f"{problem.question}\nYour view?")]
         first = await branch.ask(messages, "knowledge")
         again = await branch.ask([*messages, first, Message("user", "Are you sure?")], "knowledge")
-        drawn = await branch.ask(messages, "knowledge")  # the same question again: a draw of its own
+        drawn = await branch.ask(messages, "knowledge")  # the same question again: a separate draw
         return f"{first.text} / {again.text} / {drawn.text} / {branch.rng.random():.6f}"
 
 
 @dataclass
 class Voice:
-    """What the endpoint of these tests says: four tool calls where it has tools, then a letter.
+    """The replies of the endpoint of these tests: four tool calls where it has tools, then a letter.
 
-    Everything depends on (messages, seed) alone. It stands where ``Simulated`` stands in the server.
+    A reply depends on (messages, seed) only. The server uses it in place of ``Simulated``.
     """
 
     name: str = "voice"
@@ -149,7 +149,7 @@ IDS = ("../../escape", "a/b/c", "..", ".", "/etc/passwd", "con\nnewline", "\x1b[
 
 @dataclass(frozen=True)
 class Traps:
-    """Questions, choices, context, ids and strata that try to be something else."""
+    """Questions, choices, context, ids and strata crafted as injection attempts."""
 
     split: str = "test"
     splits: Sequence[str] = ("test",)
@@ -167,7 +167,7 @@ class Traps:
 
 @dataclass(frozen=True)
 class Leaflet:
-    """Reads out what somebody else wrote."""
+    """Returns third-party text."""
 
     effect: str = "external"
     spec: ToolSpec = LEAFLET
@@ -186,7 +186,7 @@ class Leaflets:
 
 @dataclass
 class Trickster(Voice):
-    """Calls the tool for every page, three at once and one that does not exist, then says what is none of a tool call."""
+    """Calls the tool for every page, three at once and one that does not exist, then writes text that is not a tool call."""
 
     def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int) -> Completion:
         called = 3 * sum(bool(m.tool_calls) for m in messages)

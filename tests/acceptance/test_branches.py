@@ -1,4 +1,4 @@
-"""Which reply belongs to which call is never decided by which came first."""
+"""Replies are matched to calls by content, never by order of arrival."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from components.models.simulated.serve import Server
-from tests.acceptance.command import Served, endpoint, here, told
+from tests.acceptance.command import Served, endpoint, read_records, run_in_process
 from tests.acceptance.own import Voice
 from tests.slow import slow
 
@@ -16,7 +16,7 @@ pytestmark = slow
 
 @dataclass
 class Uneven(Server):
-    """Every reply takes its own random time, so they arrive in any order."""
+    """Replies take random times, so they arrive in any order."""
 
     longest: float = 0.0
     order: Random = field(default_factory=Random)
@@ -41,27 +41,27 @@ def runs(tmp_path_factory):
     found = {}
     for kind, (longest, *more) in kinds.items():
         with Served(Uneven(Voice(), longest=longest, order=Random(kind))) as served:
-            done = here(tmp_path_factory.mktemp(kind), *words, *endpoint(served.url, *more))
+            done = run_in_process(tmp_path_factory.mktemp(kind), *words, *endpoint(served.url, *more))
         assert done.code == 0, done.err
-        found[kind] = (told(done.folder), served.server)
+        found[kind] = (read_records(done.folder), served.server)
     return found
 
 
 @pytest.mark.parametrize("kind", ["first", "second"])
-def test_concurrent_branches_leave_the_records_of_a_serial_run(runs, kind):
+def test_concurrent_branches_write_the_same_records_as_a_serial_run(runs, kind):
     serial, concurrent = runs["serial"][0], runs[kind][0]
     assert len(serial) == 16
     for one, other in zip(serial, concurrent, strict=True):
         assert one == other
 
 
-def test_the_replies_did_arrive_in_different_orders_and_at_the_same_time(runs):
+def test_replies_arrived_concurrently_and_in_different_orders(runs):
     assert runs["first"][1].arrived != runs["serial"][1].arrived
     assert runs["second"][1].seen["most_in_flight"] > 3
     assert runs["serial"][1].seen["most_in_flight"] == 1
 
 
-def test_branches_and_repeated_questions_got_draws_of_their_own(runs):
+def test_branches_and_repeated_questions_get_separate_draws(runs):
     for record in runs["first"][0]:
         replies = [(step["branch"], step["n"], step["reply"]["text"]) for step in record["steps"]]
         first = {branch: text for branch, n, text in replies if n == 0}

@@ -1,9 +1,9 @@
-"""Budgets, epochs, limit and shards: what a run plays, and what it leaves when it must stop early."""
+"""Budgets, epochs, limit and shards: which samples are run, and what is written when a run stops early."""
 
 import pytest
 
 from components.models.simulated.serve import Server
-from tests.acceptance.command import Served, counted, endpoint, go_on, here, told
+from tests.acceptance.command import Served, endpoint, read_manifest, read_records, resume_printed, run_in_process
 from tests.acceptance.own import Voice
 from tests.slow import slow
 from tests.table import each_row
@@ -38,26 +38,29 @@ def runs(served, tmp_path_factory):
         "shards": ("-m", "hydra.sweep.dir=sweep", f"run.shard={','.join(SHARDS)}"),
     }
     cwds = {kind: tmp_path_factory.mktemp("budgets") for kind in kinds}
-    ended = {k: here(cwds[k], *WORDS, *endpoint(served.url), *more) for k, more in kinds.items()}
+    ended = {k: run_in_process(cwds[k], *WORDS, *endpoint(served.url), *more) for k, more in kinds.items()}
     return {kind: (cwds[kind], done) for kind, done in ended.items()}
 
 
 @pytest.fixture(scope="module")
 def stopped(runs):
     """Kind -> records and manifest as the budget left them."""
-    return {kind: (told(runs[kind][1].folder), counted(runs[kind][1].folder)) for kind in ("calls", "usd", "seconds")}
+    return {
+        kind: (read_records(runs[kind][1].folder), read_manifest(runs[kind][1].folder))
+        for kind in ("calls", "usd", "seconds")
+    }
 
 
 def jobs(runs, kind):
     """The records of a sweep's jobs, by the jobs' names."""
     cwd, done = runs[kind]
     assert done.code == 0, done.err
-    return {path.parent.name: told(path.parent) for path in sorted((cwd / "sweep").glob("*/records.jsonl"))}
+    return {path.parent.name: read_records(path.parent) for path in sorted((cwd / "sweep").glob("*/records.jsonl"))}
 
 
 @pytest.fixture(scope="module")
 def whole(runs):
-    return told(runs["whole"][1].folder)
+    return read_records(runs["whole"][1].folder)
 
 
 def ids(records):
@@ -65,7 +68,7 @@ def ids(records):
 
 
 @each_row("budget", ["calls", "usd", "seconds"])
-def test_a_spent_run_budget_is_exit_3_with_valid_partial_results(runs, stopped, whole, budget):
+def test_spent_run_budget_exits_3_with_valid_partial_results(runs, stopped, whole, budget):
     _, done = runs[budget]
     assert done.code == 3, done.err
     assert "Traceback" not in done.out + done.err
@@ -75,38 +78,38 @@ def test_a_spent_run_budget_is_exit_3_with_valid_partial_results(runs, stopped, 
     assert f"budget.run.{budget}" in manifest["stopped"]
     assert f"budget.run.{budget}" in done.out
     expected = [record for record in whole if record["sample_id"] in ids(partly)]
-    if budget != "usd":  # this run has a price of its own
+    if budget != "usd":  # this run has a custom price
         assert partly == expected
     assert [r["answer"] for r in partly] == [r["answer"] for r in expected]
     assert (done.folder / "metrics.json").exists()
 
 
-def test_a_budget_of_calls_is_never_overrun(stopped):
+def test_call_budget_is_never_exceeded(stopped):
     assert stopped["calls"][1]["calls"]["sent"] <= 70
 
 
-def test_a_budget_of_money_is_used_and_overrun_by_no_more_than_calls_dearer_than_the_mean(stopped):
+def test_cost_budget_is_exceeded_by_at_most_the_calls_dearer_than_the_mean(stopped):
     records, manifest = stopped["usd"]
     dearest = max(step["usage"][2] for record in records for step in record["steps"])
     mean = manifest["spent"]["usd"] / manifest["calls"]["sent"]
     assert 0.01 - 2 * mean <= manifest["spent"]["usd"] <= 0.01 + CONNECTIONS * (dearest - mean)
 
 
-def test_the_printed_command_goes_on_where_the_budget_ended(runs, stopped, whole):
-    """What is paid is not paid again: 120 calls are two budgets of 70."""
+def test_printed_command_resumes_where_the_budget_ended(runs, stopped, whole):
+    """Paid calls are not repeated: 120 calls fit two budgets of 70."""
     cwd, done = runs["calls"]
-    further = go_on(cwd, done.err)
+    further = resume_printed(cwd, done.err)
     assert further.code == 0, further.err
-    assert told(done.folder) == whole
-    assert counted(done.folder)["calls"]["sent"] == 24 * 5, "both sessions together"
-    assert counted(done.folder)["sessions"][0]["sent"] == stopped["calls"][1]["calls"]["sent"]
+    assert read_records(done.folder) == whole
+    assert read_manifest(done.folder)["calls"]["sent"] == 24 * 5, "total of both sessions"
+    assert read_manifest(done.folder)["sessions"][0]["sent"] == stopped["calls"][1]["calls"]["sent"]
 
 
 @each_row("what", ["calls", "usd", "seconds"])
-def test_a_spent_sample_budget_ends_the_sample_and_not_the_run(runs, what):
+def test_spent_sample_budget_ends_the_sample_but_not_the_run(runs, what):
     _, done = runs[f"sample {what}"]
     assert done.code == 0, done.err
-    records = told(done.folder)
+    records = read_records(done.folder)
     assert len(records) == 6
     for record in records:
         assert record["stop"] == "limit"
@@ -116,7 +119,7 @@ def test_a_spent_sample_budget_ends_the_sample_and_not_the_run(runs, what):
         assert what != "calls" or record["usage"]["calls"] == 3
 
 
-def test_epochs_play_every_sample_again_with_draws_of_its_own(runs, whole):
+def test_each_epoch_runs_every_sample_with_a_separate_draw(runs, whole):
     once, twice = (jobs(runs, "draws")[f"seed-0+epochs-{n}"] for n in (1, 2))
     assert len(twice) == 12
     assert {(r["sample_id"], r["epoch"]) for r in twice} == {(i, e) for i in ids(once) for e in (0, 1)}
@@ -124,7 +127,7 @@ def test_epochs_play_every_sample_again_with_draws_of_its_own(runs, whole):
     assert [r["answer"] for r in once] != [r["answer"] for r in twice if r["epoch"] == 1]
 
 
-def test_limit_is_a_draw_that_the_seed_decides(runs, whole):
+def test_limit_draws_samples_by_the_seed(runs, whole):
     drawn, other = (jobs(runs, "draws")[f"seed-{n}+epochs-1"] for n in (0, 1))
     assert len(drawn) == len(other) == 6
     assert ids(drawn) != ids(other)
@@ -132,15 +135,15 @@ def test_limit_is_a_draw_that_the_seed_decides(runs, whole):
     assert ids(drawn) != {f"case-{i:03}" for i in range(6)}
 
 
-def test_shards_together_are_the_whole(runs, whole):
+def test_shards_cover_the_whole_dataset(runs, whole):
     parts = list(jobs(runs, "shards").values())
     assert [len(part) for part in parts] == [8, 8, 8]
     assert sorted((r for part in parts for r in part), key=lambda r: r["sample_id"]) == whole
 
 
 @pytest.mark.parametrize(("shard", "says"), [("4/3", "1/4"), ("3", "quote it")])
-def test_a_shard_that_is_none_is_refused_in_one_line(tmp_path, shard, says):
-    done = here(tmp_path, *WORDS, f"run.shard={shard}")
+def test_invalid_shard_is_refused_in_one_line(tmp_path, shard, says):
+    done = run_in_process(tmp_path, *WORDS, f"run.shard={shard}")
     assert done.code == 2
     assert "run.shard" in done.err and says in done.err
     assert len(done.err.splitlines()) == 1, done.err

@@ -1,4 +1,4 @@
-"""A withheld calculator is specified, built, tested and used: the real command against a real endpoint that has a script."""
+"""A withheld calculator is specified, built, tested and used: the real command against a real, scripted endpoint."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import pytest
 
 from components.core.messages import Completion, Message, ToolCall, Usage
 from components.models.simulated.serve import Server
-from tests.acceptance.command import Served, counted, endpoint, here, metric, told
+from tests.acceptance.command import Served, endpoint, metric, read_manifest, read_records, run_in_process
 from tests.acceptance.own import Voice
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, fenced
 from tests.slow import slow
@@ -47,7 +47,7 @@ def called(name, arguments):
 
 
 def patient(text):
-    """What the note says."""
+    """The values stated in the note."""
     age, weight, creatinine = re.search(r"of (\d+) years who weighs (\d+) kg.* is ([\d.]+) mg/dL", text).groups()
     sex = "female" if "is a woman" in text else "male"
     return {"age": int(age), "weight": int(weight), "creatinine": float(creatinine), "sex": sex}
@@ -55,29 +55,31 @@ def patient(text):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Folders of a run with a builder that mends its slip and of one whose code is hostile, endless and wrong; the
-    first is played again from its journal."""
+    """Folders of a run whose builder repairs its mistake and of one whose code is hostile, endless and wrong; the
+    first is also replayed from its journal."""
     cwd = tmp_path_factory.mktemp("building")
     done = {}
     for kind, codes in {"built": (fenced(WRONG), fenced(RIGHT)), "hostile": (HOSTILE, ENDLESS, fenced(WRONG))}.items():
         with Served(Server(Physician(says=codes))) as served:
             words = (*WORDS, f"run.journal={kind}", *endpoint(served.url), f"hydra.run.dir={kind}/run")
-            done[kind] = here(cwd, *words, own=False)
+            done[kind] = run_in_process(cwd, *words, own=False)
             if kind == "built":
-                done["again"] = here(cwd, *words[:-1], "hydra.run.dir=again/run", "run.replay=true", own=False)
+                done["again"] = run_in_process(
+                    cwd, *words[:-1], "hydra.run.dir=again/run", "run.replay=true", own=False
+                )
     for kind, one in done.items():
         assert one.code == 0, (kind, one.out, one.err)
     return {kind: cwd / one.folder for kind, one in done.items()}
 
 
 def about_clearance(folder):
-    records = told(folder)
+    records = read_records(folder)
     found = [one for one in records if any(step["purpose"] == "build" for step in one["steps"])]
     assert len(found) == 2 and len(records) == 16
     return found
 
 
-def test_a_real_formula_is_built_mended_and_used(runs):
+def test_formula_is_built_repaired_and_used(runs):
     for record in about_clearance(runs["built"]):
         assert record["scores"]["score/strict"] == 1.0 == record["scores"]["building/recovered"]
         assert [step["purpose"] for step in record["steps"]] == ["act", "build", "build", "act", "act"]
@@ -88,25 +90,26 @@ def test_a_real_formula_is_built_mended_and_used(runs):
     assert metric(runs["built"], "building/built") == metric(runs["built"], "building/used") == 1.0
 
 
-def test_hostile_endless_and_wrong_code_changes_nothing_but_its_verdict(runs):
+def test_hostile_endless_and_wrong_code_changes_only_its_verdict(runs):
     for record in about_clearance(runs["hostile"]):
         assert (record["stop"], record["scores"]["score/strict"]) == ("answered", 0.0)
         assert record["scores"]["building/built"] == 0.0 and record["scores"]["building/used"] is None
     others = [
-        [one for one in told(runs[kind]) if one["scores"]["building/asked"] == 0.0] for kind in ("built", "hostile")
+        [one for one in read_records(runs[kind]) if one["scores"]["building/asked"] == 0.0]
+        for kind in ("built", "hostile")
     ]
     assert others[0] == others[1]
-    assert counted(runs["hostile"])["status"] == "complete"
+    assert read_manifest(runs["hostile"])["status"] == "complete"
 
 
-def test_what_held_the_code_and_the_prompts_are_written_down(runs):
-    manifest = counted(runs["built"])
+def test_manifest_records_the_sandbox_and_the_prompts(runs):
+    manifest = read_manifest(runs["built"])
     assert manifest["sandbox"]["tier"] and manifest["sandbox"]["limits"]["wall_seconds"] == 1.0
     assert "building" in manifest["prompts"]
 
 
-def test_it_is_played_again_without_an_endpoint(runs):
-    assert told(runs["built"]) == told(runs["again"])
+def test_replay_needs_no_endpoint(runs):
+    assert read_records(runs["built"]) == read_records(runs["again"])
 
 
 class Clerk(Voice):
@@ -125,14 +128,14 @@ class Clerk(Voice):
         return Completion(message, Usage(7, 3), "stop")
 
 
-def test_recovery_is_measured_on_health_records(tmp_path):
+def test_recovery_metrics_are_computed_on_health_records(tmp_path):
     with Served(Server(Clerk())) as served:
         words = ("experiment=building/ehr", "agent.build_tools=code", "limit=3", "tracking=off", *endpoint(served.url))
-        done = here(tmp_path, *words, own=False)
+        done = run_in_process(tmp_path, *words, own=False)
     assert done.code == 0, done.err
     folder = tmp_path / done.folder
     assert metric(folder, "building/used") == 1.0 and metric(folder, "building/recovered") is not None
-    for record in told(folder):
+    for record in read_records(folder):
         assert "80.0" in record["answer"]
         names, *_ = record["offered"]
         assert "CockcroftGault" in str(names) and "LoadDB" in str(names) and "Calc" not in str(names), names

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runner.serve import from_arguments
-from tests.acceptance.command import Served, counted, endpoint, metric, run, together, told
+from tests.acceptance.command import Served, endpoint, metric, read_manifest, read_records, run, run_together
 from tests.slow import slow
 from tests.table import each_row
 
@@ -22,13 +22,13 @@ WORDS = ("tracking=off", "limit=3", "toolset=clinical", "scorer=cab")
 pytestmark = [slow, pytest.mark.skipif(not DATA, reason="needs CLINICAL_DATA_DIR")]
 
 
-def _played(cwd, url, slice):
+def _run_slice(cwd, url, slice):
     done = run(cwd, f"dataset={slice}", "agent=react", *WORDS, *endpoint(url), f"name={slice}", own=False)
     assert done.code == 0, done.err
     return done.folder if done.folder.is_absolute() else cwd / done.folder
 
 
-def _swept(cwd, slices, *words):
+def _run_sweep(cwd, slices, *words):
     done = run(cwd, "-m", f"dataset={','.join(slices)}", "hydra.sweep.dir=sweep", *WORDS, *words, own=False)
     assert done.code == 0, done.err
     return {slice: cwd / "sweep" / f"dataset-{slice}" for slice in slices}
@@ -43,13 +43,15 @@ def runs(tmp_path_factory):
         folders = {}
         for slice in OVER_HTTP:
             with Served(from_arguments([f"dataset={slice}"])[0]) as server:
-                folders[slice] = _played(http, server.url, slice)
+                folders[slice] = _run_slice(http, server.url, slice)
         return folders
 
-    return together(
+    return run_together(
         {
-            "react": lambda: _swept(react, SLICES, "agent=react"),
-            "reflectool": lambda: _swept(reflectool, LEARNING, "agent=reflectool", "verifier.n=2", "memory.samples=4"),
+            "react": lambda: _run_sweep(react, SLICES, "agent=react"),
+            "reflectool": lambda: _run_sweep(
+                reflectool, LEARNING, "agent=reflectool", "verifier.n=2", "memory.samples=4"
+            ),
             "http": served,
         },
         at_once=2,
@@ -57,22 +59,22 @@ def runs(tmp_path_factory):
 
 
 @each_row("agent, slice", [*(("react", one) for one in SLICES), *(("reflectool", one) for one in LEARNING)])
-def test_a_slice_is_played_and_scored_without_an_error(runs, agent, slice):
+def test_slice_is_run_and_scored_without_errors(runs, agent, slice):
     folder = runs[agent][slice]
-    assert counted(folder)["status"] == "complete"
+    assert read_manifest(folder)["status"] == "complete"
     for name in ("score/strict", "score/official"):
         assert 0.0 <= metric(folder, name) <= 1.0
-    records = told(folder)
+    records = read_records(folder)
     assert len(records) == 3
     assert all(record["error"] is None and record["answer"] for record in records)
     assert {record["scores"]["score/strict"] for record in records} <= {0.0, 0.5, 1.0}
 
 
 @each_row("slice", SLICES)
-def test_no_record_names_a_place_on_this_machine(runs, slice):
+def test_records_contain_no_local_paths(runs, slice):
     for folders in runs.values():
         if slice in folders:
-            text = json.dumps(told(folders[slice]))
+            text = json.dumps(read_records(folders[slice]))
             assert DATA not in text
             assert str(Path.cwd()) not in text
 
@@ -81,28 +83,28 @@ def test_no_record_names_a_place_on_this_machine(runs, slice):
     "slice, tool, form",
     [("medcalc_bench", "Calculator", r"-?\d+(\.\d+)?"), ("cab_ehrsql", "SQLCoder", r"\[.*\]"), ("vqa_rad", "HuatuoGPT", ".+")],
 )  # fmt: skip
-def test_the_fitting_tool_gives_what_it_should(runs, slice, tool, form):
-    said = [
+def test_matching_tool_returns_the_expected_result(runs, slice, tool, form):
+    results = [
         one["text"]
-        for record in told(runs["reflectool"][slice])
+        for record in read_records(runs["reflectool"][slice])
         for step in record["steps"]
         for one in step.get("observed", ())
         if step["action"]["calls"][one["call"]][1] == tool and not one.get("error")
     ]
-    assert any(re.fullmatch(form, text) for text in said), said
+    assert any(re.fullmatch(form, text) for text in results), results
 
 
 @pytest.mark.parametrize("slice", ["cab_ehrsql", "vqa_rad"])
-def test_the_task_names_its_inputs_once(runs, slice):
-    for record in told(runs["reflectool"][slice]):
+def test_task_names_its_inputs_once(runs, slice):
+    for record in read_records(runs["reflectool"][slice]):
         first = next(step for step in record["steps"] if step["purpose"] == "act")["asked"][-1]["text"]
         assert first.count("Further inputs") == 1
         assert '"mimic_iv"' in first or "synpic" in first
 
 
 @pytest.mark.parametrize("slice", OVER_HTTP)
-def test_over_http_the_records_are_the_same(runs, slice):
-    assert told(runs["http"][slice]) == told(runs["react"][slice])
+def test_records_over_http_are_the_same(runs, slice):
+    assert read_records(runs["http"][slice]) == read_records(runs["react"][slice])
 
 
 def test_slices_without_images_are_refused_in_one_line(tmp_path):

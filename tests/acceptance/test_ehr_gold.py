@@ -1,4 +1,4 @@
-"""The gold SQL of every question, replayed as code through the tools in the sandbox, is right on all of them."""
+"""The gold SQL of every question, replayed as code through the tools in the sandbox, is correct on all of them."""
 
 import os
 from pathlib import Path
@@ -48,7 +48,7 @@ DATASETS = [shipped, pytest.param(demo, marks=REAL), pytest.param(shared_task, m
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
-async def test_replayed_gold_is_right_on_everything_that_can_be_executed(dataset, tmp_path):
+async def test_gold_sql_is_correct_on_every_executable_question(dataset, tmp_path):
     samples = [one for one in dataset(tmp_path).load("test") if one.metadata.get("executable") is not False]
     assert len(samples) > 200
     gold = {one.problem.id: one.metadata["sql"] for one in samples}

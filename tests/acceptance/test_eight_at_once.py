@@ -1,10 +1,10 @@
-"""Eight runs that start at once, on a machine without a tracking database."""
+"""Eight runs started at the same time, on a machine without a tracking database."""
 
 import sqlite3
 
 import pytest
 
-from tests.acceptance.command import counted, start, told
+from tests.acceptance.command import read_manifest, read_records, start
 from tests.slow import slow
 
 pytestmark = slow  # tests/runner/test_tracking.py has eight processes on one new database
@@ -15,26 +15,26 @@ EIGHT = range(8)
 @pytest.fixture(scope="module")
 def eight(tmp_path_factory):
     cwd = tmp_path_factory.mktemp("eight")
-    begun = [start(cwd, "dataset=cohort", "agent=direct", "limit=2", f"seed={n}") for n in EIGHT]
-    return cwd, [one.done(120) for one in begun]
+    processes = [start(cwd, "dataset=cohort", "agent=direct", "limit=2", f"seed={n}") for n in EIGHT]
+    return cwd, [one.done(120) for one in processes]
 
 
-def test_all_succeed(eight):
+def test_all_runs_succeed(eight):
     for done in eight[1]:
         assert done.code == 0, done.err
         assert "Traceback" not in done.out + done.err
 
 
-def test_every_run_has_a_folder_and_records_of_its_own(eight):
+def test_every_run_has_its_own_folder_and_records(eight):
     cwd, ended = eight
     folders = {done.folder for done in ended}
     assert len(folders) == len(EIGHT)
     assert folders == {path.resolve() for path in (cwd / "outputs" / "scratch").iterdir()}
-    assert all(len(told(folder)) == 2 for folder in folders)
-    assert sorted(counted(folder)["seed"] for folder in folders) == list(EIGHT)
+    assert all(len(read_records(folder)) == 2 for folder in folders)
+    assert sorted(read_manifest(folder)["seed"] for folder in folders) == list(EIGHT)
 
 
-def test_every_run_stands_once_in_the_database(eight):
+def test_every_run_is_in_the_database_once(eight):
     cwd, ended = eight
     database = sqlite3.connect(cwd / "outputs" / ".mlflow" / "mlflow.db")
     try:
@@ -42,7 +42,7 @@ def test_every_run_stands_once_in_the_database(eight):
         experiments = database.execute("select count(*) from experiments where name = 'scratch'").fetchone()[0]
     finally:
         database.close()
-    assert {counted(done.folder)["mlflow"]["run_id"] for done in ended} == set(runs)
+    assert {read_manifest(done.folder)["mlflow"]["run_id"] for done in ended} == set(runs)
     assert set(runs.values()) == {"FINISHED"}
     assert experiments == 1
 

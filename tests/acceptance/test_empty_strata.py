@@ -1,10 +1,10 @@
-"""A server that fails where a stratum has a single sample: the run ends with its metrics and its report all the same."""
+"""A server that fails where a stratum has a single sample: the run still ends with metrics and a report."""
 
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-from tests.acceptance.command import counted, endpoint, here
+from tests.acceptance.command import endpoint, read_manifest, run_in_process
 from tests.slow import slow
 
 pytestmark = slow
@@ -32,19 +32,19 @@ class FailsTwice(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_):
-        """The test is silent."""
+        """Log nothing."""
 
 
-def test_a_stratum_of_errors_alone_ends_no_run(tmp_path):
+def test_stratum_with_only_errors_does_not_stop_the_run(tmp_path):
     with HTTPServer(("127.0.0.1", 0), FailsTwice) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         words = endpoint(f"http://127.0.0.1:{server.server_port}/v1", "model.retries=0", "model.max_connections=1")
         given = ("dataset=radabench_mini", "agent=direct", "limit=10", "tracking=off", "hydra.run.dir=run")
-        done = here(tmp_path, *given, *words, own=False)
+        done = run_in_process(tmp_path, *given, *words, own=False)
         server.shutdown()
-    manifest, found = counted(tmp_path / "run"), json.loads((tmp_path / "run" / "metrics.json").read_text())
+    manifest, found = read_manifest(tmp_path / "run"), json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert manifest["counts"]["errored"] == 2, done.err
     assert found["metrics"]["errors/rate"]["value"] == 0.2 and (tmp_path / "run" / "report.md").is_file()
     empty = [part for of in found["strata"].values() for part in of.values() if not part["completion/rate"]["n"]]
     assert empty and all(part["completion/rate"]["value"] is None for part in empty)
-    assert all(part["completion/rate"]["unscored"] for part in empty), "they are counted"
+    assert all(part["completion/rate"]["unscored"] for part in empty), "unscored samples are counted"

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.acceptance.command import here
+from tests.acceptance.command import run_in_process
 from tests.slow import slow
 
 FOLDER = Path(__file__).resolve().parents[2] / "conf/experiment"
 PATHS = {str(path.relative_to(FOLDER).with_suffix("")): path for path in sorted(FOLDER.rglob("*.yaml"))}
 DATA = os.environ.get("CLINICAL_DATA_DIR")
-WHOLE = {"radabench/fig6b": ("dataset.records=2", "epochs=2")}  # experiments whose data are parted otherwise
+WHOLE = {"radabench/fig6b": ("dataset.records=2", "epochs=2")}  # experiments that select their data in another way
 NEEDS_A_SERVER = ("radabench/models_published", "reflectool/models_published")
 
 
-def few(name):
-    """The settings that make an experiment small."""
+def small_overrides(name):
+    """Overrides that make an experiment small."""
     if name in WHOLE:
         return WHOLE[name]
     return ("dataset.per_task=4",) if name.startswith("reflectool/") else ("limit=4",)
@@ -26,12 +26,12 @@ def few(name):
 
 @slow
 @pytest.mark.parametrize("name", [name for name in PATHS if name not in NEEDS_A_SERVER])
-def test_an_experiment_runs_without_an_error(name, tmp_path):
+def test_experiment_runs_without_errors(name, tmp_path):
     if name.startswith("medagents/") and not DATA:
         pytest.skip("reads CLINICAL_DATA_DIR")
     swept = yaml.safe_load(PATHS[name].read_text()).get("hydra", {}).get("sweeper", {}).get("params")
     words = ("-m", "hydra.sweep.dir=out") if swept else ("hydra.run.dir=out",)
-    done = here(tmp_path, f"experiment={name}", *words, *few(name), "tracking=off", own=False)
+    done = run_in_process(tmp_path, f"experiment={name}", *words, *small_overrides(name), "tracking=off", own=False)
     assert done.code == 0, done.err
     runs = [json.loads(path.read_text()) for path in (tmp_path / "out").rglob("manifest.json")]
     counts = [run["counts"] for run in runs if run.get("counts")]

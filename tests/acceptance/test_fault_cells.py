@@ -1,4 +1,4 @@
-"""Every kind of fault on every toolset, in this process: the same faults however episodes run beside each other."""
+"""Every kind of fault on every toolset, in this process: the same faults at any concurrency."""
 
 import asyncio
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ def experiments() -> Mapping[str, Experiment]:
 
 @dataclass
 class Late:
-    """A model that takes a while of chance for each reply."""
+    """A model with a random latency for each reply."""
 
     model: Any
 
@@ -62,8 +62,8 @@ class Late:
         return await self.model.generate(request)
 
 
-async def played(experiment: Experiment, fault: Any, model: Any) -> list[Any]:
-    """What came of all calls, sample by sample: at once where the model is late."""
+async def run_all_samples(experiment: Experiment, fault: Any, model: Any) -> list[Any]:
+    """The results of all calls, sample by sample; concurrent where the model is late."""
     parts = replace(experiment.parts, condition=Both(experiment.parts.condition, fault))
     one_by_one, through = model is experiment.models["main"], door(model)
     episodes = [run_episode(parts, through, sample, 0) for sample in experiment.samples]
@@ -73,28 +73,28 @@ async def played(experiment: Experiment, fault: Any, model: Any) -> list[Any]:
         (
             [
                 (one.call, one.observation.text, one.error, *kinds([one]))
-                for step in told.steps
+                for step in episode.steps
                 for one in step.observed
             ],
-            changed_cards(told),
+            changed_cards(episode),
         )
-        for told, _ in done
+        for episode, _ in done
     ]
 
 
 @each_row("toolset, fault", CELLS)
-async def test_the_same_seed_gives_the_same_faults_whatever_runs_beside(experiments, toolset, fault):
+async def test_same_seed_gives_the_same_faults_at_any_concurrency(experiments, toolset, fault):
     experiment = experiments[toolset]
     condition = Imperfect() if fault == "imperfect" else FAULTS[fault](0.7)
-    alone = await played(experiment, condition, experiment.models["main"])
-    at_once = await played(experiment, condition, Late(experiment.models["main"]))
+    alone = await run_all_samples(experiment, condition, experiment.models["main"])
+    at_once = await run_all_samples(experiment, condition, Late(experiment.models["main"]))
     assert alone == at_once
     struck = {kind for calls, _ in alone for one in calls for kind in one[-1]}
-    assert struck <= {fault} and (struck or any(cards for _, cards in alone)), "nothing was struck"
+    assert struck <= {fault} and (struck or any(cards for _, cards in alone)), "no call was hit by a fault"
 
 
 @each_row("toolset", TOOLSETS)
-def test_tools_that_no_fault_is_on_are_the_very_same(experiments, toolset):
+def test_tools_without_a_fault_are_left_unchanged(experiments, toolset):
     parts, sample = experiments[toolset].parts, experiments[toolset].samples[0]
     opened = parts.toolset.open(sample)
     plain = parts.condition.offer(opened, sample, Random(0))
@@ -108,7 +108,7 @@ def test_tools_that_no_fault_is_on_are_the_very_same(experiments, toolset):
         }
 
 
-async def test_who_chooses_the_better_of_imperfect_tools_is_right_more_often():
+async def test_choosing_the_better_imperfect_tool_raises_accuracy():
     with composing():
         own = ("experiment=faults/choosing", "run.journal=null", "limit=300")
         words = [[*own, f"model.second_choice_rate={rate}"] for rate in (0, 1)]

@@ -1,4 +1,4 @@
-"""A bad endpoint costs time; one that is gone costs samples, and stops the run, which goes on later."""
+"""A flaky endpoint costs time; an unreachable one costs samples and stops the run, which is resumed later."""
 
 import json
 import socket
@@ -7,7 +7,18 @@ from functools import partial
 import pytest
 
 from components.models.simulated.serve import Faults, Server
-from tests.acceptance.command import Served, counted, endpoint, go_on, here, metric, run, start, together, told
+from tests.acceptance.command import (
+    Served,
+    endpoint,
+    metric,
+    read_manifest,
+    read_records,
+    resume_printed,
+    run,
+    run_in_process,
+    run_together,
+    start,
+)
 from tests.acceptance.own import Voice
 from tests.slow import slow
 
@@ -35,89 +46,89 @@ def closed_port():
         return probe.getsockname()[1]
 
 
-def play_faulty(cwd):
+def run_faulty(cwd):
     with Served(Server(Voice(), BAD)) as served:
         done = run(cwd, *WORDS, *endpoint(served.url, "model.timeout_seconds=1", "model.retries=8"))
         return done, dict(served.seen)
 
 
-def play_absent(cwd):
-    """A run against a port where nothing listens."""
+def run_absent(cwd):
+    """Run against a port where nothing listens."""
     port = closed_port()
     words = endpoint(f"http://127.0.0.1:{port}/v1", "model.retries=2")
     done = run(cwd, *WORDS, *words, "hydra.run.dir=run")
-    return done, (told(cwd / "run"), counted(cwd / "run"), metric(cwd / "run", "errors/rate")), port, cwd
+    return done, (read_records(cwd / "run"), read_manifest(cwd / "run"), metric(cwd / "run", "errors/rate")), port, cwd
 
 
-def play_dying(cwd):
-    """A server that dies for good in the middle."""
+def run_dying(cwd):
+    """Run against a server that stops midway and stays down."""
     served = Served(Server(Voice(), latency=0.02))
     words = endpoint(served.url, "model.retries=2", "model.timeout_seconds=2", "model.max_connections=8")
-    begun = start(cwd, *WORDS, *words, "hydra.run.dir=run").when(lambda: served.seen["answered"] >= 90)
+    process = start(cwd, *WORDS, *words, "hydra.run.dir=run").when(lambda: served.seen["answered"] >= 90)
     served.die()
-    done = begun.done()
-    return done, (told(cwd / "run"), (cwd / "run" / "metrics.json").read_text()), served, cwd
+    done = process.done()
+    return done, (read_records(cwd / "run"), (cwd / "run" / "metrics.json").read_text()), served, cwd
 
 
 @pytest.fixture(scope="module")
-def plays(tmp_path_factory):
-    """All of them at once: they mostly wait."""
-    kinds = {"faulty": play_faulty, "absent": play_absent, "dying": play_dying}
-    return together({kind: partial(play, tmp_path_factory.mktemp(kind)) for kind, play in kinds.items()})
+def runs(tmp_path_factory):
+    """All runs concurrently: they mostly wait."""
+    kinds = {"faulty": run_faulty, "absent": run_absent, "dying": run_dying}
+    return run_together({kind: partial(play, tmp_path_factory.mktemp(kind)) for kind, play in kinds.items()})
 
 
 @pytest.fixture(scope="module")
 def healthy(tmp_path_factory):
     with Served(Server(Voice())) as served:
-        done = here(tmp_path_factory.mktemp("healthy"), *WORDS, *endpoint(served.url))
+        done = run_in_process(tmp_path_factory.mktemp("healthy"), *WORDS, *endpoint(served.url))
     assert done.code == 0, done.err
-    return told(done.folder)
+    return read_records(done.folder)
 
 
 @pytest.fixture(scope="module")
-def faulty(plays):
-    return plays["faulty"]
+def faulty(runs):
+    return runs["faulty"]
 
 
 @pytest.fixture(scope="module")
-def absent(plays):
-    """And again when something listens there."""
-    done, before, port, cwd = plays["absent"]
+def absent(runs):
+    """Run, then resume when a server listens there."""
+    done, before, port, cwd = runs["absent"]
     with Served(Server(Voice()), port):
-        return done, before, go_on(cwd, done.out), cwd / "run"
+        return done, before, resume_printed(cwd, done.out), cwd / "run"
 
 
 @pytest.fixture(scope="module")
-def dying(plays):
-    """And again when the server is back."""
-    done, before, served, cwd = plays["dying"]
+def dying(runs):
+    """Run, then resume when the server is back."""
+    done, before, served, cwd = runs["dying"]
     with Served(Server(Voice()), served.port) as back:
-        again = go_on(cwd, done.out)
+        again = resume_printed(cwd, done.out)
     return done, before, again, cwd / "run", served.seen["answered"] + back.seen["answered"]
 
 
-def test_faults_cost_no_sample(faulty):
+def test_transient_faults_lose_no_sample(faulty):
     done, seen = faulty
     assert done.code == 0, done.err
     assert metric(done.folder, "errors/rate") == 0.0
     for kind in ("status_429", "status_500", "resets", "stalls", "malformed"):
-        assert seen[kind] > 0, f"the server never did {kind}"
+        assert seen[kind] > 0, f"the server never sent the fault {kind}"
 
 
-def test_results_equal_those_without_faults(faulty, healthy):
-    assert told(faulty[0].folder) == healthy
+def test_results_equal_those_of_a_run_without_faults(faulty, healthy):
+    assert read_records(faulty[0].folder) == healthy
 
 
-def test_every_retry_is_counted_in_the_manifest_by_its_kind(faulty):
+def test_manifest_counts_every_retry_by_kind(faulty):
     done, seen = faulty
-    model = counted(done.folder)["calls"]["models"]["main"]
+    model = read_manifest(done.folder)["calls"]["models"]["main"]
     kinds = {"rate_limit": "status_429", "server": "status_500", "connection": "resets", "timeout": "stalls", "unreadable": "malformed"}  # fmt: skip
     assert model["retries"] == {kind: seen[name] for kind, name in kinds.items()}
     assert (model["calls"], model["failed"]) == (SAMPLES * CALLS, 0)
     assert seen["requests"] == SAMPLES * CALLS + sum(model["retries"].values())
 
 
-def test_faults_leave_the_terminal_and_the_log_quiet(faulty):
+def test_retried_faults_are_not_printed_or_logged(faulty):
     done, _ = faulty
     assert all(" samples, " in line and " left" in line for line in done.err.splitlines()), done.err
     assert "Traceback" not in done.out
@@ -125,7 +136,7 @@ def test_faults_leave_the_terminal_and_the_log_quiet(faulty):
     assert not log.exists() or "Traceback" not in log.read_text()
 
 
-def test_a_server_that_never_comes_ends_the_run_with_exit_1(absent):
+def test_unreachable_server_ends_the_run_with_exit_1(absent):
     done, (records, manifest, rate), _, _ = absent
     assert done.code == 1
     assert done.seconds < 20
@@ -133,19 +144,19 @@ def test_a_server_that_never_comes_ends_the_run_with_exit_1(absent):
     counts = manifest["counts"]
     assert 10 <= counts["finished"] == counts["errored"] == len(records) < SAMPLES == counts["wanted"]
     assert manifest["status"] == "interrupted" and "samples errored one after the other" in manifest["stopped"]
-    assert "errored: connection: " in done.err.splitlines()[0], "the first is told at once"
+    assert "errored: connection: " in done.err.splitlines()[0], "the first error is reported immediately"
     assert all(record["stop"] == "error" and record["error"].startswith("connection:") for record in records)
     assert all(record["scores"] == {} for record in records)
     assert "Traceback" not in done.out + done.err
 
 
-def test_when_the_server_comes_the_printed_command_plays_what_errored(absent, healthy):
+def test_printed_command_reruns_errored_samples_once_the_server_is_up(absent, healthy):
     _, _, again, folder = absent
     assert again.code == 0, again.err
-    assert told(folder) == healthy
+    assert read_records(folder) == healthy
 
 
-def test_a_server_that_dies_costs_the_samples_that_it_left(dying, healthy):
+def test_server_that_dies_costs_only_the_unfinished_samples(dying, healthy):
     done, (records, _), _, _, _ = dying
     assert done.code == 1
     assert done.seconds < 30
@@ -155,25 +166,25 @@ def test_a_server_that_dies_costs_the_samples_that_it_left(dying, healthy):
     assert finished == [record for record in healthy if record["sample_id"] in {f["sample_id"] for f in finished}]
 
 
-def test_errored_samples_are_a_rate_and_never_a_score(dying):
+def test_errored_samples_count_as_error_rate_and_not_as_score(dying):
     _, (records, metrics), _, _, _ = dying
-    told_metrics = json.loads(metrics)["metrics"]
+    saved_metrics = json.loads(metrics)["metrics"]
     errored = sum(record["stop"] == "error" for record in records)
     right = [record["scores"]["score/strict"] for record in records if record["stop"] != "error"]
-    assert told_metrics["errors/rate"]["value"] == pytest.approx(errored / len(records))
-    assert told_metrics["score/strict"]["value"] == pytest.approx(sum(right) / len(right))
-    assert (told_metrics["score/strict"]["n"], told_metrics["score/strict"]["unscored"]) == (len(right), errored)
+    assert saved_metrics["errors/rate"]["value"] == pytest.approx(errored / len(records))
+    assert saved_metrics["score/strict"]["value"] == pytest.approx(sum(right) / len(right))
+    assert (saved_metrics["score/strict"]["n"], saved_metrics["score/strict"]["unscored"]) == (len(right), errored)
 
 
-def test_when_the_server_is_back_the_printed_command_completes_the_run(dying, healthy):
+def test_printed_command_completes_the_run_once_the_server_is_back(dying, healthy):
     _, _, again, folder, answered = dying
     assert again.code == 0, again.err
-    assert told(folder) == healthy
+    assert read_records(folder) == healthy
     assert answered <= SAMPLES * CALLS + 8
 
 
-def test_a_tolerated_error_rate_is_no_failure(tmp_path):
+def test_tolerated_error_rate_is_not_a_failure(tmp_path):
     words = endpoint(f"http://127.0.0.1:{closed_port()}/v1", "model.retries=0", "run.max_error_rate=1")
-    done = here(tmp_path, *WORDS, *words, "limit=3")
+    done = run_in_process(tmp_path, *WORDS, *words, "limit=3")
     assert done.code == 0
     assert metric(done.folder, "errors/rate") == 1.0

@@ -1,8 +1,8 @@
-"""Tools that fail, through the real command: the same faults whatever the concurrency, and nothing else touched."""
+"""Tools that fail, through the real command: the same faults whatever the concurrency, and nothing else changed."""
 
 import pytest
 
-from tests.acceptance.command import here, metric, told
+from tests.acceptance.command import metric, read_records, run_in_process
 from tests.slow import slow
 
 pytestmark = slow
@@ -16,19 +16,19 @@ FAULTS = ("unavailable", "slow", "denied", "stale", "contradictory", "noisy", "r
 COMMON = ("tracking=off", "budget.sample.steps=8", "run.journal=null")
 
 
-def played(home, name, toolset, fault, *words, **settings):
-    """``settings`` are those of the fault: alone it is the condition, in radiology it comes after another."""
+def run_with_fault(home, name, toolset, fault, *words, **settings):
+    """``settings`` are those of the fault, which is the only condition, or in radiology the second one."""
     quick = {"seconds": 0.05} if fault == "slow" else {}
     choice, place = (
         ("condition", "condition.") if toolset != "radiology" else ("condition@condition.then", "condition.then.")
     )
     given = (f"{choice}={fault}", *(f"{place}{name}={value}" for name, value in (quick | settings).items()))
-    done = here(home, *TOOLSETS[toolset], *COMMON, *given, *words, f"hydra.run.dir={name}", own=False)
+    done = run_in_process(home, *TOOLSETS[toolset], *COMMON, *given, *words, f"hydra.run.dir={name}", own=False)
     assert done.code == 0, done.err
     return done.folder
 
 
-def struck(records):
+def fault_kinds(records):
     calls = [one for record in records for step in record["steps"] for one in step.get("observed", ())]
     marks = [mark["kind"] for one in calls for mark in one.get("data", {}).get("faults", ())]
     return marks or [fault["kind"] for record in records for fault in record["facts"]["faults"] if fault.get("cards")]
@@ -36,34 +36,36 @@ def struck(records):
 
 @pytest.mark.parametrize("toolset", TOOLSETS)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_same_seed_gives_the_same_faults_whatever_the_concurrency(tmp_path, toolset, fault):
+def test_same_seed_gives_the_same_faults_at_any_concurrency(tmp_path, toolset, fault):
     words = [("limit=16", f"model.max_connections={n}") for n in (1, 16)]
-    folders = [played(tmp_path, f"{n}", toolset, fault, *two, rate=0.8) for n, two in enumerate(words)]
-    first, second = map(told, folders)
-    assert first == second and set(struck(first)) == {fault}
+    folders = [run_with_fault(tmp_path, f"{n}", toolset, fault, *two, rate=0.8) for n, two in enumerate(words)]
+    first, second = map(read_records, folders)
+    assert first == second and set(fault_kinds(first)) == {fault}
     assert metric(folders[0], "faults/struck") > 0
 
 
-def test_tools_without_a_fault_are_untouched(tmp_path):
-    """With a fault that never strikes every call of the plain run is found in its journal."""
+def test_tools_without_a_fault_are_unchanged(tmp_path):
+    """With a fault rate of 0, every call is found in the journal of the plain run."""
     words = ("limit=8", f"run.journal={tmp_path / 'journal'}")
-    plain = told(played(tmp_path, "plain", "clinical", "intact", *words))
-    again = told(played(tmp_path, "again", "clinical", "noisy", *words, f"run.replay={tmp_path / 'journal'}", rate=0))
+    plain = read_records(run_with_fault(tmp_path, "plain", "clinical", "intact", *words))
+    again = read_records(
+        run_with_fault(tmp_path, "again", "clinical", "noisy", *words, f"run.replay={tmp_path / 'journal'}", rate=0)
+    )
     assert [record["steps"] for record in plain] == [record["steps"] for record in again]
 
 
-def test_a_fault_is_a_condition_of_its_own(tmp_path):
+def test_fault_can_be_the_only_condition(tmp_path):
     words = ("condition=denied", "condition.rate=1", "condition.tools=[report generator]", "limit=11", "tracking=off")
-    done = here(tmp_path, *words, "run.journal=null", own=False)
+    done = run_in_process(tmp_path, *words, "run.journal=null", own=False)
     assert done.code == 0, done.err
-    assert set(struck(told(done.folder))) == {"denied"}
+    assert set(fault_kinds(read_records(done.folder))) == {"denied"}
 
 
-def test_a_fault_on_one_tool_changes_only_episodes_that_call_it(tmp_path):
-    plain = told(played(tmp_path, "plain", "clinical", "intact", "limit=12"))
-    found = told(played(tmp_path, "found", "clinical", "denied", "limit=12", rate=1, tools="[Medrag]"))
+def test_fault_on_one_tool_changes_only_episodes_that_call_it(tmp_path):
+    plain = read_records(run_with_fault(tmp_path, "plain", "clinical", "intact", "limit=12"))
+    found = read_records(run_with_fault(tmp_path, "found", "clinical", "denied", "limit=12", rate=1, tools="[Medrag]"))
     same = [a["steps"] == b["steps"] for a, b in zip(plain, found, strict=True)]
-    hit = ["denied" in struck([record]) for record in found]
+    hit = ["denied" in fault_kinds([record]) for record in found]
     assert any(hit) and same == [not one for one in hit]
 
 
@@ -78,7 +80,7 @@ def test_a_fault_on_one_tool_changes_only_episodes_that_call_it(tmp_path):
         (("condition=noisy", "condition.amount=3"), "condition.amount"),
     ],
 )  # fmt: skip
-def test_what_cannot_work_is_refused_in_a_line(tmp_path, words, says):
-    done = here(tmp_path, *words, "tracking=off", own=False)
+def test_invalid_fault_settings_are_refused_in_one_line(tmp_path, words, says):
+    done = run_in_process(tmp_path, *words, "tracking=off", own=False)
     assert done.code == 2 and says in done.err and len(done.err.strip().splitlines()) <= 4, done.err
     assert not (tmp_path / "outputs" / "scratch").exists()

@@ -1,4 +1,4 @@
-"""Texts of others stay texts: in prompts, replies, tool results, ids, tables, on the terminal, in files."""
+"""Third-party texts are never interpreted: in prompts, replies, tool results, ids, tables, on the terminal, in files."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from components.models.simulated.serve import ChatRequest, Server
-from tests.acceptance.command import Served, counted, endpoint, here, told
+from tests.acceptance.command import Served, endpoint, read_manifest, read_records, run_in_process
 from tests.acceptance.own import HOSTILE, IDS, Trickster
 from tests.slow import slow
 
@@ -24,15 +24,15 @@ KINDS = {
 
 
 class Careless(Server):
-    """Sends half surrogates, as some small servers do."""
+    """Sends lone surrogates, as some small servers do."""
 
     async def _answer(self, asked: ChatRequest) -> web.Response:
-        said = self.model.core.reply(asked.messages, asked.tools, asked.seed)
-        message = {"role": "assistant", "content": said.message.content}
-        if said.message.tool_calls:
+        answer = self.model.core.reply(asked.messages, asked.tools, asked.seed)
+        message = {"role": "assistant", "content": answer.message.content}
+        if answer.message.tool_calls:
             message["tool_calls"] = [
                 {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
-                for c in said.message.tool_calls
+                for c in answer.message.tool_calls
             ]
         self.seen["answered"] += 1
         reply = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}  # fmt: skip
@@ -41,18 +41,18 @@ class Careless(Server):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Kind -> working folder and how the run over the traps ended; the one with tools is played again and resumed."""
+    """Kind -> working folder and outcome of the run over hostile samples; the one with tools is replayed and resumed."""
     cwds, ended = {}, {}
     for kind in KINDS:
         cwds[kind] = tmp_path_factory.mktemp("hostile") / "deeper"
         cwds[kind].mkdir()
     with Served(Careless(Trickster())) as served:
         words = {kind: ("tracking=off", "dataset=traps", *KINDS[kind], *endpoint(served.url)) for kind in KINDS}
-        ended |= {kind: here(cwds[kind], *words[kind]) for kind in KINDS}
+        ended |= {kind: run_in_process(cwds[kind], *words[kind]) for kind in KINDS}
     cwds["replayed"] = cwds["resumed"] = cwds["tools"]
-    ended["replayed"] = here(cwds["tools"], *words["tools"], "run.replay=true", "hydra.run.dir=again")
-    kept = counted(cwds["tools"] / ended["tools"].folder) if ended["tools"].code == 0 else {}
-    ended["resumed"] = here(cwds["tools"], *words["tools"], "run.resume=last")
+    ended["replayed"] = run_in_process(cwds["tools"], *words["tools"], "run.replay=true", "hydra.run.dir=again")
+    kept = read_manifest(cwds["tools"] / ended["tools"].folder) if ended["tools"].code == 0 else {}
+    ended["resumed"] = run_in_process(cwds["tools"], *words["tools"], "run.resume=last")
     return {kind: (cwds[kind], ended[kind]) for kind in ended} | {"kept": kept}
 
 
@@ -62,48 +62,48 @@ def hostile(request, runs):
 
 
 def well_formed(text):
-    """As it can be sent: half surrogates replaced."""
+    """The text as it can be sent: lone surrogates replaced."""
     return text.encode("utf-8", "replace").decode()
 
 
 @slow
-def test_every_trap_is_played_to_its_end(hostile):
+def test_every_hostile_sample_is_completed(hostile):
     _, done = hostile
     assert done.code == 0, done.err + done.out
-    records = told(done.folder)
+    records = read_records(done.folder)
     assert {record["sample_id"] for record in records} == set(IDS)
     assert all(record["stop"] in ("answered", "limit") for record in records)
 
 
-def test_what_was_asked_is_the_question_as_it_is_written(hostile):
+def test_request_contains_the_question_verbatim(hostile):
     _, done = hostile
-    by_id = {record["sample_id"]: record for record in told(done.folder)}
+    by_id = {record["sample_id"]: record for record in read_records(done.folder)}
     for name, text in zip(IDS, HOSTILE, strict=True):
         asked = "\n".join(message["text"] for message in by_id[name]["steps"][0]["asked"])
         assert f"{well_formed(text)}\nIs it so?" in asked
 
 
-def test_nothing_of_others_was_evaluated(hostile):
+def test_third_party_text_is_never_evaluated(hostile):
     _, done = hostile
-    written = "\n".join(json.dumps(record, ensure_ascii=False) for record in told(done.folder))
+    written = "\n".join(json.dumps(record, ensure_ascii=False) for record in read_records(done.folder))
     for evaluated in ("49", os.environ["HOME"] + " ", "uid="):
         assert evaluated not in written.replace("patient", "")
 
 
-def test_text_that_looks_like_a_tool_call_is_none(runs):
+def test_text_that_looks_like_a_tool_call_is_not_executed(runs):
     _, done = runs["no tools"]
-    assert not any(step.get("observed") for record in told(done.folder) for step in record["steps"])
+    assert not any(step.get("observed") for record in read_records(done.folder) for step in record["steps"])
 
 
-def test_a_tool_that_does_not_exist_is_an_observation_and_never_the_end(runs):
+def test_unknown_tool_is_an_observation_and_does_not_end_the_episode(runs):
     _, done = runs["tools"]
-    for record in told(done.folder):
+    for record in read_records(done.folder):
         seen = [one for step in record["steps"] for one in step.get("observed", ())]
         assert {one.get("error") for one in seen} == {None, "unknown_tool"}
         assert [one["text"] for one in seen if "error" not in one][: len(HOSTILE)] == [well_formed(t) for t in HOSTILE]
 
 
-def test_the_terminal_shows_no_control_characters(hostile):
+def test_terminal_output_has_no_control_characters(hostile):
     _, done = hostile
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\ud800-\udfff]", done.out + done.err)
     assert "Traceback" not in done.out + done.err
@@ -129,16 +129,18 @@ def test_files_are_valid_and_tables_keep_their_columns(hostile):
             assert lines == block.strip("\n").split("\n")
 
 
-def test_replay_gives_the_same_records(runs):
+def test_replay_writes_the_same_records(runs):
     cwd, done = runs["replayed"]
     assert done.code == 0, done.err + done.out
-    assert told(cwd / "again") == told(runs["tools"][1].folder)
-    assert counted(cwd / "again")["calls"]["sent"] == 0
+    assert read_records(cwd / "again") == read_records(runs["tools"][1].folder)
+    assert read_manifest(cwd / "again")["calls"]["sent"] == 0
 
 
-def test_a_resumed_run_knows_its_samples_by_their_ids(runs):
+def test_resumed_run_recognises_its_samples_by_id(runs):
     _, done = runs["resumed"]
     assert done.code == 0, done.err + done.out
     assert runs["kept"]["calls"]["sent"] > 0
-    assert counted(runs["tools"][1].folder)["calls"]["sent"] == runs["kept"]["calls"]["sent"], "nothing was asked again"
-    assert len(told(runs["tools"][1].folder)) == len(IDS)
+    assert read_manifest(runs["tools"][1].folder)["calls"]["sent"] == runs["kept"]["calls"]["sent"], (
+        "no request was repeated"
+    )
+    assert len(read_records(runs["tools"][1].folder)) == len(IDS)

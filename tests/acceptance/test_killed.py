@@ -1,4 +1,4 @@
-"""kill -9 at any moment loses what was in flight and nothing else."""
+"""kill -9 at any moment loses only the calls in flight."""
 
 import json
 from random import Random
@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from components.models.simulated.serve import Server
-from tests.acceptance.command import KILL, Served, counted, endpoint, here, start, told
+from tests.acceptance.command import KILL, Served, endpoint, read_manifest, read_records, run_in_process, start
 from tests.acceptance.own import Voice
 from tests.slow import slow
 
@@ -20,7 +20,7 @@ WORDS = (
 
 
 def moments(seed):
-    """After how many of the server's requests to kill, at random over the whole run."""
+    """Random numbers of served requests after which to kill the run."""
     return sorted(Random(seed).sample(range(1, SAMPLES * CALLS), KILLS))
 
 
@@ -28,7 +28,7 @@ def moments(seed):
 def undisturbed(tmp_path_factory):
     cwd = tmp_path_factory.mktemp("undisturbed")
     with Served(Server(Voice(), latency=0.01)) as served:
-        done = here(cwd, *WORDS, *endpoint(served.url))
+        done = run_in_process(cwd, *WORDS, *endpoint(served.url))
         assert done.code == 0, done.err
         assert served.seen["requests"] == SAMPLES * CALLS
     return done.folder
@@ -36,23 +36,23 @@ def undisturbed(tmp_path_factory):
 
 @pytest.fixture(scope="module", params=[3])
 def killed(request, tmp_path_factory):
-    """A run killed three times and then finished: its folder, the server's counts, and those at the kills."""
+    """A run killed three times and then finished: its folder, the server's counts, and the counts at each kill."""
     cwd = tmp_path_factory.mktemp("killed")
     with Served(Server(Voice(), latency=0.01)) as served:
         words = [*WORDS, *endpoint(served.url), "hydra.run.dir=run"]
         at_kills = []
         for moment in moments(request.param):
-            begun = start(cwd, *words).when(lambda moment=moment: served.seen["requests"] >= moment)
-            begun.signal(KILL)
-            assert begun.done().code == -KILL
+            process = start(cwd, *words).when(lambda moment=moment: served.seen["requests"] >= moment)
+            process.signal(KILL)
+            assert process.done().code == -KILL
             at_kills.append((served.seen["requests"], (cwd / "run" / "records.jsonl").read_bytes().count(b"\n")))
             words = [*WORDS, *endpoint(served.url), "run.resume=run"]
-        done = here(cwd, *words)
+        done = run_in_process(cwd, *words)
         assert done.code == 0, done.err
         return cwd / "run", dict(served.seen), at_kills
 
 
-def test_the_kills_fell_into_the_work(killed):
+def test_kills_happened_during_the_run(killed):
     _, _, at_kills = killed
     assert len(at_kills) == KILLS
     assert all(0 < n_requests < SAMPLES * CALLS + KILLS * CONNECTIONS for n_requests, _ in at_kills)
@@ -60,9 +60,9 @@ def test_the_kills_fell_into_the_work(killed):
 
 
 def test_records_equal_those_of_an_undisturbed_run(killed, undisturbed):
-    mended, whole = told(killed[0]), told(undisturbed)
-    assert len(mended) == len(whole) == SAMPLES
-    for one, other in zip(mended, whole, strict=True):
+    resumed, whole = read_records(killed[0]), read_records(undisturbed)
+    assert len(resumed) == len(whole) == SAMPLES
+    for one, other in zip(resumed, whole, strict=True):
         assert one == other
 
 
@@ -74,13 +74,13 @@ def test_metrics_equal_those_of_an_undisturbed_run(killed, undisturbed):
     assert found[0] == found[1]
 
 
-def test_no_call_was_paid_twice_but_those_in_flight(killed):
-    _, seen, _ = killed
-    assert SAMPLES * CALLS <= seen["requests"] <= SAMPLES * CALLS + KILLS * CONNECTIONS
+def test_only_calls_in_flight_were_paid_twice(killed):
+    _, counts, _ = killed
+    assert SAMPLES * CALLS <= counts["requests"] <= SAMPLES * CALLS + KILLS * CONNECTIONS
 
 
-def test_the_manifest_tells_of_every_resumption(killed):
-    manifest = counted(killed[0])
+def test_manifest_lists_every_resumption(killed):
+    manifest = read_manifest(killed[0])
     assert manifest["status"] == "complete"
     assert len(manifest["resumed"]) == KILLS
     assert manifest["counts"] == {"finished": SAMPLES, "wanted": SAMPLES, "errored": 0}
@@ -90,16 +90,16 @@ def test_resuming_a_finished_run_sends_nothing_and_changes_nothing(killed, tmp_p
     folder, _, _ = killed
     before = (folder / "records.jsonl").read_bytes()
     with Served(Server(Voice())) as served:
-        done = here(folder.parent, *WORDS, *endpoint(served.url), "run.resume=run")
+        done = run_in_process(folder.parent, *WORDS, *endpoint(served.url), "run.resume=run")
         assert done.code == 0, done.err
         assert served.seen["requests"] == 0
     assert (folder / "records.jsonl").read_bytes() == before
 
 
-def test_resume_with_another_agent_is_refused_and_names_the_difference(killed):
+def test_resume_with_another_agent_is_refused_with_the_difference(killed):
     folder, _, _ = killed
     words = [word.replace("react", "direct") for word in WORDS]
-    done = here(folder.parent, *words, *endpoint("http://127.0.0.1:9/v1"), "run.resume=run")
+    done = run_in_process(folder.parent, *words, *endpoint("http://127.0.0.1:9/v1"), "run.resume=run")
     assert done.code == 2
     assert len(done.err.splitlines()) == 1
     assert "agent" in done.err

@@ -1,4 +1,4 @@
-"""A sweep over whole model configs: each asks its own server by its own name, and all end in one table."""
+"""A sweep over model configs: each uses its own server and name, and all are in one table."""
 
 import csv
 import json
@@ -9,7 +9,7 @@ import pytest
 from components.models.simulated import Simulated
 from components.models.simulated.serve import Server
 from runner.serve import from_arguments
-from tests.acceptance.command import Served, here
+from tests.acceptance.command import Served, run_in_process
 from tests.slow import slow
 
 pytestmark = slow
@@ -28,7 +28,7 @@ COMPETENCE = {"lab-small-2026-01-02": 0.2, "lab-big-2026-03-04": 1.0}
 
 @dataclass
 class Listening(Server):
-    """Keeps what it was asked."""
+    """Keeps the requests it receives."""
 
     asked: list = field(default_factory=list)
 
@@ -39,7 +39,7 @@ class Listening(Server):
 
 @pytest.fixture(scope="module")
 def sweep(tmp_path_factory):
-    """The folder of a sweep over two models of a user's own, on a server each, and a simulated one of ours."""
+    """The folder of a sweep over two custom models, each on its own server, and a built-in simulated one."""
     home = tmp_path_factory.mktemp("models")
     (home / "conf/model/mine").mkdir(parents=True)
     (home / "conf/experiment").mkdir()
@@ -64,7 +64,7 @@ def sweep(tmp_path_factory):
         "tracking=off",
         "hydra.sweep.dir=sweep",
     )
-    done = here(home, *words, own=False)
+    done = run_in_process(home, *words, own=False)
     assert done.code == 0, done.err
     yield home / "sweep", done, [served.server.asked for served in servers]
     for served in servers:
@@ -75,14 +75,14 @@ def manifests(folder, model):
     return [json.loads(path.read_text()) for path in folder.glob(f"model-{model}+*/manifest.json")]
 
 
-def test_every_model_is_asked_at_its_address_by_its_name_with_its_settings(sweep):
-    _, _, asked = sweep
-    for n, (name, bodies) in enumerate(zip(PRICES, asked, strict=True)):
+def test_requests_have_the_address_name_and_settings_of_each_model(sweep):
+    _, _, requests = sweep
+    for n, (name, bodies) in enumerate(zip(PRICES, requests, strict=True)):
         assert bodies and {body["model"] for body in bodies} == {name}
         assert {body["temperature"] for body in bodies} == {n / 10}
 
 
-def test_a_run_knows_that_a_simulated_model_answered_whatever_its_name(sweep):
+def test_simulated_model_is_recorded_as_such_under_any_name(sweep):
     for name in PRICES:
         found = manifests(sweep[0], f"mine-{name.split('-')[1]}")
         assert found and all(one["model_kind"] == "live" for one in found)
@@ -91,7 +91,7 @@ def test_a_run_knows_that_a_simulated_model_answered_whatever_its_name(sweep):
         )
 
 
-def test_a_model_costs_what_its_own_config_says(sweep):
+def test_cost_follows_the_price_in_the_model_config(sweep):
     folder, _, _ = sweep
     for name, price in PRICES.items():
         found = manifests(folder, f"mine-{name.split('-')[1]}")
@@ -104,7 +104,7 @@ def test_a_model_costs_what_its_own_config_says(sweep):
             assert metrics["cost/usd"]["value"] == pytest.approx(metrics["tokens/input"]["value"] * price / 1e6)
 
 
-def test_one_table_with_a_row_per_model_and_a_plot_per_figure(sweep):
+def test_report_has_a_row_per_model_and_a_plot_per_figure(sweep):
     folder, done, _ = sweep
     with (folder / "tables/models-by-model.csv").open(newline="") as file:
         rows = list(csv.reader(file))
@@ -116,16 +116,16 @@ def test_one_table_with_a_row_per_model_and_a_plot_per_figure(sweep):
     assert "Choosing among tools that all fit" not in page  # that condition was not swept
 
 
-def test_a_run_of_a_model_that_was_retired_since_can_be_replayed_but_not_asked(sweep):
-    folder, _, asked = sweep
-    home, before = folder.parent, len(asked[1])
+def test_run_of_a_retired_model_can_be_replayed_but_not_rerun(sweep):
+    folder, _, requests = sweep
+    home, before = folder.parent, len(requests[1])
     gone = "model.retired={by: Lab, instead: openai, since: '2000-01-01'}"
     words = (
         "--config-dir", str(home / "conf"), "experiment=mine", "model=mine/big", "condition=baseline", "limit=4",
         "tracking=off", gone,
     )  # fmt: skip
-    refused = here(home, *words, own=False)
+    refused = run_in_process(home, *words, own=False)
     assert refused.code == 2 and "Lab retired 'lab-big-2026-03-04' on 2000-01-01" in refused.err
-    replayed = here(home, *words, "run.replay=true", own=False)
+    replayed = run_in_process(home, *words, "run.replay=true", own=False)
     assert replayed.code == 0, replayed.err
-    assert len(asked[1]) == before
+    assert len(requests[1]) == before

@@ -1,4 +1,4 @@
-"""A model whose window is too small: episodes that fail by it are scored, counted, rated, replayed and not run again."""
+"""Context overflow: failed episodes are scored, counted, rated and replayed, and are not run again."""
 
 import json
 
@@ -9,7 +9,7 @@ from runner.rating.sheets import load
 from runner.report import main as report
 from runner.results.runs import Run
 from runner.serve import from_arguments
-from tests.acceptance.command import ROOT, Served, endpoint, here, told
+from tests.acceptance.command import ROOT, Served, endpoint, read_records, run_in_process
 from tests.slow import slow
 from tests.table import each_row
 
@@ -40,19 +40,19 @@ def served():
 
 @pytest.fixture(scope="module")
 def homes(served, tmp_path_factory):
-    made = {}
+    folders = {}
 
     def home(case):
-        if case not in made:
+        if case not in folders:
             folder = tmp_path_factory.mktemp(case)
-            made[case] = folder, here(folder, *WORDS, *CASES[case], *endpoint(served.url), own=False)
-        return made[case]
+            folders[case] = folder, run_in_process(folder, *WORDS, *CASES[case], *endpoint(served.url), own=False)
+        return folders[case]
 
     return home
 
 
 @each_row("case", CASES)
-def test_a_run_whose_samples_all_overflow_ends_with_its_metrics(homes, case):
+def test_run_in_which_all_samples_overflow_has_metrics(homes, case):
     home, done = homes(case)
     assert done.code == 0, done.err
     metrics = json.loads((home / "run" / "metrics.json").read_text())["metrics"]
@@ -63,22 +63,22 @@ def test_a_run_whose_samples_all_overflow_ends_with_its_metrics(homes, case):
     assert (metrics["errors/rate"]["value"], metrics["stop/failed"]["value"]) == (0.0, 1.0)
     assert "| errors/context_length | 1.0000 |" in (home / "run" / "report.md").read_text()
     assert "4 of 4 episodes failed: longer than the model's context window" in done.out
-    for record in told(home / "run"):
+    for record in read_records(home / "run"):
         assert (record["stop"], record["failure"]) == ("failed", "context_length")
         assert "maximum context length is 20 tokens" in record["error"]
 
 
-def test_it_is_finished_and_is_replayed_without_a_call(homes, served):
+def test_overflowed_run_is_complete_and_replays_without_calls(homes, served):
     home, _ = homes("ehragent")
     before = served.seen["requests"]
     words = (*WORDS[:-1], *CASES["ehragent"], *endpoint(served.url))
-    assert here(home, *words, "run.resume=run", own=False).code == 0
-    again = here(home, *words, "run.replay=true", "hydra.run.dir=again", own=False)
+    assert run_in_process(home, *words, "run.resume=run", own=False).code == 0
+    again = run_in_process(home, *words, "run.replay=true", "hydra.run.dir=again", own=False)
     assert again.code == 0, again.err
-    assert told(home / "again") == told(home / "run") and served.seen["requests"] == before
+    assert read_records(home / "again") == read_records(home / "run") and served.seen["requests"] == before
 
 
-def test_it_is_drawn_for_the_analysis_of_errors(homes):
+def test_overflowed_episodes_are_drawn_for_error_analysis(homes):
     home, _ = homes("ehragent")
     rubric = load(ROOT / "conf" / "rubrics", "ehragent_errors")
     assert "context_length" in rubric.fields["cause"].categories
@@ -87,9 +87,9 @@ def test_it_is_drawn_for_the_analysis_of_errors(homes):
     assert all(item.texts["Answer"] == "No answer was given (context_length)." for item in items)
 
 
-def test_it_is_packed_and_unpacked_with_what_the_journal_says_of_it(homes, monkeypatch):
+def test_overflowed_run_is_packed_and_replayed_from_a_bundle(homes, monkeypatch):
     home, _ = homes("ehragent")
     monkeypatch.chdir(home)
     assert report(["bundle", "mine.zip", "run"]) == 0
-    done = here(home, "run.replay=mine.zip", own=False)
+    done = run_in_process(home, "run.replay=mine.zip", own=False)
     assert (done.code, "the same: 4 records of 1 run(s)" in done.out) == (0, True), done.out

@@ -1,4 +1,4 @@
-"""Credentialed data go to no endpoint that is not declared to receive them."""
+"""Credentialed data are sent only to endpoints declared to receive them."""
 
 import asyncio
 import threading
@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from components.models.simulated.serve import Server
-from tests.acceptance.command import Served, counted, endpoint, here, told
+from tests.acceptance.command import Served, endpoint, read_manifest, read_records, run_in_process
 from tests.acceptance.own import Voice
 from tests.slow import slow
 from tests.table import each_row
@@ -15,7 +15,7 @@ WORDS = ("tracking=off", "dataset=cohort", "dataset.privacy=credentialed", "agen
 
 
 class Ears:
-    """A raw socket that counts who connects, before any byte."""
+    """A raw socket that counts connections before any byte is sent."""
 
     def __init__(self):
         self.connections = 0
@@ -49,7 +49,7 @@ def judge(url):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Kind -> (working folder, how it ended, how many connected)."""
+    """Kind -> (working folder, finished command, number of connections)."""
     heard = {kind: Ears() for kind in ("open", "refused", "phi", "second")}
     cwds = {kind: tmp_path_factory.mktemp(kind) for kind in (*heard, "permitted", "simulated")}
     url = {kind: ears.url for kind, ears in heard.items()}
@@ -63,7 +63,7 @@ def runs(tmp_path_factory):
             "permitted": endpoint(url["permitted"], "model.permits=[credentialed]"),
             "simulated": [],
         }
-        ended = {kind: here(cwds[kind], *WORDS, *words[kind]) for kind in words}
+        ended = {kind: run_in_process(cwds[kind], *WORDS, *words[kind]) for kind in words}
         n_heard = {kind: ears.connections for kind, ears in heard.items()} | {"permitted": served.seen["answered"]}
     for ears in heard.values():
         ears.close()
@@ -71,31 +71,31 @@ def runs(tmp_path_factory):
 
 
 @slow
-def test_the_ears_hear_whoever_connects(runs):
-    """The counter counts: a run that is permitted is heard."""
+def test_counter_counts_every_connection(runs):
+    """A permitted run is counted."""
     _, done, connections = runs["open"]
     assert done.code == 1
     assert connections > 0
 
 
 @each_row("kind", ["refused", "phi", "second"])
-def test_refused_before_the_first_byte(runs, kind):
+def test_run_is_refused_before_any_connection(runs, kind):
     _, done, connections = runs[kind]
     assert done.code == 2
     assert connections == 0
 
 
 @each_row("kind, key", [("refused", "model"), ("phi", "model"), ("second", "models.judge")])
-def test_the_refusal_is_one_line_that_says_what_would_permit_it(runs, kind, key):
+def test_refusal_is_one_line_that_says_how_to_permit_it(runs, kind, key):
     _, done, _ = runs[kind]
     assert len(done.err.splitlines()) == 1
     assert f" {key}.permits=[credentialed]" in done.err
     assert done.out == ""
 
 
-def test_reason_and_decision_stand_in_the_manifest_and_nothing_else_is_left(runs):
+def test_refused_run_writes_only_a_manifest_with_the_decision(runs):
     cwd, _, _ = runs["refused"]
-    manifest = counted(cwd / "refused")
+    manifest = read_manifest(cwd / "refused")
     assert manifest["status"] == "refused"
     assert manifest["privacy"]["decision"] == "refused"
     assert manifest["privacy"]["dataset"] == "credentialed"
@@ -104,23 +104,23 @@ def test_reason_and_decision_stand_in_the_manifest_and_nothing_else_is_left(runs
     assert sorted(path.name for path in cwd.iterdir()) == ["refused"]
 
 
-def test_with_permission_the_run_is_played_and_the_decision_written(runs):
+def test_permitted_run_records_the_decision(runs):
     _, done, answered = runs["permitted"]
     assert done.code == 0, done.err
-    assert (answered, len(told(done.folder))) == (4, 4)
-    privacy = counted(done.folder)["privacy"]
+    assert (answered, len(read_records(done.folder))) == (4, 4)
+    privacy = read_manifest(done.folder)["privacy"]
     assert (privacy["dataset"], privacy["decision"]) == ("credentialed", "permitted")
 
 
-def test_the_simulated_core_in_process_is_always_permitted(runs):
+def test_in_process_simulated_model_is_always_permitted(runs):
     _, done, _ = runs["simulated"]
     assert done.code == 0, done.err
-    assert counted(done.folder)["privacy"]["decision"] == "permitted"
+    assert read_manifest(done.folder)["privacy"]["decision"] == "permitted"
 
 
-def test_a_refusal_leaves_a_finished_run_in_the_same_folder_alone(runs):
+def test_refusal_does_not_change_a_finished_run_in_the_folder(runs):
     cwd, done, _ = runs["permitted"]
     before = {path.name: path.read_bytes() for path in done.folder.iterdir()}
-    refused = here(cwd, *WORDS, *endpoint("http://127.0.0.1:9/v1"), f"hydra.run.dir={done.folder}")
+    refused = run_in_process(cwd, *WORDS, *endpoint("http://127.0.0.1:9/v1"), f"hydra.run.dir={done.folder}")
     assert refused.code == 2
     assert {path.name: path.read_bytes() for path in done.folder.iterdir()} == before

@@ -1,4 +1,4 @@
-"""RadABench whole: real parts from their YAMLs, every condition and task, and a core that never errs."""
+"""RadABench end to end: real parts from their YAMLs, every condition and task, and an error-free simulated core."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ def switches(profile: str) -> Mapping[str, Any]:
 
 @cache
 def part(group: str, name: str, profile: str) -> Any:
-    """What a YAML of ``conf`` describes under a profile: one part, or several by name."""
+    """Build the part, or the named parts, that a YAML of ``conf`` describes under a profile."""
     node = yaml.safe_load((CONF / group / f"{name}.yaml").read_text())
 
     def built(one: Mapping[str, Any]) -> object:
@@ -101,7 +101,7 @@ class Played:
 
 
 async def episodes(house: Parts, given: Sequence[Sample], seed: int = 0, **rates: float) -> list[Played]:
-    """Play samples with the simulated core, which knows them all."""
+    """Run samples with the simulated core, which has the answers of all."""
     model = simulated(**{**PERFECT, **rates})
     model.study(given)
     door = Door({"main": model}, None, run_seed=seed)
@@ -114,14 +114,14 @@ async def episodes(house: Parts, given: Sequence[Sample], seed: int = 0, **rates
 
 
 def means(found: Sequence[Played]) -> dict[str, float]:
-    """Mean over the samples where a metric is scored; what is scored nowhere is left out."""
+    """Mean of each metric over the samples where it is scored; unscored metrics are left out."""
     values = defaultdict(list)
     for score in (score for one in found for score in one.scores.values() if score.value is not None):
         values[score.name].append(score.value)
     return {name: fmean(scored) for name, scored in values.items()}
 
 
-def test_eleven_tasks_with_the_published_lengths_and_levels():
+def test_eleven_tasks_have_the_published_lengths_and_levels():
     assert [len(chain) for chain in TASKS] == [3, 3, 3, 4, 5, 4, 4, 5, 7, 8, 9]
     executed = [len(ground_truth(chain, "untyped")) for chain in TASKS]
     assert executed == [3, 3, 3, 4, 5, 4, 4, 5, 8, 9, 10]
@@ -132,7 +132,7 @@ def test_eleven_tasks_with_the_published_lengths_and_levels():
     assert [levels.count(level) for level in ("simple", "moderate", "complex")] == [3, 5, 3]
 
 
-def test_the_shipped_set_has_every_pair_and_task():
+def test_shipped_set_has_every_pair_and_task():
     found = samples("paper")
     assert len(found) >= 726 and {sample.metadata["chain"] for sample in found} == set(TASKS)
     assert {(s.strata["anatomy"], s.strata["modality"]) for s in found} == set(PAIRS)
@@ -171,7 +171,7 @@ def test_sets_have_their_sizes_and_insufficient_ones_cannot_be_solved(profile, c
 
 
 @each_row("condition", REDUNDANT)
-async def test_a_perfect_core_reaches_the_ceilings_of_the_published_code(condition):
+async def test_perfect_core_reaches_the_ceilings_of_the_published_code(condition):
     found = await episodes(parts("code", condition), few("code"))
     assert means(found) == pytest.approx({
         "execution/ecr": 9 / 11, "execution/thr": 7 / 11, "execution/pfsp": (8 / 9 + 8 / 10) / 2,
@@ -182,14 +182,14 @@ async def test_a_perfect_core_reaches_the_ceilings_of_the_published_code(conditi
     assert rounded == [0.056, 0.944, 0.844]
 
 
-async def test_a_perfect_core_reaches_the_ceilings_where_the_published_code_differentiates():
+async def test_perfect_core_reaches_the_ceilings_by_condition_of_the_published_code():
     found = await episodes(parts("code", "differentiated"), few("code"))
     texts = {"response/f1": 1.0, "response/bleu": 1.0, "response/rouge_l": 1.0}
     assert means(found) == pytest.approx({"execution/mhr": 10 / 11, "execution/ots": 1.0, **texts}, abs=1e-6)
 
 
 @each_row("condition", [*SOLVABLE, *INSUFFICIENT])
-async def test_under_the_article_no_core_is_better_than_the_ceilings(condition):
+async def test_article_profile_scores_never_exceed_the_ceilings(condition):
     found = await episodes(
         parts("paper", condition), few("paper"), competence=0.7, planning_slip_rate=0.3, wrong_tool_rate=0.1,
         malformed_rate=0.05, ignored_refusal_rate=0.5,
@@ -205,14 +205,14 @@ async def test_under_the_article_no_core_is_better_than_the_ceilings(condition):
 
 
 @each_row("condition", SOLVABLE)
-async def test_under_the_article_a_perfect_core_reaches_every_rate(condition):
+async def test_perfect_core_reaches_every_rate_under_the_article_profile(condition):
     answers_alone = Radagent(PAPER, strategies=("refined_prompts",))  # base prompts ask for evidence as well
     house = replace(parts("paper", condition), agent=answers_alone)
     found = await episodes(house, one_per_pair("paper") if "medium" in condition else few("paper"))
     got = means(found)
     choice = set() if condition in ("baseline", "redundant_regular") else {"execution/ots"}
     unscored = {name for one in found for name in one.scores} - set(got)
-    # Nothing failed, nothing may be refused, and where no step has two suitable tools there is nothing to choose.
+    # Nothing fails and nothing may be refused; where no step has two suitable tools, none is chosen.
     assert unscored == {"execution/pfsp", "refusal/uar", "refusal/ugr"} | ({"execution/ots"} - choice)
     for name, value in got.items():
         lower = name.startswith(("planning/levenshtein", "planning/fdr"))
@@ -223,8 +223,8 @@ async def test_under_the_article_a_perfect_core_reaches_every_rate(condition):
 
 
 @pytest.mark.parametrize("profile", ["paper", "code"])
-async def test_the_base_prompts_cost_response_scores_under_the_article_alone(profile):
-    """The article scores the whole conclusion, the published code its first paragraph: there the answer is."""
+async def test_base_prompts_lower_response_scores_only_under_the_article_profile(profile):
+    """The article scores the whole conclusion, the published code only its first paragraph, which holds the answer."""
     found = await episodes(parts(profile, "differentiated"), few(profile))
     assert all(score.value == score.ceiling for one in found for name, score in one.scores.items()
                if score.value is not None and not name.startswith("response/"))  # fmt: skip
@@ -233,7 +233,7 @@ async def test_the_base_prompts_cost_response_scores_under_the_article_alone(pro
 
 
 @each_row("condition", INSUFFICIENT)
-async def test_under_the_article_a_perfect_core_refuses_and_nothing_else_is_scored(condition):
+async def test_only_refusals_are_scored_for_insufficient_sets_under_the_article(condition):
     found = await episodes(parts("paper", condition), few("paper"))
     assert means(found) == {"refusal/uar": 1.0, "refusal/ugr": 1.0}
     for one in found:

@@ -1,4 +1,4 @@
-"""Every agent that uses tools, in every grammar, on RadABench: refusals count, and what is drawn comes from the seed."""
+"""Every agent that uses tools, in every grammar, on RadABench: refusals are scored, and all draws come from the seed."""
 
 from pathlib import Path
 from statistics import fmean
@@ -11,7 +11,7 @@ from components.radiology.tasks import TASKS
 from runner.episode.door import Door
 from runner.job.execute import Execution, Outcome
 from runner.storage.records import RecordWriter
-from tests.acceptance.command import told
+from tests.acceptance.command import read_records
 from tests.acceptance.test_radabench import CONDITIONS, INSUFFICIENT, episodes, few, means, parts, samples
 from tests.simulated import simulated
 from tests.slow import slow
@@ -19,7 +19,7 @@ from tests.table import each_row
 
 pytestmark = slow
 
-# few()[::2] holds all eleven tasks still, each on three records
+# few()[::2] still holds all eleven tasks, each on three records
 GRAMMARS = ("xml_call", "bracket_json", "native_tools")
 AGENTS = ("radagent", "react")
 ABILITIES = dict(zip(INSUFFICIENT, ("CategoryMissing", "SpecificToolMissing", "InsufficientCapability"), strict=True))
@@ -28,7 +28,7 @@ ABILITIES = dict(zip(INSUFFICIENT, ("CategoryMissing", "SpecificToolMissing", "I
 @each_row("grammar", GRAMMARS)
 @each_row("agent", AGENTS)
 @each_row("condition", INSUFFICIENT)
-async def test_a_refusal_counts_in_every_grammar_of_every_agent(condition, agent, grammar):
+async def test_refusal_is_scored_in_every_grammar_of_every_agent(condition, agent, grammar):
     house = parts("paper", condition, agent, grammar)
     found = await episodes(house, few("paper")[::2])
     assert means(found) == {"refusal/uar": 1.0, "refusal/ugr": 1.0}
@@ -48,7 +48,7 @@ async def test_a_refusal_counts_in_every_grammar_of_every_agent(condition, agent
 @each_row("grammar", GRAMMARS)
 @each_row("agent", AGENTS)
 @each_row("condition", INSUFFICIENT)
-async def test_who_never_refuses_is_never_aware(condition, agent, grammar):
+async def test_agent_that_never_refuses_scores_zero_awareness(condition, agent, grammar):
     found = await episodes(parts("paper", condition, agent, grammar), few("paper")[:11], ignored_refusal_rate=1.0)
     invalid = [s for one in found for s in one.trajectory.steps if "<INVALID>" in s.reply.text]
     assert not any(one.trajectory.stop == "refused" for one in found)
@@ -58,9 +58,9 @@ async def test_who_never_refuses_is_never_aware(condition, agent, grammar):
 @each_row("grammar", GRAMMARS)
 @each_row("agent", AGENTS)
 @each_row("condition", ["baseline", "redundant_medium", "differentiated"])
-async def test_a_perfect_core_completes_every_task_in_every_grammar_of_every_agent(condition, agent, grammar):
+async def test_perfect_core_completes_every_task_in_every_grammar_and_agent(condition, agent, grammar):
     got = means(await episodes(parts("paper", condition, agent, grammar), few("paper")[::2]))
-    # ReAct makes no plan, so that nothing is known of what it decided.
+    # ReAct makes no plan, so its decision is unknown.
     assert ("planning/levenshtein_decision" in got) == (agent == "radagent")
     assert {got[name] for name in ("completion/exact_chain", "completion/rate", "execution/ecr", "planning/tma")} == {
         1.0
@@ -73,7 +73,7 @@ async def test_a_perfect_core_completes_every_task_in_every_grammar_of_every_age
 @each_row("condition,uar,ugr", [
     ("insufficient_config1", 1.0, 10 / 11), ("insufficient_config2", 1.0, 1.0), ("insufficient_config3", 1.0, 9 / 11),
 ])  # fmt: skip
-async def test_under_the_published_code_a_perfect_core_notices_every_gap(condition, uar, ugr):
+async def test_perfect_core_notices_every_gap_under_the_published_code(condition, uar, ugr):
     # The published scorer takes Disease Diagnoser only, also where the chain needs the Inferencer (spec 8.9).
     got = means(await episodes(parts("code", condition), few("code")))
     assert got == pytest.approx({"refusal/uar": uar, "refusal/ugr": ugr})
@@ -81,13 +81,13 @@ async def test_under_the_published_code_a_perfect_core_notices_every_gap(conditi
 
 @each_row("agent", AGENTS)
 @each_row("condition", INSUFFICIENT)
-async def test_the_share_of_unnoticed_gaps_is_the_rate(condition, agent):
+async def test_share_of_unnoticed_gaps_equals_the_error_rate(condition, agent):
     found = await episodes(parts("paper", condition, agent), samples("paper")[:121], ignored_refusal_rate=0.3)
     assert fmean(one.trajectory.stop == "refused" for one in found) == pytest.approx(0.7, abs=0.09)
 
 
 async def records(folder: Path, condition: str, seed: int, connections: int, order: int = 1) -> list[dict[str, Any]]:
-    """What a run of 11 samples leaves behind, apart from times; ``order`` -1 plays them from the last on."""
+    """The records of a run of 11 samples without times; ``order`` -1 runs them in reverse."""
     given = samples("paper")[:11]
     model = simulated(latency_seconds=0.001 if connections > 1 else 0.0, max_connections=connections)
     model.study(samples("paper"))
@@ -95,11 +95,11 @@ async def records(folder: Path, condition: str, seed: int, connections: int, ord
     writer = RecordWriter(folder)
     await Execution(parts("paper", condition), door, writer, Outcome()).run(given[::order], 1)
     writer.close()
-    return told(folder)
+    return read_records(folder)
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
-async def test_same_seed_same_records_whatever_the_concurrency_and_the_order(condition, tmp_path):
+async def test_same_seed_gives_the_same_records_at_any_concurrency_and_order(condition, tmp_path):
     alone = await records(tmp_path / "alone", condition, 5, connections=1)
     crowd = await records(tmp_path / "crowd", condition, 5, connections=40)
     backwards = await records(tmp_path / "backwards", condition, 5, connections=1, order=-1)
@@ -108,7 +108,7 @@ async def test_same_seed_same_records_whatever_the_concurrency_and_the_order(con
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
-async def test_another_seed_another_run(condition, tmp_path):
+async def test_another_seed_gives_another_run(condition, tmp_path):
     first = await records(tmp_path / "5", condition, 5, connections=1)
     other = await records(tmp_path / "6", condition, 6, connections=1)
     assert [r["sample_id"] for r in first] == [r["sample_id"] for r in other]

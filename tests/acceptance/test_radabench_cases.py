@@ -1,6 +1,6 @@
 """Both case studies of the article (a diagnosis with the bound tool, and a refusal) as scripted replays.
 
-Source: Zheng et al. 2024, arXiv 2412.09529: tools and scores are theirs, every reply is in our own words.
+Source: Zheng et al. 2024, arXiv 2412.09529: tools and scores are from the article, every reply is reworded.
 """
 
 from collections.abc import Callable, Mapping
@@ -45,7 +45,7 @@ def tool_of(offer: Offer, category: str, bound: bool = False) -> str:
 
 
 class Script:
-    """Replies in their order; every reply is asked for once."""
+    """Replies in order; every reply is used once."""
 
     def __init__(self, *replies: str) -> None:
         self.left = list(replies)
@@ -56,16 +56,16 @@ class Script:
     __qualname__ = "Script"
 
 
-async def replayed(
+async def run_and_replay(
     house: Parts, sample: Sample, script: Callable[[Request], str], folder: Any
 ) -> tuple[Trajectory, Mapping[str, Score]]:
-    """Play once with the script, then again from the journal alone: both must be the same."""
-    model, played = Scripted(script), []
+    """Run once with the script, then replay from the journal alone: both must be the same."""
+    model, runs = Scripted(script), []
     for replay in (False, True):
         with Journal(folder) as journal:
             door = Door({"main": model}, journal, run_seed=0, budget_pool=BudgetPool(Budget()), replay=replay)
-            played.append(await run_episode(house, door, sample, 0))
-    (first, scores), (second, again) = played
+            runs.append(await run_episode(house, door, sample, 0))
+    (first, scores), (second, again) = runs
     assert len(model.requests) == len(first.steps)
     assert [step.reply for step in first.steps] == [step.reply for step in second.steps]
     assert [[one.observation for one in step.observed] for step in first.steps] == [
@@ -82,7 +82,7 @@ def results(trajectory: Trajectory) -> list[tuple[str, float]]:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-async def test_a_diagnosis_by_the_tool_bound_to_anatomy_and_modality(profile, tmp_path):
+async def test_diagnosis_with_the_tool_bound_to_anatomy_and_modality(profile, tmp_path):
     house, sample = parts(profile, "redundant_medium"), sample_of(profile, "Chest", "X-ray", "014")
     offer = house.open(sample, 0, 0)
     first, second = (tool_of(offer, category) for category in ("Anatomy Classifier", "Modality Classifier"))
@@ -96,7 +96,7 @@ async def test_a_diagnosis_by_the_tool_bound_to_anatomy_and_modality(profile, tm
         call("EndCall", "Name the disease with the tool made for such films.", diagnoser),
         DIAGNOSIS,
     )
-    trajectory, scores = await replayed(house, sample, script, tmp_path)
+    trajectory, scores = await run_and_replay(house, sample, script, tmp_path)
     assert (trajectory.stop, trajectory.answer) == ("answered", DIAGNOSIS)
     assert results(trajectory) == [(first, pytest.approx(0.95)), (second, pytest.approx(0.95)), (diagnoser, 0.75)]
     seen = trajectory.steps[-2].observed[0].observation.data["outputs"]
@@ -106,7 +106,7 @@ async def test_a_diagnosis_by_the_tool_bound_to_anatomy_and_modality(profile, tm
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-async def test_a_refusal_where_no_tool_fits_the_patient(profile, tmp_path):
+async def test_refusal_when_no_tool_fits_the_patient(profile, tmp_path):
     house = parts(profile, "insufficient_config2")
     sample = sample_of(profile, "Head and Neck", "X-ray", "012")
     offer = house.open(sample, 0, 0)
@@ -125,7 +125,7 @@ async def test_a_refusal_where_no_tool_fits_the_patient(profile, tmp_path):
         call("Call", "See which kind of image this is.", second),
         f"<NoCall>\n{tags}\n</NoCall>",
     )
-    trajectory, scores = await replayed(house, sample, script, tmp_path)
+    trajectory, scores = await run_and_replay(house, sample, script, tmp_path)
     assert trajectory.stop == "refused" and trajectory.answer is None and not script.left
     assert trajectory.refusal is not None and trajectory.refusal.grounds == grounds
     assert results(trajectory) == [(first, pytest.approx(0.95)), (second, pytest.approx(0.95))]
@@ -135,7 +135,7 @@ async def test_a_refusal_where_no_tool_fits_the_patient(profile, tmp_path):
     }
 
 
-async def test_a_universal_tool_scores_what_its_inputs_leave_of_it(tmp_path):
+async def test_universal_tool_score_is_scaled_by_its_inputs(tmp_path):
     """The segmentor that the article builds: 0.80 times the 0.95 of anatomy and modality."""
     house, sample = parts("paper", "baseline"), sample_of("paper", "Head and Neck", "X-ray", "012")
     offer = house.open(sample, 0, 0)
@@ -146,5 +146,5 @@ async def test_a_universal_tool_scores_what_its_inputs_leave_of_it(tmp_path):
         call("Call", "Which region?", names[0]), call("Call", "Which modality?", names[1]), last,
         "The organ is outlined in [Organ Mask].",
     )  # fmt: skip
-    trajectory, _ = await replayed(house, sample, script, tmp_path)
+    trajectory, _ = await run_and_replay(house, sample, script, tmp_path)
     assert results(trajectory)[-1] == (names[2], pytest.approx(0.76))

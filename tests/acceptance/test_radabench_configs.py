@@ -28,11 +28,11 @@ PROFILES = sorted(path.stem for path in (CONF / "profile").glob("*.yaml"))
 GROUPS = ("model", "agent", "verifier", "toolset", "condition", "dataset", "scorer")
 NEEDED = {"scorer=[ratescore]": ["scorer.ratescore.source=cat"]}  # else a package of an extra
 DATA = "CLINICAL_DATA_DIR"
-FOLLOWS = "${profile"  # what decides whether another profile makes another part
+FOLLOWS = "${profile"  # the keys that make a part depend on the profile
 
 
 def choices(profile: str) -> list[tuple[str, ...]]:
-    """Rows of choices, one of every group in each; under all profiles but the last, only those that follow it."""
+    """Rows with one choice of every group; all profiles but the last have only the choices that depend on it."""
     columns = [
         [f"{group}=[{path.stem}]" if group == "scorer" else f"{group}={path.stem}"
          for path in sorted((CONF / group).glob("*.yaml")) if FOLLOWS in path.read_text() or profile == PROFILES[-1]]
@@ -69,7 +69,7 @@ def hydra() -> Iterator[None]:
 
 
 def composed(*overrides: str) -> DictConfig:
-    """``config.yaml`` with overrides, as the command knows it."""
+    """``config.yaml`` with overrides, composed as the command does it."""
     config = compose("config", [*overrides], return_hydra_config=True)
     HydraConfig.instance().set_config(config)
     return config
@@ -103,7 +103,7 @@ def build_job(name: str, job: Mapping[str, str], every_profile: bool = True) -> 
     """Compose and check under every profile that makes another job of it, or under one."""
     words = [f"experiment={name}", *(f"{key}={value}" for key, value in job.items())]
     if job.get("model", "simulated").partition("/")[0] != "simulated":
-        words.append("model.retired=null")  # today's date decides nothing here
+        words.append("model.retired=null")  # the result must not depend on today's date
     config = composed(f"profile={PROFILES[-1]}", *words)
     if DATA not in os.environ and DATA in OmegaConf.to_yaml(config.dataset):
         pytest.skip(f"needs {DATA}")
@@ -133,7 +133,7 @@ def test_every_job_of_every_experiment_builds_offline(key, name):
         build_job(name, dict(zip(swept, values, strict=True)))
 
 
-def test_profiles_are_whole_and_those_that_tests_use():
+def test_profiles_are_complete_and_are_those_that_tests_use():
     nodes = {name: resolve(composed(f"profile={name}"))["profile"]["radabench"] for name in PROFILES}
     assert {name: build.check(Switches, node) for name, node in nodes.items()} == {"code": CODE, "paper": PAPER}
     assert all(set(node) == set(vars(PAPER)) for node in nodes.values())

@@ -1,4 +1,4 @@
-"""RadABench's base and refined prompts, as they are sent: no rule of the refined set is in a base message.
+"""RadABench's base and refined prompts as sent: no rule of the refined set is in a base message.
 
 Source of the rules: Zheng et al. 2024 (arXiv 2412.09529) and its supplement; docs/papers/radabench.md has the table.
 """
@@ -28,7 +28,7 @@ STRATEGIES = get_args(Strategy)
 SUBSETS = [names for n in range(5) for names in combinations(STRATEGIES, n)]
 BASE = [names for names in SUBSETS if "refined_prompts" not in names]
 CHAINS = ("012", "012356789")  # the shortest and the longest
-# What only the refined prompts say, however it is worded; each holds a wording that the base prompts once had.
+# Rules of the refined prompts only, in any wording; each has a wording that the base prompts once had.
 REFINED: Mapping[str, tuple[str, str]] = {
     "one name for both measurements": (r"(?<!Organ )(?<!Anomaly )Biomarker Quantification Tool", "Biomarker Quantification Tool"),
     "what each tool does, and when to use it": (
@@ -55,13 +55,13 @@ BASE_CONCLUSION = ("concise answer", "key supporting evidence", "how the finding
 
 @cache
 def sample_texts() -> tuple[str, ...]:
-    """Texts of the evaluated samples, which are no instructions."""
+    """Texts of the evaluated samples, which are not instructions."""
     asked = [one for profile in PROFILES for one in few(profile)]
     return tuple(text for one in asked for text in (one.problem.question, one.problem.context) if text)
 
 
 async def calls(profile: str, condition: str, names: Sequence[str]) -> list[Step]:
-    """All calls of two episodes; each has the messages that are new in it, as the simulated core got them."""
+    """All calls of two episodes; each with its new messages, as the simulated core received them."""
     agent, house = Radagent(PROFILES[profile], strategies=names, reflector=Reflect()), parts(profile, condition)
     house = replace(house, agent=agent, verifier=agent.requirements.verifier or house.verifier)
     chosen = [next(one for one in few(profile) if one.metadata["chain"] == chain) for chain in CHAINS]
@@ -70,7 +70,7 @@ async def calls(profile: str, condition: str, names: Sequence[str]) -> list[Step
 
 
 def instructions(steps: Sequence[Step], names: Sequence[str]) -> str:
-    """What the prompts say: without questions, patients, replies, examples, tool cards, and the lines in which
+    """The instructions in the prompts: without questions, patients, replies, examples, tool cards, and the lines in which
     self-reflection asks for its own checks."""
     texts = [message.text for step in steps for message in step.asked if message.role != "assistant"]
     kept: list[str] = []
@@ -91,7 +91,7 @@ def instructions(steps: Sequence[Step], names: Sequence[str]) -> str:
 
 
 @each_row("rule", REFINED)
-def test_each_rule_is_found_in_a_wording_of_it(rule):
+def test_each_rule_pattern_matches_its_wording(rule):
     pattern, once = REFINED[rule]
     assert re.search(pattern, once, re.MULTILINE)
 
@@ -100,31 +100,35 @@ def test_each_rule_is_found_in_a_wording_of_it(rule):
 @each_row("profile", PROFILES)
 async def test_no_refined_rule_is_in_a_message_of_the_base_prompts(profile, condition):
     for names in BASE:
-        said = instructions(await calls(profile, condition, names), names)
-        held = {
+        sent_instructions = instructions(await calls(profile, condition, names), names)
+        matches = {
             rule: found[0]
             for rule, (pattern, _) in REFINED.items()
-            if (found := re.search(pattern, said, re.MULTILINE))
+            if (found := re.search(pattern, sent_instructions, re.MULTILINE))
         }
-        assert not held, (names, held)
+        assert not matches, (names, matches)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-async def test_every_refined_rule_is_in_the_messages_of_the_refined_prompts(profile):
+async def test_every_refined_rule_is_in_the_refined_messages(profile):
     for names in SUBSETS:
         if "refined_prompts" in names:
-            said = instructions(await calls(profile, "baseline", names), names)
-            assert [rule for rule, (pattern, _) in REFINED.items() if not re.search(pattern, said, re.MULTILINE)] == []
+            sent_instructions = instructions(await calls(profile, "baseline", names), names)
+            assert [
+                rule
+                for rule, (pattern, _) in REFINED.items()
+                if not re.search(pattern, sent_instructions, re.MULTILINE)
+            ] == []
 
 
 @each_row("names", SUBSETS)
 @each_row("profile", PROFILES)
-async def test_base_conclusions_are_asked_for_evidence_and_plan_and_refined_ones_for_the_answer_alone(profile, names):
+async def test_base_prompts_ask_for_evidence_and_plan_and_refined_for_the_answer(profile, names):
     steps = await calls(profile, "differentiated", names)
     concluding = next(step for step in steps if step.purpose == "conclude")
     asked = "\n".join(message.text for message in concluding.asked if message.role != "assistant")
     if "refined_prompts" in names:
         assert "the answer alone" in asked and not [one for one in BASE_CONCLUSION if one in asked]
-    else:  # a concluder of its own is shown the question and the memory, and no plan
+    else:  # a separate concluder is shown the question and the memory, but no plan
         wanted = BASE_CONCLUSION[:2] if "multi_agent" in names else BASE_CONCLUSION
         assert [one for one in BASE_CONCLUSION if one in asked] == list(wanted) and "alone" not in asked

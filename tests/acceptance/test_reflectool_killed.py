@@ -6,7 +6,7 @@ import pytest
 
 from components.cab.datasets.cab import Cab
 from components.models.simulated.serve import Server
-from tests.acceptance.command import INTERRUPT, KILL, Served, counted, endpoint, go_on, run, start
+from tests.acceptance.command import INTERRUPT, KILL, Served, endpoint, read_manifest, resume_printed, run, start
 from tests.simulated import simulated
 from tests.slow import slow
 
@@ -21,7 +21,7 @@ CONNECTIONS = 4
 
 
 def served():
-    """The simulated core behind HTTP; it knows what is trained on and what is evaluated."""
+    """The simulated core behind HTTP, with the training and the evaluated samples."""
     data = Cab(shipped="cab_mini", tasks=TASKS, privacy="open")
     core = simulated()
     core.study([*data.load("train"), *data.load("test")])
@@ -29,7 +29,7 @@ def served():
 
 
 def memory_of(home):
-    """The files of the only memory there is: its name and what they hold."""
+    """The files of the only memory: name and content."""
     (recipe,) = (home / "outputs/.memory/recipes").iterdir()
     folder = home / "outputs/.memory" / recipe.read_text()
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.json")}
@@ -38,7 +38,7 @@ def memory_of(home):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """The stage in one go: its folder, and how many requests it took."""
+    """The stage without interruption: its folder and its number of requests."""
     home = tmp_path_factory.mktemp("undisturbed")
     with served() as server:
         done = run(home, *WORDS, "stage=optimize", *endpoint(server.url), own=False)
@@ -48,13 +48,13 @@ def undisturbed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory, undisturbed):
-    """The stage killed on its way and then brought to its end: its folder, the requests at the kill and in all."""
+    """The stage killed midway and then finished: its folder, the requests at the kill and in total."""
     home, (_, whole) = tmp_path_factory.mktemp("killed"), undisturbed
     with served() as server:
         words = (*WORDS, "stage=optimize", *endpoint(server.url))
-        begun = start(home, *words, own=False).when(lambda: server.seen["requests"] >= whole // 2)
-        begun.signal(KILL)
-        assert begun.done().code == -KILL
+        process = start(home, *words, own=False).when(lambda: server.seen["requests"] >= whole // 2)
+        process.signal(KILL)
+        assert process.done().code == -KILL
         assert [path.read_text() for path in (home / "outputs/.memory/recipes").iterdir()] == [""]  # the lock
         at_kill = server.seen["requests"]
         done = run(home, *words, own=False)
@@ -62,26 +62,26 @@ def killed(tmp_path_factory, undisturbed):
         return home, at_kill, server.seen["requests"]
 
 
-def test_no_finished_call_was_paid_twice(killed, undisturbed):
+def test_finished_calls_are_not_paid_twice(killed, undisturbed):
     _, at_kill, in_all = killed
     assert 0 < at_kill < undisturbed[1] <= in_all <= undisturbed[1] + CONNECTIONS
 
 
-def test_the_memory_is_that_of_an_undisturbed_run(killed, undisturbed):
+def test_memory_equals_that_of_an_undisturbed_run(killed, undisturbed):
     assert memory_of(killed[0]) == memory_of(undisturbed[0])
     assert json.loads(memory_of(killed[0])[1]["provenance.json"])
 
 
-def test_an_interrupted_run_goes_on_in_the_middle_of_its_memory(tmp_path, undisturbed):
+def test_interrupted_run_resumes_in_the_middle_of_its_memory(tmp_path, undisturbed):
     with served() as server:
         words = (*WORDS, "limit=2", *endpoint(server.url), "hydra.run.dir=run")
-        begun = start(tmp_path, *words, own=False).when(lambda: server.seen["requests"] >= undisturbed[1] // 2)
-        begun.signal(INTERRUPT)
-        stopped = begun.done()
+        process = start(tmp_path, *words, own=False).when(lambda: server.seen["requests"] >= undisturbed[1] // 2)
+        process.signal(INTERRUPT)
+        stopped = process.done()
         assert stopped.code == 130 and "run.resume=run" in stopped.err
-        assert go_on(tmp_path, stopped.err).code == 0
-        notes = counted(tmp_path / "run")
+        assert resume_printed(tmp_path, stopped.err).code == 0
+        notes = read_manifest(tmp_path / "run")
         assert notes["memory"] == memory_of(tmp_path)[0] == memory_of(undisturbed[0])[0]
         assert notes["status"] == "complete" and notes["counts"]["finished"] == 2
-        played = json.loads((tmp_path / "run/metrics.json").read_text())["metrics"]["calls/total"]["value"]
-        assert server.seen["requests"] <= undisturbed[1] + played + CONNECTIONS
+        n_calls = json.loads((tmp_path / "run/metrics.json").read_text())["metrics"]["calls/total"]["value"]
+        assert server.seen["requests"] <= undisturbed[1] + n_calls + CONNECTIONS

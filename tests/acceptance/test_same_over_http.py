@@ -1,11 +1,11 @@
-"""The same run in this process and through the HTTP server leaves the same records."""
+"""The same run in this process and through the HTTP server writes the same records."""
 
 import json
 
 import pytest
 
 from runner.serve import from_arguments
-from tests.acceptance.command import Served, endpoint, here, told
+from tests.acceptance.command import Served, endpoint, read_records, run_in_process
 from tests.slow import slow
 from tests.table import each_row
 
@@ -30,20 +30,20 @@ def served():
 def sweeps(served, tmp_path_factory):
     inside, outside = tmp_path_factory.mktemp("inside"), tmp_path_factory.mktemp("outside")
     for cwd, words in ((inside, ["model=simulated"]), (outside, endpoint(served.url))):
-        done = here(cwd, *SWEEP, *words, own=False)
+        done = run_in_process(cwd, *SWEEP, *words, own=False)
         assert done.code == 0, done.err
     return inside / "sweep", outside / "sweep"
 
 
 @each_row("cell", CELLS)
 def test_records_in_process_and_over_http_are_the_same(sweeps, cell):
-    inside, outside = (told(sweep / cell) for sweep in sweeps)
+    inside, outside = (read_records(sweep / cell) for sweep in sweeps)
     assert len(inside) == 4
     assert inside == outside
 
 
-def test_the_compared_runs_hold_answers_refusals_and_tool_calls(sweeps):
-    records = [record for cell in CELLS for record in told(sweeps[1] / cell)]
+def test_compared_runs_contain_answers_refusals_and_tool_calls(sweeps):
+    records = [record for cell in CELLS for record in read_records(sweeps[1] / cell)]
     assert {"answered", "refused"} <= {record["stop"] for record in records}
     assert any(step.get("observed") for record in records for step in record["steps"])
     assert all(record["error"] is None or record["stop"] != "error" for record in records)
@@ -58,7 +58,7 @@ def test_metrics_in_process_and_over_http_are_the_same(sweeps):
         assert inside["metrics"] == outside["metrics"]
 
 
-def test_litellm_transport_leaves_the_same_records(served, sweeps, tmp_path):
+def test_litellm_transport_writes_the_same_records(served, sweeps, tmp_path):
     words = (
         "tracking=off",
         "limit=4",
@@ -67,6 +67,6 @@ def test_litellm_transport_leaves_the_same_records(served, sweeps, tmp_path):
         "agent.grammar=native_tools",
         "model.transport=litellm",
     )
-    done = here(tmp_path, *words, *endpoint(served.url), own=False)
+    done = run_in_process(tmp_path, *words, *endpoint(served.url), own=False)
     assert done.code == 0, done.err
-    assert told(done.folder) == told(sweeps[0] / "agent-react+grammar-native_tools")
+    assert read_records(done.folder) == read_records(sweeps[0] / "agent-react+grammar-native_tools")

@@ -1,4 +1,4 @@
-"""A key is in the environment and nowhere else."""
+"""An API key is kept in the environment only."""
 
 import orjson
 import pytest
@@ -7,7 +7,7 @@ from aiohttp import web
 from components.models.simulated.serve import Server, read_request
 from runner.storage.journal import Journal
 from runner.storage.texts import _lines
-from tests.acceptance.command import Served, endpoint, here, run, told
+from tests.acceptance.command import Served, endpoint, read_records, run, run_in_process
 from tests.acceptance.own import Voice
 from tests.slow import slow
 from tests.table import each_row
@@ -17,7 +17,7 @@ LOOKS_LIKE_NONE = "horse.battery~staple"
 
 
 class Echo(Server):
-    """Answers every ninth request well and echoes the key in every other reply, each in its own way."""
+    """Answers every ninth request properly and echoes the key in all others, each in a different form."""
 
     def _echoes(self, key):
         body = orjson.dumps(
@@ -68,16 +68,16 @@ def echoed(request, tmp_path_factory):
         f"model.transport={transport}", "model.max_connections=4", "run.max_error_rate=1",
     )  # fmt: skip
     with Served(Echo(Voice())) as served:
-        play = run if transport == "litellm" else here  # it logs in ways of its own
+        play = run if transport == "litellm" else run_in_process  # it has its own logging
         done = play(cwd, *words, f"model.api_base={served.url}", env={"OPENAI_API_KEY": key})
     return key, cwd, done, served.seen[key]
 
 
 @slow
-def test_the_server_did_get_the_key_and_did_echo_it(echoed):
+def test_server_received_and_echoed_the_key(echoed):
     _, _, done, n_seen = echoed
     assert done.code == 0, done.err
-    records = told(done.folder)
+    records = read_records(done.folder)
     assert n_seen > len(records) == 20
     assert {"answered", "error"} == {record["stop"] for record in records}
 
@@ -95,9 +95,9 @@ def test_the_key_is_not_on_the_terminal(echoed):
     assert key not in done.out + done.err
 
 
-def test_errors_still_tell_what_happened(echoed):
+def test_errors_still_describe_what_happened(echoed):
     _, _, done, _ = echoed
-    errors = [record["error"] for record in told(done.folder) if record["error"]]
+    errors = [record["error"] for record in read_records(done.folder) if record["error"]]
     kinds = {error.partition(":")[0] for error in errors}
     assert errors and kinds <= {"server", "rate_limit", "unreadable", "auth", "bad_request"}, kinds
 
@@ -115,19 +115,19 @@ def mistakes(tmp_path_factory):
     cwd = tmp_path_factory.mktemp("mistakes")
     words = ("tracking=off", "dataset=cohort", "agent=direct", "model=vllm")
     lines = {kind: [*words, *(word.format(key=LOOKS_LIKE_ONE) for word in MISTAKES[kind])] for kind in MISTAKES}
-    ended = {kind: here(cwd, *lines[kind]) for kind in MISTAKES}
+    ended = {kind: run_in_process(cwd, *lines[kind]) for kind in MISTAKES}
     assert not (cwd / "outputs").exists()
     return ended
 
 
 @each_row("kind", MISTAKES)
-def test_a_key_put_on_the_command_line_is_refused_and_not_repeated(mistakes, kind):
+def test_key_on_the_command_line_is_refused_and_not_printed(mistakes, kind):
     done = mistakes[kind]
     assert done.code == 2
     assert LOOKS_LIKE_ONE not in done.out + done.err
 
 
-def test_the_value_of_a_secret_variable_is_refused_wherever_it_is_and_not_repeated(tmp_path):
+def test_value_of_a_secret_variable_is_refused_anywhere_and_not_printed(tmp_path):
     key = "Zq8wZq8wZq8wZq8wZq8w"
     words = (f"model.name=x/{key}", f"model.permits=[{key}]")
     done = run(tmp_path, "tracking=off", "model=vllm", *words, env={"MISTRAL_API_KEY": key})
@@ -137,10 +137,10 @@ def test_the_value_of_a_secret_variable_is_refused_wherever_it_is_and_not_repeat
     assert not (tmp_path / "outputs").exists()
 
 
-def test_a_key_given_as_a_sampling_parameter_is_refused_or_in_no_file(tmp_path):
+def test_key_as_a_sampling_parameter_is_refused_or_in_no_file(tmp_path):
     with Served(Server(Voice())) as served:
         words = (f"+model.extra.token={LOOKS_LIKE_ONE}", "limit=2")
-        done = here(tmp_path, "tracking=off", "dataset=cohort", "agent=direct", *words, *endpoint(served.url))
+        done = run_in_process(tmp_path, "tracking=off", "dataset=cohort", "agent=direct", *words, *endpoint(served.url))
     assert done.code in (0, 2), done.err
     assert LOOKS_LIKE_ONE not in done.out + done.err
     for name, content in everything(tmp_path).items():

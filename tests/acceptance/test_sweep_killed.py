@@ -1,11 +1,11 @@
-"""A sweep whose jobs run at once: what they have in common is asked once, and kill -9 loses what was in flight."""
+"""A sweep with concurrent jobs: common requests are sent once, and kill -9 loses only what was in flight."""
 
 import json
 
 import pytest
 
 from components.models.simulated.serve import Server
-from tests.acceptance.command import KILL, Served, endpoint, here, start, told
+from tests.acceptance.command import KILL, Served, endpoint, read_records, run_in_process, start
 from tests.acceptance.own import Voice
 from tests.slow import slow
 
@@ -19,36 +19,36 @@ ALL = SAMPLES * CALLS * len(SEEDS)
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory):
-    """A sweep killed in the middle and then finished: its folder, and what the server was asked."""
+    """A sweep killed midway and then finished: its folder, and the server's counts."""
     cwd = tmp_path_factory.mktemp("swept")
     words = (*WORDS, f"dataset.n={SAMPLES}", f"seed={','.join(map(str, SEEDS))}")
     with Served(Server(Voice(), latency=0.01)) as served:
-        begun = start(cwd, *words, *endpoint(served.url)).when(lambda: served.seen["requests"] >= ALL // 2)
-        begun.signal(KILL)
-        assert begun.done().code == -KILL
-        done = here(cwd, *words, *endpoint(served.url))
+        process = start(cwd, *words, *endpoint(served.url)).when(lambda: served.seen["requests"] >= ALL // 2)
+        process.signal(KILL)
+        assert process.done().code == -KILL
+        done = run_in_process(cwd, *words, *endpoint(served.url))
         assert done.code == 0, done.err
         return cwd / "sweep", dict(served.seen)
 
 
 @slow
-def test_nothing_was_paid_twice_but_what_was_in_flight(killed):
-    _, seen = killed
-    assert ALL <= seen["requests"] <= ALL + CONNECTIONS
+def test_only_calls_in_flight_were_paid_twice(killed):
+    _, counts = killed
+    assert ALL <= counts["requests"] <= ALL + CONNECTIONS
 
 
-def test_every_job_is_whole(killed):
+def test_every_job_is_complete(killed):
     folder, _ = killed
     for seed in SEEDS:
         manifest = json.loads((folder / f"seed-{seed}" / "manifest.json").read_text())
         assert manifest["status"] == "complete"
-        assert len(told(folder / f"seed-{seed}")) == SAMPLES
+        assert len(read_records(folder / f"seed-{seed}")) == SAMPLES
 
 
 @slow
-def test_what_jobs_have_in_common_is_asked_once(tmp_path):
+def test_requests_common_to_jobs_are_sent_once(tmp_path):
     with Served(Server(Voice(), latency=0.01)) as served:
-        done = here(tmp_path, *WORDS, "dataset.n=10,20", *endpoint(served.url))
+        done = run_in_process(tmp_path, *WORDS, "dataset.n=10,20", *endpoint(served.url))
         assert done.code == 0, done.err
         assert served.seen["requests"] == 20 * CALLS
     assert f"{20 * CALLS:,} sent, {10 * CALLS:,} answered by the journal" in done.out

@@ -26,7 +26,7 @@ def write_csv(path, rows):
 
 
 def write(folder, test=(), worked=100.0):
-    """``test`` rows beside two one-shot rows and two worked examples, one of them with the answer ``worked``."""
+    """``test`` rows next to two one-shot rows and two worked examples, one of them with the answer ``worked``."""
     root = folder / "medcalc_bench"
     write_csv(root / "dataset/test_data.csv", test)
     ages = "('4 weeks', '3 days')"

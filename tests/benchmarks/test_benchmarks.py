@@ -1,4 +1,4 @@
-"""Every row runs at a tiny scale and yields numbers. How fast anything is, is no matter of a test."""
+"""Every benchmark row runs at a tiny scale and yields numbers; speed is not tested."""
 
 import math
 from pathlib import Path
@@ -12,9 +12,9 @@ from benchmarks.processes import JobFailed, run_here, run_job
 from tests.slow import slow
 from tests.table import each_row
 
-# Imports litellm twice; composes 16 jobs; opens every tier; opens a thousand connections; starts commands; plays much.
+# Imports litellm twice; composes 16 jobs; opens every tier; opens a thousand connections; starts commands; runs many episodes.
 SLOW = ("coverage_few", "litellm", "sweep", "fused", "sandbox", "connections", "startup", "large", "panel", "coverage")
-TINY = Settings(scale=0.001, repeat=1, run=run_here)  # in this process: numbers, not measurements
+TINY = Settings(scale=0.001, repeat=1, run=run_here)  # in this process: the numbers are not measurements
 
 
 @slow
@@ -34,9 +34,9 @@ def test_slow_row_yields_numbers(name: str) -> None:
     assert figures and all(math.isfinite(figure.value) for figure in figures)
 
 
-def test_job_runs_in_a_process_of_its_own() -> None:
-    told = run_job("figures.machine")
-    assert told == run_here("figures.machine")
+def test_job_runs_in_a_separate_process() -> None:
+    measured = run_job("figures.machine")
+    assert measured == run_here("figures.machine")
 
 
 def test_target_is_judged_in_its_direction() -> None:
@@ -45,7 +45,7 @@ def test_target_is_judged_in_its_direction() -> None:
     assert Figure("a", "told", 1.0, "").met is None
 
 
-def test_written_table_keeps_the_rows_not_measured(tmp_path: Path) -> None:
+def test_written_table_keeps_unmeasured_rows(tmp_path: Path) -> None:
     path = tmp_path / "README.md"
     path.write_text("before\n<!-- table: written by python -m benchmarks --write -->\n<!-- end of table -->\nafter\n")
     write([Figure("a", "wall", 2.0, "x", 1.0), Figure("b", "size", 3.0, "MB")], path)
@@ -67,6 +67,6 @@ def test_unknown_row_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no row 'thruput'" in capsys.readouterr().err
 
 
-def test_failed_job_tells_why() -> None:
+def test_failed_job_reports_the_reason() -> None:
     with pytest.raises(JobFailed, match="no median for empty data"):
         run_job("figures.middle", values=[])

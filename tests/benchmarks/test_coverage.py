@@ -1,4 +1,4 @@
-"""The simulated runs are what they say; how often intervals hold the truth is measured at full scale."""
+"""The simulated cases are correct; the coverage of intervals is measured at full scale only."""
 
 import numpy as np
 import pytest
@@ -10,14 +10,14 @@ ALL = {f"{what}, {label}": case for what, cases in CASES.items() for label, case
 
 
 @each_row("name", ALL)
-def test_the_truth_of_a_case_is_its_mean(name):
+def test_true_value_of_a_case_is_its_mean(name):
     case, rng = ALL[name], np.random.default_rng(1)
     k = 30_000
     clusters = np.repeat(np.arange(k), rng.integers(1, 6, k) if case.clustered else 1)
     assert case.draw(rng, clusters, k).mean() == pytest.approx(case.truth, abs=0.015 if case.truth < 1 else 0.03)
 
 
-def test_coverage_is_the_share_of_intervals_that_hold_the_truth():
+def test_coverage_is_the_share_of_intervals_with_the_true_value():
     certain = Case(1.0, lambda rng, clusters, k: np.ones(len(clusters)))
     assert coverage(certain, 30, 20) == 100.0
     assert coverage(Case(0.0, certain.draw), 30, 20) == 0.0, "an interval of something else"

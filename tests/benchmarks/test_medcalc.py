@@ -36,7 +36,7 @@ def test_a_worked_example_that_differs_fails_the_check(tmp_path, monkeypatch, ca
 
 
 @pytest.mark.parametrize("place", ["", "empty"])
-def test_without_data_the_check_says_how_to_get_them(tmp_path, monkeypatch, capsys, place):
+def test_without_data_the_check_explains_how_to_get_them(tmp_path, monkeypatch, capsys, place):
     monkeypatch.setenv("CLINICAL_DATA_DIR", str(tmp_path / place) if place else "")
     assert main() == 2
     assert "CLINICAL_DATA_DIR" in capsys.readouterr().err
@@ -49,7 +49,7 @@ def test_an_unknown_calculator_is_refused(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.skipif(not (Path(DATA) / "medcalc_bench").is_dir(), reason="needs CLINICAL_DATA_DIR with medcalc_bench")
-def test_all_worked_examples_agree_and_test_rows_but_those_with_a_wrong_answer():
+def test_all_rows_agree_except_those_with_a_wrong_gold_answer():
     done = list(outcomes(Path(DATA)))
     worked = [one for one in done if one.part != "test"]
     assert len(worked) == 110 and [one for one in worked if not one.right] == []

@@ -21,7 +21,7 @@ SHOWN = {
 
 
 @each_row("template, kind", ASKED.items())
-def test_every_prompt_gets_the_reply_that_it_asks_for(template: str, kind: str) -> None:
+def test_every_prompt_gets_a_reply_in_its_format(template: str, kind: str) -> None:
     text = load("medagents").render(template, wanted=2 if "option" in template else 5, **SHOWN)
     body = orjson.dumps({"messages": [{"role": "user", "content": text}], "max_tokens": 50})
     assert asked(body) == kind
@@ -32,7 +32,7 @@ def test_bare_loops_make_as_many_calls_as_the_panel() -> None:
     assert sum(wave.calls for wave in waves(DISPUTED)) == calls_needed("consultation", 5, 2, [7, 7, 7])
 
 
-def test_waves_are_the_longest_line_of_calls_that_waited_for_each_other() -> None:
+def test_waves_are_the_longest_chain_of_dependent_calls() -> None:
     steps = [(0.0, 1.0), (0.0, 1.2), (1.2, 1.0), (1.2, 1.1), (2.3001, 0.5)]
     assert waves_of({"started": start, "seconds": long} for start, long in steps) == 3
     assert waves_of([]) == 0

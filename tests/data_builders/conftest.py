@@ -1,4 +1,4 @@
-"""Builders of shipped data are run with WARDROUND_TEST_SLOW=1 alone: what they make changes with their tables only."""
+"""Builders of shipped data are tested with WARDROUND_TEST_SLOW=1 only: their output changes with their tables only."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""cab_mini's images, databases and documents: built from the tables, complete, and with gold that holds."""
+"""cab_mini's images, databases and documents: built from the tables, complete, and with correct gold answers."""
 
 import ast
 import io
@@ -56,12 +56,12 @@ def letters(folder):
     return {path.name: " ".join(path.read_text("utf-8").split()) for path in sorted((SHIPPED / folder).glob("*.txt"))}
 
 
-def test_the_script_gives_the_committed_files(built):
+def test_script_reproduces_the_committed_files(built):
     assert stale(SHIPPED, built, builder.FOLDERS) == []
     assert builder.build_files().keys() == built.keys()
 
 
-def test_the_script_writes_what_is_missing_and_removes_what_is_not_built(tmp_path, capsys):
+def test_script_writes_missing_files_and_removes_others(tmp_path, capsys):
     assert builder.main(["--check"], tmp_path) == 1
     assert "run without --check" in capsys.readouterr().err
     (tmp_path / "images").mkdir()
@@ -71,7 +71,7 @@ def test_the_script_writes_what_is_missing_and_removes_what_is_not_built(tmp_pat
     assert builder.main(["--check"], tmp_path) == 0
 
 
-def test_a_picture_or_database_packed_differently_is_the_same(tmp_path, built):
+def test_images_and_databases_are_compared_by_content(tmp_path, built):
     name = "images/study_01.png"
     stream = io.BytesIO()
     Image.open(io.BytesIO(built[name])).save(stream, format="PNG", compress_level=0)
@@ -103,7 +103,7 @@ def test_every_task_has_its_records_in_the_layout(task):
         assert paths == {kind} and (SHIPPED / row[kind]).exists() and row["inputs"] is None
 
 
-def test_the_first_line_tells_every_record_from_all_others():
+def test_first_line_is_unique_to_each_record():
     lines = Counter(
         first_line(row) for path in SHIPPED.glob("t*/*.json") for row in json.loads(path.read_text("utf-8"))
     )
@@ -111,7 +111,7 @@ def test_the_first_line_tells_every_record_from_all_others():
 
 
 @pytest.mark.parametrize("task", ("omnimedqa", "medvqa_halt", *LETTERS))
-def test_the_letter_is_that_of_the_right_option(task):
+def test_letter_matches_the_correct_option(task):
     for row in records(task):
         found = options(row)
         assert found[row["eval"]["answer_idx"]] == row["eval"]["answer"]
@@ -119,7 +119,7 @@ def test_the_letter_is_that_of_the_right_option(task):
         assert len(found) == {"omnimedqa": 4, "medvqa_halt": 5, "longhealthqa": 5, "longhalt": 6}[task]
 
 
-def test_right_options_stand_at_every_letter():
+def test_correct_options_occur_at_every_letter():
     for task, n_letters in (("omnimedqa", 4), ("longhealthqa", 5)):
         counts = Counter(row["eval"]["answer_idx"] for row in records(task))
         assert len(counts) == n_letters and max(counts.values()) <= 12
@@ -154,7 +154,7 @@ def marks(study):
     [s for pool in images.studies(table_of("images.yaml")).values() for s in pool],
     ids=lambda s: s.path[-6:-4],
 )
-def test_the_picture_shows_what_the_construction_says(study):
+def test_image_matches_its_construction(study):
     found, row = marks(study), study.row
     assert len(found) == row["count"] and set(row) <= {"organ", "count", "side", "level", "shape", "size"}
     for x, _, width in found:
@@ -164,7 +164,7 @@ def test_the_picture_shows_what_the_construction_says(study):
         assert {"upper": 0 < found[0][1] < 41, "middle": 41 < found[0][1] < 55, "lower": found[0][1] > 55}[row["level"]]
 
 
-def test_answers_about_pictures_are_read_off_the_construction():
+def test_image_answers_follow_from_the_construction():
     table = table_of("images.yaml")
     studies = {study.path: study for pool in images.studies(table).values() for study in pool}
     for task in ("vqarad", "slake", "omnimedqa"):
@@ -176,7 +176,7 @@ def test_answers_about_pictures_are_read_off_the_construction():
     assert not used["test"] & used["train"]
 
 
-def test_trust_questions_about_pictures_have_no_right_value():
+def test_image_trust_questions_have_no_correct_value():
     table = table_of("images.yaml")
     studies = {study.path: study for pool in images.studies(table).values() for study in pool}
     kinds = Counter(row["eval"]["kind"] for row in records("medvqa_halt", "test"))
@@ -237,7 +237,7 @@ def test_gold_sql_gives_the_gold_answer_by_the_rules_of_the_benchmark(task):
 
 
 @pytest.mark.parametrize("task", ("ehrsql", "mimic_iii", "eicu"))
-def test_the_first_and_the_last_of_something_are_never_tied(task):
+def test_first_and_last_values_are_never_tied(task):
     for row in records(task):
         folder = SHIPPED / row["sql_database"]
         sql = clean_sql(row["eval"]["sql"], folder.name)
@@ -246,7 +246,7 @@ def test_the_first_and_the_last_of_something_are_never_tied(task):
         assert one == other, first_line(row)
 
 
-def test_unanswerable_questions_name_a_patient_and_hold_no_gold():
+def test_unanswerable_questions_name_a_patient_and_have_no_gold():
     tables = table_of("questions.yaml")["unanswerable"]
     assert not set(tables["test"]) & set(tables["train"])
     databases = Counter(row["sql_database"] for row in records("ehr_halt"))
@@ -260,7 +260,7 @@ def test_unanswerable_questions_name_a_patient_and_hold_no_gold():
 
 
 @pytest.mark.parametrize("name", CLOCKS)
-def test_what_happens_in_the_hospital_fits_together(name):
+def test_hospital_events_are_consistent(name):
     clock = datetime.strptime(CLOCKS[name], hospital.FORMAT)
     stays = hospital.Hospital(table_of("hospital.yaml"), name, clock, 36, 720).stays()
     assert any(stay.end is None for stay in stays) and any(stay.person.death for stay in stays)
@@ -287,7 +287,7 @@ def test_letters_are_of_readable_length():
     assert sum(path.stat().st_size for path in (SHIPPED / "documents").rglob("*.txt")) < 500_000
 
 
-def test_a_fact_stands_in_one_letter_and_the_question_is_answered_there():
+def test_fact_is_in_exactly_one_letter_which_answers_the_question():
     for row in records("longhealthqa"):
         gold = row["eval"]["answer"].lower()
         found = [name for name, text in letters(row["upload_files"]).items() if gold in text.lower()]
@@ -302,7 +302,7 @@ def test_without_the_letter_the_question_cannot_be_answered():
         assert row["eval"]["answer_idx"] == "F" and fact in {text.lower() for text in options(row).values()}
 
 
-def test_facts_of_patients_differ_and_patients_stand_in_one_phase():
+def test_facts_differ_and_each_patient_is_in_one_phase():
     cases = table_of("cases.yaml")
     for fact in table_of("letters.yaml")["questions"]:
         assert len({case["facts"][fact] for case in cases}) == len(cases), fact
@@ -323,7 +323,7 @@ def test_short_numbers_are_part_of_the_printed_result():
     assert ehr_tasks.rows_text([("b", 2.0), ("a", 1)]) == "[['a', '1'], ['b', '2']]"
 
 
-def test_a_choice_has_one_option_a_line():
+def test_choice_question_has_one_option_per_line():
     row = choice("Which?", ["one", "two"], "two", {"kind": "x"}, images="a.png")
     assert row["instruction"] == "Which?\nA. one\nB. two" and row["images"] == "a.png"
     assert row["eval"] == {"answer": "two", "answer_idx": "B", "kind": "x"}

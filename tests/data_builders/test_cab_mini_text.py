@@ -57,7 +57,7 @@ def test_records_have_the_benchmark_s_layout(task):
         assert (row["inputs"] is not None) == (task in ("medcalc", "medmentions", "emrqa"))
 
 
-def test_the_first_line_tells_every_record_from_all_others_of_the_folder():
+def test_first_line_is_unique_to_each_record_of_a_folder():
     found = [first_line(row) for path in SHIPPED.glob("t*/*.json") for row in json.loads(path.read_text("utf-8"))]
     assert len(found) >= 8 * 28
     assert [line for line, count in Counter(found).items() if count > 1] == []
@@ -88,7 +88,7 @@ def test_phases_ask_about_different_diseases_drugs_and_patients():
 
 
 @EACH_TASK
-def test_texts_are_clean(task):
+def test_texts_have_no_placeholders_or_doubled_words(task):
     for row in records(task):
         text = f"{row['instruction']} {row['inputs'] or ''}"
         assert not re.search(r"[{}]|\.\.|  |\bNone\b(?! known)(?!\.)|\b(\w+) \1\b", text), text
@@ -98,7 +98,7 @@ def test_texts_are_clean(task):
 
 
 @EACH_CHOICE
-def test_the_letter_is_that_of_the_right_option(task):
+def test_letter_matches_the_correct_option(task):
     for row in records(task):
         assert options(row)[row["eval"]["answer_idx"]] == row["eval"]["answer"]
         assert len(set(options(row).values())) == len(options(row))
@@ -114,12 +114,12 @@ def test_no_wrong_option_contains_the_right_one(task):
 
 
 @EACH_CHOICE
-def test_no_letter_is_nearly_always_right(task):
+def test_no_letter_is_almost_always_correct(task):
     letters = Counter(row["eval"]["answer_idx"] for row in records(task))
     assert max(letters.values()) <= (16 if task == "bioasq" else 12)
 
 
-def test_options_are_those_of_the_task():
+def test_options_match_the_task():
     sizes = {task: {len(options(row)) for row in records(task)} for task in CHOICES}
     assert sizes == {"medqa": {4}, "mmlu": {4}, "bioasq": {2}, "pubmedqa": {3}, "medhalt_rht": {4}}
     assert all(list(options(row).values()) == ["yes", "no"] for row in records("bioasq"))
@@ -127,7 +127,7 @@ def test_options_are_those_of_the_task():
     assert all(row["eval"]["answer"] == UNKNOWN for row in records("medhalt_rht"))
 
 
-def test_vignettes_ask_what_the_facts_say_and_do_not_name_the_disease():
+def test_vignettes_follow_the_facts_without_naming_the_disease():
     table = table_of("text_choices.yaml")["medqa"]
     for row in (row for phase in SIZES for row in table[phase]):
         disease = load_facts().diseases[row["about"]]
@@ -142,7 +142,7 @@ def test_vignettes_ask_what_the_facts_say_and_do_not_name_the_disease():
             assert not re.search(rf"\b{re.escape(name)}\b", row["text"], re.IGNORECASE), name
 
 
-def test_yes_and_no_are_what_the_facts_say():
+def test_yes_and_no_follow_from_the_facts():
     table = table_of("text_choices.yaml")["bioasq"]
     for kind, subject, other, answer in (row for phase in SIZES for row in table[phase]):
         true = {
@@ -185,7 +185,7 @@ def test_a_search_with_the_question_finds_the_passage_that_answers_it(passages):
     assert len(lost) <= 3, lost
 
 
-def test_a_search_finds_what_decides_between_yes_no_and_maybe(passages):
+def test_search_finds_the_passage_that_decides_yes_no_or_maybe(passages):
     index = Bm25.over((row["id"], f"{row['title']} {row['content']}") for row in passages)
     titles = {row["id"]: row["title"] for row in passages}
     for summary in load_facts().summaries.values():
@@ -196,12 +196,12 @@ def test_a_search_finds_what_decides_between_yes_no_and_maybe(passages):
         assert subject in [titles[hit.id] for hit in index.search(question, 5)], question
 
 
-def test_every_right_disease_drug_and_test_is_a_concept():
+def test_every_correct_disease_drug_and_test_is_a_concept():
     concepts = {row["name"] for row in json_rows(COMPONENTS / "tools" / "data" / "vocabulary.jsonl")}
     assert {row["eval"]["answer"] for row in records("medqa")} <= concepts
 
 
-def test_what_does_not_exist_is_not_in_the_data_of_the_tools(passages):
+def test_fictitious_names_are_not_in_the_tool_data(passages):
     whole = " ".join(row["content"] for row in passages).lower()
     for name in ("lunarmycin", "brackenfield", "wanderin", "murmurazepam", "pellworth", "farrow-nightingale"):
         assert name not in whole
@@ -242,7 +242,7 @@ def test_extracts_occur_in_a_note_that_names_the_patient():
 # --- calculations ---
 
 
-def test_limits_hold_the_answer():
+def test_limits_contain_the_answer():
     for row in records("medcalc"):
         gold = row["eval"]
         assert list(gold) == ["answer", "Output Type", "Low Limit", "Upper Limit"]
@@ -255,7 +255,7 @@ def test_limits_hold_the_answer():
     assert Counter(row["eval"]["Output Type"] for row in records("medcalc")) == {"decimal": 22, "integer": 3, "date": 3}
 
 
-def test_all_numbers_that_a_formula_needs_stand_in_the_note():
+def test_note_has_all_numbers_that_the_formula_needs():
     table = table_of("text_calculations.yaml")
     patients = [(one, formula) for phase in SIZES for formula in table.values() for one in formula[phase]]
     for (patient, formula), row in zip(patients, records("medcalc"), strict=True):

@@ -7,7 +7,7 @@ from components.core.errors import ConfigError
 from data_builders.facts import FOLDER, inline, listed, load_facts
 
 
-def test_tables_hold_what_the_sample_data_need():
+def test_tables_are_complete_for_the_sample_data():
     facts = load_facts()
     assert (len(facts.diseases), len(facts.drugs), len(facts.terms), len(facts.summaries)) == (86, 78, 264, 28)
     assert facts.treated("Allopurinol") == ["Gout"]
@@ -21,7 +21,7 @@ def test_every_drug_treats_a_disease_and_every_term_is_used():
     assert set(facts.terms) == used - {""}
 
 
-def test_texts_are_sentences_where_they_must_be_and_phrases_elsewhere():
+def test_texts_are_sentences_or_phrases_as_required():
     facts = load_facts()
     for disease in facts.diseases.values():
         assert disease.care.endswith(".") and disease.note.endswith("."), disease.name

@@ -75,11 +75,11 @@ def test_measured_quantities_vary(outer, inner):
     assert len({record[outer][inner] for record in RECORDS.values()}) >= 20
 
 
-# --- clinical consistency: the checks that whatever a model writes has to pass too ---
+# --- clinical consistency: the same checks as for model-written records ---
 
 
-def test_every_record_passes():
-    assert {name: flaws for name, record in RECORDS.items() if (flaws := record_flaws(record))} == {}
+def test_every_record_passes_the_checks():
+    assert {name: problems for name, record in RECORDS.items() if (problems := record_flaws(record))} == {}
 
 
 def test_one_breast_patient_is_a_man():
@@ -88,7 +88,7 @@ def test_one_breast_patient_is_a_man():
 
 
 @pytest.mark.parametrize("word", TABLES["score_places"])
-def test_every_score_with_a_place_is_used(word):
+def test_every_score_with_a_location_is_used(word):
     assert any(word.lower() in record["Indicator"]["Name"].lower() for record in RECORDS.values())
 
 
@@ -100,10 +100,10 @@ def test_every_disease_with_a_usual_score_is_there(disease):
 # --- questions and reference answers ---
 
 
-def test_the_questions_of_every_record_pass():
+def test_questions_of_every_record_pass_the_checks():
     assert all(list(entry) == ["case", "QA"] for entry in CASES.values())
     cases = {name: question_flaws(entry["case"], entry["QA"]) for name, entry in CASES.items()}
-    assert {name: flaws for name, flaws in cases.items() if flaws} == {}
+    assert {name: problems for name, problems in cases.items() if problems} == {}
 
 
 @EACH_CHAIN

@@ -1,4 +1,4 @@
-"""Files that are made are written, and differences are reported by name."""
+"""Built files are written, and differences are reported by name."""
 
 import pytest
 
@@ -15,7 +15,7 @@ BUILDERS = {
 
 
 @pytest.mark.parametrize("name", BUILDERS)
-def test_what_ships_is_what_the_tables_give(tmp_path, capsys, name):
+def test_shipped_files_equal_those_built_from_the_tables(tmp_path, capsys, name):
     build = BUILDERS[name]
     assert build(["--check"]) == 0
     assert build([], tmp_path) == build(["--check"], tmp_path) == 0
@@ -24,7 +24,7 @@ def test_what_ships_is_what_the_tables_give(tmp_path, capsys, name):
     assert capsys.readouterr().err == f"not what the tables give: {name}; run without --check\n"
 
 
-def test_what_is_missing_or_differs_is_stale_until_it_is_written(tmp_path, capsys):
+def test_missing_or_different_file_is_stale_until_written(tmp_path, capsys):
     files = {"a.json": b"1\n", "deep/b.json": b"2\n"}
     assert keep(tmp_path, files, check=True) == 1
     assert capsys.readouterr().err == "not what the tables give: a.json, deep/b.json; run without --check\n"
@@ -35,7 +35,7 @@ def test_what_is_missing_or_differs_is_stale_until_it_is_written(tmp_path, capsy
     assert "give: a.json;" in capsys.readouterr().err
 
 
-def test_what_is_not_built_is_removed_from_built_folders_alone(tmp_path):
+def test_unbuilt_files_are_removed_only_from_built_folders(tmp_path):
     keep(tmp_path, {"deep/a.json": b"1"}, check=False)
     for name in ("deep/old.json", "kept.md"):
         (tmp_path / name).write_text("x")

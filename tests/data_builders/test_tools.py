@@ -1,4 +1,4 @@
-"""The sample data of the knowledge tools: forms, sizes, agreement, and that the script makes the committed files."""
+"""The sample data of the knowledge tools: forms, sizes, agreement, and that the script reproduces the committed files."""
 
 import json
 import re
@@ -16,7 +16,7 @@ def read(name):
     return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
 
 
-def test_the_whole_is_of_the_stated_size():
+def test_data_have_the_stated_size():
     assert len(read("drugs.jsonl")) >= 60
     assert len(read("vocabulary.jsonl")) >= 220
     assert len(read("corpus/textbook.jsonl")) >= 150
@@ -47,11 +47,11 @@ def test_no_name_or_synonym_belongs_to_two_concepts():
     assert len(set(names)) == len(names)
 
 
-def test_a_treatment_is_told_from_both_sides():
-    told = {(one["from"], one["label"], one["to"]) for row in read("vocabulary.jsonl") for one in row["relations"]}
-    assert ("Metformin", "may_treat", "Type 2 diabetes mellitus") in told
-    assert {(to, from_) for from_, label, to in told if label == "may_treat"} == {
-        (from_, to) for from_, label, to in told if label == "may_be_treated_by"
+def test_treatments_are_related_in_both_directions():
+    relations = {(one["from"], one["label"], one["to"]) for row in read("vocabulary.jsonl") for one in row["relations"]}
+    assert ("Metformin", "may_treat", "Type 2 diabetes mellitus") in relations
+    assert {(to, from_) for from_, label, to in relations if label == "may_treat"} == {
+        (from_, to) for from_, label, to in relations if label == "may_be_treated_by"
     }
 
 
@@ -65,7 +65,7 @@ def test_passages_are_short_and_clean(name):
         assert not re.search(r"  |\.\.|\b(a a|an an|None)\b|\b(\w+) \2\b|[{}]", row["content"]), row["content"]
 
 
-def test_pages_have_addresses_that_nobody_owns_and_paragraphs():
+def test_pages_have_reserved_addresses_and_paragraphs():
     rows = read("web.jsonl")
     assert len({row["url"] for row in rows}) == len(rows)
     for row in rows:
@@ -87,5 +87,5 @@ def test_drugs_vocabulary_and_corpus_agree():
     [("opioid receptor antagonist", "an opioid receptor antagonist"), ("uroselective blocker", "a uroselective blocker"),
      ("HMG-CoA reductase inhibitor", "an HMG-CoA reductase inhibitor"), ("biguanide", "a biguanide")],
 )  # fmt: skip
-def test_article_follows_the_sound(noun, whole):
+def test_article_follows_pronunciation(noun, whole):
     assert builder.article(noun) == whole

@@ -1,7 +1,7 @@
 """The pages of the documentation: the files that their blocks hold, and their commands.
 
 A file is a fenced block below its name: a line that holds nothing but the name in backticks and a colon. Commands are
-the lines of ``bash`` blocks; a line may go on after a backslash. ``# needs X`` behind a command says what it takes that
+the lines of ``bash`` blocks; a line may continue after a backslash. ``# needs X`` behind a command says what it takes that
 not every machine has: a key, a server, data, an extra. Such a command is checked and not run.
 """
 

@@ -1,6 +1,6 @@
 """The commands of README.md and docs/ are valid: those of the runner compose, and the others have the options they give.
 
-That they run is shown by ``test_runs``.
+``test_runs`` runs them.
 """
 
 import re

@@ -14,7 +14,7 @@ import pytest
 
 from runner.serve import from_arguments
 from runner.storage import records
-from tests.acceptance.command import Served, here
+from tests.acceptance.command import Served, run_in_process
 from tests.docs.pages import ADDING, ROOT, WITH_COMMANDS, Command, named
 from tests.slow import slow
 
@@ -27,16 +27,16 @@ _AS_IT_IS = re.compile(r"run\.replay=\S+zip|--info|--cfg|--help")
 
 @pytest.fixture(scope="module")
 def runs(desk) -> dict[str, str]:
-    """What the placeholders of a page stand for."""
-    once = here(desk, "agent=radagent", "hydra.run.dir=outputs/once", *FEW, own=False)
-    many = here(desk, "-m", "agent=react,direct,zero_shot", "hydra.sweep.dir=outputs/many", *FEW, own=False)
+    """The values of the placeholders of a page."""
+    once = run_in_process(desk, "agent=radagent", "hydra.run.dir=outputs/once", *FEW, own=False)
+    many = run_in_process(desk, "-m", "agent=react,direct,zero_shot", "hydra.sweep.dir=outputs/many", *FEW, own=False)
     assert (once.code, many.code) == (0, 0), once.err + many.err
     sample = next(iter(records.read(desk / "outputs/once")))["sample_id"]
     return {"FOLDER": "outputs/once", "RUN": "outputs/once", "SWEEP": "outputs/many", "SAMPLE": sample}
 
 
 @pytest.mark.parametrize("page", named(ADDING))
-def test_examples_of_a_page_run(page, desk, monkeypatch):
+def test_examples_of_a_page_run_without_errors(page, desk, monkeypatch):
     monkeypatch.setenv("WARD_LLM_KEY", "none")
     server, _, _ = from_arguments([])
     with Served(server) as served:
@@ -57,7 +57,7 @@ def test_examples_pass_their_own_tests(desk):
 
 
 @pytest.mark.parametrize("page", named(WITH_COMMANDS))
-def test_commands_of_a_page_run(page, desk, runs, monkeypatch):
+def test_commands_of_a_page_run_without_errors(page, desk, runs, monkeypatch):
     monkeypatch.setenv("WARD_LLM_KEY", "none")
     for command in page.commands:
         if not command.needs and (command.sweeps or page not in ADDING):
@@ -75,12 +75,12 @@ def run(command: Command, folder: Path, stands_for: Mapping[str, str], few: bool
     if words[2] == "runner":
         if few and not _AS_IT_IS.search(line):
             words = [*(word for word in words if not word.startswith("limit=")), *FEW]
-        done = here(folder, *words[3:], own=False)
-        code, told = done.code, done.err
+        done = run_in_process(folder, *words[3:], own=False)
+        code, output = done.code, done.err
     else:
         process = subprocess.run(
             [sys.executable, *words[1:]], cwd=folder, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        code, told = process.returncode, process.stderr
-    assert code == 0, f"{line}\n{told}"
+        code, output = process.returncode, process.stderr
+    assert code == 0, f"{line}\n{output}"

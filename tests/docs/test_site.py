@@ -1,4 +1,4 @@
-"""README.md and the documentation site: what they must have, their links, and the generated reference."""
+"""README.md and the documentation site: required contents, links, and the generated reference."""
 
 import re
 import subprocess
@@ -31,7 +31,7 @@ def test_readme_is_one_page_with_the_notice():
 
 
 @pytest.mark.parametrize("page", named(PAGES))
-def test_links_of_a_page_lead_somewhere(page):
+def test_links_of_a_page_resolve(page):
     made = {ROOT / "docs" / path for path in generated()}
     targets = {(page.path.parent / link).resolve() for link in _LINK.findall(page.text)}
     assert not [target for target in targets if not target.exists() and target not in made]
@@ -57,7 +57,7 @@ def test_files_of_the_project_that_pages_mention_exist(desk):
     assert mentioned and sorted(one for one in mentioned if not (ROOT / one[1]).is_file()) == []
 
 
-def test_classes_that_pages_mention_by_their_module_exist():
+def test_classes_mentioned_with_their_module_exist():
     modules = [".".join(path.with_suffix("").relative_to(ROOT).parts) for path in (ROOT / "components").rglob("*.py")]
     found = {one for page in PAGES for one in re.findall(r"`((?:[a-z_]+\.)+)([A-Z]\w+)", page.text)}
     assert ("pubmed.", "PubMed") in found
@@ -68,7 +68,7 @@ def test_classes_that_pages_mention_by_their_module_exist():
 
 def test_every_page_is_in_the_navigation_once():
     text = (ROOT / "mkdocs.yml").read_text()
-    listed = leaves(yaml.safe_load(text[text.index("\nnav:") :])["nav"])  # what is above has tags of its own
+    listed = leaves(yaml.safe_load(text[text.index("\nnav:") :])["nav"])  # the lines above have their own tags
     pages = {page.path.relative_to(ROOT / "docs").as_posix() for page in PAGES[1:]} | set(generated())
     assert sorted(listed) == sorted(pages)
 
@@ -101,7 +101,7 @@ def test_reference_states_type_default_and_unit():
 
 @slow
 @pytest.mark.skipif(util.find_spec("mkdocs") is None, reason="pip install 'wardround[docs]'")
-def test_site_builds_strictly(tmp_path):
+def test_site_builds_in_strict_mode(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
         cwd=ROOT, capture_output=True, text=True, check=False,

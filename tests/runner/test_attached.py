@@ -1,4 +1,4 @@
-"""A sweep's report beside its parent run."""
+"""A sweep's report attached to its parent run."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def job(privacy):
         ("sqlite:///here.db", ["credentialed"], True),
     ],
 )
-def test_files_are_sent_where_all_texts_may_leave(tmp_path, uri, privacies, leaves):
+def test_files_are_sent_if_all_texts_may_be_shared(tmp_path, uri, privacies, leaves):
     client, config = Sent(), {"tracking": {"uri": uri, "permits": []}}
     files = [tmp_path / "report.html", tmp_path / "tables/a.csv"]
     attach(Tracker(client, uri, "1", tmp_path / "lock"), "r", files, [job(one) for one in privacies], config)

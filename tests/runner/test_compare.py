@@ -23,14 +23,14 @@ def sweep(tmp_path):
 def test_a_sweep_is_compared_printed_and_written(sweep, tmp_path, capsys):
     out = tmp_path / "out"
     assert main([str(sweep), "--out", str(out)]) == 0
-    said = capsys.readouterr().out
+    message = capsys.readouterr().out
     for text in ("score/x on cab", "react", "won:tied:lost", "McNemar", "Holm p", "Detectable", "written to"):
-        assert text in said, text
-    told = json.loads((out / "compare.json").read_text())
-    assert [(one["mine"], one["theirs"]) for one in told["comparisons"]] == [
+        assert text in message, text
+    comparison = json.loads((out / "compare.json").read_text())
+    assert [(one["mine"], one["theirs"]) for one in comparison["comparisons"]] == [
         ("react", "direct"), ("react", "cot"), ("direct", "cot"),
     ]  # fmt: skip
-    first = told["comparisons"][0]
+    first = comparison["comparisons"][0]
     assert (first["gain"], first["pairs"], first["wins"], first["losses"], first["p"]) == (0.6, 5, 3, 0, 0.25)
     assert first["p_holm"] == 0.75 and first["ci_low"] < 0.6 < first["ci_high"] and first["test"] == "McNemar"
     text = (out / "compare.md").read_text()
@@ -50,7 +50,7 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ("{one}", "nothing to compare: there is one method"),
         ("{one} {other}", "nothing can be paired: react, direct were run on different data"),
@@ -68,18 +68,18 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
         ("{long}", "cannot be read as a folder: "),
     ],
 )
-def test_what_cannot_be_compared_is_one_line_and_exit_2(sweep, tmp_path, capsys, given, said):
+def test_invalid_comparison_is_refused_in_one_line_with_exit_2(sweep, tmp_path, capsys, given, message):
     one = sweep / "react-cab"
     other = job(tmp_path / "other", [1, 0], "direct", "elsewhere").folder
     copy, long = shutil.copytree(one, tmp_path / "copy"), "x" * 5_000
     assert main(given.format(sweep=sweep, one=one, other=other, copy=copy, long=long).split()) == 2
     out, err = capsys.readouterr()
-    assert said in err and err.count("\n") == 1 and err.startswith("error: ")
+    assert message in err and err.count("\n") == 1 and err.startswith("error: ")
     assert not out or "written to:" in err
 
 
 @slow
-def test_what_is_written_is_whole_though_nobody_reads_what_is_printed(sweep, tmp_path):
+def test_files_are_complete_even_if_stdout_is_closed(sweep, tmp_path):
     command = [sys.executable, "-m", "runner.compare", str(sweep), "--out", str(tmp_path / "out")]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as started:
         started.stdout.close()
@@ -89,18 +89,18 @@ def test_what_is_written_is_whole_though_nobody_reads_what_is_printed(sweep, tmp
 @slow
 def test_help_loads_no_statistics():
     code = "import sys, runner.compare; print([m for m in ('scipy', 'statsmodels', 'mlflow', 'numpy') if m in sys.modules])"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"
 
 
-def test_a_copy_of_a_run_is_no_rival_of_it(sweep, tmp_path, capsys):
+def test_copy_of_a_run_is_not_compared_with_it(sweep, tmp_path, capsys):
     copy = shutil.copytree(sweep / "react-cab", tmp_path / "copy")
     assert main([str(sweep), str(copy)]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert f"{copy} is the same run as {sweep / 'react-cab'}, and left out" in out and "react copy" not in out
 
 
-def test_baselines_of_the_config_that_are_all_there_is_are_compared_with_each_other(tmp_path, capsys):
+def test_config_baselines_are_compared_with_each_other_if_nothing_else(tmp_path, capsys):
     runs = [job(tmp_path, [1, int(agent == "react"), 0], agent) for agent in ("react", "direct")]
     for run in runs:
         cfg = {**run.cfg, "compare": {"baselines": ["react", "direct"]}}

@@ -1,4 +1,4 @@
-"""The doctor says what this machine can do, changes nothing, and tells no key."""
+"""The doctor reports what this machine can run, changes nothing, and prints no key."""
 
 import os
 import re
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @slow
-def test_the_whole_is_told_in_one_table_and_the_default_run_works(tmp_path, capsys, monkeypatch):
+def test_report_is_one_table_and_the_default_run_works(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "never-to-be-shown")
     monkeypatch.delenv("CLINICAL_DATA_DIR", raising=False)
@@ -29,7 +29,7 @@ def test_the_whole_is_told_in_one_table_and_the_default_run_works(tmp_path, caps
 
 
 @slow
-def test_a_default_run_that_does_not_work_ends_with_1_and_what_is_missing_is_told(tmp_path):
+def test_failing_default_run_exits_1_and_names_what_is_missing(tmp_path):
     """A file before ours on the path hides a library that every run needs."""
     (tmp_path / "orjson.py").write_text("raise ImportError('broken on purpose')\n")
     code = f"import sys; from runner import doctor; doctor._HOME = {str(tmp_path)!r}; sys.exit(doctor.main([]))"
@@ -41,7 +41,7 @@ def test_a_default_run_that_does_not_work_ends_with_1_and_what_is_missing_is_tol
     assert "BAD  python" in done.stdout and done.stdout.count("broken on purpose") > 1, done.stdout
 
 
-def test_a_flag_that_cannot_be_read_is_one_line_and_exit_2(capsys):
+def test_unreadable_flag_is_refused_in_one_line_with_exit_2(capsys):
     assert doctor.main(["--onlin=x"]) == 2
     err = capsys.readouterr().err
     assert err.startswith("error: ") and err.count("\n") == 1

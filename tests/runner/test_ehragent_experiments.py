@@ -28,14 +28,14 @@ def hydra():
         yield
 
 
-def test_each_question_has_an_experiment():
+def test_each_research_question_has_an_experiment():
     assert list(EXPERIMENTS) == ["complexity", "demonstrations", "models", "table1", "table2"]
     assert all(agents[-1] == "ehragent" or agents[0] == "ehragent" for agents in EXPERIMENTS.values())
 
 
 @slow
 @each_row("agent", sorted({agent for found in EXPERIMENTS.values() for agent in found}))
-def test_each_of_their_agents_brings_data_tools_scores_and_the_memory_it_shows(agent, hydra):
+def test_each_agent_sets_its_data_tools_scores_and_memory(agent, hydra):
     cfg = compose("config", [f"agent={agent}"], return_hydra_config=True)
     choices, grows = cfg.hydra.runtime.choices, agent.startswith("ehragent") and agent != "ehragent_no_memory"
     assert {key: choices[key] for key in ("dataset", "toolset", "scorer", "condition", "memory")} == {
@@ -46,7 +46,7 @@ def test_each_of_their_agents_brings_data_tools_scores_and_the_memory_it_shows(a
 
 @slow
 @each_row("name", EXPERIMENTS)
-def test_an_experiment_runs_on_the_same_data_with_the_same_tools_and_names_its_baselines(name, hydra):
+def test_experiment_uses_the_same_data_and_tools_and_names_its_baselines(name, hydra):
     cfg = compose("config", [f"experiment=ehragent/{name}"], return_hydra_config=True)
     choices = cfg.hydra.runtime.choices
     assert (choices["dataset"], choices["toolset"], choices["scorer"]) == ("ehr_mini", "ehr", "ehr")

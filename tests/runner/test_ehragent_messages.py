@@ -1,4 +1,4 @@
-"""What the methods of EHRAgent's tables are shown: the requests that reach the model, by the shipped configs."""
+"""The requests that the methods of EHRAgent's tables send to the model, with the shipped configs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -53,8 +53,8 @@ def parts(*words: str) -> Parts:
     return Parts(**pieces, grammar=grammar, toolset=toolset(), scorers=below(made, "scorer"), memory=memory)
 
 
-async def asked(given: Parts, sample: Sample) -> Mapping[str, Sequence[str]]:
-    """What the model was asked on a sample by purpose, each request as one text; its replies end each step at once."""
+async def sent_requests(given: Parts, sample: Sample) -> Mapping[str, Sequence[str]]:
+    """The requests on a sample by purpose, each as one text; every reply ends its step immediately."""
     reply = "Finish[1]" if getattr(given.agent, "prompts", "") in STEPS else "```sql\nselect 1\n```\nTERMINATE"
     model = Scripted(lambda request: reply)
     trajectory, _ = await run_episode(given, Door({"main": model}, None, run_seed=0), sample, 0)
@@ -65,14 +65,14 @@ async def asked(given: Parts, sample: Sample) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def shown(text: str, database: str) -> list[Entry]:
-    """The demonstrations whose question stands in a text, in its order."""
+def shown_entries(text: str, database: str) -> list[Entry]:
+    """The demonstrations whose question is in a text, in its order."""
     found = [(text.index(one.question), one) for one in SEEDS if one.database == database and one.question in text]
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 
 def in_format(agent: str, one: Entry, text: str) -> bool:
-    """Whether a text holds a demonstration's solution in the format of an agent."""
+    """Whether a text contains a demonstration's solution in the format of an agent."""
     plain = " ".join(text.split())
     if agent in CODE:
         return one.code in text
@@ -89,9 +89,9 @@ def in_format(agent: str, one: Entry, text: str) -> bool:
 @pytest.mark.parametrize("database", ["eicu", *(pytest.param(name, marks=slow) for name in ("mimic_iii", "treqs"))])
 @pytest.mark.parametrize("agent", ALL)
 async def test_each_method_of_table_1_is_sent_the_same_four_demonstrations_in_its_format(agent, database, parts_of):
-    found = await asked(parts_of("experiment=ehragent/table1", f"agent={agent}"), FIRST[database])
+    found = await sent_requests(parts_of("experiment=ehragent/table1", f"agent={agent}"), FIRST[database])
     first = next(iter(found["act" if agent in (*CODE, *STEPS, "llm2sql") else "plan"]))
-    four = shown(first, database)
+    four = shown_entries(first, database)
     assert {one.id for one in four} == {f"{database}-{n}" for n in (1, 2, 3, 4)}
     assert agent == "ehragent" or [one.id for one in four] == [f"{database}-{n}" for n in (1, 2, 3, 4)]
     every = [one for texts in found.values() for one in texts]
@@ -99,7 +99,7 @@ async def test_each_method_of_table_1_is_sent_the_same_four_demonstrations_in_it
     assert all(in_format(agent, one, text) for one in four)
     assert found.keys() & {"knowledge"} == ({"knowledge"} if agent == "ehragent" else set())
     for knowledge in found.get("knowledge", ()):
-        assert [one.id for one in shown(knowledge, database)] == [f"{database}-{n}" for n in (1, 2, 3, 4)]
+        assert [one.id for one in shown_entries(knowledge, database)] == [f"{database}-{n}" for n in (1, 2, 3, 4)]
 
 
 @slow
@@ -107,7 +107,7 @@ async def test_each_method_of_table_1_is_sent_the_same_four_demonstrations_in_it
 @each_row("agent", ALL)
 async def test_each_method_of_table_1_is_sent_the_same_metadata(agent, profile, parts_of):
     given = parts_of("experiment=ehragent/table1", f"agent={agent}", f"profile={profile}")
-    sent = "\n".join(text for texts in (await asked(given, FIRST["eicu"])).values() for text in texts)
+    sent = "\n".join(text for texts in (await sent_requests(given, FIRST["eicu"])).values() for text in texts)
     known = metadata("eicu")
     assert known.columns in sent and known.overview in sent and str(known.clock) in sent
 
@@ -115,25 +115,25 @@ async def test_each_method_of_table_1_is_sent_the_same_metadata(agent, profile, 
 @slow
 @each_row("shots", [1, 5, 8])
 @each_row("agent", CODE)
-async def test_figure_5_sends_as_many_demonstrations_as_it_says(agent, shots, parts_of):
+async def test_figure_5_sends_the_stated_number_of_demonstrations(agent, shots, parts_of):
     given = parts_of("experiment=ehragent/demonstrations", f"agent={agent}", f"agent.shots={shots}")
-    found = await asked(given, FIRST["eicu"])
+    found = await sent_requests(given, FIRST["eicu"])
     (request, *_) = found["act"]
-    assert {one.id for one in shown(request, "eicu")} == {f"eicu-{n + 1}" for n in range(shots)}
+    assert {one.id for one in shown_entries(request, "eicu")} == {f"eicu-{n + 1}" for n in range(shots)}
     assert len(re.findall(r"^### Solved \d+$", request, re.MULTILINE)) == shots
-    assert all(len(shown(text, "eicu")) == shots for text in found.get("knowledge", ()))
+    assert all(len(shown_entries(text, "eicu")) == shots for text in found.get("knowledge", ()))
 
 
-async def test_without_memory_the_four_stand_in_their_order_for_every_question(parts_of):
+async def test_without_memory_every_question_gets_the_four_demonstrations_in_order(parts_of):
     given = parts_of("experiment=ehragent/table2", "agent=ehragent_no_memory")
     for sample in questions()[:2]:
-        (request, *_) = (await asked(given, sample))["act"]
-        assert [one.id for one in shown(request, "mimic_iii")] == [f"mimic_iii-{n}" for n in (1, 2, 3, 4)]
+        (request, *_) = (await sent_requests(given, sample))["act"]
+        assert [one.id for one in shown_entries(request, "mimic_iii")] == [f"mimic_iii-{n}" for n in (1, 2, 3, 4)]
     assert given.memory is not None and not given.memory.grows
 
 
 @slow
-async def test_the_memory_grows_by_what_the_run_itself_ended_without_any_gold(tmp_path, parts_of):
+async def test_memory_grows_by_completed_episodes_without_gold(tmp_path, parts_of):
     alike = [one for one in questions() if one.problem.question.startswith("How many patients came in as")][:3]
     cell = "```python\nanswer = 'wrong'\n```\nTERMINATE"
     model = Scripted(lambda request: "- a" if request.purpose == "knowledge" else cell)
@@ -143,7 +143,7 @@ async def test_the_memory_grows_by_what_the_run_itself_ended_without_any_gold(tm
     requests = [request for request in model.requests if request.purpose == "act"]
     texts = [request.messages[1].text.partition("### The solved questions end here")[0] for request in requests]
     assert [text.count("### Solved ") for text in texts] == [4, 4, 4]
-    assert [len(shown(text, "treqs")) for text in texts] == [4, 3, 2]
+    assert [len(shown_entries(text, "treqs")) for text in texts] == [4, 3, 2]
     asked_in = {one.problem.id: one.problem.question for one in alike}
     order = [asked_in[request.sample_id] for request in requests]
     assert [[question in text for question in order] for text in texts] == [
@@ -152,7 +152,7 @@ async def test_the_memory_grows_by_what_the_run_itself_ended_without_any_gold(tm
 
 
 @pytest.mark.parametrize(("profile", "update"), [("paper", "executed"), ("code", "gold")])
-def test_by_profile_the_memory_grows_by_the_run_or_by_gold_and_learns_nothing_before(profile, update, parts_of):
+def test_profile_decides_if_memory_grows_by_the_run_or_by_gold(profile, update, parts_of):
     memory = parts_of("agent=ehragent", f"profile={profile}").memory
     assert memory.update == update and all(one.seed for one in memory.entries)
     trained = compose("config", ["agent=ehragent", "memory=solved_training", f"profile={profile}"]).memory
@@ -160,7 +160,7 @@ def test_by_profile_the_memory_grows_by_the_run_or_by_gold_and_learns_nothing_be
 
 
 @each_row("agent", ["autogen", "ehragent", "llm2sql", "cot_plan_self_consistency"])
-def test_more_demonstrations_than_there_are_are_refused_in_one_line(agent, parts_of):
+def test_more_demonstrations_than_available_are_refused_in_one_line(agent, parts_of):
     key = "agent.inner.shots" if agent == "cot_plan_self_consistency" else "agent.shots"
     cfg: Any = OmegaConf.to_container(compose("config", [f"agent={agent}", f"{key}=9"]), resolve=True)
     findings: list[Any] = []

@@ -1,4 +1,4 @@
-"""Few-shot demonstrations by the command: collected once, shared by a sweep, never what is evaluated."""
+"""Few-shot demonstrations by the command: collected once, shared by a sweep, never from evaluated samples."""
 
 import json
 import os
@@ -16,8 +16,8 @@ DATA = os.environ.get("CLINICAL_DATA_DIR", "")  # tests of the command run witho
 MINI = ("dataset=cab_mini", "dataset.tasks=[medqa,medcalc]", "dataset.per_task=3", "tracking=off")
 
 
-def seen(folder: Path) -> list[tuple[str, list[str]]]:
-    """What was asked for each sample, and which examples were shown."""
+def read_requests(folder: Path) -> list[tuple[str, list[str]]]:
+    """The request for each sample, and the examples in it."""
     texts = TextReader(folder)
     found = []
     for record in records.read(folder):
@@ -43,7 +43,7 @@ def test_a_sweep_collects_once_resumes_and_replays(swept):
     (memory,) = {note["memory"] for note in notes}
     made = json.loads((swept.path / "outputs/.memory" / memory / "manifest.json").read_text())
     assert made["calls"] == 0 and made["split"] == "train" and len(made["samples"]) == 6
-    plain, reasoned = (seen(swept.path / job) for job in jobs)
+    plain, reasoned = (read_requests(swept.path / job) for job in jobs)
     assert all("-train-" in name for _, names in plain for name in names)
     assert all(name.startswith("own-") for _, names in reasoned for name in names)
     assert notes[0]["notes"] == ["few-shot examples: only 3 of 5 for medqa, 3 of 5 for medcalc can be shown"]
@@ -55,23 +55,23 @@ def test_a_sweep_collects_once_resumes_and_replays(swept):
     words = ("agent=few_shot", *MINI, "run.journal=journal", "run.replay=true", "hydra.run.dir=again")
     assert swept.run(*words, plain=True).code == 0
     again = swept.manifest(swept.path / "again")
-    assert again["memory"] == memory and again["calls"]["sent"] == 0 and seen(swept.path / "again") == plain
+    assert again["memory"] == memory and again["calls"]["sent"] == 0 and read_requests(swept.path / "again") == plain
     kept = (swept.path / "again/records.jsonl").read_text().splitlines()
     (swept.path / "again/records.jsonl").write_text(kept[0] + "\n")
     assert swept.run(*words, "run.resume=again", plain=True).code == 0
-    assert sorted(seen(swept.path / "again")) == sorted(plain)
+    assert sorted(read_requests(swept.path / "again")) == sorted(plain)
 
 
-def test_without_a_training_split_the_own_examples_are_shown_and_it_is_said(home):
+def test_without_a_training_split_built_in_examples_are_shown_and_reported(home):
     done = home.run("agent=few_shot", "hydra.run.dir=run")
     assert done.code == 0, done.err
     notes = home.manifest(home.path / "run")["notes"]
     assert any("no training split; the project's own are shown" in note for note in notes)
-    assert all(names[0] == "own-open-1" for _, names in seen(home.path / "run"))
+    assert all(names[0] == "own-open-1" for _, names in read_requests(home.path / "run"))
     assert "the project's own are shown" in done.out + done.err
 
 
-def test_a_folder_of_ones_own_is_shown(home):
+def test_custom_demonstration_folder_is_shown(home):
     (home.path / "shelf").mkdir()
     row = {
         "id": "mine-1",
@@ -83,7 +83,7 @@ def test_a_folder_of_ones_own_is_shown(home):
     words = ("agent=few_shot", *MINI, "dataset.tasks=[medqa]", "memory.path=shelf", "run.journal=null")
     done = home.run(*words, "hydra.run.dir=run", plain=True)
     assert done.code == 0, done.err
-    assert [names for _, names in seen(home.path / "run")] == [["mine-1"]] * 3
+    assert [names for _, names in read_requests(home.path / "run")] == [["mine-1"]] * 3
 
 
 @pytest.mark.skipif(not DATA, reason="needs CLINICAL_DATA_DIR")
@@ -91,13 +91,13 @@ def test_published_questions_are_shown_with_their_rationales(home):
     words = ("agent=few_shot_cot", "dataset=medqa", f"dataset.path={DATA}/medqa", "limit=2", "tracking=off")
     done = home.run(*words, "run.journal=null", "hydra.run.dir=run", plain=True)
     assert done.code == 0, done.err
-    for text, names in seen(home.path / "run"):
+    for text, names in read_requests(home.path / "run"):
         assert len(names) == 5 and all(name.startswith("medqa-pool-") for name in names)
         assert "Halving the diameter halves the radius" in text
     assert not home.manifest(home.path / "run")["notes"]
 
 
-def test_without_a_memory_it_is_refused_before_the_run(home):
+def test_few_shot_without_a_memory_is_refused_before_the_run(home):
     done = home.run("agent=few_shot", "~memory", *MINI, plain=True)
     assert done.code == 2 and "FewShot shows solved tasks from a memory, and there is none" in done.complaint
     assert "such as memory=examples" in done.complaint

@@ -1,4 +1,4 @@
-"""Scorers that ask a model: where their calls stand, what they cost, and that nobody grades itself."""
+"""Scorers that call a model: where calls are recorded, their cost, and that no model grades itself."""
 
 import json
 
@@ -12,7 +12,7 @@ JUDGED = ("scorer=[told,judged]",)
 FAILURES = "rubrics@scorer.judged.rubric=medagents_errors"
 
 
-def played(home, *words):
+def run_graded(home, *words):
     settle(home.path)
     return home.run(*WORDS, "hydra.run.dir=one", *words)
 
@@ -22,8 +22,8 @@ def records(home):
 
 
 @slow
-def test_grades_stand_in_records_apart_from_what_the_agent_cost_and_are_read_from_there(home):
-    assert played(home, *GRADED, "budget.sample.calls=1").code == 0
+def test_grades_and_their_cost_are_recorded_apart_from_the_agent(home):
+    assert run_graded(home, *GRADED, "budget.sample.calls=1").code == 0
     found = {record["sample_id"]: record for record in records(home)}
     assert found["case 0"]["scores"]["judged/agreement/verdict/same"] == 1.0
     assert found["case 5"]["scores"]["judged/agreement/verdict/other"] == 1.0
@@ -36,8 +36,8 @@ def test_grades_stand_in_records_apart_from_what_the_agent_cost_and_are_read_fro
     }
 
 
-def test_only_what_the_rubric_draws_is_graded(home):
-    assert played(home, *GRADED, FAILURES).code == 0
+def test_only_samples_drawn_by_the_rubric_are_graded(home):
+    assert run_graded(home, *GRADED, FAILURES).code == 0
     for record in records(home):
         wrong = record["scores"]["score/strict"] == 0.0
         graded = [value for name, value in record["scores"].items() if name.startswith("judged/")]
@@ -45,7 +45,7 @@ def test_only_what_the_rubric_draws_is_graded(home):
 
 
 def test_unreadable_grades_are_unscored(home):
-    assert played(home, *JUDGED, "+model@models.judge=echo", "models.judge.name=other").code == 0
+    assert run_graded(home, *JUDGED, "+model@models.judge=echo", "models.judge.name=other").code == 0
     metrics = json.loads((home.path / "one" / "metrics.json").read_text())["metrics"]
     assert metrics["judged/agreement/verdict/same"]["value"] is None
     assert metrics["judged/agreement/verdict/same"]["unscored"] == 6
@@ -68,12 +68,12 @@ def test_unreadable_grades_are_unscored(home):
     ],
 )
 def test_the_model_under_test_does_not_grade_itself(home, words, wrong):
-    done = played(home, *JUDGED, *words)
+    done = run_graded(home, *JUDGED, *words)
     assert done.code == 2 and wrong in done.complaint and "scorer.judged.allow_self=true" in done.complaint
 
 
-def test_it_does_so_where_that_is_said(home):
-    assert played(home, *JUDGED, "scorer.judged.allow_self=true").code == 0
+def test_model_grades_itself_if_allowed(home):
+    assert run_graded(home, *JUDGED, "scorer.judged.allow_self=true").code == 0
 
 
 BROKEN = """
@@ -92,12 +92,12 @@ class Broken(Echo):
 """
 
 
-def test_a_judge_that_cannot_be_asked_is_an_error_and_only_the_judge_is_asked_again_on_resume(home):
+def test_unavailable_judge_is_an_error_and_only_it_is_called_on_resume(home):
     settle(home.path)
     (home.path / "mine" / "broken.py").write_text(BROKEN)
     home.write("model/broken", "_target_: mine.broken.Broken\nname: broken")
     words = (*JUDGED, "+model@models.judge=broken", "run.journal=journal")
-    assert played(home, *words).code == 1
+    assert run_graded(home, *words).code == 1
     assert {(record["error"], len(record["scores"])) for record in records(home)} == {("server: gone", 0)}
     (home.path / "mended").touch()
     assert home.run(*WORDS, *words, "run.resume=one").code == 0

@@ -1,4 +1,4 @@
-"""The command: exit codes, what it leaves behind, how it goes on."""
+"""The command: exit codes, the files it writes, and how runs are resumed."""
 
 import json
 import os
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def ids(folder):
-    lines = (folder / "records.jsonl").read_bytes().split(b"\n")[:-1]  # what follows the last line break is torn
+    lines = (folder / "records.jsonl").read_bytes().split(b"\n")[:-1]  # a line without a line break is incomplete
     return sorted(json.loads(line)["sample_id"] for line in lines)
 
 
@@ -40,23 +40,23 @@ def test_a_complete_run(home):
     assert f"run folder: {folder}" in done.out
 
 
-def test_dashes_before_a_key_are_refused_with_what_is_meant(home):
+def test_dashes_before_a_key_suggest_the_correction(home):
     done = home.run("--limit=1")
     assert done.code == 2 and "--limit=1: keys have no dashes before them: limit=1" in done.complaint
 
 
 @slow
-def test_a_choice_with_a_suffix_is_refused_with_its_name(home):
+def test_choice_with_a_file_suffix_is_refused_with_its_name(home):
     done = home.run("agent=asks.yaml")
     assert done.code == 2 and "agent=asks.yaml: a choice has no suffix: agent=asks" in done.complaint
 
 
 @slow
-def test_whoever_reads_the_help_may_leave_early():
+def test_help_survives_a_closed_pipe():
     line = [sys.executable, "-m", "runner", "--help"]
-    with subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as shown:
-        shown.stdout.close()
-        assert (shown.stderr.read(), shown.wait()) == ("", 0)
+    with subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == ("", 0)
 
 
 def test_two_runs_in_one_second_have_two_folders(home):
@@ -64,14 +64,14 @@ def test_two_runs_in_one_second_have_two_folders(home):
     assert [len(ids(folder)) for folder in home.runs()] in ([1, 2, 3], [1, 3, 2])
 
 
-def test_a_folder_that_cannot_be_made_is_named_in_a_line(home):
+def test_uncreatable_folder_is_named_in_one_line(home):
     (home.path / "file").write_text("")
     for where, why in (("file", "File exists"), ("file/run", "Not a directory"), ("x" * 300, "File name too long")):
         done = home.run(f"hydra.run.dir={where}")
         assert done.code == 2 and f"cannot be read or written: {why}" in done.complaint, done.err
 
 
-def test_a_folder_that_is_named_may_hold_other_files(home):
+def test_given_run_folder_may_contain_other_files(home):
     (home.path / "here").mkdir()
     (home.path / "here" / "notes.txt").write_text("mine")
     assert home.run("hydra.run.dir=here").code == 0
@@ -82,7 +82,7 @@ def test_a_folder_that_is_named_may_hold_other_files(home):
     assert ids(home.path / "here") == ["q0", "q1", "q2", "q3"]
 
 
-def test_a_budget_that_is_reached_is_exit_3_and_the_printed_line_goes_on(home):
+def test_reached_budget_exits_3_and_the_printed_command_resumes(home):
     done = home.run("budget.run.calls=2", "model.max_connections=1")
     assert done.code == 3
     (folder,) = home.runs()
@@ -96,7 +96,7 @@ def test_a_budget_that_is_reached_is_exit_3_and_the_printed_line_goes_on(home):
     assert home.runs() == [folder]
 
 
-def test_resume_last_and_a_change_that_matters(home):
+def test_resume_last_refuses_a_relevant_change(home):
     assert home.run("limit=2").code == 0
     refused = home.run("limit=3", "run.resume=last")
     assert (refused.code, len(home.runs())) == (2, 1)
@@ -112,7 +112,7 @@ def test_too_many_errors_are_exit_1(home):
     assert home.run("agent=bad", "name=bad2", "run.max_error_rate=1").code == 0
 
 
-def test_a_refusal_for_privacy_leaves_a_manifest_and_nothing_else(home):
+def test_privacy_refusal_writes_only_a_manifest(home):
     done = home.run("dataset.privacy=phi", "model.in_process=false")
     assert done.code == 2
     assert "the dataset is phi and the model 'echo'" in done.complaint
@@ -122,21 +122,21 @@ def test_a_refusal_for_privacy_leaves_a_manifest_and_nothing_else(home):
     assert (manifest["status"], manifest["privacy"]["decision"]) == ("refused", "refused")
 
 
-def test_a_refusal_for_privacy_leaves_a_run_alone(home):
+def test_privacy_refusal_does_not_change_an_existing_run(home):
     assert home.run("hydra.run.dir=here").code == 0
     before = (home.path / "here" / "manifest.json").read_bytes()
     assert home.run("hydra.run.dir=here", "dataset.privacy=phi", "model.in_process=false").code == 2
     assert (home.path / "here" / "manifest.json").read_bytes() == before
 
 
-def test_what_breaks_in_the_house_is_a_traceback_and_not_a_config_error(home):
+def test_internal_error_gives_a_traceback_and_not_a_config_error(home):
     with pytest.raises(RuntimeError, match="broken model"):
         home.run("model.breaks=true")
 
 
 def test_version_and_help(home):
-    told = home.run("--help", plain=True).out
-    assert told.startswith("Wardround") and "resume: the same command plus run.resume=last" in told
+    output = home.run("--help", plain=True).out
+    assert output.startswith("Wardround") and "resume: the same command plus run.resume=last" in output
     assert home.run("--cfg", "job", plain=True).code == 0
     assert not (home.path / "outputs").exists()
 
@@ -150,7 +150,7 @@ def spawn(home, *words):
     return subprocess.Popen(command, cwd=home.path, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def test_an_interruption_is_one_line_and_exit_130(home):
+def test_interruption_prints_one_line_and_exits_130(home):
     """By a scheduler; by Ctrl-C and at every moment: tests/acceptance/test_interrupted.py."""
     process = spawn(home, "model.pace.seconds=0.4", "model.max_connections=1", "dataset.n=50")
     deadline = time.monotonic() + 20
@@ -167,14 +167,14 @@ def test_an_interruption_is_one_line_and_exit_130(home):
     assert ids(folder)
 
 
-def test_a_refused_process(home):
+def test_refused_command_in_a_separate_process(home):
     process = spawn(home, "limit=abc")
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out) == (2, "")
     assert err == "config error: command line: limit=abc: limit: found 'abc', should be a whole number\n"
 
 
-def test_baselines_are_agents_and_an_experiment_says_what_it_would_vary(home):
+def test_baselines_must_be_agents_and_an_experiment_lists_its_settings(home):
     home.write(
         "experiment/varies",
         "# @package _global_\n# ?\ndefaults: [own]\nhydra: {sweeper: {params: {agent.times: '1,2'}}}",
@@ -193,7 +193,7 @@ def test_baselines_are_agents_and_an_experiment_says_what_it_would_vary(home):
     assert "compare.gains: no gains 'none_such'; valid: " in done.err and "no key 'agent.times'" not in done.err
 
 
-def test_a_current_folder_that_is_gone_is_told_in_a_line(tmp_path, monkeypatch):
+def test_deleted_current_folder_is_reported_in_one_line(tmp_path, monkeypatch):
     from runner.__main__ import main
 
     gone = tmp_path / "gone"

@@ -33,7 +33,7 @@ def swept(cfg):
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_tables_hold_the_panel_against_the_published_baselines(name, hydra):
+def test_tables_compare_the_panel_with_the_published_baselines(name, hydra):
     cfg = compose("config", [f"experiment=medagents/{name}"], return_hydra_config=True)
     agents = list(dict.fromkeys(cell.varied["agent"] for cell in swept(cfg)))
     assert list(cfg.compare.baselines) == BASELINES[name] == agents[: len(BASELINES[name])]

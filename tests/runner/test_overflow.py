@@ -1,4 +1,4 @@
-"""A request that is longer than the model takes fails its episode; only what somebody else asks about it is an error."""
+"""A request longer than the context window fails its episode; only requests from outside the agent are errors."""
 
 from collections import Counter
 
@@ -22,7 +22,7 @@ SAMPLES = Rows().load("test")
 
 
 def too_long(limit=1):
-    """Answers until there are more messages than that."""
+    """Answers up to a number of messages."""
 
     def say(request):
         if len(request.messages) > limit:
@@ -32,47 +32,47 @@ def too_long(limit=1):
     return say
 
 
-async def played(model, **changes):
+async def run_one(model, **changes):
     return await run_episode(parts(**changes), door(model), SAMPLES[0], 0)
 
 
-async def test_the_episode_has_failed_and_is_scored_as_any_other_failure():
-    trajectory, scores = await played(Speaker(too_long(3)))
+async def test_overflowed_episode_is_scored_like_any_failure():
+    trajectory, scores = await run_one(Speaker(too_long(3)))
     assert (trajectory.stop, trajectory.failure) == ("failed", "context_length")
     assert trajectory.error == "the prompt is too long" and trajectory.answer is None
     assert len(trajectory.steps) == 2 and [(one.name, one.value) for one in scores] == [("score/right", 0.0)]
 
 
-async def test_other_errors_of_a_model_are_unscored_as_before():
+async def test_other_model_errors_are_unscored():
     def down(request):
         raise ModelError("no reply", "server")
 
-    trajectory, scores = await played(Speaker(down))
+    trajectory, scores = await run_one(Speaker(down))
     assert (trajectory.stop, trajectory.failure, scores) == ("error", None, [])
 
 
 @each_row("role", ["verifier", "tool", "builder"])
-async def test_whoever_of_the_method_asks_it_is_the_failure_of_the_episode(role):
+async def test_overflow_in_any_part_of_the_method_fails_the_episode(role):
     class Asks:
         async def solve(self, episode):
             return Answer((await episode.ask([Message("user", "?")] * 2, "verify", role=role)).text)
 
-    trajectory, _ = await played(Speaker(too_long()), agent=Asks())
+    trajectory, _ = await run_one(Speaker(too_long()), agent=Asks())
     assert trajectory.failure == "context_length"
 
 
-async def test_lines_at_once_fail_the_episode_too():
+async def test_overflow_in_a_concurrent_branch_fails_the_episode():
     class Asks:
         async def solve(self, episode):
             await episode.ask_each(
                 {"expert/1": [Message("user", "?")], "expert/2": [Message("user", "?")] * 2}, "knowledge"
             )
 
-    trajectory, _ = await played(Speaker(too_long()), agent=Asks())
+    trajectory, _ = await run_one(Speaker(too_long()), agent=Asks())
     assert (trajectory.stop, trajectory.failure) == ("failed", "context_length")
 
 
-async def test_what_a_scorer_asks_is_not_the_agents_failure():
+async def test_overflow_in_a_scorer_is_not_a_failure_of_the_agent():
     class Judge:
         traits = ScorerTraits(asks="main")
 
@@ -82,7 +82,7 @@ async def test_what_a_scorer_asks_is_not_the_agents_failure():
         def score(self, sample, trajectory):
             return [Score("judged", 1.0)]
 
-    trajectory, scores = await played(Speaker(too_long(2)), scorers={"judge": Judge()})
+    trajectory, scores = await run_one(Speaker(too_long(2)), scorers={"judge": Judge()})
     assert (trajectory.stop, scores) == ("error", []) and str(trajectory.error).startswith("context_window: ")
 
 
@@ -94,14 +94,14 @@ class Cut(Speaker):
         return Completion(Message("assistant", "answer 0"), Usage(10, 2, 0.5), CUT_OFF)
 
 
-async def test_a_reply_that_the_window_cuts_off_is_paid_and_recorded_and_is_not_an_answer():
+async def test_truncated_reply_is_paid_and_recorded_but_not_an_answer():
     at = door(Cut(lambda request: ""))
     trajectory, scores = await run_episode(parts(), at, SAMPLES[0], 0)
     assert (trajectory.failure, trajectory.answer, scores[0].value) == ("context_length", None, 0.0)
     assert [step.finish for step in trajectory.steps] == [CUT_OFF] and at.spent.usd == 0.5
 
 
-async def test_a_strict_replay_fails_in_the_same_place_and_nobody_else_is_kept_from_asking(tmp_path):
+async def test_strict_replay_overflows_in_the_same_place(tmp_path):
     with Journal(tmp_path) as journal:
         first = await run_episode(parts(), door(Speaker(too_long(3)), journal), SAMPLES[0], 0)
     with Journal(tmp_path) as journal:
@@ -113,7 +113,7 @@ async def test_a_strict_replay_fails_in_the_same_place_and_nobody_else_is_kept_f
         assert (again.stop, again.answer, len(larger.asked)) == ("answered", "answer 0", 1)
 
 
-async def test_a_strict_replay_still_names_what_was_never_asked(tmp_path):
+async def test_strict_replay_names_a_request_that_was_never_sent(tmp_path):
     with Journal(tmp_path) as journal:
         await run_episode(parts(), door(Speaker(too_long(3)), journal), SAMPLES[0], 0)
         with pytest.raises(ConfigError, match="no call was recorded for this sample"):
@@ -129,7 +129,7 @@ async def run(folder, model):
     return outcome
 
 
-async def test_it_is_finished_and_not_run_again_and_is_not_an_error_of_the_run(tmp_path):
+async def test_overflowed_sample_is_complete_and_not_a_run_error(tmp_path):
     def say(request):
         if request.sample_id in ("q1", "q4"):
             raise ModelError("too long", OVERFLOW)
@@ -150,7 +150,7 @@ async def test_it_is_finished_and_not_run_again_and_is_not_an_error_of_the_run(t
     assert [request.sample_id for request in model.asked] == ["q2"]
 
 
-async def test_records_of_older_runs_in_which_it_was_an_error_are_run_again(tmp_path):
+async def test_overflow_errors_of_older_runs_are_run_again(tmp_path):
     first = await run(tmp_path, Speaker(lambda request: "answer 1"))
     lines = (tmp_path / "records.jsonl").read_bytes().replace(b'"stop":"answered"', b'"stop":"error"', 1)
     (tmp_path / "records.jsonl").write_bytes(lines)
@@ -159,7 +159,7 @@ async def test_records_of_older_runs_in_which_it_was_an_error_are_run_again(tmp_
     assert len(model.asked) == 1 and len(list(read(tmp_path))) == len(first.records)
 
 
-def test_a_run_without_any_says_nothing_of_it_and_counts_zero():
+def test_run_without_overflow_counts_zero_and_prints_nothing():
     record = {"sample_id": "s", "epoch": 0, "cluster": None, "strata": {}, "stop": "answered", "failure": None, "seconds": 1.0,
               "scores": {}, "ceilings": {}, "usage": {"calls": 1, "input_tokens": 1, "output_tokens": 1, "cost_usd": 0.0,
                                                       "purposes": {}}}  # fmt: skip

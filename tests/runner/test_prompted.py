@@ -29,35 +29,35 @@ def experiment(tmp_path, **notes):
     return replace(desk.experiment, prompts={folder: load(folder).digest}), desk
 
 
-def test_a_set_that_was_refined_on_what_is_evaluated_is_refused(tmp_path):
-    made, desk = experiment(tmp_path, texts=[])
-    check_prompts(made)
-    made, desk = experiment(tmp_path, texts=desk.known(desk.evaluated[:2]))
+def test_prompts_refined_on_evaluated_samples_are_refused(tmp_path):
+    setup, desk = experiment(tmp_path, texts=[])
+    check_prompts(setup)
+    setup, desk = experiment(tmp_path, texts=desk.known(desk.evaluated[:2]))
     with pytest.raises(ConfigError, match="were refined on 2 of the samples that are evaluated, such as 'q0'"):
-        check_prompts(made)
-    made = replace(made, dataset=Otherwise())
-    assert made.dataset.load("test")[0].problem not in [one.problem for one in desk.evaluated]
+        check_prompts(setup)
+    setup = replace(setup, dataset=Otherwise())
+    assert setup.dataset.load("test")[0].problem not in [one.problem for one in desk.evaluated]
     with pytest.raises(ConfigError, match="were refined on 2 of the samples that are evaluated, such as 'q0'"):
-        check_prompts(made)
+        check_prompts(setup)
 
 
-def test_a_set_from_data_of_a_class_goes_only_to_models_that_may_see_them(tmp_path):
-    made, _ = experiment(tmp_path, dataset={"privacy": "credentialed"})
-    check_prompts(made)
-    made.models["main"].in_process = False
+def test_prompts_refined_on_restricted_data_need_a_permitted_model(tmp_path):
+    setup, _ = experiment(tmp_path, dataset={"privacy": "credentialed"})
+    check_prompts(setup)
+    setup.models["main"].in_process = False
     with pytest.raises(PrivacyRefused, match=r"the data that the prompts .* were refined on is credentialed"):
-        check_prompts(made)
+        check_prompts(setup)
 
 
-def test_what_is_made_of_a_refined_set_was_made_from_its_records_too(tmp_path):
-    made, desk = experiment(tmp_path, texts=["a", "b"], dataset={"privacy": "credentialed"})
-    further = replace(desk, experiment=made)
+def test_derived_prompts_inherit_the_records_of_their_base(tmp_path):
+    setup, desk = experiment(tmp_path, texts=["a", "b"], dataset={"privacy": "credentialed"})
+    further = replace(desk, experiment=setup)
     sample = desk.evaluated[0]
     assert further.known([sample]) == [*desk.known([sample]), "a", "b"] and len(desk.known([sample])) == 1
     assert (desk.facts["dataset"]["privacy"], further.facts["dataset"]["privacy"]) == ("open", "credentialed")
 
 
-def test_a_training_question_that_is_evaluated_in_other_words_is_not_learnt_from(tmp_path):
-    made, _ = experiment(tmp_path)
-    _, samples = training(replace(made, dataset=Otherwise()), None, ("train",), "stage")
+def test_training_question_paraphrased_in_the_evaluation_is_not_used(tmp_path):
+    setup, _ = experiment(tmp_path)
+    _, samples = training(replace(setup, dataset=Otherwise()), None, ("train",), "stage")
     assert len(samples) == 8 and "question 0" not in [one.problem.question for one in samples]

@@ -1,4 +1,4 @@
-"""Experiments on prompting strategies: what they vary, against what, and that they compose."""
+"""Experiments on prompting strategies: what they vary, their baselines, and that they compose."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -45,7 +45,7 @@ def test_the_ablation_has_every_subset_once_and_plain_first():
 
 
 @each_row("name", ["strategies", "strategies_tools", "strategies_refusals"])
-def test_strategies_are_held_against_plain_and_beside_what_is_in_print(name, hydra):
+def test_strategies_are_compared_with_plain_and_the_published_values(name, hydra):
     cfg = compose("config", [f"experiment=radabench/{name}"])
     assert list(cfg.compare.baselines) == ["agent.strategies=[]"] and cfg.compare.gains == "radabench"
     assert swept(name)[0] == frozenset() and frozenset(get_args(Strategy)) in swept(name)
@@ -56,7 +56,7 @@ def test_tools_are_built_for_the_agent_that_the_article_enhanced(hydra):
     assert cfg.agent.build_tools == "simulated" and set(cfg.agent.strategies) == set(get_args(Strategy))
 
 
-def test_the_integrated_agent_has_all_four(hydra):
+def test_integrated_agent_has_all_four_strategies(hydra):
     cfg = compose("config", ["agent=radagent_integrated"])
     assert set(cfg.agent.strategies) == set(get_args(Strategy)) and cfg.agent.reflector.repairs == 1
 
@@ -71,7 +71,7 @@ EVERY = [
 
 @slow
 @each_row("choice", EVERY)
-async def test_under_the_published_code_no_request_has_a_temperature_but_the_users_own(hydra, choice):
+async def test_published_code_sends_only_a_temperature_set_by_the_user(hydra, choice):
     async with serving_chat() as server:
         for words, sent in (
             (["profile=code"], None), (["profile=paper"], 0.0), (["profile=code", "model.temperature=0.7"], 0.7),
@@ -106,7 +106,7 @@ def test_figure_6b_has_whole_records_and_five_trials_of_plain_and_of_each_strate
     assert swept("fig6b") == [frozenset(), *(frozenset([name]) for name in get_args(Strategy))]
 
 
-async def test_the_trials_of_the_simulated_core_vary_and_come_again_the_same(hydra):
+async def test_trials_of_the_simulated_core_vary_and_are_reproducible(hydra):
     model, sample = simulated(planning_slip_rate=0.5, temperature=None), samples("code")[0]
     model.study([sample])
     plans = []
@@ -123,7 +123,7 @@ def test_figure_6c_is_on_all_insufficient_conditions():
     assert text.split(",") == [f"insufficient_config{n}" for n in (1, 2, 3)]
 
 
-def test_trials_are_said_of_figure_6b_alone_and_139_questions_of_tools_that_differ():
+def test_only_ots_and_mhr_are_published_on_139_differentiated_questions():
     texts = {path.stem: path.read_text() for path in (CONF / "papers").glob("radabench*.yaml")}
     assert not [name for name, text in texts.items() if "trials" in text]
     sizes = {name: next(iter(yaml.safe_load(text)["tables"].values()))["sizes"] for name, text in texts.items()}

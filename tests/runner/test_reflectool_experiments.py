@@ -1,4 +1,4 @@
-"""ReflecTool's experiments: who is shown which demonstration, read from the messages that were sent."""
+"""ReflecTool's experiments: which agent is shown which demonstration, read from the sent messages."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from hydra import compose
 from runner.config.catalogue import CONF
 from runner.storage import records
 from runner.storage.texts import TextReader
-from tests.acceptance.command import here
+from tests.acceptance.command import run_in_process
 from tests.composing import composing
 from tests.slow import slow
 from tests.table import each_row
@@ -25,11 +25,11 @@ ROWS = [
 
 
 def params(name: str) -> dict[str, str]:
-    """What an experiment sweeps."""
+    """The parameters that an experiment sweeps."""
     return yaml.safe_load((FOLDER / f"{name}.yaml").read_text())["hydra"]["sweeper"]["params"]
 
 
-def asked(folder: Path) -> list[tuple[str, str, str]]:
+def read_requests(folder: Path) -> list[tuple[str, str, str]]:
     """Sample, purpose and text (before any reply of the agent) of every request of a run."""
     texts, found = TextReader(folder), []
     for record in records.read(folder):
@@ -53,9 +53,9 @@ def demonstrations(text: str) -> list[str]:
 def table(tmp_path_factory):
     """Table 2 in small: row -> its requests."""
     home = tmp_path_factory.mktemp("table2")
-    done = here(home, "-m", "experiment=reflectool/table2", *SMALL, "hydra.sweep.dir=sweep", own=False)
+    done = run_in_process(home, "-m", "experiment=reflectool/table2", *SMALL, "hydra.sweep.dir=sweep", own=False)
     assert done.code == 0, done.err
-    return {row: asked(home / "sweep" / f"agent-{row}") for row in ROWS}
+    return {row: read_requests(home / "sweep" / f"agent-{row}") for row in ROWS}
 
 
 def test_tables_2_and_5_are_one_sweep_with_plain_refined_and_selected_rows():
@@ -65,7 +65,7 @@ def test_tables_2_and_5_are_one_sweep_with_plain_refined_and_selected_rows():
 
 @slow
 @each_row("row", ROWS)
-def test_every_agent_of_table_2_is_shown_one_demonstration_and_the_model_alone_none(table, row):
+def test_table_2_shows_each_agent_one_demonstration_and_the_bare_model_none(table, row):
     acts = [text for _, purpose, text in table[row] if purpose == "act"]
     assert bool(acts) is (row != "direct") and table[row]
     assert all(len(demonstrations(text)) == text.count("[Example]") == 1 for text in acts)
@@ -92,15 +92,15 @@ def test_agents_of_table_2_have_the_same_task_role_limit_and_form_of_the_answer(
 
 @slow
 @each_row("row", ["direct", "cot_steps_one_shot", "critic_one_shot"])
-def test_an_answer_without_tools_to_a_question_on_a_database_may_be_sql(table, row):
+def test_database_questions_without_tools_may_be_answered_in_sql(table, row):
     blind = "act" if row == "cot_steps_one_shot" else "answer"
-    asked = [text for name, purpose, text in table[row] if purpose == blind and name.startswith("ehrsql")]
-    assert asked and all("one SQL statement" in text and "Tables of the database" in text for text in asked)
+    questions = [text for name, purpose, text in table[row] if purpose == blind and name.startswith("ehrsql")]
+    assert questions and all("one SQL statement" in text and "Tables of the database" in text for text in questions)
 
 
 @slow
 @pytest.mark.parametrize("row", ["reflectool", "reflectool_select"])
-def test_what_reflectool_is_shown_was_solved_for_the_task_at_hand(table, row):
+def test_reflectool_demonstrations_were_solved_for_the_same_task(table, row):
     shown = {
         (name.partition("-")[0], demonstrations(text)[0]) for name, purpose, text in table[row] if purpose == "act"
     }
@@ -111,7 +111,7 @@ def test_what_reflectool_is_shown_was_solved_for_the_task_at_hand(table, row):
 
 @slow
 @each_row("row", ROWS[1:])
-def test_agents_of_table_2_act_alike(row):
+def test_agents_of_table_2_act_in_the_same_way(row):
     with composing():
         cfg = compose("config", ["experiment=reflectool/table2", f"agent={row}"], return_hydra_config=True)
     assert (cfg.agent.shots, cfg.agent.max_steps, cfg.agent.force_finish, cfg.agent.grammar) == (
@@ -127,14 +127,14 @@ def test_agents_of_table_2_act_alike(row):
 @slow
 def test_table_3_has_each_part_left_out_and_unchecked_steps_as_one_row(tmp_path):
     small = ("dataset.tasks=[mmlu]", "dataset.per_task=1", "tracking=off")
-    done = here(tmp_path, "-m", "experiment=reflectool/table3", *small, "hydra.sweep.dir=sweep", own=False)
+    done = run_in_process(tmp_path, "-m", "experiment=reflectool/table3", *small, "hydra.sweep.dir=sweep", own=False)
     assert done.code == 0, done.err
     jobs = {path.parent.name for path in (tmp_path / "sweep").glob("*/records.jsonl")}
     parts = ("long_term-True", "long_term-False", "reflected-False", "experience-False")
     modes = {f"verifier-{mode}+memory-{part}" for mode in ("refine", "select") for part in parts}
     assert jobs == {*modes, "verifier-accept+memory-long_term-True"}
     for job in jobs:
-        fixed = any(FIXED in text for _, _, text in asked(tmp_path / "sweep" / job))
+        fixed = any(FIXED in text for _, _, text in read_requests(tmp_path / "sweep" / job))
         assert fixed is job.endswith("long_term-False")
 
 
@@ -149,9 +149,9 @@ def test_table_3_has_each_part_left_out_and_unchecked_steps_as_one_row(tmp_path)
 )
 def test_any_agent_is_shown_demonstrations_on_any_data(tmp_path, agent, words, shown):
     common = (f"agent={agent}", "memory=demonstrations", "limit=1", "tracking=off", "hydra.run.dir=run")
-    done = here(tmp_path, *words, *common, own=False)
+    done = run_in_process(tmp_path, *words, *common, own=False)
     assert done.code == 0, done.err
-    acts = [text for _, purpose, text in asked(tmp_path / "run") if purpose == "act"]
+    acts = [text for _, purpose, text in read_requests(tmp_path / "run") if purpose == "act"]
     n = 2 if "agent.shots=2" in words else 1
     assert acts and all(len(demonstrations(text)) == n and shown in text for text in acts)
     assert agent != "critic" or "Action: TOOL" in acts[0].partition("[Example]")[2]

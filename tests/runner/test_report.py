@@ -1,4 +1,4 @@
-"""``python -m runner.report``: several runs at once, and what a sweep says at its end."""
+"""``python -m runner.report``: several runs at once, and the end of a sweep."""
 
 import json
 
@@ -7,12 +7,12 @@ import pytest
 from runner.job.summary import calls
 from runner.report import main
 from runner.results.sections.page import SECTIONS
-from tests.acceptance.command import here
+from tests.acceptance.command import run_in_process
 from tests.runner.results.folders import write
 from tests.slow import slow
 
 
-def test_several_runs_are_averaged_together(tmp_path, capsys):
+def test_several_runs_are_averaged(tmp_path, capsys):
     one = write(tmp_path / "a", {"one": ("k", [1, 0]), "three": ("k", [1, 0])})
     two = write(tmp_path / "b", {"two": ("d", [1, 1])})
     assert main(["table", str(one), str(two)]) == 0
@@ -24,7 +24,7 @@ def test_several_runs_are_averaged_together(tmp_path, capsys):
     assert "means of the means per task" in (one / "report.md").read_text()
 
 
-def test_runs_of_one_task_have_no_means_beside_its_own(tmp_path, capsys):
+def test_runs_of_a_single_task_have_no_separate_means(tmp_path, capsys):
     levels = {"score/x": ["task"]}
     folders = [write(tmp_path / name, {"one": ("k", [1, 0])}, levels=levels) for name in "ab"]
     assert main(["table", *map(str, folders)]) == 0
@@ -33,40 +33,40 @@ def test_runs_of_one_task_have_no_means_beside_its_own(tmp_path, capsys):
     assert "means of the means" not in (folders[0] / "report.md").read_text()
 
 
-def test_runs_without_levels_have_no_such_table(tmp_path, capsys):
+def test_runs_without_levels_have_no_table_of_means(tmp_path, capsys):
     folders = [str(write(tmp_path / name, {"one": ("k", [1])}, levels={})) for name in "ab"]
     assert main(["table", *folders]) == 0
     assert "means per" not in capsys.readouterr().out
     assert "means of the means" not in (tmp_path / "a" / "report.md").read_text()
 
 
-def test_views_take_the_place_of_the_metrics(tmp_path, capsys):
+def test_views_replace_the_metrics(tmp_path, capsys):
     assert main(["tools", str(write(tmp_path / "a", {"one": ("k", [1])}))]) == 0
     assert "run folder:" not in capsys.readouterr().out
 
 
-def test_a_sweeps_calls_are_added_up():
-    told = calls([{"calls": {"sent": 1200, "from_journal": 3}}, {"calls": {"sent": 1, "from_journal": 900}}, {}])
-    assert told == "calls:        1,201 sent, 903 answered by the journal, over 3 jobs"
+def test_calls_of_a_sweep_are_summed():
+    line = calls([{"calls": {"sent": 1200, "from_journal": 3}}, {"calls": {"sent": 1, "from_journal": 900}}, {}])
+    assert line == "calls:        1,201 sent, 903 answered by the journal, over 3 jobs"
 
 
 @slow
-def test_a_report_of_counts_gives_the_intervals_that_the_run_gave(tmp_path):
-    """A count is no share, and the manifest says which scores are counts."""
-    done = here(tmp_path, "agent=llm2sql", "limit=4", "tracking=off", "hydra.run.dir=run", own=False)
+def test_report_of_counts_has_the_intervals_of_the_run(tmp_path):
+    """A count is not a share, and the manifest names the scores that are counts."""
+    done = run_in_process(tmp_path, "agent=llm2sql", "limit=4", "tracking=off", "hydra.run.dir=run", own=False)
     assert done.code == 0, done.err
     before = (tmp_path / "run" / "metrics.json").read_bytes()
     assert main(["table", str(tmp_path / "run")]) == 0
     assert (tmp_path / "run" / "metrics.json").read_bytes() == before
 
 
-def test_a_run_that_was_killed_is_reported_as_far_as_it_came(tmp_path, capsys):
+def test_killed_run_is_reported_up_to_its_last_record(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("k", [1])})
     notes = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps({**notes, "status": "running", "counts": None}))
     assert main(["table", str(folder)]) == 0
-    told = "Status running: it has not ended: it still runs or was killed (run.resume=FOLDER resumes it)"
-    assert told in capsys.readouterr().out and told in (folder / "report.md").read_text()
+    status = "Status running: it has not ended: it still runs or was killed (run.resume=FOLDER resumes it)"
+    assert status in capsys.readouterr().out and status in (folder / "report.md").read_text()
 
 
 def test_a_folder_with_a_foreign_manifest_is_refused_in_one_line(tmp_path, capsys):
@@ -85,7 +85,7 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["RUN", "--paper", "mine"], "the flag --paper is now a command: python -m runner.report paper NAME FOLDER"),
         (["RUN", "--baselines=direct"], "methods FOLDER ... --baselines A,B"),
@@ -98,10 +98,10 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
         ([], "the following arguments are required: COMMAND"),
     ],
 )
-def test_flags_of_earlier_versions_and_unknown_words_are_refused_in_one_line(words, said, capsys):
+def test_flags_of_earlier_versions_and_unknown_words_are_refused_in_one_line(words, message, capsys):
     assert main(words) == 2
     err = capsys.readouterr().err
-    assert said in err and err.count("\n") == 1
+    assert message in err and err.count("\n") == 1
 
 
 def test_every_section_is_a_command(capsys):

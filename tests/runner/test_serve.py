@@ -1,4 +1,4 @@
-"""The command that serves the simulated model: its words are those of a run."""
+"""The command that serves the simulated model takes the same words as a run."""
 
 import signal
 import subprocess
@@ -37,7 +37,7 @@ def test_the_command_line_makes_a_server():
 
 
 @slow
-def test_the_answer_key_is_the_split_that_a_run_of_these_words_evaluates(tmp_path):
+def test_answer_key_is_the_split_evaluated_by_a_run_of_the_same_words(tmp_path):
     def key(*words):
         return model_of(words).core.key.digest
 
@@ -70,7 +70,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_words_that_cannot_be_served_are_refused_in_one_line(what, capsys, monkeypatch):
+def test_invalid_words_are_refused_in_one_line(what, capsys, monkeypatch):
     monkeypatch.delenv("CLINICAL_DATA_DIR", raising=False)
     words, text = BAD[what]
     with pytest.raises(ConfigError, match=text):  # built only, since what is not refused would be served for ever
@@ -80,7 +80,7 @@ def test_words_that_cannot_be_served_are_refused_in_one_line(what, capsys, monke
     assert err.startswith("error: ") and err.count("\n") == 1
 
 
-def test_a_flag_that_cannot_be_read_is_one_line_and_exit_2(capsys):
+def test_unreadable_flag_is_refused_in_one_line_with_exit_2(capsys):
     for words in (["--port", "x"], ["--latncy", "1"]):
         assert main(words) == 2
         err = capsys.readouterr().err

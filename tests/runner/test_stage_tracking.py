@@ -1,4 +1,4 @@
-"""What a stage made, in MLflow: figures by round, what calls took by purpose, files where texts may leave."""
+"""Results of a stage in MLflow: metrics by round, usage by purpose, files if texts may be shared."""
 
 import json
 
@@ -14,7 +14,7 @@ CHOICES = {"stage": "refine_prompts", "model": "simulated"}
 
 
 @pytest.fixture
-def made(tmp_path):
+def stage_folder(tmp_path):
     folder = tmp_path / "refined"
     for name in ("history/sets/abc/plan.jinja", "history/round-1.md", "plan.jinja", ".lock"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -25,26 +25,26 @@ def made(tmp_path):
 
 
 @pytest.mark.parametrize("texts", [True, False])
-def test_files_and_words_of_a_model_are_sent_only_where_texts_may_leave(made, texts):
+def test_files_and_model_texts_are_sent_only_if_they_may_be_shared(stage_folder, texts):
     notes, config = (
-        json.loads((made.folder / "manifest.json").read_bytes()),
+        json.loads((stage_folder.folder / "manifest.json").read_bytes()),
         {"seed": 3, "stage": {"_target_": "x", "rounds": 2}},
     )
-    facts = stage_facts(made, notes, config, CHOICES, texts)
-    names = [path.relative_to(made.folder).as_posix() for path in facts.files]
+    facts = stage_facts(stage_folder, notes, config, CHOICES, texts)
+    names = [path.relative_to(stage_folder.folder).as_posix() for path in facts.files]
     assert names == (["history/round-1.md", "manifest.json", "plan.jinja"] if texts else [])
     assert ("round 1: kept" in facts.tags["mlflow.note.content"]) == texts
     calls = [("calls/act", 0, 2), ("tokens/act/input", 0, 30), ("cost/act", 0, 0.5)]
-    assert facts.figures == [*calls, ("train/ld", 1, 0.9), ("train/ld", 2, 0.4)], "what is not known is no figure"
+    assert facts.figures == [*calls, ("train/ld", 1, 0.9), ("train/ld", 2, 0.4)], "an unknown value is not logged"
     assert facts.params == {**CHOICES, "seed": "3", "stage.rounds": "2"}
 
 
-def test_nothing_is_sent_where_tracking_is_off(made):
-    assert tracking.track_made(made, {"tracking": {"uri": None}}, CHOICES) is None
+def test_nothing_is_sent_where_tracking_is_off(stage_folder):
+    assert tracking.track_made(stage_folder, {"tracking": {"uri": None}}, CHOICES) is None
 
 
 @slow
-def test_a_stage_is_one_run_however_often_it_is_sent(made, tmp_path):
+def test_stage_sent_repeatedly_is_one_run(stage_folder, tmp_path):
     uri = f"sqlite:///{tmp_path}/mlflow.db"
     config = {
         "name": "n",
@@ -52,7 +52,11 @@ def test_a_stage_is_one_run_however_often_it_is_sent(made, tmp_path):
         "stage": {"rounds": 2},
         "tracking": {"uri": uri, "artifacts": str(tmp_path / "a")},
     }
-    assert tracking.track_made(made, config, CHOICES) == tracking.track_made(made, config, CHOICES) is not None
+    assert (
+        tracking.track_made(stage_folder, config, CHOICES)
+        == tracking.track_made(stage_folder, config, CHOICES)
+        is not None
+    )
     from mlflow import MlflowClient
 
     client = MlflowClient(uri)

@@ -1,4 +1,4 @@
-"""Stages of their own by the command: prompts refined and chosen by name, records written and played."""
+"""Separate stages by the command: prompts refined and chosen by name, records written and run."""
 
 import json
 import os
@@ -20,8 +20,8 @@ SMALL = (
 
 
 @pytest.fixture
-def plainly(home, monkeypatch):
-    """The command without a config of one's own."""
+def run_plain(home, monkeypatch):
+    """The command without a custom config."""
     monkeypatch.delenv(prompts.OWN, raising=False)
     prompts.load.cache_clear()
     yield lambda *words: home.run(*words, *QUICK, plain=True)
@@ -30,30 +30,30 @@ def plainly(home, monkeypatch):
 
 @slow
 @slow
-def test_prompts_are_refined_kept_by_the_test_and_chosen_by_their_name(plainly, home):
-    done = plainly("stage=refine_prompts", *SMALL)
+def test_prompts_are_refined_kept_by_the_test_and_chosen_by_their_name(run_plain, home):
+    done = run_plain("stage=refine_prompts", *SMALL)
     assert done.code == 0 and "kept: gain in planning/levenshtein" in done.out, done.err
     folder = home.path / "outputs" / ".prompts" / "refined"
     notes = json.loads((folder / "manifest.json").read_text())
     assert "category in its card" in (folder / "tools.jinja").read_text() and notes["status"] == "complete"
     assert notes["prompts"]["radagent"] == prompts.load("radagent").digest and notes["model_kind"] == "simulated"
-    again = plainly("stage=refine_prompts", *SMALL)
+    again = run_plain("stage=refine_prompts", *SMALL)
     assert "calls:      0 sent, 0 answered" in again.out
-    played = plainly("agent.prompts=refined", "limit=2", "hydra.run.dir=run")
-    assert played.code == 0 and home.manifest(home.path / "run")["prompts"]["refined"] == notes["digest"]
+    finished = run_plain("agent.prompts=refined", "limit=2", "hydra.run.dir=run")
+    assert finished.code == 0 and home.manifest(home.path / "run")["prompts"]["refined"] == notes["digest"]
     sources = {m.get("source") for one in records.read(home.path / "run") for s in one["steps"] for m in s["asked"]}
     assert "refined/tools.jinja" in sources
-    refused = plainly("agent.prompts=refined", "dataset.split=train", "limit=2")
+    refused = run_plain("agent.prompts=refined", "dataset.split=train", "limit=2")
     assert "the prompts 'refined' were refined on 99 of the samples that are evaluated" in refused.complaint
     (folder / "tools.jinja").write_text("{{ instructions }} {{ instructions.__class__ }}")
     prompts.load.cache_clear()
-    assert "more than a name in braces" in plainly("agent.prompts=refined", "limit=2").complaint
+    assert "more than a name in braces" in run_plain("agent.prompts=refined", "limit=2").complaint
 
 
 @slow
-def test_a_refinement_replays_without_a_model(plainly, home):
-    first = plainly("stage=refine_prompts", *SMALL)
-    again = plainly("stage=refine_prompts", *SMALL, "stage.name=again", "run.replay=true")
+def test_a_refinement_replays_without_a_model(run_plain, home):
+    first = run_plain("stage=refine_prompts", *SMALL)
+    again = run_plain("stage=refine_prompts", *SMALL, "stage.name=again", "run.replay=true")
     assert again.code == 0 and "calls:      0 sent" in again.out, again.err
     one, two = (
         json.loads((home.path / "outputs/.prompts" / name / "manifest.json").read_text())
@@ -63,8 +63,8 @@ def test_a_refinement_replays_without_a_model(plainly, home):
 
 
 @slow
-def test_the_published_setting_stops_for_edits_after_each_round(plainly, home):
-    outputs = [plainly("stage=refine_prompts_paper").out for _ in range(4)]
+def test_the_published_setting_stops_for_edits_after_each_round(run_plain, home):
+    outputs = [run_plain("stage=refine_prompts_paper").out for _ in range(4)]
     assert ["to resume: " in out for out in outputs] == [True, True, True, False]
     notes = json.loads((home.path / "outputs/.prompts/refined_paper/manifest.json").read_text())
     assert [one["played"] for one in notes["rounds"]] == [220] * 3 and notes["rounds"][0]["kept"]
@@ -73,7 +73,7 @@ def test_the_published_setting_stops_for_edits_after_each_round(plainly, home):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("stage=refine_prompts", "stage.train_records=20"), "20 training and 11 validation records are asked for"),
         (("stage=refine_prompts", "stage.trails=2"), "did you mean trials"),
@@ -84,34 +84,34 @@ def test_the_published_setting_stops_for_edits_after_each_round(plainly, home):
         (("stage=synthesize", "run.shards=2"), "a stage cannot be run in parts"),
     ],
 )
-def test_what_cannot_be_made_is_refused_in_a_line_and_leaves_nothing(plainly, home, words, said):
-    done = plainly(*words)
-    assert done.code == 2 and said in done.complaint
+def test_invalid_stage_is_refused_in_one_line_and_writes_nothing(run_plain, home, words, message):
+    done = run_plain(*words)
+    assert done.code == 2 and message in done.complaint
     assert not (home.path / "outputs").exists()
 
 
-def test_records_are_written_and_played(plainly, home):
+def test_synthesised_records_are_written_and_run(run_plain, home):
     words = ("stage=synthesize", "stage.anatomies=[Spine]", "model.competence=1")
-    done = plainly(*words)
+    done = run_plain(*words)
     assert done.code == 0 and "of 3 accepted (simulated model)" in done.out, done.err
     path = "outputs/synthetic/synthetic"
     notes = json.loads((home.path / path / "manifest.json").read_text())
     assert notes["prompts"]["synthesize"] == prompts.load("synthesize").digest
-    played = plainly("dataset=radabench", f"dataset.path={path}", "limit=4", "hydra.run.dir=run")
-    assert played.code == 0 and len(list(records.read(home.path / "run"))) == 4
+    finished = run_plain("dataset=radabench", f"dataset.path={path}", "limit=4", "hydra.run.dir=run")
+    assert finished.code == 0 and len(list(records.read(home.path / "run"))) == 4
     assert sorted(os.listdir(home.path / path)) == [".lock", "manifest.json", "rejected.jsonl", "test.json"]
 
 
 @slow
-def test_a_synthesis_that_accepts_nothing_has_failed(plainly):
-    done = plainly("stage=synthesize", "stage.anatomies=[Spine]", "stage.modalities=[CT]", "model.malformed_rate=1")
+def test_a_synthesis_that_accepts_nothing_has_failed(run_plain):
+    done = run_plain("stage=synthesize", "stage.anatomies=[Spine]", "stage.modalities=[CT]", "model.malformed_rate=1")
     assert done.code == 1 and "0 of 1 accepted" in done.out and "3 x no JSON object can be read" in done.out
     assert "no record was accepted" in done.out and "run them" not in done.out
 
 
 @slow
-def test_a_budget_stops_a_synthesis_and_the_same_command_goes_on(plainly):
+def test_budget_stops_a_synthesis_and_the_same_command_resumes_it(run_plain):
     words = ("stage=synthesize", "stage.anatomies=[Chest]")
-    first = plainly(*words, "budget.run.calls=3")
+    first = run_plain(*words, "budget.run.calls=3")
     assert first.code == 3 and "give the same command again" in first.out
-    assert plainly(*words).code == 0
+    assert run_plain(*words).code == 0

@@ -128,7 +128,7 @@ def write(folder, stops, price=0.002):
     writer.close()
 
 
-def look(config):
+def read_tracking(config):
     """Client, experiment id, runs and traces of the experiment."""
     from mlflow import MlflowClient
     from mlflow.tracing.client import TracingClient
@@ -148,7 +148,7 @@ def whole(config, info):
     return TracingClient(store.absolute(config["tracking"]["uri"])).get_trace(info.trace_id)
 
 
-def test_importing_the_room_does_not_import_mlflow():
+def test_importing_the_package_does_not_import_mlflow():
     code = "import runner.tracking, runner.ui, sys; assert not {'mlflow', 'pandas', 'sqlalchemy'} & set(sys.modules)"
     assert (
         subprocess.run([sys.executable, "-c", code], cwd=Path(tracking.__file__).parents[2], check=False).returncode
@@ -176,18 +176,18 @@ print(said, any(thread.is_alive() for thread in threads))
 
 @slow
 def test_threads_may_all_be_the_first_to_import_mlflow():
-    """Where each begins with another part, one sees what another has half done."""
+    """Importing different parts concurrently must not expose partial imports."""
     line = [sys.executable, "-c", AT_ONCE]
     done = subprocess.run(line, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=90)
     assert done.stdout == "[] False\n", done.stderr
 
 
-def test_a_flat_run_shows_what_ran_and_how_it_ended(base, tmp_path, monkeypatch, capfd):
+def test_single_run_shows_its_settings_and_ending(base, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     settings = config(base, "flat")
     folder = make(base / "flat/1", ["answered", "refused", "failed", "limit", "error"])
     url = tracking.track(folder, settings)
-    client, experiment, [run], infos = look(settings)
+    client, experiment, [run], infos = read_tracking(settings)
     assert (
         url
         == f"http://127.0.0.1:5000/#/experiments/{experiment.experiment_id}/runs/{run.info.run_id}?workflowType=machine_learning"
@@ -216,10 +216,10 @@ def test_a_flat_run_shows_what_ran_and_how_it_ended(base, tmp_path, monkeypatch,
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_trace_tells_calls_tools_and_verifier_with_their_own_times(base):
+def test_trace_has_calls_tools_and_verifier_with_their_times(base):
     settings = config(base, "spans")
     tracking.track(make(base / "spans/1", ["answered"]), settings)
-    *_, [info] = look(settings)
+    *_, [info] = read_tracking(settings)
     trace = whole(settings, info)
     spans = {span.name: span for span in trace.data.spans}
     assert list(spans) == [
@@ -242,13 +242,14 @@ def test_a_trace_tells_calls_tools_and_verifier_with_their_own_times(base):
     assert trace.info.cost["total_cost"] == pytest.approx(0.012)
     assert (info.request_preview, info.response_preview) == ("Is there a nodule?", "One nodule.")
     assert info.tags["strata.task"] == "ct" and "mlflow.trace.session" not in info.trace_metadata
-    told = spans["plan"].inputs["messages"][0]["content"]
+    prompt = spans["plan"].inputs["messages"][0]["content"]
     assert (
-        len(told) < 4_200 and "16,000 characters left out: records.jsonl, sample 's0', epoch 0, step 0 of main" in told
+        len(prompt) < 4_200
+        and "16,000 characters left out: records.jsonl, sample 's0', epoch 0, step 0 of main" in prompt
     )
 
 
-def test_a_span_is_called_what_its_agent_calls_the_step():
+def test_span_is_named_by_the_agents_step_label():
     labelled = step("vote", T0, "A", remarks={"label": "round 1,\n\x1b" + "x" * 100, "vote": "yes"})
     record = {"sample_id": "s", "epoch": 0, "seconds": 1.0, "usage": {"cost_usd": None}}
     _, span = Spans("t", record, Trajectory([labelled], stop="answered", answer="A"), {"main": "m"}, T0).spans
@@ -256,10 +257,10 @@ def test_a_span_is_called_what_its_agent_calls_the_step():
     assert orjson.loads(span["attributes"]["remarks"])["vote"] == "yes"
 
 
-def test_scores_are_assessments_and_an_unscored_one_is_none(base):
+def test_scores_are_assessments_and_unscored_ones_are_omitted(base):
     settings = config(base, "scores")
     tracking.track(make(base / "scores/1", ["answered", "answered", "error"]), settings)
-    *_, infos = look(settings)
+    *_, infos = read_tracking(settings)
     values = {i.tags["sample"]: {a.name: a.value for a in i.assessments} for i in infos}
     assert values == {
         "s0": {"planning levenshtein": 0.0, "done": False},
@@ -269,38 +270,38 @@ def test_scores_are_assessments_and_an_unscored_one_is_none(base):
     assert {i.tags["sample"]: i.state.value for i in infos}["s2"] == "ERROR"
 
 
-def test_an_unknown_price_stays_unknown_and_nobody_guesses_it(base):
+def test_unknown_price_is_not_estimated(base):
     settings = config(base, "unpriced")
     tracking.track(make(base / "unpriced/1", ["answered"], price=None), settings)
-    *_, [info] = look(settings)
+    *_, [info] = read_tracking(settings)
     trace = whole(settings, info)
     assert trace.info.cost is None and trace.info.token_usage["total_tokens"] == 605
     assert {s.attributes.get("asked_model") for s in trace.data.spans} == {None, "gpt-4.1", "small"}
 
 
-def test_sending_again_doubles_nothing_and_follows_what_changed(base):
+def test_sending_again_updates_without_duplicates(base):
     settings = config(base, "again")
     folder = make(base / "again/1", ["answered", "error"], metrics={"score/strict": 0.5})
     assert tracking.track(folder, settings) == tracking.track(folder, settings)
-    client, _, [run], infos = look(settings)
+    client, _, [run], infos = read_tracking(settings)
     assert len(infos) == 2 and [len(i.assessments) for i in infos] in ([0, 2], [2, 0])
     assert len(client.get_metric_history(run.info.run_id, "score/strict")) == 1
     assert len(run.inputs.dataset_inputs) == 1
 
     lines = (folder / "records.jsonl").read_bytes().splitlines(keepends=True)
-    (folder / "records.jsonl").write_bytes(lines[0])  # resumed: the errored sample is played again, in fewer steps
+    (folder / "records.jsonl").write_bytes(lines[0])  # resumed: the errored sample is run again, in fewer steps
     writer = RecordWriter(folder)
     short = Trajectory(steps=[step("act", T0, "done")], stop="answered", answer="Yes.")
     writer.append(record_of(Sample(Problem("s1", "q"), "t"), 0, short, [Score("done", 1.0)], 1.0, writer.packer))
     writer.close()
     (folder / "metrics.json").write_bytes(orjson.dumps({"metrics": {"score/strict": {"value": 0.25}}}))
     tracking.track(folder, {**settings, "seed": 7})
-    client, _, [run], infos = look(settings)
+    client, _, [run], infos = read_tracking(settings)
     assert run.data.metrics["score/strict"] == 0.25 and run.data.params["seed"] == "0"
     assert sorted(len(whole(settings, info).data.spans) for info in infos) == [2, 13]
 
 
-def test_failures_come_first_then_a_draw_that_does_not_depend_on_order(tmp_path):
+def test_failures_come_first_then_a_draw_independent_of_order(tmp_path):
     stops = ["answered", "refused", "failed", "limit", "error", "answered", "answered"]
     folder = make(tmp_path / "a", stops)
     chosen = traces.plan(folder, "sample:4", 0).chosen
@@ -322,7 +323,7 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
         tracking.track(folders[-1], settings, sweep="sweep/s", total_jobs=3)
     url = tracking.finish_sweep([*folders, base / "sweep/s/never"], settings, sweep="sweep/s")
     assert url == tracking.finish_sweep(folders, settings, sweep="sweep/s")
-    _, experiment, runs, _ = look(settings)
+    _, experiment, runs, _ = read_tracking(settings)
     [parent] = [run for run in runs if run.data.tags["level"] == "sweep"]
     jobs = {run.info.run_name: run for run in runs if run.data.tags["level"] == "job"}
     assert set(jobs) == {"react n=2", "radagent n=2", "cot n=2"} and jobs["cot n=2"].info.status == "FAILED"
@@ -360,13 +361,13 @@ def test_eight_processes_may_start_on_a_missing_database(tmp_path):
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0] * 8
-    _, _, runs, _ = look(settings)
+    _, _, runs, _ = read_tracking(settings)
     names = sorted(run.info.run_name for run in runs if run.info.status == "FINISHED")
     assert names == [f"seed={n}" for n in range(8)] and len(runs) == 9
 
 
 @slow
-def test_a_database_that_was_being_made_when_the_power_went_is_made_again(tmp_path):
+def test_half_created_database_is_created_again(tmp_path):
     settings = config(tmp_path, "torn", traces="none")
     (tmp_path / ".mlflow").mkdir()
     (tmp_path / ".mlflow/mlflow.db.new").write_bytes(b"SQLite format 3\0 half a database")
@@ -388,7 +389,7 @@ def test_the_heartbeat_shows_progress_and_ends_in_the_same_run(base):
         f"system/progress/{k}": v for k, v in {"samples": 3, "errors": 1, "tokens": 500, "cost_usd": 0.01}.items()
     }
     facts = orjson.loads((folder / "manifest.json").read_bytes())
-    del facts["mlflow"]  # as a runner does that writes the manifest anew
+    del facts["mlflow"]  # as a runner does that rewrites the manifest
     (folder / "manifest.json").write_bytes(orjson.dumps({**facts, "status": "complete"}))
     assert running.info.run_id in heart.track()
     [run] = _runs(settings)
@@ -405,13 +406,13 @@ def _runs(settings):
 
 @pytest.fixture
 def silent_server():
-    """Takes connections and never answers."""
+    """A server that accepts connections and never replies."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"http://someone:secret@127.0.0.1:{server.getsockname()[1]}"
 
 
 @slow
-def test_a_tracker_that_is_slow_costs_one_warning_that_says_how_to_send_again(
+def test_slow_tracker_gives_one_warning_with_the_command_to_send_again(
     tmp_path, silent_server, monkeypatch, caplog, capfd
 ):
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
@@ -430,7 +431,7 @@ def test_a_tracker_that_is_slow_costs_one_warning_that_says_how_to_send_again(
     assert (folder / "records.jsonl").read_bytes() == before and capfd.readouterr().out == ""
 
 
-def test_texts_of_closed_data_leave_this_machine_only_where_permitted(tmp_path):
+def test_texts_of_restricted_data_are_sent_only_where_permitted(tmp_path):
     server = config(tmp_path, "closed", uri="https://mlflow.example.org")
     assert not store.texts_may_leave(server, "credentialed") and store.texts_may_leave(server, "open")
     assert not store.texts_may_leave(server, "unknown")
@@ -452,32 +453,32 @@ def test_tracking_off_does_nothing(tmp_path):
     assert "mlflow" not in orjson.loads((folder / "manifest.json").read_bytes())
 
 
-def test_names_are_made_fit_for_mlflow():
+def test_names_are_made_valid_for_mlflow():
     assert (
         describe.safe("pass@1") == "pass_1" and describe.safe("a=b[0]//c/") == "a_b_0_/c" and describe.safe("@") == "_"
     )
 
 
-def test_run_names_say_what_varies():
+def test_run_names_have_the_varied_settings():
     job = describe.Job(
         Path("."), {"varied": {"agent": "react", "verifier.n": 3, "scorer": ["a", "b"], "model.name": "gpt-4.1"}}, {}
     )
     assert job.name == "react n=3 a,b gpt-4.1"
 
 
-def test_the_score_that_decides_is_the_first_metric():
+def test_deciding_score_is_the_first_metric():
     metrics = {name: {"value": 1.0} for name in ("cost/usd", "planning/x", "completion/rate")}
     assert describe.Job(Path("."), {"decides": "completion/rate"}, metrics).headline[0] == "completion/rate"
     assert describe.Job(Path("."), {}, metrics).headline == ["planning/x", "completion/rate", "cost/usd"]
 
 
-def test_named_scores_stand_before_others():
+def test_named_scores_come_before_others():
     jobs = [describe.Job(Path("."), {}, {name: {"value": 1.0} for name in ("planning/x", "completion/rate", "a/b")})]
     assert describe.columns(jobs)[1][0] != "a/b" == describe.columns(jobs, ["a/b", "c/d"])[1][0]
     assert describe.table(jobs, ["a/b"]).startswith("| run | a/b |")
 
 
-def test_a_long_table_ends_in_a_count():
+def test_long_table_ends_with_a_count():
     jobs = [
         describe.Job(Path("."), {"varied": {"agent": f"agent_with_a_long_name_{n}"}}, {"m": {"value": n}})
         for n in range(500)
@@ -486,7 +487,7 @@ def test_a_long_table_ends_in_a_count():
     assert len(text) < 8_000 and text.endswith("more runs") and "name_499" in text.splitlines()[2]
 
 
-def test_links_hold_no_password(tmp_path):
+def test_links_contain_no_password(tmp_path):
     settings = config(tmp_path, "x", uri="https://me:secret@host:8443/")
     assert (
         store.view_url(settings, "3", sweep="a/b")
@@ -505,20 +506,20 @@ def test_the_page_starts_lean_and_opens_at_the_newest_view(tmp_path, capsys):
     assert ui.environment()["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] == "false"
 
 
-def test_a_taken_port_is_told_with_a_command_that_takes_another(tmp_path, capsys):
+def test_port_in_use_is_reported_with_a_command_for_another(tmp_path, capsys):
     (tmp_path / "mlflow.db").touch()
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
         assert ui.main(["--uri", f"sqlite:///{tmp_path / 'mlflow.db'}", "--port", str(port)]) == 2
     line = capsys.readouterr().err.partition("choose another: ")[2].strip()
-    said = subprocess.run(
+    process = subprocess.run(
         ["make", "-n", *shlex.split(line)[1:]], cwd=Path(__file__).resolve().parents[2], capture_output=True, text=True
     ).stdout
-    assert f"runner.ui --port {port + 1}" in said
+    assert f"runner.ui --port {port + 1}" in process
 
 
 @slow
-def test_an_experiments_runs_are_found_where_they_are_and_else_fetched(base, tmp_path):
+def test_runs_of_an_experiment_are_found_locally_or_downloaded(base, tmp_path):
     settings = config(base, "found")
     folders = [
         make(base / f"found/{n}", ["answered"], manifest={"start": f"2026-10-0{n}T08:00:00+00:00"}) for n in (1, 2)
@@ -532,17 +533,17 @@ def test_an_experiments_runs_are_found_where_they_are_and_else_fetched(base, tmp
     fetched, there = folders_of("found", tmp_path, uri)
     assert there == folders[1] and fetched.parent == tmp_path and (fetched / "records.jsonl").read_bytes() == records
     make(folders[0], ["refused"], manifest={"mlflow": {"id": "of another run"}})
-    assert folders_of("found", tmp_path, uri)[0] == fetched, "the place has another run now"
+    assert folders_of("found", tmp_path, uri)[0] == fetched, "the folder has another run now"
 
 
-def test_an_experiment_that_is_not_there_or_has_no_records_is_refused(base, tmp_path):
+def test_missing_or_empty_experiment_is_refused(base, tmp_path):
     settings = config(base, "bare", uri=f"sqlite:///{base}/.mlflow/mlflow.db")
     folder = make(base / "bare/1", ["answered"], manifest={"dataset": {"privacy": "restricted"}})
     (folder / "records.jsonl").rename(folder / "kept")
     tracking.track(folder, settings)
     uri = settings["tracking"]["uri"]
-    for name, said in (("nobody", "there is no such experiment; there are"), ("bare", "its records were not sent")):
-        with pytest.raises(ConfigError, match=said):
+    for name, expected in (("nobody", "there is no such experiment; there are"), ("bare", "its records were not sent")):
+        with pytest.raises(ConfigError, match=expected):
             folders_of(name, tmp_path, uri)
     with pytest.raises(ConfigError, match="does not exist; run an experiment first"):
         folders_of("found", tmp_path, f"sqlite:///{tmp_path}/none.db")

@@ -1,4 +1,4 @@
-"""Memories and demonstrations that are refused: what nothing reads, what is evaluated, and more than there is."""
+"""Memories and demonstrations that are refused: unread ones, evaluated samples, and more than available."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 from components.core.types import Problem, Sample
 from runner.learning.checks import _shown_by
-from tests.acceptance.command import here
+from tests.acceptance.command import run_in_process
 from tests.slow import slow
 
 TASKS = [{"task": "Instruction:\nWhich?\nA. one\nB. two", "steps": [['Finish[{"response":"A"}]', "A"]]}]
@@ -54,36 +54,36 @@ SAME_RULE = {
 @pytest.mark.parametrize(
     "words", [pytest.param(words, marks=slow) if words in SAME_RULE else words for words in REFUSED]
 )
-def test_what_would_be_ignored_is_refused_in_one_line(tmp_path, monkeypatch, words):
+def test_unread_memory_is_refused_in_one_line(tmp_path, monkeypatch, words):
     (tmp_path / "outputs/.prompts/mine").mkdir(parents=True)
     (tmp_path / "outputs/.prompts/mine/system.jinja").write_text("{{ instructions }}")
     data = () if "toolset=radiology" in words else CAB
-    done = here(tmp_path, *data, *words, own=False)
+    done = run_in_process(tmp_path, *data, *words, own=False)
     assert done.code == 2, (done.out, done.err)
     assert len(done.err.splitlines()) == 1 and REFUSED[words] in done.err
 
 
 @slow
-def test_lessons_alone_are_read_by_a_verifier_of_any_agent(tmp_path):
-    done = here(tmp_path, *CAB, "agent=react", "memory=learnt", "verifier=refine", own=False)
+def test_memory_with_lessons_only_is_read_by_a_verifier_of_any_agent(tmp_path):
+    done = run_in_process(tmp_path, *CAB, "agent=react", "memory=learnt", "verifier=refine", own=False)
     assert done.code == 0, done.err
 
 
-def test_a_memory_that_a_preset_chooses_is_left_out_as_the_refusal_says(tmp_path):
-    done = here(tmp_path, *CAB, "agent=react_one_shot", "agent.shots=0", "~memory", own=False)
+def test_memory_of_a_preset_is_removed_as_the_refusal_suggests(tmp_path):
+    done = run_in_process(tmp_path, *CAB, "agent=react_one_shot", "agent.shots=0", "~memory", own=False)
     assert done.code == 0, done.err
 
 
-def test_a_folder_of_ones_own_is_shown_to_any_agent(tmp_path):
+def test_custom_folder_is_shown_to_any_agent(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/tasks.yaml").write_text(json.dumps(TASKS * 2))
     words = ("memory=demonstrations", f"memory.prompts={tmp_path}/mine", "agent.shots=2", "hydra.run.dir=run")
-    done = here(tmp_path, *CAB, "agent=critic", *words, own=False)
+    done = run_in_process(tmp_path, *CAB, "agent=critic", *words, own=False)
     assert done.code == 0, done.err
     assert json.loads((tmp_path / "run/manifest.json").read_text())["memory"]
 
 
-def test_a_sample_is_known_by_its_text_and_by_its_case():
+def test_sample_is_recognised_by_text_and_by_case():
     def sample(name: str, question: str, context: str = "") -> Sample:
         return Sample(Problem(name, question, context=context), "A")
 

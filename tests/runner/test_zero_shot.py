@@ -9,7 +9,7 @@ from tests.slow import slow
 OURS = ("one line", "nothing else", "reason step by step", "reply with", "solved question", "<letter>")
 
 
-def asked(folder: Path) -> list[list[str]]:
+def read_requests(folder: Path) -> list[list[str]]:
     """The texts of all messages that were sent, sample by sample and call by call; each call has one."""
     texts, found = TextReader(folder), []
     for record in records.read(folder):
@@ -20,14 +20,14 @@ def asked(folder: Path) -> list[list[str]]:
 
 
 @slow
-def test_the_messages_of_the_baselines_hold_the_published_words_and_no_instruction_of_ours(home):
+def test_baseline_messages_have_the_published_text_and_no_other_instruction(home):
     agents = ("zero_shot", "zero_shot_cot")
     words = (f"agent={','.join(agents)}", "dataset=cab_mini", "dataset.tasks=[medqa]", "dataset.per_task=3")
     done = home.run(
         "-m", *words, "toolset=none", "tracking=off", "run.journal=null", "hydra.sweep.dir=sweep", plain=True
     )
     assert done.code == 0, done.err
-    sent = {agent: asked(home.path / "sweep" / f"agent-{agent}") for agent in agents}
+    sent = {agent: read_requests(home.path / "sweep" / f"agent-{agent}") for agent in agents}
     for agent, samples in sent.items():
         assert len(samples) == 3 and all(len(calls) == (2 if agent == "zero_shot_cot" else 1) for calls in samples)
         assert not any(phrase in text.lower() for calls in samples for text in calls for phrase in OURS)

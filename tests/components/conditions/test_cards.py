@@ -4,7 +4,7 @@ from random import Random
 from components.conditions.cards import Renamed, Undocumented, bare
 from components.core.protocols import Condition
 from components.radiology.toolset import Radiology
-from tests.failing import SAMPLE, STUDY, Tools, episode, kinds, seen
+from tests.failing import SAMPLE, STUDY, Tools, call_tools, episode, kinds
 
 
 def offered(seed, rate=1.0):
@@ -30,10 +30,10 @@ async def test_the_new_name_works_and_the_old_one_does_not():
     name = first.offered[0].name
     calls = [f'call {name} {{"text": "1"}}', f'call {name} {{"text": "no"}}', 'call echo {"text": "1"}', "done"]
     trajectory = await episode(Renamed(1.0, ["echo"]), calls)
-    seen = [step.observed[0] for step in trajectory.steps[:3]]
-    assert [one.error for one in seen] == [None, "refused", "unknown_tool"]
-    assert seen[0].observation.data["faults"] == [{"kind": "renamed", "was": "echo"}]
-    assert kinds(seen) == [["renamed"], ["renamed"], []]
+    call_tools = [step.observed[0] for step in trajectory.steps[:3]]
+    assert [one.error for one in call_tools] == [None, "refused", "unknown_tool"]
+    assert call_tools[0].observation.data["faults"] == [{"kind": "renamed", "was": "echo"}]
+    assert kinds(call_tools) == [["renamed"], ["renamed"], []]
 
 
 def test_the_interface_is_left_and_no_prose():
@@ -53,5 +53,5 @@ def test_a_radiology_card_keeps_category_and_variables():
 
 
 async def test_the_behaviour_of_the_tool_is_unchanged():
-    found = await seen(Undocumented(1.0), "echo 1")
+    found = await call_tools(Undocumented(1.0), "echo 1")
     assert found[0].observation.text == "1" and kinds(found) == [["undocumented"]]

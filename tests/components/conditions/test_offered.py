@@ -20,7 +20,7 @@ from components.radiology.conditions import (
     RedundantHigh,
 )
 from components.radiology.toolset import Radiology
-from tests.failing import STUDY, Tools, episode, kinds, seen
+from tests.failing import STUDY, Tools, call_tools, episode, kinds
 from tests.golden.vectors import PAPER, dev
 from tests.table import each_row
 
@@ -95,11 +95,11 @@ def test_a_set_of_tools_may_follow_what_changed_nothing():
 
 
 async def test_both_faults_can_hit_one_call():
-    found = await seen(Both(Noisy(1.0), Both(Noisy(0.0), Renamed(0.0))), "echo 5")
+    found = await call_tools(Both(Noisy(1.0), Both(Noisy(0.0), Renamed(0.0))), "echo 5")
     assert kinds(found) == [["noisy"]]
-    found = await seen(Both(Noisy(1.0), Noisy(1.0)), "echo 100")
+    found = await call_tools(Both(Noisy(1.0), Noisy(1.0)), "echo 100")
     assert kinds(found) == [["noisy", "noisy"]]
-    found = await seen(Both(Noisy(1.0), Denied(1.0)), "echo 100")
+    found = await call_tools(Both(Noisy(1.0), Denied(1.0)), "echo 100")
     assert kinds(found) == [["denied"]]
 
 

@@ -1,12 +1,12 @@
 from components.ehr.agent import EhrAgent
-from tests.wards import QUESTION, cell, played, sample
+from tests.wards import QUESTION, cell, run_agent, sample
 
 REPLIES = ["- admissions", cell("answer = nothing"), "It is not defined.", cell("answer = 2"), "TERMINATE"]
 
 
 async def test_an_episode_is_exported_turn_by_turn_with_its_scores():
     agent = EhrAgent()
-    exported = agent.requirements.export(sample(), (await played(agent, REPLIES)).trajectory)
+    exported = agent.requirements.export(sample(), (await run_agent(agent, REPLIES)).trajectory)
     assert (
         exported["question"] == QUESTION
         and exported["knowledge"] == "- admissions"
@@ -23,6 +23,6 @@ async def test_an_episode_is_exported_turn_by_turn_with_its_scores():
 
 async def test_an_unreadable_turn_records_the_message_sent_back():
     agent = EhrAgent(knowledge=False, debugger=False)
-    exported = agent.requirements.export(sample(), (await played(agent, ["Well.", "TERMINATE"])).trajectory)
+    exported = agent.requirements.export(sample(), (await run_agent(agent, ["Well.", "TERMINATE"])).trajectory)
     assert exported["turns"][0]["status"] == "unparsable_reply" and "neither a cell" in exported["turns"][0]["result"]
     assert exported["prediction"] is None and not exported["completed"] and exported["n_executions"] == 1

@@ -4,7 +4,7 @@ from random import Random
 import pytest
 
 from components.conditions.cards import Recarded, Renamed, change_cards
-from tests.failing import SAMPLE, Says, Tools, seen
+from tests.failing import SAMPLE, Says, Tools, call_tools
 
 
 def test_only_drawn_tools_change_and_keep_their_places():
@@ -28,4 +28,4 @@ async def test_it_can_be_called_only_by_an_agent():
 
 
 async def test_a_tool_that_is_not_drawn_is_unmarked():
-    assert "faults" not in (await seen(Renamed(0.0), "echo 1"))[0].observation.data
+    assert "faults" not in (await call_tools(Renamed(0.0), "echo 1"))[0].observation.data

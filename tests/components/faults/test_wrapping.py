@@ -22,7 +22,7 @@ from components.radiology.tasks import CATEGORIES
 from components.radiology.toolset import Radiology
 from runner.config.build import construct
 from runner.config.errors import ConfigErrors
-from tests.failing import INTACT, SAMPLE, STUDY, TEXT, Book, Says, Tools, episode, kinds, seen
+from tests.failing import INTACT, SAMPLE, STUDY, TEXT, Book, Says, Tools, call_tools, episode, kinds
 from tests.golden.vectors import PAPER
 from tests.slow import slow
 from tests.table import each_row
@@ -90,18 +90,18 @@ CALLS = [f"echo {n}" for n in range(12)]
 
 
 async def test_the_same_seed_hits_the_same_calls_and_another_seed_others():
-    affected = [kinds(await seen(Denied(0.5), *CALLS, seed=seed)) for seed in (1, 1, 2)]
+    affected = [kinds(await call_tools(Denied(0.5), *CALLS, seed=seed)) for seed in (1, 1, 2)]
     assert affected[0] == affected[1] != affected[2]
 
 
 async def test_calls_of_other_tools_do_not_change_a_fault():
-    alone = kinds(await seen(Denied(0.5), *CALLS))
-    mixed = await seen(Denied(0.5), *(one for call in CALLS for one in ("other 1", call, "other 2")))
+    alone = kinds(await call_tools(Denied(0.5), *CALLS))
+    mixed = await call_tools(Denied(0.5), *(one for call in CALLS for one in ("other 1", call, "other 2")))
     assert [kinds([one])[0] for one in mixed if one.call.name == "echo"] == alone
 
 
 async def test_calls_of_one_step_get_the_same_faults_as_sequential_calls():
-    alone = kinds(await seen(Denied(0.5), *CALLS[:6]))
+    alone = kinds(await call_tools(Denied(0.5), *CALLS[:6]))
     step = "call " + "; ".join(f'echo {{"text": "{n}"}}' for n in range(6))
     for effect in ("pure", "episode"):
         tools = Tools((Says(effect=effect), Says("other")))
@@ -121,8 +121,8 @@ class Uneven(Says):
 @slow
 async def test_concurrent_episodes_get_the_same_faults_as_sequential_ones():
     tools = Tools((Uneven(), Says("other")))
-    alone = [kinds(await seen(Denied(0.5), *CALLS, seed=n, toolset=tools)) for n in range(4)]
-    at_once = await asyncio.gather(*(seen(Denied(0.5), *CALLS, seed=n, toolset=tools) for n in range(4)))
+    alone = [kinds(await call_tools(Denied(0.5), *CALLS, seed=n, toolset=tools)) for n in range(4)]
+    at_once = await asyncio.gather(*(call_tools(Denied(0.5), *CALLS, seed=n, toolset=tools) for n in range(4)))
     assert [kinds(one) for one in at_once] == alone
 
 
@@ -141,7 +141,7 @@ async def test_the_journal_holds_what_the_tool_itself_said_under_its_own_key(con
 
 async def test_a_call_answered_by_a_fault_is_not_journalled():
     book = Book()
-    await seen(Denied(1.0), "echo 1", toolset=Tools((Says(effect="external"),)), journal=book)
+    await call_tools(Denied(1.0), "echo 1", toolset=Tools((Says(effect="external"),)), journal=book)
     assert not book.tools
 
 
@@ -151,7 +151,7 @@ async def test_trials_see_what_the_call_will_see_and_count_for_nothing():
                                verifier=Tries())  # fmt: skip
     tried = [one for step in trajectory.steps for one in step.tried]
     assert kinds(tried) == kinds([one for step in trajectory.steps for one in step.observed])
-    assert kinds(tried) == kinds(await seen(Denied(0.5), *CALLS[:8]))
+    assert kinds(tried) == kinds(await call_tools(Denied(0.5), *CALLS[:8]))
 
 
 class Tries:
@@ -206,8 +206,8 @@ def test_a_rate_is_a_share():
 
 
 async def test_a_rate_of_zero_hits_no_call_and_a_rate_of_one_every_call():
-    assert not any(one.error for one in await seen(Denied(0.0), *["echo 1"] * 5))
-    assert all(one.error for one in await seen(Denied(1.0), *["echo 1"] * 5))
+    assert not any(one.error for one in await call_tools(Denied(0.0), *["echo 1"] * 5))
+    assert all(one.error for one in await call_tools(Denied(1.0), *["echo 1"] * 5))
 
 
 def test_each_condition_decides_what_goes_wrong():

@@ -10,7 +10,7 @@ from components.radiology.imperfect import Imperfect, certainty
 from components.radiology.memory import open_memory
 from components.radiology.tasks import AD
 from components.radiology.toolset import Radiology
-from tests.failing import STUDY, imaged, kinds
+from tests.failing import STUDY, call_radiology, kinds
 from tests.golden.vectors import PAPER
 
 RECORD = STUDY.metadata["record"]
@@ -22,14 +22,16 @@ def card(name):
 
 async def test_a_tool_is_right_as_often_as_its_card_says():
     assert isinstance(Imperfect(), Condition)
-    right = [kinds((await imaged(Imperfect(), "TOOL1", seed=seed)).steps[0].observed) == [[]] for seed in range(150)]
+    right = [
+        kinds((await call_radiology(Imperfect(), "TOOL1", seed=seed)).steps[0].observed) == [[]] for seed in range(150)
+    ]
     assert fmean(right) == pytest.approx(card("TOOL1").lower, abs=0.08)
 
 
 async def test_errors_travel_on_to_what_is_made_of_them():
     pairs_seen = set()
     for seed in range(40):
-        trajectory = await imaged(Imperfect(), "TOOL1", "TOOL2", "TOOL3", seed=seed)
+        trajectory = await call_radiology(Imperfect(), "TOOL1", "TOOL2", "TOOL3", seed=seed)
         first, second, third = (kinds(step.observed) == [["imperfect"]] for step in trajectory.steps[:3])
         assert third or not (first or second), "a segmentation of what is not there is wrong"
         pairs_seen.add((first or second, third))
@@ -37,14 +39,14 @@ async def test_errors_travel_on_to_what_is_made_of_them():
 
 
 async def test_a_wrong_value_is_of_the_same_type_and_known_only_to_scorers():
-    trajectory = await imaged(Imperfect(), "TOOL1", seed=next(iter(await wrong_seeds("TOOL1"))))
+    trajectory = await call_radiology(Imperfect(), "TOOL1", seed=next(iter(await wrong_seeds("TOOL1"))))
     found = trajectory.steps[0].observed[0].observation
     right, shown = found.data["faults"][0]["changes"]["$Anatomy$"]
     assert right == RECORD["Anatomy"] != shown and shown in found.text and "imperfect" not in found.text
 
 
 async def wrong_seeds(name):
-    return [n for n in range(80) if kinds((await imaged(Imperfect(), name, seed=n)).steps[0].observed) != [[]]]
+    return [n for n in range(80) if kinds((await call_radiology(Imperfect(), name, seed=n)).steps[0].observed) != [[]]]
 
 
 async def test_right_optional_inputs_make_a_tool_surer_up_to_its_bound():
@@ -62,7 +64,7 @@ async def test_right_optional_inputs_make_a_tool_surer_up_to_its_bound():
 async def test_a_lower_rate_makes_fewer_errors_and_other_categories_none():
     for condition in (Imperfect(0.0), Imperfect(1.0, [AD])):
         for seed in range(40):
-            assert kinds((await imaged(condition, "TOOL1", seed=seed)).steps[0].observed) == [[]]
+            assert kinds((await call_radiology(condition, "TOOL1", seed=seed)).steps[0].observed) == [[]]
 
 
 def test_another_toolset_is_refused():

@@ -8,7 +8,7 @@ from components.faults.marks import marked
 from components.radiology.execution import read
 from components.scorers.faults import NAMES, Faults, first_struck
 from runner.episode.episode import run_episode
-from tests.failing import INTACT, STUDY, Tools, episode, imaged
+from tests.failing import INTACT, STUDY, Tools, call_radiology, episode
 from tests.failing import SAMPLE as ASKED
 from tests.golden.vectors import PAPER
 from tests.parts import Right, Speaker, door, parts
@@ -107,14 +107,14 @@ async def test_a_changed_card_counts_as_a_fault_from_the_start():
 
 @each_row("says, recovered", [("It is {shown}.", 0), ("It is {right}.", 1), ("Not {shown}: {right}.", 1)])
 async def test_an_answer_that_repeats_a_wrong_value_is_wrong_whatever_the_calls(says, recovered):
-    trajectory = await imaged(Stale(1.0), "TOOL2")
+    trajectory = await call_radiology(Stale(1.0), "TOOL2")
     right, shown = trajectory.steps[0].observed[0].observation.data["faults"][0]["changes"]["$Modality$"]
     trajectory.answer = says.format(right=right, shown=shown)
     assert scores(trajectory)["recovery"] == recovered
 
 
 async def test_a_call_that_failed_by_an_injected_fault_is_not_blamed_on_the_agent():
-    trajectory = await imaged(Denied(1.0), "TOOL1", sample=STUDY)
+    trajectory = await call_radiology(Denied(1.0), "TOOL1", sample=STUDY)
     execution = read(trajectory, PAPER)
     assert execution.completed and execution.calls == ()
 

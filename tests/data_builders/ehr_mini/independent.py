@@ -1,4 +1,4 @@
-"""The gold answers of ehr_mini once more: in plain Python over the CSV files, without a line of SQL.
+"""An independent computation of the gold answers of ehr_mini: plain Python over the CSV files, without SQL.
 
 One function for each template, with its slots as arguments; a missing value is an empty text.
 """
@@ -37,7 +37,7 @@ def answers(name: str) -> Callable[[Callable[..., Iterable[Any]]], Callable[...,
 
 
 def texts(values: Iterable[Any]) -> list[str]:
-    """Different values as texts, sorted: numbers to six decimals, whole ones without any, truths as 1 and 0."""
+    """Distinct values as texts, sorted: numbers to six decimals, integers without any, booleans as 1 and 0."""
     return sorted({text(value) for value in values if value is not None and value != ""})
 
 
@@ -70,7 +70,7 @@ def greatest(values: Iterable[Any]) -> list[Any]:
 
 
 def months_before(time: datetime, months: int) -> datetime:
-    """As SQLite counts: a day that the month lacks runs over into the next one."""
+    """As SQLite does it: a day missing in the month overflows into the next one."""
     year, month = divmod(time.year * 12 + time.month - 1 - months, 12)
     length = monthrange(year, month + 1)[1]
     return time.replace(year=year, month=month + 1, day=min(time.day, length)) + timedelta(

@@ -1,4 +1,4 @@
-"""What is shipped of ehr_mini, as the tests read it."""
+"""The shipped files of ehr_mini, as the tests read them."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""What is shipped is what the tables and the seed give, and the command makes other sizes."""
+"""The shipped files are reproducible from the tables and the seed, and the command makes other sizes."""
 
 import json
 import sqlite3
@@ -17,7 +17,7 @@ def files():
     return build.build()
 
 
-def test_the_shipped_files_hold_what_is_built(files):
+def test_shipped_files_equal_the_built_ones(files):
     shipped = {
         path.relative_to(SHIPPED).as_posix() for path in SHIPPED.glob("*/*") if path.suffix in (".json", ".sqlite")
     }
@@ -30,7 +30,7 @@ def test_the_shipped_files_are_small(files):
     assert sum((SHIPPED / name).stat().st_size for name in files) < 3_000_000
 
 
-def test_the_seed_decides(files):
+def test_build_depends_on_the_seed(files):
     assert build.build(n_patients=30) == build.build(n_patients=30) != build.build(seed=1, n_patients=30)
 
 
@@ -47,7 +47,7 @@ def test_a_database_is_compared_by_its_content(tmp_path, files):
     assert not same(path, files[name])
 
 
-def test_the_check_names_what_differs_and_writes_nothing(tmp_path, capsys):
+def test_check_names_differences_and_writes_nothing(tmp_path, capsys):
     assert build.main(["--check", "--out", str(tmp_path)]) == 1
     assert "eicu/eicu.sqlite" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
@@ -62,10 +62,10 @@ def test_the_command_writes_a_larger_set_with_csv_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("n_patients", "said"), [(0, "1 to 30000, found 0"), (30_001, "found 30001"), (2, "more patients")]
+    ("n_patients", "message"), [(0, "1 to 30000, found 0"), (30_001, "found 30001"), (2, "more patients")]
 )
-def test_a_number_of_patients_that_does_not_do_ends_in_one_line(tmp_path, capsys, n_patients, said):
+def test_invalid_number_of_patients_is_refused_in_one_line(tmp_path, capsys, n_patients, message):
     with pytest.raises(SystemExit):
         build.main(["--patients", str(n_patients), "--out", str(tmp_path)])
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

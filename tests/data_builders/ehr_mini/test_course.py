@@ -1,4 +1,4 @@
-"""Persons and stays keep the order of time, and draws keep their bounds."""
+"""Patients and stays are in temporal order, and draws stay within their bounds."""
 
 from datetime import datetime, timedelta
 from random import Random
@@ -12,7 +12,7 @@ PERSONS = [course.person(Random(f"test/{number}"), number) for number in range(4
 SPAN = Span(datetime(2101, 3, 1, 8, 30), datetime(2101, 3, 4, 17, 5))
 
 
-def test_stays_follow_each_other_between_the_first_day_and_the_clock():
+def test_stays_do_not_overlap_and_lie_between_the_first_day_and_now():
     for who in PERSONS:
         assert 1 <= len(who.stays) <= 3
         edges = [time for stay in who.stays for time in (stay.start, stay.until)]
@@ -43,7 +43,7 @@ def test_age_is_in_whole_years():
     assert all(18 <= one.age(stay.start) <= 95 for one in PERSONS for stay in one.stays)
 
 
-def test_times_lie_within_their_span_on_whole_minutes():
+def test_times_are_whole_minutes_within_their_span():
     rng = Random(1)
     times = [course.within(rng, SPAN) for _ in range(300)]
     assert all(SPAN.start <= time <= SPAN.end and time.second == time.microsecond == 0 for time in times)
@@ -51,27 +51,27 @@ def test_times_lie_within_their_span_on_whole_minutes():
     assert max(early) <= SPAN.start + timedelta(hours=24)
 
 
-def test_a_part_begins_later_and_ends_with_the_span_at_the_latest():
+def test_sub_span_starts_later_and_ends_no_later_than_its_span():
     rng = Random(1)
     parts = [course.part_of(rng, SPAN) for _ in range(100)]
     assert all(SPAN.start < part.start < part.end <= SPAN.end for part in parts)
     assert course.part_of(rng, Span(SPAN.start, None)).end is None
 
 
-def test_costs_and_volumes_are_quarters():
+def test_costs_and_volumes_are_multiples_of_a_quarter():
     rng = Random(1)
     drawn = [*(course.volume(rng) for _ in range(200)), *(course.price(rng, "lab", "sodium") for _ in range(200))]
     assert all(value > 0 and (value * 4).is_integer() for value in drawn)
     assert len({course.price(rng, "lab", "sodium") for _ in range(50)}) == 3
 
 
-def test_one_in_twenty_is_missing():
+def test_one_value_in_twenty_is_missing():
     rng = Random(1)
     assert 0.03 < sum(course.maybe(rng, 1) is None for _ in range(4000)) / 4000 < 0.07
 
 
 @pytest.mark.parametrize("n_items", [3, 5, 6, 14, 16, 18, 19, 38, 52, 84, 93])
-def test_every_item_can_be_drawn_and_several_differ(n_items):
+def test_every_item_can_be_drawn_and_several_draws_are_distinct(n_items):
     rng, items = Random(1), list(range(n_items))
     assert {course.common(rng, items) for _ in range(20_000)} == set(items)
     drawn = course.several(rng, items, 2, 3)

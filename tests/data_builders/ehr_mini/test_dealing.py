@@ -1,4 +1,4 @@
-"""Values are dealt to the splits by the seed alone, scarce ones first."""
+"""Values are assigned to the splits by the seed alone, scarce ones first."""
 
 from collections import Counter
 
@@ -38,7 +38,7 @@ def test_each_split_has_its_share_of_scarce_values():
     assert found == {("test",): 2, ("valid",): 2, ("train",): 1}
 
 
-def test_the_seed_decides():
+def test_assignment_depends_on_the_seed():
     def dealt(seed):
         deal = Deal([POOL], [], seed)
         return [split_of(deal, drug=row["drug"]) for row in POOL]

@@ -41,7 +41,7 @@ def _until(unit, kind):
     return unit[f"{kind}dischargetime"] or CLOCK
 
 
-def test_unit_stays_lie_within_their_hospital_stay_one_after_the_other():
+def test_unit_stays_are_consecutive_within_their_hospital_stay():
     of = defaultdict(list)
     for row in UNITS.values():
         assert row["hospitaladmittime"] <= row["unitadmittime"] < _until(row, "unit") <= _until(row, "hospital")
@@ -56,7 +56,7 @@ def test_unit_stays_lie_within_their_hospital_stay_one_after_the_other():
             assert len({row[name] for row in rows}) == 1
 
 
-def test_who_is_in_hospital_has_no_status_and_who_expired_comes_no_more():
+def test_inpatients_have_no_status_and_expired_patients_no_later_stay():
     ongoing = [row for row in UNITS.values() if row["hospitaldischargetime"] is None]
     assert 8 <= len({row["uniquepid"] for row in ongoing}) <= 13
     assert all(row["hospitaldischargestatus"] is None for row in ongoing)
@@ -69,7 +69,7 @@ def test_who_is_in_hospital_has_no_status_and_who_expired_comes_no_more():
     assert all(row["hospitaladmittime"] == last[row["uniquepid"]] for row in expired)
 
 
-def test_costs_belong_to_one_row_each_and_to_a_stay_of_the_patient():
+def test_each_cost_belongs_to_one_row_and_a_stay_of_the_patient():
     charged = Counter((row["eventtype"], row["eventid"]) for row in DB["cost"])
     assert charged == Counter((table, row[key]) for table, key in KEYS.items() for row in DB[table])
     of = {(table, row[key]): row["patientunitstayid"] for table, key in KEYS.items() for row in DB[table]}
@@ -80,18 +80,18 @@ def test_costs_belong_to_one_row_each_and_to_a_stay_of_the_patient():
         assert (row["cost"] * 4).is_integer()
 
 
-def test_volumes_are_quarters_and_their_path_says_which_way():
+def test_volumes_are_quarters_and_their_path_gives_the_direction():
     for row in DB["intakeoutput"]:
         assert (row["cellvaluenumeric"] * 4).is_integer()
         assert ("intake" in row["cellpath"]) != ("output (ml)" in row["cellpath"])
         assert row["cellpath"].endswith(f"|{row['celllabel']}")
 
 
-def test_vital_signs_but_temperature_are_whole_numbers():
+def test_vital_signs_except_temperature_are_integers():
     for row in DB["vitalperiodic"]:
         assert isinstance(row["sao2"], int | None) and isinstance(row["temperature"], float | None)
         assert row["sao2"] is None or row["sao2"] <= 100
 
 
-def test_the_seed_and_the_number_of_patients_decide():
+def test_rows_depend_on_the_seed_and_the_number_of_patients():
     assert Eicu(1, 5).write() == Eicu(1, 5).write() != Eicu(2, 5).write()

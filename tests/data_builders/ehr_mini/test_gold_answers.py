@@ -1,4 +1,4 @@
-"""Gold answers are what the databases hold, found a second time without SQL; ties and long lists are refused."""
+"""Gold answers match a second computation without SQL; ties and long lists are refused."""
 
 import sqlite3
 
@@ -75,23 +75,23 @@ KEPT = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_such_a_question_is_refused(case, asker):
+def test_ambiguous_question_is_refused(case, asker):
     assert asker.answer(REFUSED[case]) is None
 
 
 @pytest.mark.parametrize("case", KEPT)
-def test_such_a_question_is_kept(case, asker):
+def test_unambiguous_question_is_kept(case, asker):
     sql, answer = KEPT[case]
     assert sorted(asker.answer(sql)) == sorted(answer)
 
 
-def test_one_value_is_wanted_where_the_question_asks_for_one(asker):
+def test_question_for_one_value_needs_a_single_value(asker):
     sql = "select value from lab where label = 'a' and time = '2'"
     assert asker.answer(sql) == ["2", "3"]
     assert asker.answer(sql, single=True) is None
 
 
-def test_parentheses_in_texts_do_not_part_a_statement():
+def test_parentheses_in_strings_do_not_split_a_statement():
     inner = " select a from t where b = 'x) (' "
     assert list(selects(f"select 1 where c in ({inner}) and d = 'it''s (('")) == [
         f"select 1 where c in ({inner}) and d = 'it''s (('",

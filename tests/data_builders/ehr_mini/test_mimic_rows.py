@@ -1,4 +1,4 @@
-"""The MIMIC-III-style rows keep the rules of the generator; what holds for eICU too is checked for both."""
+"""The MIMIC-III-style rows keep the rules of the generator; rules shared with eICU are checked for both."""
 
 from collections import Counter, defaultdict
 from itertools import pairwise
@@ -27,7 +27,7 @@ PER_STAY = {
 PER_ICU_STAY = {"chartevents": (4, 10), "inputevents_cv": (1, 4), "outputevents": (1, 4)}
 
 
-def test_the_small_size_is_that_of_the_rules():
+def test_small_set_has_the_stated_size():
     assert len(DB["patients"]) == 100 and 180 <= len(STAYS) <= 220
     assert 6_500 <= sum(map(len, DB.values())) <= 8_000
     assert 0.6 <= len(ICU) / len(STAYS) <= 0.8
@@ -37,14 +37,14 @@ def test_the_small_size_is_that_of_the_rules():
 
 
 @pytest.mark.parametrize(("table", "least", "most"), [(table, *size) for table, size in PER_STAY.items()])
-def test_events_of_a_stay(table, least, most):
+def test_number_of_events_per_stay(table, least, most):
     found = Counter(row["hadm_id"] for row in DB[table])
     counts = {found[stay] for stay in STAYS}
     assert (min(counts), max(counts)) == (least, most)
 
 
 @pytest.mark.parametrize(("table", "least", "most"), [(table, *size) for table, size in PER_ICU_STAY.items()])
-def test_events_of_an_intensive_care_stay(table, least, most):
+def test_number_of_events_per_intensive_care_stay(table, least, most):
     found = Counter(row["icustay_id"] for row in DB[table])
     assert all(least <= found[stay] <= most for stay in ICU)
 
@@ -86,7 +86,7 @@ def test_stays_of_a_patient_do_not_overlap_and_death_follows_them():
 
 
 @pytest.mark.parametrize("database", ["mimic_iii", "eicu", "treqs"])
-def test_values_are_missing_where_they_may_be_and_only_there(database):
+def test_values_are_missing_only_in_nullable_columns(database):
     rows = tables(database)
     for table, columns in Schema.of(database).tables.items():
         for column in columns:
@@ -122,7 +122,7 @@ def test_costs_belong_to_one_row_each_and_sums_are_exact():
         assert value > 0 and (value * 4).is_integer()
 
 
-def test_words_are_those_of_the_conventions():
+def test_terms_follow_the_conventions():
     assert {row["gender"] for row in DB["patients"]} == {"m", "f"}
     assert {row["admission_type"] for row in STAYS.values()} == {"emergency", "urgent", "elective"}
     assert {row["linksto"] for row in DB["d_items"]} == set(IN_ICU)
@@ -131,6 +131,6 @@ def test_words_are_those_of_the_conventions():
     assert all(items[row["itemid"]] == table for table in IN_ICU for row in DB[table])
 
 
-def test_the_seed_and_the_number_of_patients_decide():
+def test_rows_depend_on_the_seed_and_the_number_of_patients():
     assert Mimic(1, 5).write() == Mimic(1, 5).write() != Mimic(2, 5).write()
     assert len(Mimic(1, 12).write()["patients"]) == 12

@@ -1,4 +1,4 @@
-"""The question files: their form, how many of what, which values stand in which split, wordings and levels."""
+"""The question files: format, numbers, values per split, wordings and levels."""
 
 import re
 from collections import Counter
@@ -26,12 +26,12 @@ TEMPLATES = {name: one for db in DATABASES for name, one in table_of(f"questions
 SLOT = re.compile(r"\{(\w+)\}")
 RECORDS = every_record()
 ANSWERABLE = [record for record in RECORDS.values() if not record["is_impossible"]]
-# Words that counting rules or the clean-up of SQL would take for something else, were they part of a value.
+# Words in a value that the counting rules or the clean-up of SQL would misinterpret.
 UNSAFE = re.compile(r"\b(from|join|current_time)\b|[<>!] =|  |%[yj]|[{}]|_(lower|upper)", re.IGNORECASE)
 
 
 @pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
-def test_a_record_is_whole(record):
+def test_record_is_complete(record):
     assert set(record) == KEYS
     assert record["id"].startswith(f"{record['db_id']}-{record['split']}-")
     slots = set(SLOT.findall(record["q_tag"]))
@@ -75,7 +75,7 @@ def test_no_value_of_a_train_question_occurs_in_test(database):
 
 
 @pytest.mark.parametrize("database", DATABASES)
-def test_patients_drugs_and_codes_stand_in_one_split(database):
+def test_patients_drugs_and_codes_are_in_one_split_only(database):
     closed = table_of(f"questions_{database}.yaml")["closed"]
     values = {
         split: {
@@ -90,7 +90,7 @@ def test_patients_drugs_and_codes_stand_in_one_split(database):
     assert not [one & other for one, other in combinations(values.values(), 2) if one & other]
 
 
-def test_an_admission_is_asked_about_where_its_patient_is():
+def test_admission_is_in_the_split_of_its_patient():
     of = {row["hadm_id"]: row["subject_id"] for row in tables("mimic_iii")["admissions"]}
     patients = {
         split: {
@@ -118,16 +118,16 @@ def test_yes_and_no_are_balanced_and_few_counts_are_zero(database, split):
 
 
 @pytest.mark.parametrize("record", ANSWERABLE, ids=lambda record: record["id"])
-def test_the_level_is_that_of_the_counting_rules(record):
+def test_level_follows_the_counting_rules(record):
     sql, name = record["query"], record["template_id"]
     assert level(len(tables_of(sql))) == name.split("-")[1]
-    if record["db_id"] != "treqs":  # its capitals and joins are none for the published rule
+    if record["db_id"] != "treqs":  # the published rule does not count its capitals and joins
         assert tables_of(sql, joins=False) == tables_of(sql)
     assert n_slots(record["q_tag"]) == len(record["value"])
 
 
 @pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
-def test_paraphrases_say_all_that_the_template_says(template):
+def test_paraphrases_have_all_slots_of_the_template(template):
     slots = Counter(SLOT.findall(template["ask"]))
     assert len(template["paraphrases"]) in (2, 3)
     assert len({template["ask"], *template["paraphrases"]}) == len(template["paraphrases"]) + 1
@@ -150,7 +150,7 @@ def test_questions_about_ongoing_stays_are_about_patients_in_hospital():
     assert asked and {one["value"].get("subject_id") or one["value"]["uniquepid"] for one in asked} <= here
 
 
-def test_hard_strings_are_asked_about():
+def test_questions_include_hard_strings():
     values = {str(value) for one in every_record().values() for value in one["value"].values()}
     for sign in "<=%+/',()":
         assert any(sign in value for value in values), sign
@@ -169,7 +169,7 @@ def numbers():
     connection.close()
 
 
-def test_a_level_passes_over_a_template_that_gives_no_more(numbers):
+def test_exhausted_template_is_skipped(numbers):
     pool = [{"n": n} for n in range(50)]
     short = Template("X-I-1", "value", "{n}?", (), "select 1 where {n} < 0", pool)
     long = Template("X-I-2", "value", "{n}?", (), "select {n}", pool)
@@ -177,7 +177,7 @@ def test_a_level_passes_over_a_template_that_gives_no_more(numbers):
     assert [one.template.name for one in drawn] == ["X-I-2"] * 3 and [one.turn for one in drawn] == [0, 1, 2]
 
 
-def test_a_database_that_is_too_small_is_named_with_its_template(numbers):
+def test_too_small_database_is_reported_with_its_template(numbers):
     pool = [{"n": n} for n in range(5)]
     template = Template("X-I-1", "value", "{n}?", (), "select {n}", pool)
     with pytest.raises(ValueError, match="X-I-1: the database gives 2 of 3 questions of the split test"):

@@ -22,7 +22,7 @@ EMPTY = dict.fromkeys(EICU.tables, ())
 
 
 @pytest.mark.parametrize("database", DATABASES)
-def test_tables_and_columns_are_those_that_models_are_told_of(database):
+def test_tables_and_columns_match_the_descriptions_given_to_models(database):
     schema, known = Schema.of(database), metadata(database)
     assert len(schema.tables) == N_TABLES[database]
     kinds = {"i": "int", "r": "float", "t": "text"}
@@ -30,10 +30,10 @@ def test_tables_and_columns_are_those_that_models_are_told_of(database):
         table.lower(): {column.name.lower(): kinds[column.type] for column in columns}
         for table, columns in schema.tables.items()
     }
-    told = {
+    described = {
         table.lower(): {name.lower(): kind for name, kind in columns.items()} for table, columns in known.tables.items()
     }
-    assert made == told
+    assert made == described
     assert schema.clock == known.clock
 
 
@@ -50,7 +50,7 @@ def test_a_shipped_database_has_the_declared_columns_and_no_broken_key(database)
             assert [name for _, name, *_ in found] == [column.name for column in columns]
 
 
-def test_a_declaration_says_type_rule_and_parent():
+def test_declaration_has_type_constraint_and_parent():
     declared = {column.name: column.declaration for column in Schema.of("mimic_iii").tables["transfers"]}
     assert declared["row_id"] == "row_id INTEGER PRIMARY KEY"
     assert declared["icustay_id"] == "icustay_id INTEGER REFERENCES icustays(icustay_id)"
@@ -62,12 +62,12 @@ def test_a_row_without_its_parent_is_refused():
         opened(EICU, EMPTY | {"allergy": [ALLERGY]})
 
 
-def test_a_missing_value_where_none_may_be_is_refused():
+def test_missing_value_in_a_required_column_is_refused():
     with pytest.raises(sqlite3.IntegrityError, match=r"allergy\.allergyname"):
         opened(EICU, EMPTY | {"patient": [STAY], "allergy": [ALLERGY | {"allergyname": None}]})
 
 
-def test_the_smaller_page_size_is_kept():
+def test_smaller_page_size_is_used():
     content = packed(EICU, EMPTY)
     assert len(content) < 4096 * (1 + len(EICU.tables))
     assert content == packed(EICU, EMPTY)
@@ -85,12 +85,12 @@ def test_csv_files_have_the_case_of_the_original_and_empty_cells(tmp_path):
     assert (tmp_path / "upper" / "D_ITEMS.csv").read_text() == "ROW_ID,ITEMID,LABEL,LINKSTO\n"
 
 
-def test_the_clock_stands_for_current_time():
+def test_fixed_clock_replaces_current_time():
     with closing(sqlite3.connect(":memory:")) as connection:
         assert asked(connection, "select current_time", "2105-12-31 23:59:00").fetchone() == ("2105-12-31 23:59:00",)
 
 
-def test_dictionaries_are_large_and_hold_hard_strings():
+def test_dictionaries_are_large_and_contain_hard_strings():
     titles, items = table_of("diagnoses.yaml"), table_of("items.yaml")
     assert len(titles["diagnoses"]) >= 60 and len(titles["procedures"]) >= 30
     assert len(items["labs"]) >= 40 and len(table_of("drugs.yaml")) >= 80

@@ -1,4 +1,4 @@
-"""The TREQS-style rows are the finished stays of the MIMIC-III-style ones."""
+"""The TREQS-style rows are derived from the finished MIMIC-III-style stays."""
 
 from datetime import datetime
 
@@ -45,13 +45,13 @@ def test_a_person_has_one_religion():
     )
 
 
-def test_titles_and_codes_are_those_of_the_dictionaries():
+def test_titles_and_codes_match_the_dictionaries():
     for table, name in (("DIAGNOSES", "d_icd_diagnoses"), ("PROCEDURES", "d_icd_procedures")):
         known = {row["icd9_code"].upper(): row["short_title"] for row in MIMIC[name]}
         assert all(row["SHORT_TITLE"].lower() == known[row["ICD9_CODE"]] for row in DB[table])
 
 
-def test_a_value_and_its_unit_are_one_text_and_outside_its_range_it_is_abnormal():
+def test_value_has_its_unit_and_is_abnormal_outside_its_range():
     source = Mimic(3, 1).write()
     stay = next(row for row in source["admissions"])
     stay |= {"hadm_id": 7, "dischtime": stay["dischtime"] or "2105-12-31 23:00:00"}

@@ -23,19 +23,19 @@ class Site:
 
     home: Path
 
-    def play(self, *words: str, code: int = 0, env: Mapping[str, str] | None = None) -> str:
-        """``python -m runner``; returns what it said."""
+    def run(self, *words: str, code: int = 0, env: Mapping[str, str] | None = None) -> str:
+        """Run ``python -m runner``; returns its output."""
         ended, out, err = command(self.home, words, env or {})
         assert ended == code, out + err
         return out + err
 
     def pack(self, name: str, *words: str, target: str = "") -> tuple[int, str]:
         """``python -m runner.report bundle NAME.zip NAME``; exit code and output."""
-        said = io.StringIO()
-        with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
+        output = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(output), redirect_stderr(output):
             patch.chdir(self.home)
             code = report.main(["bundle", target or f"{name}.zip", name, *words])
-        return code, said.getvalue()
+        return code, output.getvalue()
 
     def bundle(self, name: str) -> Path:
         """Where a bundle is."""
@@ -43,40 +43,40 @@ class Site:
 
 
 def members(path: Path) -> dict[str, bytes]:
-    """What a bundle holds."""
+    """The members of a bundle."""
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def changed(path: Path, target: Path, member: str, change: Callable[[bytes], bytes]) -> Path:
-    """A copy of a bundle in which one member is another, and its list is as it was."""
-    held = members(path)
-    (name,) = [name for name in held if name.endswith(member)]
-    fresh = change(held[name])
-    assert fresh != held[name]
-    return zipped(target, held | {name: fresh})
+    """A copy of a bundle with one member changed and its digest list unchanged."""
+    contents = members(path)
+    (name,) = [name for name in contents if name.endswith(member)]
+    fresh = change(contents[name])
+    assert fresh != contents[name]
+    return zipped(target, contents | {name: fresh})
 
 
 def forged(path: Path, target: Path, change: Callable[[dict[str, bytes], dict[str, Any]], None]) -> Path:
-    """A bundle changed by somebody who also writes its list anew. ``change`` gets the members and the list's head."""
-    held = members(path)
-    head = json.loads(held.pop("bundle.json"))
+    """A changed bundle with a consistent digest list. ``change`` gets the members and the list's head."""
+    contents = members(path)
+    head = json.loads(contents.pop("bundle.json"))
     head = {key: value for key, value in head.items() if key not in ("digest", "members", "schema")}
-    change(held, head)
-    archive.write(target, head, held)
+    change(contents, head)
+    archive.write(target, head, contents)
     return target
 
 
-def zipped(target: Path, held: Mapping[str, bytes]) -> Path:
+def zipped(target: Path, contents: Mapping[str, bytes]) -> Path:
     """A zip of these members."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in held.items():
+        for name, content in contents.items():
             archive.writestr(name, content)
     return target
 
 
 def flipped(path: Path, target: Path, member: str) -> Path:
-    """A copy in which one bit in the middle of a compressed member is another."""
+    """A copy with one bit flipped in the middle of a compressed member."""
     shutil.copy(path, target)
     with zipfile.ZipFile(path) as archive:
         (info,) = [info for info in archive.infolist() if info.filename.endswith(member)]

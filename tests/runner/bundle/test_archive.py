@@ -1,4 +1,4 @@
-"""A bundle is the same file for the same content, and a hostile zip is refused in one line; so is the journal in it."""
+"""A bundle is deterministic, and a hostile zip, or a hostile journal in it, is refused in one line."""
 
 import stat
 import zipfile
@@ -21,20 +21,20 @@ def bundle(tmp_path):
     return tmp_path / "a.zip"
 
 
-def test_the_same_content_is_the_same_file_whatever_its_order(bundle, tmp_path):
+def test_same_content_gives_the_same_file_in_any_order(bundle, tmp_path):
     file = tmp_path / "config"
     file.write_bytes(b"seed: 0\n")
     write(tmp_path / "b.zip", HEAD, {"runs/one/config.yaml": file, "journal.jsonl": b"entry\n"})
     assert bundle.read_bytes() == (tmp_path / "b.zip").read_bytes()
 
 
-def test_what_was_packed_is_unpacked(bundle, tmp_path):
+def test_packed_members_are_unpacked_unchanged(bundle, tmp_path):
     assert Archive.open(bundle).extract(tmp_path / "out") == []
     assert (tmp_path / "out/runs/one/config.yaml").read_bytes() == b"seed: 0\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("../outside", "leads out"),
         ("/etc/passwd", "leads out"),
@@ -49,9 +49,9 @@ def test_what_was_packed_is_unpacked(bundle, tmp_path):
         ("more", "is not in its list"),
     ],
 )
-def test_a_member_with_such_a_name_is_refused(bundle, tmp_path, name, said):
+def test_member_with_an_unsafe_name_is_refused(bundle, tmp_path, name, message):
     hostile = zipped(tmp_path / "b.zip", members(bundle) | {name: b"x"})
-    with pytest.raises(ConfigError, match=said) as refused:
+    with pytest.raises(ConfigError, match=message) as refused:
         Archive.open(hostile)
     assert "\n" not in str(refused.value)
 
@@ -70,7 +70,7 @@ def test_links_and_devices_are_refused(bundle, mode):
         Archive.open(bundle)
 
 
-def test_a_name_that_is_there_twice_is_refused(bundle):
+def test_duplicate_member_name_is_refused(bundle):
     with zipfile.ZipFile(bundle, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
         archive.writestr("journal.jsonl", "other")
     with pytest.raises(ConfigError, match="there twice"):
@@ -78,47 +78,47 @@ def test_a_name_that_is_there_twice_is_refused(bundle):
 
 
 def sized(path, size):
-    """A bundle of a megabyte of zeros, of which the directory says that it is of another size."""
+    """A bundle of a megabyte of zeros whose directory states another size."""
     write(path, HEAD, {"journal.jsonl": bytes(1 << 20)})
     raw = path.read_bytes()
     path.write_bytes(raw.replace((1 << 20).to_bytes(4, "little"), size.to_bytes(4, "little")))
     return path
 
 
-def test_a_bomb_is_refused_before_anything_is_unpacked(tmp_path):
+def test_zip_bomb_is_refused_before_unpacking(tmp_path):
     with pytest.raises(ConfigError, match=r"it would be 4,026,53\d,\d+ bytes when unpacked"):
         Archive.open(sized(tmp_path / "a.zip", 0xF0000000))
 
 
-def test_a_member_is_never_larger_than_the_directory_says(tmp_path):
+def test_member_larger_than_the_directory_says_is_refused(tmp_path):
     archive = Archive.open(sized(tmp_path / "a.zip", 1 << 10))
     assert archive.extract(tmp_path / "out") == ["journal.jsonl"]
     assert (tmp_path / "out/journal.jsonl").stat().st_size <= 1 << 10
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x05\x06" + bytes(18), b"PK\x03\x04" + bytes(100)])
-def test_what_is_no_bundle_is_refused(tmp_path, content):
+def test_file_that_is_not_a_bundle_is_refused(tmp_path, content):
     (tmp_path / "a.zip").write_bytes(content)
     with pytest.raises(ConfigError, match="is not a bundle"):
         Archive.open(tmp_path / "a.zip")
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         (b'"one"', b'"two"', "its digest is not"),
         (b"{", b"[", "is not what was packed"),
         (b'"digest"', b'"digast"', "is not what was packed"),
     ],
 )
-def test_a_list_that_was_changed_is_refused(bundle, tmp_path, old, new, said):
-    held = members(bundle)
-    with pytest.raises(ConfigError, match=said):
-        Archive.open(zipped(tmp_path / "b.zip", held | {LIST: held[LIST].replace(old, new, 1)}))
+def test_changed_digest_list_is_refused(bundle, tmp_path, old, new, message):
+    contents = members(bundle)
+    with pytest.raises(ConfigError, match=message):
+        Archive.open(zipped(tmp_path / "b.zip", contents | {LIST: contents[LIST].replace(old, new, 1)}))
 
 
 @pytest.mark.parametrize(
-    ("head", "said"),
+    ("head", "message"),
     [
         ({"name": "x", "runs": []}, "'runs': List should have at least 1 item"),
         ({"name": "x", "runs": [RUN | {"label": "../up"}]}, "a run is called"),
@@ -127,17 +127,17 @@ def test_a_list_that_was_changed_is_refused(bundle, tmp_path, old, new, said):
         ({"name": "../x", "runs": [RUN]}, "'name': String should match pattern"),
     ],
 )
-def test_a_list_that_says_nothing_of_use_is_refused(tmp_path, head, said):
+def test_invalid_digest_list_is_refused(tmp_path, head, message):
     write(tmp_path / "a.zip", head, {"journal.jsonl": b""})
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         Archive.open(tmp_path / "a.zip")
 
 
-def test_a_member_that_is_missing_is_refused(bundle, tmp_path):
-    held = members(bundle)
-    del held["journal.jsonl"]
+def test_missing_member_is_refused(bundle, tmp_path):
+    contents = members(bundle)
+    del contents["journal.jsonl"]
     with pytest.raises(ConfigError, match="is in its list and not there"):
-        Archive.open(zipped(tmp_path / "b.zip", held))
+        Archive.open(zipped(tmp_path / "b.zip", contents))
 
 
 def call(sample, n):
@@ -148,10 +148,10 @@ SHARE = {bytes([n]) * 32: call(*at) for n, at in enumerate([("b", 0), ("a", 1), 
 SHARE[bytes([9]) * 32] = orjson.dumps({"tool": "search", "text": ""})
 
 
-def test_calls_come_in_their_order_and_tools_last(tmp_path):
+def test_calls_are_in_order_with_tools_last(tmp_path):
     lines = journal_lines(SHARE).splitlines()
-    told = [orjson.loads(line.split(b" ", 2)[2]) for line in lines]
-    assert [one.get("at", [one.get("tool")])[0] for one in told] == ["a", "a", "b", "search"]
+    output = [orjson.loads(line.split(b" ", 2)[2]) for line in lines]
+    assert [one.get("at", [one.get("tool")])[0] for one in output] == ["a", "a", "b", "search"]
     (tmp_path / "j").write_bytes(journal_lines(SHARE))
     restore_journal(tmp_path / "j", tmp_path / "journal")
     assert len([*Journal(tmp_path / "journal").entries()]) == 4
@@ -159,7 +159,7 @@ def test_calls_come_in_their_order_and_tools_last(tmp_path):
 
 
 @pytest.mark.parametrize("at", [3, 70, 90, -1])
-def test_a_line_in_which_a_byte_was_changed_is_no_entry(tmp_path, at):
+def test_line_with_a_changed_byte_is_not_an_entry(tmp_path, at):
     lines = journal_lines(SHARE).splitlines(keepends=True)
     hurt = bytearray(lines[1])
     hurt[at] ^= 1
@@ -168,6 +168,6 @@ def test_a_line_in_which_a_byte_was_changed_is_no_entry(tmp_path, at):
     assert len([*Journal(tmp_path / "journal").entries()]) == (3 if at >= 0 else 2)
 
 
-def test_an_entry_of_several_lines_is_refused():
+def test_entry_that_spans_lines_is_refused():
     with pytest.raises(ConfigError, match="is not a line of JSON"):
         journal_lines({bytes(32): b"{\n}"})

@@ -1,4 +1,4 @@
-"""The first difference of two plays is one line with sample and call; times are none."""
+"""The first difference between two runs is one line with sample and call; times are not compared."""
 
 from copy import deepcopy
 
@@ -14,7 +14,7 @@ RECORD = {"sample_id": "x", "epoch": 0, "stop": "answered", "seconds": 1.0, "sco
 CALL = "sample 'x', epoch 0, branch 'main', call 1 (act): "
 
 
-def test_times_and_the_order_of_finishing_are_no_difference():
+def test_times_and_finishing_order_are_not_differences():
     other = deepcopy(RECORD) | {"seconds": 9.0}
     other["steps"][0] |= {"started": 5.0, "seconds": 6.0}
     other["steps"][0]["observed"][0]["seconds"] = 7.0
@@ -23,7 +23,7 @@ def test_times_and_the_order_of_finishing_are_no_difference():
 
 
 @each_row(
-    "path, value, said",
+    "path, value, message",
     [
         (("steps", 0, "reply", "text"), "B", CALL + "the reply differs: reply text was 'A', is 'B'"),
         (("steps", 0, "asked", 0, "text"), "Who?", CALL + "what was asked differs: asked 0 text was 'What?', is 'Who?'"),
@@ -34,16 +34,16 @@ def test_times_and_the_order_of_finishing_are_no_difference():
         (("sample_id",), "z", "sample 'x', epoch 0 was run, and is not now"),
     ],
 )  # fmt: skip
-def test_the_first_difference_is_named(path, value, said):
+def test_the_first_difference_is_named(path, value, message):
     other = deepcopy(RECORD)
     node = other
     for step in path[:-1]:
         node = node[step]
     node[path[-1]] = value
-    assert first_difference([RECORD], [other]) == said
+    assert first_difference([RECORD], [other]) == message
 
 
-def test_a_prompt_of_ones_own_may_be_called_otherwise():
+def test_custom_prompt_set_may_have_another_name():
     other = deepcopy(RECORD)
     other["steps"][0]["asked"][0]["source"] = "/tmp/own/ask.jinja"
     assert "source" in first_difference([RECORD], [other])
@@ -51,7 +51,7 @@ def test_a_prompt_of_ones_own_may_be_called_otherwise():
 
 
 @each_row(
-    "now, said",
+    "now, message",
     [
         ({"metrics": {"a": 1, "time/p50": 3}, "strata": {}}, ""),
         ({"metrics": {"a": 2, "time/p50": 2}, "strata": {}}, "metric a was 1, is 2"),
@@ -62,5 +62,5 @@ def test_a_prompt_of_ones_own_may_be_called_otherwise():
         ),
     ],
 )
-def test_metrics_but_those_of_time_are_compared(now, said):
-    assert metrics_difference({"metrics": {"a": 1, "time/p50": 2}, "strata": {}}, now) == said
+def test_all_metrics_except_times_are_compared(now, message):
+    assert metrics_difference({"metrics": {"a": 1, "time/p50": 2}, "strata": {}}, now) == message

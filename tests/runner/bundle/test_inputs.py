@@ -1,4 +1,4 @@
-"""What a run used is found by running it once more, and data are included where they may be passed on."""
+"""The inputs of a run are found by replaying it, and data are included where they may be shared."""
 
 import shutil
 from pathlib import Path
@@ -42,7 +42,7 @@ OURS, OTHERS = {"dataset.path": Path("/data/medqa")}, {"dataset.path": Path("/da
 
 
 @pytest.mark.parametrize(
-    ("notes", "privacy", "said", "named", "allowed"),
+    ("notes", "privacy", "message", "named", "allowed"),
     [
         (CHOSEN, "open", False, OURS, True),
         (CHOSEN, "phi", True, OURS, False),
@@ -54,13 +54,11 @@ OURS, OTHERS = {"dataset.path": Path("/data/medqa")}, {"dataset.path": Path("/da
         ({"choices": {}}, "open", False, {}, False),
     ],
 )
-def test_data_are_included_where_class_and_licence_let_everyone_have_them(
-    monkeypatch, notes, privacy, said, named, allowed
-):
+def test_data_are_included_where_class_and_licence_permit_it(monkeypatch, notes, privacy, message, named, allowed):
     monkeypatch.setenv("CLINICAL_DATA_DIR", "/data")
-    assert may_include(notes, privacy, said, named)[0] is allowed
+    assert may_include(notes, privacy, message, named)[0] is allowed
 
 
-def test_nothing_is_the_choices_own_where_the_folder_of_the_data_is_not_known(monkeypatch):
+def test_data_are_excluded_when_the_data_folder_is_unknown(monkeypatch):
     monkeypatch.delenv("CLINICAL_DATA_DIR", raising=False)
     assert may_include(CHOSEN, "open", False, OURS)[0] is False

@@ -1,4 +1,4 @@
-"""Paths leave a config when it is packed, and are resolved on another machine."""
+"""Local paths are removed from a packed config and resolved on another machine."""
 
 import pytest
 
@@ -31,11 +31,11 @@ def _here(tmp_path, monkeypatch):
         ("model", "org/model", "org/model"),
     ],
 )
-def test_a_path_of_this_machine_becomes_one_of_any(key, text, packed):
+def test_local_path_becomes_portable(key, text, packed):
     assert portable({"dataset": {"deep": [{key: text}]}}, {})["dataset"] == {"deep": [{key: packed}]}
 
 
-def test_what_is_packed_is_found_in_the_bundle_and_the_rest_where_it_is_named(tmp_path):
+def test_packed_paths_resolve_in_the_bundle_and_others_where_given(tmp_path):
     cfg = {"dataset": {"path": "mine.json", "more": str(tmp_path / "data" / "set"), "other": "/a/b"}}
     packed = portable(cfg, {"dataset.path": "data/dataset.path/mine.json"})
     here = resolved(packed, tmp_path / "b", {"dataset.other": "elsewhere"})["dataset"]
@@ -45,7 +45,7 @@ def test_what_is_packed_is_found_in_the_bundle_and_the_rest_where_it_is_named(tm
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{named}/x.json", r"does not hold a\.path, which was called 'x.json': give a\.path=PATH"),
         ("{CLINICAL_DATA_DIR}/x", r"does not hold a\.path: set CLINICAL_DATA_DIR"),
@@ -57,12 +57,12 @@ def test_what_is_packed_is_found_in_the_bundle_and_the_rest_where_it_is_named(tm
         ("a/../../x", "names a path of this machine"),
     ],
 )
-def test_what_nobody_names_or_leads_out_is_refused(text, said, tmp_path, monkeypatch):
+def test_unresolved_or_escaping_path_is_refused(text, message, tmp_path, monkeypatch):
     monkeypatch.delenv("CLINICAL_DATA_DIR")
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         resolved({"a": {"path": text}}, tmp_path / "b", {})
 
 
-def test_a_key_that_names_no_path_is_refused(tmp_path):
+def test_key_without_a_path_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="seed: a replay takes nothing that could change"):
         resolved({"seed": 0}, tmp_path, {"seed": "1"})

@@ -1,4 +1,4 @@
-"""Prompt sets go along with what they include, and a changed file is traced to the calls that it was for."""
+"""Prompt sets are packed with their includes, and a changed file is traced to the calls that used it."""
 
 import pytest
 
@@ -31,16 +31,16 @@ def bundle(tmp_path):
         ("own-1/ask.jinja", "a"), ("mine/never.jinja", ""),
     ],
 )  # fmt: skip
-def test_the_first_call_that_was_asked_with_a_file_is_found(bundle, member, sample):
+def test_first_call_that_used_a_file_is_found(bundle, member, sample):
     call = first_call(RECORDS, sources_of(f"prompts/{member}", bundle, {"own-1": "/home/own"}))
     assert call == (f"sample '{sample}', epoch 0, branch 'main', call 0 (act)" if sample else "")
 
 
-def test_the_first_call_of_all_is_that_of_the_first_sample():
+def test_first_call_of_the_run_is_that_of_the_first_sample():
     assert first_call(RECORDS).startswith("sample 'a'") and first_call([]) == ""
 
 
-def test_a_set_goes_along_with_what_it_includes_and_is_known_here_by_its_text(tmp_path):
+def test_set_is_packed_with_its_includes_and_recognised_by_text(tmp_path):
     found = prompt_files(["react"])
     assert {"prompts/react/problem.jinja", "prompts/_shared/conclude.jinja"} <= found.keys()
     for name, path in found.items():

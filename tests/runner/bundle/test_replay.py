@@ -1,4 +1,4 @@
-"""A bundle replays elsewhere as it was, and names what was changed in it: member, sample, call."""
+"""A bundle replays unchanged elsewhere, and changes in it are reported by member, sample and call."""
 
 import os
 import re
@@ -21,18 +21,18 @@ def swap(old: str, new: str):
     return lambda content: content.replace(old.encode(), new.encode(), 1)
 
 
-def test_a_bundle_replays_in_an_empty_folder_as_it_was(site, elsewhere):
-    told = elsewhere.play(f"run.replay={site.bundle('shipped')}", "hydra.run.dir=again")
-    assert "the same: 3 records of 1 run(s), and their metrics, are those of" in told
-    said = "replayed from a simulated model: these numbers say nothing about any real model"
-    assert said in told and said in (elsewhere.home / "again" / "report.md").read_text()
+def test_bundle_replays_unchanged_in_an_empty_folder(site, elsewhere):
+    output = elsewhere.run(f"run.replay={site.bundle('shipped')}", "hydra.run.dir=again")
+    assert "the same: 3 records of 1 run(s), and their metrics, are those of" in output
+    message = "replayed from a simulated model: these numbers say nothing about any real model"
+    assert message in output and message in (elsewhere.home / "again" / "report.md").read_text()
     assert not (elsewhere.home / "outputs" / ".journal").exists()
 
 
 @slow
 def test_a_bundle_of_a_sweep_replays_all_its_cells(sweep, elsewhere):
-    told = elsewhere.play(f"run.replay={sweep.bundle('sweep')}", "hydra.sweep.dir=again")
-    assert "the same: 4 records of 2 run(s), and their metrics, are those of" in told
+    output = elsewhere.run(f"run.replay={sweep.bundle('sweep')}", "hydra.sweep.dir=again")
+    assert "the same: 4 records of 2 run(s), and their metrics, are those of" in output
     assert {path.parent.name for path in (elsewhere.home / "again").glob("*/metrics.json")} == {"seed-0", "seed-1"}
 
 
@@ -63,26 +63,26 @@ SLOW = {
     "a metric",
     "a text",
     "a report",
-}  # their rules are also shown below, or by differences and archive
+}  # these rules are also tested below, or in test_differences and test_archive
 
 
 @slow
 @pytest.mark.parametrize("what", [pytest.param(name, marks=slow) if name in SLOW else name for name in CHANGES])
-def test_what_was_changed_is_named_with_the_first_call_that_it_spoils(site, elsewhere, what):
+def test_change_is_reported_with_the_first_call_it_affects(site, elsewhere, what):
     name, member, change, wanted = CHANGES[what]
     bundle = changed(site.bundle(name), elsewhere.home / "b.zip", member, change)
-    told = elsewhere.play(f"run.replay={bundle}", code=1)
-    assert re.search(rf"not the same: \S*{re.escape(member)} is not what was packed", told), told
-    assert any(wanted.search(line) for line in told.splitlines() if line.startswith("not the same: ")), told
+    output = elsewhere.run(f"run.replay={bundle}", code=1)
+    assert re.search(rf"not the same: \S*{re.escape(member)} is not what was packed", output), output
+    assert any(wanted.search(line) for line in output.splitlines() if line.startswith("not the same: ")), output
 
 
 @pytest.mark.parametrize(
     ("name", "member"),
     [("single", "journal.jsonl"), pytest.param("shipped", "react/problem.jinja", marks=slow)],
 )
-def test_a_bit_that_flipped_within_the_zip_is_named(site, elsewhere, name, member):
-    told = elsewhere.play(f"run.replay={flipped(site.bundle(name), elsewhere.home / 'b.zip', member)}", code=1)
-    assert re.search(rf"not the same: \S*{member} is not what was packed", told), told
+def test_flipped_bit_in_the_zip_is_reported(site, elsewhere, name, member):
+    output = elsewhere.run(f"run.replay={flipped(site.bundle(name), elsewhere.home / 'b.zip', member)}", code=1)
+    assert re.search(rf"not the same: \S*{member} is not what was packed", output), output
 
 
 FORGED = {
@@ -95,37 +95,37 @@ FORGED = {
 }  # fmt: skip
 
 
-SLOW_FORGED = {"a reply", "what prompts include", "metrics of another form"}  # shown by differences, too
+SLOW_FORGED = {"a reply", "what prompts include", "metrics of another form"}  # also tested in test_differences
 
 
 @slow
 @pytest.mark.parametrize("what", [pytest.param(name, marks=slow) if name in SLOW_FORGED else name for name in FORGED])
-def test_what_was_changed_together_with_the_list_is_named(site, elsewhere, what):
+def test_change_with_a_consistent_digest_list_is_reported(site, elsewhere, what):
     member, change, code, wanted = FORGED[what]
 
-    def forge(held, head):
-        (name,) = (name for name in held if name.endswith(member))
-        if (fresh := change(held.pop(name))) is not None:
-            held[name] = fresh
+    def forge(contents, head):
+        (name,) = (name for name in contents if name.endswith(member))
+        if (fresh := change(contents.pop(name))) is not None:
+            contents[name] = fresh
 
     forged(site.bundle("shipped"), elsewhere.home / "b.zip", forge)
-    told = elsewhere.play("run.replay=b.zip", code=code)
-    assert re.search(wanted, told) and "the same:" not in told.replace("not the same:", ""), told
+    output = elsewhere.run("run.replay=b.zip", code=code)
+    assert re.search(wanted, output) and "the same:" not in output.replace("not the same:", ""), output
 
 
-def test_runs_of_one_name_are_refused(site, elsewhere):
-    forged(site.bundle("single"), elsewhere.home / "b.zip", lambda held, head: head["runs"].append(head["runs"][0]))
-    assert "two of its runs are called the same" in elsewhere.play("run.replay=b.zip", code=2)
+def test_runs_of_the_same_name_are_refused(site, elsewhere):
+    forged(site.bundle("single"), elsewhere.home / "b.zip", lambda contents, head: head["runs"].append(head["runs"][0]))
+    assert "two of its runs are called the same" in elsewhere.run("run.replay=b.zip", code=2)
 
 
-def test_a_list_that_was_changed_is_refused(site, elsewhere):
+def test_changed_digest_list_is_refused(site, elsewhere):
     bundle = changed(site.bundle("single"), elsewhere.home / "b.zip", "bundle.json", swap('"schema": 1', '"schema": 2'))
-    told = elsewhere.play(f"run.replay={bundle}", code=2)
-    assert "bundle.json is not what was packed" in told and not (elsewhere.home / "outputs").exists()
+    output = elsewhere.run(f"run.replay={bundle}", code=2)
+    assert "bundle.json is not what was packed" in output and not (elsewhere.home / "outputs").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["seed=1"], "seed: a replay takes nothing that could change what the bundle says"),
         (["-m"], "-m: a bundle is replayed as it is"),
@@ -134,27 +134,27 @@ def test_a_list_that_was_changed_is_refused(site, elsewhere):
         (["dataset.path=/nowhere"], "/nowhere"),
     ],
 )
-def test_a_word_that_could_change_the_outcome_is_refused(site, elsewhere, words, said):
-    told = elsewhere.play(f"run.replay={site.bundle('single')}", *words, code=2)
-    assert said in told and not list((elsewhere.home / "outputs").glob("*/*"))
+def test_override_that_could_change_the_result_is_refused(site, elsewhere, words, message):
+    output = elsewhere.run(f"run.replay={site.bundle('single')}", *words, code=2)
+    assert message in output and not list((elsewhere.home / "outputs").glob("*/*"))
 
 
-def test_data_that_did_not_go_along_are_asked_for_and_must_be_the_same(site, elsewhere):
-    code, told = site.pack("single", target=str(elsewhere.home / "b.zip"))
-    assert code == 0 and "left out" in told and "dataset.path" in told
+def test_data_left_out_of_the_bundle_must_be_given_and_identical(site, elsewhere):
+    code, output = site.pack("single", target=str(elsewhere.home / "b.zip"))
+    assert code == 0 and "left out" in output and "dataset.path" in output
     assert not any(name.startswith("data/") for name in members(elsewhere.home / "b.zip"))
-    assert "give dataset.path=PATH" in elsewhere.play("run.replay=b.zip", code=2)
+    assert "give dataset.path=PATH" in elsewhere.run("run.replay=b.zip", code=2)
     mine = shutil.copytree(site.home / "mine", elsewhere.home / "theirs")
-    assert "the same: 4 records" in elsewhere.play("run.replay=b.zip", f"dataset.path={mine}")
+    assert "the same: 4 records" in elsewhere.run("run.replay=b.zip", f"dataset.path={mine}")
     mine = mine.rename(elsewhere.home / "other")
     file = next(mine.rglob("*.jsonl"))
     file.write_text(file.read_text().replace("man of 42", "man of 77"))
-    told = elsewhere.play("run.replay=b.zip", f"dataset.path={mine}", code=1)
-    assert "the data are others" in told and CALL.search(told)
+    output = elsewhere.run("run.replay=b.zip", f"dataset.path={mine}", code=1)
+    assert "the data are others" in output and CALL.search(output)
 
 
 @slow
-def test_another_clone_replays_it_and_names_the_call_for_which_its_prompts_or_data_are_other(site, tmp_path):
+def test_clone_with_other_prompts_or_data_reports_the_affected_call(site, tmp_path):
     clone = tmp_path / "clone"
     for part in ("components", "runner", "conf"):
         shutil.copytree(ROOT / part, clone / part, copy_function=os.link)
@@ -167,7 +167,7 @@ def test_another_clone_replays_it_and_names_the_call_for_which_its_prompts_or_da
         return done.stdout + done.stderr
 
     def other(file: str, old: str, new: str) -> Path:
-        """The same file with one letter changed, of its own: the clone's files are links to ours."""
+        """Replace a file by a copy with one letter changed: the clone's files are links to the originals."""
         text = (clone / file).read_text()
         (clone / file).unlink()
         (clone / file).write_text(text.replace(old, new, 1))
@@ -175,17 +175,17 @@ def test_another_clone_replays_it_and_names_the_call_for_which_its_prompts_or_da
 
     assert "the same: 3 records" in replay(0)
     prompt = other("components/prompts/react/problem.jinja", "e", "a")
-    told = replay(1)
-    assert re.search(rf"prompts/react/problem.jinja is another here: {CALL.pattern} was asked with it", told)
+    output = replay(1)
+    assert re.search(rf"prompts/react/problem.jinja is another here: {CALL.pattern} was asked with it", output)
     shutil.copy(ROOT / "components/prompts/react/problem.jinja", prompt)
     sample = "test-head-and-neck-ct-2"
     age = re.search(rf'"{sample}": {{\s+"case": {{\s+"Information": {{\s+"Age": "\d', (ROOT / DATA).read_text())[0]
     other(DATA, age, age[:-1] + str((int(age[-1]) + 1) % 10))
-    told = replay(1)
-    assert re.search(rf"sample '{sample}/\S+', epoch 0, branch 'main', call 0", told) and "fingerprint was" in told
+    output = replay(1)
+    assert re.search(rf"sample '{sample}/\S+', epoch 0, branch 'main', call 0", output) and "fingerprint was" in output
 
 
-def test_the_replay_is_an_ordinary_run_folder_that_can_be_packed_again(site, elsewhere: Site):
-    elsewhere.play(f"run.replay={site.bundle('single')}", "hydra.run.dir=again")
+def test_replay_is_an_ordinary_run_folder_that_can_be_packed(site, elsewhere: Site):
+    elsewhere.run(f"run.replay={site.bundle('single')}", "hydra.run.dir=again")
     assert elsewhere.pack("again", "--with-data")[0] == 0
-    assert "the same: 4 records" in elsewhere.play("run.replay=again.zip", "hydra.run.dir=third")
+    assert "the same: 4 records" in elsewhere.run("run.replay=again.zip", "hydra.run.dir=third")

@@ -1,4 +1,4 @@
-"""A replay takes folders, tracking and paths, each once; foreign code of a bundle runs only where it is trusted."""
+"""A replay takes folders, tracking and paths, each once; code in a bundle runs only with bundle.trust=true."""
 
 import shutil
 from pathlib import Path
@@ -20,7 +20,7 @@ RUN = {"run": {"allow_targets": []}}
 
 
 @each_row(
-    "cfg, said",
+    "cfg, message",
     [
         ({"run": {"allow_targets": ["mine"]}}, "parts of the packages mine"),
         (
@@ -37,21 +37,21 @@ RUN = {"run": {"allow_targets": []}}
         ),
     ],
 )
-def test_code_of_ones_own_is_named_and_refused(cfg, said):
+def test_custom_code_is_named_and_refused(cfg, message):
     with pytest.raises(ConfigError, match=r"bundle\.trust=true") as refused:
         refuse_foreign_code({**RUN, **cfg}, own_prompts=False)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize("place", ["prompts/own-1", "data/agent.prompts", "memory/x"])
-def test_templates_are_code_wherever_they_are_and_whatever_the_bundle_says_of_them(tmp_path, place):
+def test_templates_count_as_code_anywhere_in_a_bundle(tmp_path, place):
     (tmp_path / place).mkdir(parents=True)
     (tmp_path / place / "problem.jinja").write_text("{{ problem.question }}")
     with pytest.raises(ConfigError, match=r"prompts that are not ours.*bundle\.trust=true"):
         refuse_foreign_code({**RUN, "agent": {"prompts": str(tmp_path / place)}}, own_prompts=False)
 
 
-def test_a_text_that_is_no_name_of_a_folder_is_no_prompts():
+def test_text_that_is_not_a_folder_name_is_not_a_prompt_set():
     refuse_foreign_code({**RUN, "agent": {"system": "/" * 5000 + "x" * 5000, "other": "a/\0"}}, own_prompts=False)
 
 
@@ -62,53 +62,53 @@ def test_a_text_that_is_no_name_of_a_folder_is_no_prompts():
         {"sandbox": {"_target_": "components.sandbox.Sandbox", "unsafe_local": False}},
     ],
 )
-def test_what_is_ours_is_let_pass(cfg):
+def test_built_in_parts_are_permitted(cfg):
     refuse_foreign_code({**RUN, **cfg}, own_prompts=False)
 
 
 @each_row("group", ["toolset", "scorer", "agent", "condition"])
-def test_every_choice_of_ours_is_let_pass(group):
+def test_every_shipped_choice_is_permitted(group):
     for one in Catalogue().choices(group).values():
         refuse_foreign_code({**RUN, group: one.node}, own_prompts=False)
 
 
 @slow
-def test_prompts_of_ones_own_go_along_and_are_used_where_the_bundle_is_trusted(site, elsewhere):
+def test_custom_prompts_are_packed_and_used_in_a_trusted_bundle(site, elsewhere):
     own = shutil.copytree(PROMPTS.rpartition("/")[0] + "/direct", elsewhere.home / "words" / "mine")
     (own / "problem.jinja").write_text("Say a letter. " + (own / "problem.jinja").read_text())
-    elsewhere.play("agent=direct", f"agent.prompts={own}", "limit=2", "hydra.run.dir=own", "tracking=off")
+    elsewhere.run("agent=direct", f"agent.prompts={own}", "limit=2", "hydra.run.dir=own", "tracking=off")
     assert elsewhere.pack("own")[0] == 0
     shutil.rmtree(own)
-    told = elsewhere.play("run.replay=own.zip", code=2)
-    assert "prompts that are not ours" in told and "bundle.trust=true" in told
-    assert "the same: 2 records" in elsewhere.play("run.replay=own.zip", "bundle.trust=true")
+    output = elsewhere.run("run.replay=own.zip", code=2)
+    assert "prompts that are not ours" in output and "bundle.trust=true" in output
+    assert "the same: 2 records" in elsewhere.run("run.replay=own.zip", "bundle.trust=true")
 
 
 @slow
-def test_a_bundle_that_hides_its_own_prompts_runs_none_of_them(site, elsewhere):
+def test_hidden_custom_prompts_are_not_run(site, elsewhere):
     own = elsewhere.home / "words" / "mine"
     shutil.copytree(PROMPTS.rpartition("/")[0] + "/direct", own)
-    elsewhere.play("agent=direct", f"agent.prompts={own}", "limit=1", "hydra.run.dir=own", "tracking=off")
+    elsewhere.run("agent=direct", f"agent.prompts={own}", "limit=1", "hydra.run.dir=own", "tracking=off")
     assert elsewhere.pack("own")[0] == 0
 
-    def hide(held, head):
+    def hide(contents, head):
         head["runs"][0]["own"] = {}
-        (name,) = (name for name in held if name.endswith("/problem.jinja") and "/own-" in name)
-        held[name] += b"{{ cycler.__init__.__globals__.os.system('touch ran') }}"
+        (name,) = (name for name in contents if name.endswith("/problem.jinja") and "/own-" in name)
+        contents[name] += b"{{ cycler.__init__.__globals__.os.system('touch ran') }}"
 
     forged(elsewhere.bundle("own"), elsewhere.home / "b.zip", hide)
-    assert "prompts that are not ours" in elsewhere.play("run.replay=b.zip", code=2)
+    assert "prompts that are not ours" in elsewhere.run("run.replay=b.zip", code=2)
     assert not (elsewhere.home / "ran").exists()
 
 
 @pytest.mark.parametrize("name", ["journal/0.segment", "more"])
-def test_a_member_that_no_bundle_has_is_refused_though_it_is_in_the_list(site, elsewhere, name):
-    forged(site.bundle("single"), elsewhere.home / "b.zip", lambda held, head: held.update({name: b"x"}))
-    assert "is not part of a bundle" in elsewhere.play("run.replay=b.zip", code=2)
+def test_unexpected_member_is_refused_even_if_listed(site, elsewhere, name):
+    forged(site.bundle("single"), elsewhere.home / "b.zip", lambda contents, head: contents.update({name: b"x"}))
+    assert "is not part of a bundle" in elsewhere.run("run.replay=b.zip", code=2)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"dataset": {"path": "/etc"}}, "names a path of this machine"),
         ({"dataset": {"path": "{bundle}/../../x"}}, "leads out of it"),
@@ -119,31 +119,31 @@ def test_a_member_that_no_bundle_has_is_refused_though_it_is_in_the_list(site, e
         ({"dataset": {"split": "deep"}}, "cannot be read"),
     ],
 )
-def test_a_config_that_reaches_for_more_is_refused_though_its_digests_are_right(site, elsewhere, change, said):
-    def reach(held, head):
-        cfg = yaml.safe_load(held["runs/single/config.yaml"])
+def test_config_with_forbidden_keys_is_refused_despite_valid_digests(site, elsewhere, change, message):
+    def reach(contents, head):
+        cfg = yaml.safe_load(contents["runs/single/config.yaml"])
         for group, fields in change.items():
             cfg[group] = fields if fields is None else {**cfg[group], **fields}
         text = yaml.safe_dump(cfg).replace("split: deep", f"split: {'[' * 500}{']' * 500}")
-        held["runs/single/config.yaml"] = text.encode()
+        contents["runs/single/config.yaml"] = text.encode()
 
     forged(site.bundle("single"), elsewhere.home / "b.zip", reach)
-    told = elsewhere.play("run.replay=b.zip", code=2)
-    assert said in told and len(told.strip().splitlines()) <= 2, told
+    output = elsewhere.run("run.replay=b.zip", code=2)
+    assert message in output and len(output.strip().splitlines()) <= 2, output
     assert not list((elsewhere.home / "outputs").glob("*/*"))
 
 
-def test_a_config_that_is_no_yaml_is_refused_in_a_line(site, elsewhere):
+def test_config_that_is_not_yaml_is_refused_in_one_line(site, elsewhere):
     forged(
         site.bundle("single"),
         elsewhere.home / "b.zip",
-        lambda held, head: held.update({"runs/single/config.yaml": b"a:\n  b: 1\n  c"}),
+        lambda contents, head: contents.update({"runs/single/config.yaml": b"a:\n  b: 1\n  c"}),
     )
-    told = elsewhere.play("run.replay=b.zip", code=2)
-    assert "the config of single cannot be read" in told and "could not find expected ':'" in told.splitlines()[-1]
+    output = elsewhere.run("run.replay=b.zip", code=2)
+    assert "the config of single cannot be read" in output and "could not find expected ':'" in output.splitlines()[-1]
 
 
-def test_what_may_be_given_is_read():
+def test_permitted_overrides_are_read():
     given = Request.parse(
         ["run.replay='a b.zip'", "hydra.run.dir=there", "tracking=mlflow", "tracking.traces=none", "dataset.path=/d", "bundle.trust=true"]
     )  # fmt: skip
@@ -153,7 +153,7 @@ def test_what_may_be_given_is_read():
 
 
 @each_row(
-    "word, said",
+    "word, message",
     [
         ("-m", "replayed as it is"),
         ("~memory", "replayed as it is"),
@@ -163,6 +163,6 @@ def test_what_may_be_given_is_read():
         ("hydra.sweep.dir=x", "give one of"),
     ],
 )
-def test_what_may_not_be_given_is_refused(word, said):
-    with pytest.raises(ConfigError, match=said):
+def test_forbidden_overrides_are_refused(word, message):
+    with pytest.raises(ConfigError, match=message):
         Request.parse(["run.replay=a.zip", "hydra.run.dir=x", word])

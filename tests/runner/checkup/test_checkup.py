@@ -27,12 +27,12 @@ def test_libraries_machine_and_extras_are_listed():
     assert machine.sandbox()[0].name == "tier"
 
 
-def test_every_extra_is_one_of_the_package():
+def test_every_listed_extra_is_declared_by_the_package():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {one.name for one in machine.extras()} == extras.keys() - {"test", "dev", "docs"}
 
 
-def test_a_journal_is_listed_with_its_damage(tmp_path, monkeypatch):
+def test_journal_is_listed_with_its_damage(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert machine.journal()[0].found == "not there yet"
     folder = Path("outputs/.journal")
@@ -65,7 +65,7 @@ def test_the_tracking_store_is_opened_read_only(tmp_path, monkeypatch):
     assert machine.store()[0].found.startswith("schema abc, 0 runs, ")
 
 
-def test_an_endpoint_of_this_machine_is_tried_and_others_only_online(monkeypatch):
+def test_local_endpoint_is_tried_and_remote_ones_only_online(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setenv("AZURE_API_BASE", f"http://127.0.0.1:{server.getsockname()[1]}/v1")
         assert line(checks.endpoints(online=False), "model=azure").found.endswith(" answers")
@@ -77,22 +77,22 @@ def test_an_endpoint_of_this_machine_is_tried_and_others_only_online(monkeypatch
 @pytest.mark.parametrize(
     "base", ["https://user:secret", "http://user:secret@host:abc", "localhost:8000/v1", "secret", "http://[x"]
 )
-def test_what_is_not_an_address_is_reported_and_not_shown(monkeypatch, base):
+def test_invalid_address_is_reported_but_not_printed(monkeypatch, base):
     monkeypatch.setenv("AZURE_API_BASE", base)
     found = line(checks.endpoints(online=True), "model=azure")
     assert (found.mark, found.found) == ("-", "its address is none") and "secret" not in found.hint
 
 
-def test_keys_are_named_once_and_not_shown(monkeypatch):
+def test_keys_are_listed_once_and_not_printed(monkeypatch):
     monkeypatch.setenv("GEMINI_API_KEY", "secret")
     lines = checks.keys()
     assert line(lines, "GEMINI_API_KEY") == Line("ok", "GEMINI_API_KEY", "set")
     assert line(lines, "OPENAI_API_KEY").hint == "for model=openai: export OPENAI_API_KEY=..."
     assert line(lines, "VLLM_API_KEY").found == "not set, not needed"
-    assert not any("/" in one.name for one in lines)  # dated models have the lines of what they are based on
+    assert not any("/" in one.name for one in lines)  # dated models have the lines of their base model
 
 
-def test_data_are_found_by_choice_with_their_class(tmp_path, monkeypatch):
+def test_data_are_listed_by_choice_with_their_data_class(tmp_path, monkeypatch):
     file = tmp_path / "data" / "medqa" / "US" / "4_options" / "phrases_no_exclude_test.jsonl"
     file.parent.mkdir(parents=True)
     row = {"question": "Which?", "answer": "x", "answer_idx": "A", "options": dict.fromkeys("ABCD", "x")}

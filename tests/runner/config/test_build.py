@@ -1,4 +1,4 @@
-"""Parts from plain dicts: what is built, and what is said of what cannot be."""
+"""Parts built from plain dicts, and the errors for those that cannot be built."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ def test_arguments_arrive_in_the_types_of_the_constructor():
     )  # fmt: skip
 
 
-def test_a_part_that_takes_everything_gets_everything():
+def test_part_with_var_keywords_gets_all_arguments():
     assert construct({"_target_": f"{HERE}.Open", "a": 1, "b": {"c": [2]}}, "x", ALLOW).anything == {
         "a": 1,
         "b": {"c": [2]},
@@ -109,19 +109,19 @@ def test_a_part_that_takes_everything_gets_everything():
         ({"count": 14}, "part", ["no fourteen"]),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_named_with_its_key(wrong, key, words):
+def test_errors_name_their_key(wrong, key, words):
     found = findings(node(**wrong))
     assert list(found) == [key]
     assert all(word in found[key] for word in words), found
 
 
-def test_everything_is_found_at_once():
+def test_all_errors_are_reported_together():
     assert set(findings({"_target_": f"{HERE}.Part", "rate": "x", "zzz": 1, "switches": {"steps": "y"}})) == {
         "part.count", "part.rate", "part.zzz", "part.switches.steps",
     }  # fmt: skip
 
 
-def test_a_key_in_a_value_is_not_shown():
+def test_api_key_in_a_value_is_not_printed():
     assert "sk-abcdef" not in findings(node(mode="sk-abcdef0123456789"))["part.mode"]
 
 
@@ -140,13 +140,13 @@ def test_a_key_in_a_value_is_not_shown():
         ("tests.no_such_module.X", ["no module tests.no_such_module"]),
     ],
 )
-def test_a_target_that_is_not_there_or_not_allowed(target, words):
+def test_missing_or_forbidden_target_is_refused(target, words):
     (text,) = findings({"_target_": target}).values()
     assert all(word in text for word in words), text
 
 
-def test_what_another_module_imported_is_not_a_part_of_it():
-    """Only what a package defines itself: an allowed module is no way to everything it imports."""
+def test_imported_name_is_not_a_part_of_the_module():
+    """Only names that a package defines itself: an allowed module does not allow everything it imports."""
     (text,) = findings({"_target_": f"{HERE}.Path"}).values()
     assert "no class Path" in text
 
@@ -159,7 +159,7 @@ def test_a_library_that_is_missing_is_named(tmp_path, monkeypatch):
     assert "needy" not in sys.modules
 
 
-def test_what_the_constructor_of_a_custom_part_raises_is_named_with_its_line(tmp_path, monkeypatch):
+def test_error_in_a_custom_constructor_is_reported_with_its_line(tmp_path, monkeypatch):
     (tmp_path / "failing.py").write_text(
         'class A:\n    def __init__(self):\n        raise RuntimeError("boom\\nmore")\n'
     )
@@ -169,7 +169,7 @@ def test_what_the_constructor_of_a_custom_part_raises_is_named_with_its_line(tmp
 
 
 @each_row("value", [None, 3, "x", [], {}, {"count": 1}])
-def test_what_is_no_node_is_refused(value):
+def test_value_that_is_not_a_node_is_refused(value):
     assert "expected a mapping with a _target_" in findings(value)["part"]
 
 
@@ -184,7 +184,7 @@ def test_a_mapping_is_checked_against_a_dataclass_without_building_nodes():
     }
 
 
-def test_nearest_names_stay_short():
+def test_suggestions_stay_short():
     assert nearest("a", []) == "there are none"
     assert nearest("reactt", ["react", "cot"]) == "did you mean react? valid: cot, react"
     assert nearest("x", map(str, range(100, 130))).endswith("and 18 more")
@@ -195,7 +195,7 @@ def test_fields_that_a_dataclass_inherits_from_another_module_are_checked_too():
         construct({"_target_": "components.agents.react.ReAct", "max_steps": 0}, "agent")
 
 
-def test_a_name_where_a_part_stands_is_told_how_parts_are_chosen():
+def test_plain_name_in_place_of_a_part_explains_how_to_choose_one():
     node = {"_target_": "components.agents.self_consistency.SelfConsistency", "inner": "react"}
     with pytest.raises(
         ConfigErrors, match=r"found 'react'; a part stands here, which is chosen as agent@agent\.inner=react"

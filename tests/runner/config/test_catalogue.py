@@ -23,7 +23,7 @@ def test_every_choice_has_a_description():
     assert {"agent", "condition", "dataset", "experiment", "model", "toolset", "verifier"} <= GROUPS.keys()
 
 
-def test_a_folder_that_is_not_there_is_refused():
+def test_missing_folder_is_refused():
     with pytest.raises(ConfigError, match="--config-dir: there is no folder 'nope'"):
         catalogue_of(["--info", "choices", "--config-dir", "nope"], strict=True)
 
@@ -41,7 +41,7 @@ def test_only_the_named_groups_are_listed_and_lines_fit():
     assert all(len(line) <= 130 for line in describe_choices(Catalogue(), []))
 
 
-def test_choices_of_a_user_are_listed_with_ours(tmp_path, capsys, monkeypatch):
+def test_user_choices_are_listed_with_shipped_ones(tmp_path, capsys, monkeypatch):
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "mine.yaml").write_text("# @package _global_\n# A question of ours.\n")
     monkeypatch.setattr("sys.argv", ["runner", "--config-dir", str(tmp_path), "--info", "choices", "experiment"])
@@ -66,7 +66,7 @@ def test_a_closed_pipe_is_not_an_error(command):
     assert done.stdout.count("\n") == 1 and not done.stderr
 
 
-def test_a_choice_is_resolved_and_changed(monkeypatch):
+def test_choice_is_shown_with_interpolations_and_overrides(monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:1")
     assert resolve_choice("tracking", "off", {})["uri"] is None
     assert resolve_choice("tracking", "mlflow_server", {"traces": "all"}) == {

@@ -1,4 +1,4 @@
-"""A config that cannot run is refused in one clear line, exit code 2, and leaves nothing behind."""
+"""A config that cannot run is refused in one clear line, exit code 2, and creates no files."""
 
 import sys
 
@@ -11,7 +11,7 @@ def refused(home, *words, plain=False):
     """The complaint about a command that must be refused."""
     done = home.run(*words, plain=plain)
     assert done.code == 2, (done.out, done.err)
-    assert not (home.path / "outputs").exists(), "a run folder was left behind"
+    assert not (home.path / "outputs").exists(), "a run folder was created"
     assert "Traceback" not in done.err
     assert "UserWarning" not in done.err
     return done.complaint
@@ -33,7 +33,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize(("word", "parts"), MODELS)
-def test_a_model_or_figure_that_cannot_be_had(home, monkeypatch, word, parts):
+def test_unavailable_model_or_figure_is_refused(home, monkeypatch, word, parts):
     for key in ("OPENAI_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(key, "a key")
     complaint = refused(home, word)
@@ -60,7 +60,7 @@ def test_a_model_or_figure_that_cannot_be_had(home, monkeypatch, word, parts):
         ("+agent.controls=[final]", ["Asks needs a toolset with the controls final", "radiology"]),
     ],
 )
-def test_one_clear_line(home, word, parts):
+def test_config_error_is_one_clear_line(home, word, parts):
     complaint = refused(home, word)
     assert all(part in complaint for part in parts), complaint
 
@@ -83,13 +83,13 @@ FLAWS = {
 }
 
 
-def test_all_problems_are_told_at_once(home):
+def test_all_problems_are_reported_together(home):
     done = home.run(*list(FLAWS)[:10])
-    told = [line for line in done.err.splitlines() if line.startswith("config error: ")]
-    assert (done.code, len(told)) == (2, 10), done.err
-    told += home.run(*list(FLAWS)[10:]).err.splitlines()
+    lines = [line for line in done.err.splitlines() if line.startswith("config error: ")]
+    assert (done.code, len(lines)) == (2, 10), done.err
+    lines += home.run(*list(FLAWS)[10:]).err.splitlines()
     for word, text in FLAWS.items():
-        assert any(line.startswith(f"config error: command line: {word}: {text}") for line in told), (word, told)
+        assert any(line.startswith(f"config error: command line: {word}: {text}") for line in lines), (word, lines)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_all_problems_are_told_at_once(home):
         ("tracking.uri=foo", "command line: tracking.uri=foo: tracking.uri: found 'foo', should match '^((sqlite|http"),
     ],
 )
-def test_the_fields_of_the_run_itself(home, word, text):
+def test_invalid_run_settings_are_refused(home, word, text):
     assert text in refused(home, word)
 
 
@@ -118,11 +118,11 @@ def test_a_package_must_be_allowed(home):
 
 
 @pytest.mark.parametrize("word", ["agent.switches={max_steps: 3}", "++agent.switches.max_steps=3"])
-def test_a_profile_is_not_changed_through_what_follows_it(home, word):
+def test_profile_cannot_be_changed_through_a_part_that_refers_to_it(home, word):
     assert "profile is one frozen set" in refused(home, "tracking=off", word, plain=True)
 
 
-def test_a_profile_of_ones_own_is_a_whole_one(home):
+def test_run_with_a_custom_profile_succeeds(home):
     home.write("profile/house", "name: house\nradabench: {}")
     assert home.run("profile=house").code == 0
 
@@ -157,17 +157,17 @@ def test_a_missing_argument_names_the_file(home):
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "message"),
     [("times: 1\ntimes: 2", 2, "times"), ("_target_: a: b", 1, "mapping values"), ("a: [1", 2, "not valid YAML")],
 )
-def test_yaml_that_cannot_be_read(home, text, line, said):
+def test_unreadable_yaml_is_refused(home, text, line, message):
     home.write("agent/torn", text)
     complaint = refused(home, "agent=torn")
     assert f"conf/agent/torn.yaml:{line}: " in complaint
-    assert said in complaint
+    assert message in complaint
 
 
-def test_yaml_that_names_itself_or_is_nested_too_deep(home):
+def test_recursive_or_too_deep_yaml_is_refused(home):
     home.write("agent/loop", "defaults: [loop]")
     home.write("agent/deep", "a: " + "[" * 3_000 + "]" * 3_000)
     for word in ("agent=loop", "agent=deep"):
@@ -175,56 +175,56 @@ def test_yaml_that_names_itself_or_is_nested_too_deep(home):
         assert "nested too deep, or names itself in its defaults" in complaint and word in complaint
 
 
-def test_an_interpolation_that_is_not_closed(home):
+def test_unclosed_interpolation_is_refused(home):
     home.write("agent/torn", "_target_: mine.parts.Asks\ntimes: ${a.b")
     assert "conf/agent/torn.yaml:2" in refused(home, "agent=torn")
 
 
-def test_an_interpolation_that_leads_nowhere_has_file_and_line(home):
+def test_unresolved_interpolation_is_reported_with_file_and_line(home):
     home.write("agent/torn", "_target_: mine.parts.Asks\ntimes: ${a.b}")
     assert refused(home, "agent=torn").startswith("conf/agent/torn.yaml:2: agent.times")
 
 
-def test_a_choice_that_a_users_file_makes_is_looked_for_there(home):
+def test_unknown_choice_in_a_user_file_is_reported_with_that_file(home):
     home.write("experiment/far", "# @package _global_\ndefaults:\n  - override /agent: askss\n")
     complaint = refused(home, "--config-dir", "conf", "experiment=far", plain=True)
     assert "conf/experiment/far.yaml:3" in complaint
     assert "did you mean asks?" in complaint
 
 
-def test_a_file_that_ours_would_hide_is_refused(home):
+def test_user_file_shadowed_by_a_shipped_one_is_refused(home):
     home.write("agent/react", "_target_: mine.parts.Asks")
     assert "conf/agent/react.yaml:1: a file of the project has the same name" in refused(home)
 
 
-def test_a_list_as_a_group_file(home):
+def test_list_as_a_group_file_is_refused(home):
     home.write("agent/list", "- a\n- b")
     assert "agent" in refused(home, "agent=list")
 
 
-def test_a_data_folder_that_is_not_set_says_what_to_set(home):
+def test_unset_data_folder_is_reported_with_its_variable(home):
     complaint = refused(home, "dataset=medqa", "tracking=off", plain=True)
     assert "CLINICAL_DATA_DIR is not set; set it: export CLINICAL_DATA_DIR=/path/to/your/data" in complaint
     assert "conf/dataset/medqa.yaml:" in complaint
 
 
-def test_a_key_that_is_not_set_says_what_to_set(home):
+def test_unset_api_key_is_reported_with_its_variable(home):
     complaint = refused(home, "model=openai", "tracking=off", plain=True)
     assert "OPENAI_API_KEY is not set" in complaint
 
 
-def test_a_replay_needs_no_key(home):
-    """Nothing is asked, so it gets as far as the journal."""
+def test_replay_needs_no_api_key(home):
+    """No request is sent, so the error is about the journal."""
     (home.path / "journal").mkdir()
     done = home.run("model=openai", "tracking=off", "run.replay=journal", "limit=1", plain=True)
     assert done.code == 2 and "the journal folder 'journal' is empty" in done.err
 
 
-def test_a_folder_that_is_not_there(home):
+def test_missing_config_folder_is_refused(home):
     assert "not found" in refused(home, "--config-dir", "nope", plain=True)
 
 
-def test_a_refusal_loads_nothing_heavy(home):
+def test_refusal_imports_no_heavy_libraries(home):
     for name in ("mlflow", "litellm", "pandas", "aiohttp", "numpy"):
         home.monkeypatch.delitem(sys.modules, name, raising=False)
     refused(home, "limit=abc")

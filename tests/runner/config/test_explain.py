@@ -1,4 +1,4 @@
-"""Config files that nobody could read are refused by their names, at once."""
+"""Unreadable config files are refused by name, without delay."""
 
 import time
 
@@ -24,23 +24,23 @@ FILES = {
 
 @pytest.mark.parametrize("flag", [[], ["-m"]], ids=["run", "sweep"])
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_is_refused_in_a_line(home, name, flag):
-    text, said = FILES[name]
+def test_unreadable_file_is_refused_in_one_line(home, name, flag):
+    text, message = FILES[name]
     home.write(name, "").write_bytes(text)
     begun = time.monotonic()
     done = home.run(*flag, f"dataset={name.partition('/')[2]}", *(["seed=0,1"] if flag else []))
     assert (done.code, time.monotonic() - begun < 10) == (2, True)
-    assert said in done.complaint
+    assert message in done.complaint
     assert not (home.path / "outputs").exists()
 
 
-def test_aliases_that_stand_for_little_are_read(home):
+def test_small_yaml_aliases_are_accepted(home):
     home.write("dataset/few", "_target_: mine.parts.Numbers\nn: &n 4\nprivacy: open\npath: null\nsplit: test\n")
     home.write("agent/few", "_target_: mine.parts.Asks\ntimes: &x 1\ncontrols: []\n# *x\n")
     assert home.run("dataset=few", "agent=few").code == 0
 
 
-def test_a_file_that_is_no_text_is_in_nobodys_way(home):
+def test_undecodable_file_is_ignored_unless_chosen(home):
     home.write("dataset/latin", "").write_bytes(FILES["dataset/latin"][0])
     assert home.run("dataset=numbers").code == 0
     assert "conf/experiment/own.yaml" not in home.run("agent=nope").complaint
@@ -49,26 +49,26 @@ def test_a_file_that_is_no_text_is_in_nobodys_way(home):
 
 @pytest.mark.parametrize("value", ["[[counts]]", "[{a:1}]", "[null]", "[1]"])
 @pytest.mark.parametrize(("flags", "more"), [([], ""), (["-m"], ",[counts]")], ids=["run", "sweep"])
-def test_a_list_of_choices_with_something_else_than_names_is_refused_in_a_line(home, flags, more, value):
+def test_defaults_list_with_other_items_than_names_is_refused(home, flags, more, value):
     done = home.run(*flags, f"scorer={value}{more}")
     assert done.code == 2
     assert f"command line: scorer={value}{more}: a list of choices holds names only; " in done.complaint
 
 
-def test_a_part_of_a_name_is_near_to_it():
+def test_partial_name_is_suggested():
     assert nearest("gpt4o", ["openai/gpt-4o-2024-08-06", "ollama"]).startswith("did you mean openai/gpt-4o-2024-08-06?")
 
 
-def test_a_config_that_is_not_there_has_its_nearest():
+def test_missing_config_suggests_the_nearest_name():
     finding = explain(MissingConfigException("", "confg"), [], Catalogue())
     assert str(finding).endswith("--config-name: there is no config 'confg'; did you mean config? valid: config")
 
 
-def test_a_colon_for_an_equals_sign_is_refused_with_what_is_meant():
+def test_colon_instead_of_equals_sign_suggests_the_correction():
     with pytest.raises(ConfigError, match=r"limit:3: a value comes after an equals sign: limit=3$"):
         refuse_misspelled(["--config-dir", "a:b", "limit:3"], ["--config-dir"])
 
 
-def test_a_misspelled_kind_of_info_has_its_nearest():
+def test_misspelled_info_option_suggests_the_nearest():
     with pytest.raises(ConfigError, match=r"^command line: --info choises: did you mean choices\? valid: all, choices"):
         refuse_flags(["--info", "choises"])

@@ -1,4 +1,4 @@
-"""Hydra with our patches composes the same configs; and what says when a patch is needed no more."""
+"""Patched Hydra composes the same configs, and tests that fail once a patch is obsolete."""
 
 import inspect
 
@@ -67,16 +67,16 @@ def test_yaml_is_read_as_omegaconf_reads_it(monkeypatch, text):
 
 @slow
 @pytest.mark.parametrize(("text", "expected"), [("limit: 3", "1 of 1"), ("hydra: {mode: MULTIRUN}", "sweep of 1 jobs")])
-def test_an_experiment_sets_the_mode_also_through_another_one(home, text, expected):
+def test_experiment_sets_the_mode_through_its_base_too(home, text, expected):
     home.write("experiment/inner", f"# @package _global_\ndefaults: [own]\n{text}")
     home.write("experiment/outer", "# @package _global_\ndefaults: [inner]")
     done = home.run("--config-dir", "conf", "experiment=outer", "limit=1", plain=True)
     assert done.code == 0 and expected in done.out + done.err, done
 
 
-def test_no_shipped_experiment_makes_all_of_them_be_composed_twice():
-    told = [path for path in (CONF / "experiment").rglob("*.yaml") if _NAMES_MODE.search(path.read_text())]
-    assert told == []
+def test_no_shipped_experiment_requires_composing_twice():
+    found = [path for path in (CONF / "experiment").rglob("*.yaml") if _NAMES_MODE.search(path.read_text())]
+    assert found == []
 
 
 @each_row(
@@ -95,8 +95,8 @@ def test_no_shipped_experiment_makes_all_of_them_be_composed_twice():
         ),  # Kept
     ],
 )
-def test_a_patch_is_removed_once_hydra_does_what_it_does(original, does):
-    assert does in inspect.getsource(original), "the patch may be needed no more: measure without it"
+def test_patch_is_still_needed(original, does):
+    assert does in inspect.getsource(original), "the patch may be obsolete: measure without it"
 
 
 def test_the_patches_are_for_the_pinned_versions():

@@ -1,4 +1,4 @@
-"""Choices of model that the papers name, and the experiments that sweep them."""
+"""Model choices named in the papers, and the experiments that sweep them."""
 
 import re
 from datetime import date
@@ -83,7 +83,7 @@ def keys(monkeypatch):
 
 
 @slow
-def test_every_preset_is_a_whole_model_config(keys):
+def test_every_preset_is_a_complete_model_config(keys):
     for name in PRESETS:
         model, retired = built(name)
         assert isinstance(model, Simulated if name.startswith("simulated/") else Gateway), name
@@ -95,14 +95,14 @@ def test_every_preset_is_a_whole_model_config(keys):
 
 
 @each_row("node", [pytest.param(node, id=name) for name, node in PRESETS.items() if "retired" in node])
-def test_what_is_nearest_can_be_chosen_and_lasts_as_long(node):
+def test_suggested_replacement_exists_and_is_not_retired_earlier(node):
     end = Retired(**node["retired"])
     assert end.instead in KNOWN
     after = (PRESETS.get(end.instead) or {}).get("retired")
     assert after is None or after["since"] > (end.since or "2026"), end.instead
 
 
-def test_what_was_retired_is_refused_today_and_what_is_announced_until_then():
+def test_retired_model_is_refused_and_announced_one_accepted_until_then():
     day, refused = date(2026, 11, 23), set()
     for name in PRESETS:
         if (retired := end_of(name)) is not None:
@@ -134,14 +134,14 @@ def test_experiments_over_models_list_choices_and_compose_with_them(experiment):
 
 
 @slow
-def test_by_default_simulated_models_are_swept_and_the_published_ones_on_demand():
+def test_simulated_models_are_swept_by_default_and_published_on_demand():
     folders = {"radabench", "reflectool", "medagents", "ehragent"}
     assert {name.partition("/")[0] for name in SWEEPS if name.endswith("/models")} == folders
     assert all(name.startswith("simulated/") for folder in folders for name in listed(f"{folder}/models"))
     assert len(listed("radabench/models_published")) == 4 and len(listed("reflectool/models_published")) == 11
 
 
-def test_every_published_model_that_can_be_had_is_in_its_sweep():
+def test_every_available_published_model_is_in_its_sweep():
     day = date(2026, 11, 23).isoformat()
     for paper in ("radabench", "reflectool"):
         there = {
@@ -158,7 +158,7 @@ def test_every_condition_is_in_a_figure():
     assert set(named) == swept
 
 
-def test_every_preset_is_in_the_docs_under_the_name_it_is_asked_by():
+def test_every_preset_is_documented_under_its_request_name():
     text = (CONF.parent / "docs" / "guides" / "models.md").read_text()
     missing = [
         name for name, node in PRESETS.items()

@@ -1,4 +1,4 @@
-"""Names of classes that have moved, and declarations under names that are read no more."""
+"""Names of classes that have moved, and declarations under obsolete names."""
 
 from dataclasses import dataclass
 
@@ -13,20 +13,20 @@ from runner.config.targets import locate, undeclared_in
 from runner.storage.resume import differences
 
 
-def test_every_new_name_is_there_and_has_one_first_name():
+def test_every_moved_class_exists_and_has_one_original_name():
     assert all(callable(locate(new, ())) for new in NEW.values())
     first = {name: as_first_named({"_target_": name})["_target_"] for name in (*NEW, *NEW.values())}
     assert all(first[old] == first[new] for old, new in NEW.items()) and set(first.values()) <= set(NEW)
     assert first["components.cab.datasets.bioasq.BioAsq"] == "components.datasets.bioasq.BioAsq"
 
 
-def test_a_name_that_has_moved_is_refused_with_the_present_one():
+def test_moved_name_is_refused_with_the_current_one():
     with pytest.raises(ConfigError) as caught:
         locate("components.verifiers.accept.Accept", ())
     assert str(caught.value) == "components.verifiers.accept.Accept has moved: it is components.core.plain.Accept now"
 
 
-def test_stored_configs_are_read_with_present_names_and_compared_by_their_first_ones():
+def test_stored_configs_use_current_names_and_compare_by_original_ones():
     old = {"verifier": {"_target_": "components.verifiers.accept.Accept"}, "tools": [{"_target_": "mine.Tool"}]}
     new = renew(old)
     assert new == {"verifier": {"_target_": "components.core.plain.Accept"}, "tools": [{"_target_": "mine.Tool"}]}
@@ -51,15 +51,15 @@ class Plain:
         return Answer("")
 
 
-def test_what_a_part_says_of_itself_under_an_old_name_is_refused_and_never_left_out_in_silence():
-    told = "Old.needs_controls is not read; declare it as requirements = Requirements(controls=...)"
-    assert undeclared_in(Old, "Agent").startswith(told) and undeclared_in(Plain, "Agent") is None
+def test_declaration_under_an_obsolete_name_is_refused():
+    message = "Old.needs_controls is not read; declare it as requirements = Requirements(controls=...)"
+    assert undeclared_in(Old, "Agent").startswith(message) and undeclared_in(Plain, "Agent") is None
     model = type("Pupil", (), {"study": print})
     assert "declare it as traits = ModelTraits(study=...)" in undeclared_in(model, "Model")
     assert isinstance(Plain(), Agent) and declared(Plain(), Requirements) == Requirements()
 
 
-def test_a_declaration_of_another_type_is_refused():
+def test_declaration_of_the_wrong_type_is_refused():
     class Odd(Plain):
         requirements = ("start",)
 

@@ -5,7 +5,7 @@ from components.core.messages import Usage
 from runner.episode.budget import Attempt, Budget
 
 
-def test_lines_that_work_at_once_share_what_is_left_and_what_they_spend_counts_above():
+def test_concurrent_attempts_share_the_remaining_budget():
     root = Attempt(Budget(calls=10, tokens=100))
     root.admit(1)
     root.pend(-1)
@@ -25,7 +25,7 @@ def test_lines_that_work_at_once_share_what_is_left_and_what_they_spend_counts_a
             two.charge(Usage(20, 0)), two.admit(), two.pend(-1)
 
 
-def test_a_share_can_be_shared_again_and_none_is_given_without_a_call():
+def test_share_can_be_divided_but_not_below_one_call():
     root = Attempt(Budget(calls=12))
     line = root.shares(2)[0]
     assert [one.budget.calls for one in line.shares(3)] == [2, 2, 2]
@@ -33,7 +33,7 @@ def test_a_share_can_be_shared_again_and_none_is_given_without_a_call():
         line.shares(7)
 
 
-def test_a_fresh_attempt_spends_the_budget_above_and_has_steps_of_its_own():
+def test_fresh_attempt_charges_the_parent_budget_and_has_its_own_steps():
     root = Attempt(Budget(calls=1))
     root.act(1)
     again = root.fresh()
@@ -46,6 +46,6 @@ def test_a_fresh_attempt_spends_the_budget_above_and_has_steps_of_its_own():
     assert not isinstance(error.value, AttemptOver)
 
 
-def test_without_limits_nothing_ends():
+def test_attempt_without_limits_never_ends_early():
     for one in Attempt(Budget()).shares(3):
         one.admit(1000)

@@ -1,4 +1,4 @@
-"""What may be spent, alone and by the jobs of a sweep."""
+"""Budgets of a single run and of the jobs of a sweep."""
 
 import pytest
 
@@ -21,11 +21,11 @@ def spent(calls=0, usd=0.0, tokens=0):
         (Budget(seconds=0), spent(), "seconds=0"),
     ],
 )
-def test_a_limit_that_is_reached_is_named(budget, so_far, limit):
+def test_reached_limit_is_named(budget, so_far, limit):
     assert so_far.exceeded(budget) == limit
 
 
-def test_a_job_has_an_equal_part_of_what_the_finished_ones_left():
+def test_jobs_share_the_remaining_budget_equally():
     budget_pool = BudgetPool(Budget(usd=9.0), jobs=3)
     assert budget_pool.limit(spent(usd=2.9)) is None
     assert budget_pool.limit(spent(usd=3.0)) == "usd=3 (this job's part of the sweep's budget)"
@@ -35,14 +35,14 @@ def test_a_job_has_an_equal_part_of_what_the_finished_ones_left():
     assert budget_pool.limit(spent(usd=3.9)) is None
 
 
-def test_all_jobs_together_keep_the_budget():
+def test_jobs_together_stay_within_the_budget():
     budget_pool = BudgetPool(Budget(calls=4), jobs=1)
     for _ in range(4):
         budget_pool.total.charge(Usage(1, 1, 0.1))
     assert budget_pool.limit(spent()) == "calls=4"
 
 
-def test_calls_on_their_way_count_at_the_mean_price_so_far():
+def test_calls_in_flight_count_at_the_mean_price():
     budget_pool = BudgetPool(Budget(usd=1.0))
     for _ in range(5):
         budget_pool.total.charge(Usage(1, 1, 0.1))
@@ -53,7 +53,7 @@ def test_calls_on_their_way_count_at_the_mean_price_so_far():
 
 
 @pytest.mark.parametrize("budget", [Budget(usd=1.0), Budget(tokens=20)])
-def test_a_call_that_would_pass_the_budget_is_not_begun(budget):
+def test_call_that_would_exceed_the_budget_is_not_started(budget):
     budget_pool = BudgetPool(budget)
     budget_pool.total.charge(Usage(4, 3, 0.35))
     assert budget_pool.limit(spent()) is None
@@ -61,8 +61,8 @@ def test_a_call_that_would_pass_the_budget_is_not_begun(budget):
     assert budget_pool.limit(spent()) is not None, "a third would make 1.05 dollars, 21 tokens"
 
 
-def test_what_was_spent_before_the_jobs_is_no_jobs_part():
-    """By the pilot of a preflight, say, or by the batches of a search that are over."""
+def test_spending_before_the_jobs_is_not_charged_to_a_job():
+    """For example by the pilot of a preflight, or by finished batches of a search."""
     budget_pool = BudgetPool(Budget(calls=10), jobs=2, total=spent(calls=6))
     assert budget_pool.limit(spent(calls=1)) is None
     assert budget_pool.limit(spent(calls=2)) == "calls=2 (this job's part of the sweep's budget)"
@@ -78,19 +78,19 @@ def test_what_was_spent_before_the_jobs_is_no_jobs_part():
         (Budget(calls=9), Spent(pending=1), False),
     ],
 )
-def test_the_first_call_of_a_job_and_of_all_tells_what_the_next_ones_take(budget, so_far, blind):
+def test_price_of_a_call_is_unknown_until_the_first_reply(budget, so_far, blind):
     assert BudgetPool(budget).blind(so_far) is blind
     assert BudgetPool(budget, 2, so_far).blind(Spent()) is blind
 
 
-def test_tokens_that_no_reply_tells_are_not_taken_for_none():
+def test_unreported_tokens_are_not_counted_as_zero():
     so_far = Spent()
     so_far.charge(Usage(None, None, 0.1))
     assert "without the number of their tokens" in so_far.exceeded(Budget(tokens=10))
     assert so_far.exceeded(Budget(calls=2)) is None
 
 
-def test_a_call_that_did_not_tell_its_tokens_took_the_mean_of_the_others():
+def test_call_without_reported_tokens_counts_at_the_mean():
     so_far = Spent()
     for usage in (Usage(3, 1), Usage(), Usage(3, 1)):
         so_far.charge(usage)

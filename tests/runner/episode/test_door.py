@@ -1,4 +1,4 @@
-"""The journal behind the door: re-paying nothing, repeats, replay, single-flight, the run's budget."""
+"""The journal behind the door: paid calls, repeats, replay, single-flight and the run's budget."""
 
 import asyncio
 from random import Random
@@ -41,7 +41,7 @@ async def solve(model, journal, agent=None, sample=SAMPLES[0], epoch=0, **change
     return (await run_episode(parts(agent or Twice()), door(model, journal, **changes), sample, epoch))[0]
 
 
-async def test_a_finished_call_is_never_asked_again(journal):
+async def test_finished_call_is_never_repeated(journal):
     model = Speaker(draw)
     first = await solve(model, journal)
     again = await solve(model, journal)
@@ -50,7 +50,7 @@ async def test_a_finished_call_is_never_asked_again(journal):
     assert [s.usage for s in again.steps] == [s.usage for s in first.steps]
 
 
-async def test_repeats_samples_epochs_and_seeds_are_draws_of_their_own(journal):
+async def test_repeats_samples_epochs_and_seeds_are_separate_draws(journal):
     model = Speaker(draw)
     answers = [await solve(model, journal)]
     answers.append(await solve(model, journal, epoch=1))
@@ -60,7 +60,7 @@ async def test_repeats_samples_epochs_and_seeds_are_draws_of_their_own(journal):
     assert len({r.seed for r in model.asked}) == 8
 
 
-async def test_a_deterministic_model_at_temperature_zero_is_asked_once_for_all(journal):
+async def test_deterministic_model_at_temperature_zero_is_called_once(journal):
     class Same:
         async def solve(self, episode):
             return Answer((await episode.ask([Message("user", "the same for all")], "answer")).text)
@@ -72,7 +72,7 @@ async def test_a_deterministic_model_at_temperature_zero_is_asked_once_for_all(j
     assert len(model.asked) == 1
 
 
-async def test_a_failed_call_is_not_an_answer(journal):
+async def test_failed_call_is_not_journalled(journal):
     class Down(Speaker):
         async def generate(self, request):
             self.asked.append(request)
@@ -85,7 +85,7 @@ async def test_a_failed_call_is_not_an_answer(journal):
     assert (await solve(model, journal)).stop == "answered" and len(model.asked) == 2
 
 
-async def test_strict_replay_gives_the_same_and_names_the_first_difference(journal):
+async def test_strict_replay_is_identical_or_names_the_first_difference(journal):
     first = await solve(Speaker(draw), journal)
 
     def forbidden(request):
@@ -110,7 +110,7 @@ async def test_identical_calls_in_flight_are_made_once():
     assert both[0][0].answer == both[1][0].answer
 
 
-async def test_a_call_in_flight_that_fails_fails_for_all_who_wait():
+async def test_failing_call_in_flight_fails_all_waiters():
     class Down(Speaker):
         async def generate(self, request):
             await asyncio.sleep(0.01)
@@ -123,7 +123,7 @@ async def test_a_call_in_flight_that_fails_fails_for_all_who_wait():
     assert [t.stop for t, _ in both] == ["error", "error"] and len(model.asked) == 1
 
 
-async def test_the_runs_budget_stops_before_a_call_is_sent_and_replayed_calls_are_free(journal):
+async def test_run_budget_stops_before_sending_and_replayed_calls_are_free(journal):
     model = Speaker(draw)
     limited = door(model, journal, budget=Budget(calls=3))
     await run_episode(parts(Twice()), limited, SAMPLES[0], 0)
@@ -136,14 +136,14 @@ async def test_the_runs_budget_stops_before_a_call_is_sent_and_replayed_calls_ar
     assert len(model.asked) == 4 and fresh.spent.calls == 1
 
 
-async def test_roles_that_are_not_named_are_played_by_main():
+async def test_unnamed_roles_use_the_main_model():
     main, judge = Speaker(lambda r: "main", name="a"), Speaker(lambda r: "judge", name="b")
     both: Door = door({"main": main, "judge": judge})
     assert both.model("judge") == ("judge", judge)
     assert both.model("planner") == ("main", main)
 
 
-async def test_a_cancelled_call_is_asked_anew_by_those_who_wait():
+async def test_cancelled_call_is_repeated_by_its_waiters():
     class Same:
         async def solve(self, episode):
             return Answer((await episode.ask([Message("user", "the same for all")], "answer")).text)
@@ -158,8 +158,8 @@ async def test_a_cancelled_call_is_asked_anew_by_those_who_wait():
     assert (first[0].stop, second[0].stop, second[0].answer) == ("limit", "answered", "fixed")
 
 
-async def test_a_budget_of_money_holds_before_anybody_knows_a_price():
-    """Twenty samples begin at once; the first call that comes back says what one takes."""
+async def test_cost_budget_holds_before_any_price_is_known():
+    """Twenty samples start at once; the first reply sets the estimated price of a call."""
     model = Speaker(lambda r: "x", wait=0.01, price=1.0)
     shared = door(model, budget=Budget(usd=3.0))
     ended = await asyncio.gather(*(run_episode(parts(Twice()), shared, Rows(20).load("test")[n], 0) for n in range(20)),
@@ -168,7 +168,7 @@ async def test_a_budget_of_money_holds_before_anybody_knows_a_price():
     assert len(model.asked) == 3
 
 
-async def test_who_waits_for_a_first_price_asks_when_that_call_fails():
+async def test_waiters_for_the_first_price_proceed_when_that_call_fails():
     replies = iter([ModelError("down", "server"), "x", "x"])
 
     def say(request):

@@ -28,7 +28,7 @@ async def run(model, agent=None, **changes):
     return trajectory, scores
 
 
-async def test_steps_hold_what_was_asked_replied_called_and_observed():
+async def test_steps_record_request_reply_calls_and_observations():
     trajectory, scores = await run(scripted('call count {"n": 3}', 'call count {"n": 4}', "answer 0"))
     assert (trajectory.stop, trajectory.answer, scores[0].value) == ("answered", "answer 0", 1.0)
     first, second, last = trajectory.steps
@@ -39,7 +39,7 @@ async def test_steps_hold_what_was_asked_replied_called_and_observed():
     assert trajectory.offered[0].name == "count"
 
 
-async def test_a_tool_error_is_heard_by_the_model_and_labelled():
+async def test_tool_error_is_shown_to_the_model_and_labelled():
     trajectory, _ = await run(scripted('call count {"n": 13}', "answer 0"))
     seen = trajectory.steps[0].observed[0]
     assert (seen.error, seen.observation.text) == ("unlucky", "13 brings bad luck")
@@ -56,20 +56,20 @@ async def test_a_tool_error_is_heard_by_the_model_and_labelled():
         ('call count {"n": 1, "m": 2}', "bad_arguments", "takes n; found 'm'"),
     ],
 )
-async def test_a_call_that_cannot_run_is_an_observation_and_never_the_end(reply, label, words):
+async def test_invalid_call_is_an_observation_and_does_not_end_the_episode(reply, label, words):
     trajectory, _ = await run(scripted(reply, "answer 0"))
     seen = trajectory.steps[0].observed[0]
     assert seen.error == label and words in seen.observation.text
     assert trajectory.stop == "answered"
 
 
-async def test_an_unreadable_reply_is_answered_with_what_was_wrong():
+async def test_unreadable_reply_is_answered_with_the_error():
     trajectory, _ = await run(scripted("?", "answer 0"))
     assert trajectory.steps[0].action.error == "unparsable_reply"
     assert "a question mark is no action" in trajectory.steps[1].asked[-1].text
 
 
-async def test_a_refusal_is_an_outcome_of_its_own():
+async def test_refusal_is_a_separate_outcome():
     trajectory, _ = await run(scripted("no tool for this"))
     assert trajectory.stop == "refused" and trajectory.refusal.grounds == {"reason": "tool for this"}
 
@@ -83,7 +83,7 @@ async def test_a_refusal_is_an_outcome_of_its_own():
         (Budget(usd=0.0015), 2, "budget.sample.usd=0.0015"),
     ],
 )
-async def test_a_spent_budget_ends_the_sample_with_what_it_has(budget, steps, text):
+async def test_spent_budget_ends_the_sample_with_its_partial_result(budget, steps, text):
     trajectory, scores = await run(Speaker(lambda r: 'call count {"n": 1}'), budget=budget)
     assert (trajectory.stop, trajectory.error, len(trajectory.steps)) == ("limit", text, steps)
     assert scores[0].value == 0.0
@@ -94,7 +94,7 @@ async def test_the_time_budget_ends_a_call_that_hangs():
     assert (trajectory.stop, trajectory.error) == ("limit", "budget.sample.seconds=0.05")
 
 
-async def test_a_bug_costs_one_sample_and_is_written_on_it():
+async def test_bug_fails_one_sample_and_is_recorded_there():
     @dataclass(frozen=True)
     class Broken:
         async def solve(self, episode):
@@ -105,8 +105,8 @@ async def test_a_bug_costs_one_sample_and_is_written_on_it():
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), asyncio.CancelledError()])
-async def test_a_part_that_ends_its_task_by_itself_costs_one_sample(error):
-    """Nobody cancels it, and a sample is no process that may be left."""
+async def test_part_that_raises_cancellation_or_exit_fails_one_sample(error):
+    """No one cancelled it, and a sample is not a process that can be exited."""
 
     @dataclass(frozen=True)
     class Leaves:
@@ -118,7 +118,7 @@ async def test_a_part_that_ends_its_task_by_itself_costs_one_sample(error):
 
 
 @pytest.mark.parametrize("blocking", [False, True])
-async def test_a_tool_that_leaves_costs_one_sample_where_several_run_at_once(blocking):
+async def test_tool_that_exits_fails_only_its_own_sample(blocking):
     class Leaving:
         effect, spec = "pure", ToolSpec("leave", "leaves", {"type": "object", "properties": {}})
 
@@ -134,7 +134,7 @@ async def test_a_tool_that_leaves_costs_one_sample_where_several_run_at_once(blo
     assert trajectory.stop == "error" and "the tool leave raised SystemExit: bye" in trajectory.error
 
 
-async def test_who_is_cancelled_leaves_no_record():
+async def test_cancelled_episode_writes_no_record():
     task = asyncio.create_task(run(Speaker(lambda r: "answer 0", wait=60)))
     await asyncio.sleep(0.01)
     task.cancel()
@@ -155,7 +155,7 @@ async def test_an_agents_own_failure_is_scored():
 
 @dataclass(frozen=True)
 class Panel:
-    """Three experts at once, each asked twice the same, then a summary."""
+    """Three concurrent experts, each asked the same twice, then a summary."""
 
     async def solve(self, episode):
         async def expert(n):
@@ -168,7 +168,7 @@ class Panel:
         return Answer((await episode.ask([Message("user", " ".join(views))], "conclude")).text)
 
 
-async def test_branches_give_the_same_trajectory_whatever_the_order_of_replies():
+async def test_branches_give_the_same_trajectory_for_any_order_of_replies():
     def say(request):
         return f"<{request.branch} {request.seed % 997}>"
 
@@ -181,10 +181,10 @@ async def test_branches_give_the_same_trajectory_whatever_the_order_of_replies()
         assert mixed.answer == serial.answer
     assert [s.branch for s in serial.steps] == [f"expert/{n}" for n in (0, 0, 1, 1, 2, 2)] + ["main"]
     first, again = serial.steps[0], serial.steps[1]
-    assert first.reply.text != again.reply.text, "the second identical request is a draw of its own"
+    assert first.reply.text != again.reply.text, "the second identical request is a separate draw"
 
 
-async def test_a_fresh_branch_has_a_state_of_its_own_and_the_same_budget():
+async def test_fresh_branch_has_its_own_state_and_the_shared_budget():
     @dataclass(frozen=True)
     class Twice:
         async def solve(self, episode):
@@ -206,19 +206,19 @@ ADD = ToolSpec("add", "adds a tool", {"type": "object", "properties": {"name": {
 
 @dataclass(frozen=True)
 class Adds:
-    """Offers itself once more under a name, which it asks about."""
+    """Offers a copy of itself under a name that it asks a model about."""
 
     effect: str = "episode"
     spec: ToolSpec = ADD
 
     async def __call__(self, context, name):
-        told = await context.ask([Message("user", f"what is {name}?")], "build", role="builder")
+        reply = await context.ask([Message("user", f"what is {name}?")], "build", role="builder")
         assert "add" in context.offered
         context.add(Adds(spec=replace(ADD, name=name)))
-        return Observation(told.text)
+        return Observation(reply.text)
 
 
-async def test_a_tool_may_offer_another_one_for_the_rest_of_the_episode_and_asks_on_a_branch_of_its_purpose():
+async def test_tool_may_add_a_tool_and_asks_on_a_branch_named_by_purpose():
     model = scripted('call add {"name": "sum"}', "it adds", 'call sum {"name": "more"}', "it adds more", "answer 0")
     trajectory, _ = await run(model, toolset=Kit(Adds()))
     assert [(s.purpose, s.branch) for s in trajectory.steps] == [
@@ -228,7 +228,7 @@ async def test_a_tool_may_offer_another_one_for_the_rest_of_the_episode_and_asks
     assert [spec.name for spec in trajectory.offered] == ["add", "sum", "more"]
 
 
-async def test_no_tool_takes_the_place_of_another_and_instructions_tell_of_new_ones():
+async def test_added_tools_replace_none_and_appear_in_the_instructions():
     @dataclass(frozen=True)
     class Twice:
         async def solve(self, episode):
@@ -244,7 +244,7 @@ async def test_no_tool_takes_the_place_of_another_and_instructions_tell_of_new_o
     assert [s.observed[0].error for s in trajectory.steps if s.observed] == [None, "name_taken"]
 
 
-async def test_another_attempt_has_the_tools_that_were_added_before_it():
+async def test_later_attempt_has_the_tools_added_before_it():
     @dataclass(frozen=True)
     class Again:
         async def solve(self, episode):
@@ -259,7 +259,7 @@ async def test_another_attempt_has_the_tools_that_were_added_before_it():
     assert trajectory.answer == "tools: add, sum, more, most"
 
 
-async def test_lines_at_once_have_nothing_of_each_other_and_are_told_in_their_order_whoever_is_first():
+async def test_concurrent_branches_are_isolated_and_recorded_in_a_fixed_order():
     @dataclass(frozen=True)
     class Race:
         order: tuple[int, ...]
@@ -280,7 +280,7 @@ async def test_lines_at_once_have_nothing_of_each_other_and_are_told_in_their_or
         assert [spec.name for spec in trajectory.offered] == ["add", "sum", "own0", "own1"]
 
 
-async def test_a_trial_is_recorded_and_leaves_nothing_behind():
+async def test_trial_is_recorded_and_has_no_side_effects():
     @dataclass(frozen=True)
     class TryThenDo:
         async def choose(self, messages, propose, episode):
@@ -294,7 +294,7 @@ async def test_a_trial_is_recorded_and_leaves_nothing_behind():
     assert [o.observation.text for o in step.tried + step.observed] == ["5", "5"]
 
 
-async def test_a_tool_that_says_so_is_not_tried():
+async def test_tool_declared_as_not_triable_is_not_tried():
     @dataclass(frozen=True)
     class Dear(Adds):
         traits: ClassVar[ToolTraits] = ToolTraits(triable=False)
@@ -323,7 +323,7 @@ async def test_only_the_chosen_of_several_proposals_is_committed():
     assert [(s.reply.text, s.committed) for s in trajectory.steps] == [("answer 1", False), ("answer 0", True)]
 
 
-async def test_a_control_that_is_not_there_is_named():
+async def test_missing_control_is_named():
     @dataclass(frozen=True)
     class Wants:
         async def solve(self, episode):
@@ -356,7 +356,7 @@ async def test_a_blocking_tool_runs_off_the_loop_and_a_tool_may_ask_a_model():
 
 
 @pytest.mark.parametrize("blocking", [False, True])
-async def test_what_an_external_tool_said_is_journalled_failures_too(blocking):
+async def test_results_and_failures_of_external_tools_are_journalled(blocking):
     calls = []
 
     def answer():
@@ -390,7 +390,7 @@ async def test_what_an_external_tool_said_is_journalled_failures_too(blocking):
     assert [error for _, error in seen[0]] == ["dead", None]
 
 
-async def test_another_version_of_an_external_tool_is_asked_anew():
+async def test_new_version_of_an_external_tool_is_called_again():
     class Corpus:
         effect, spec = "external", ToolSpec("web", "outside")
 
@@ -412,7 +412,7 @@ async def test_another_version_of_an_external_tool_is_asked_anew():
     assert texts == ["2025", "2026", "2025"]
 
 
-async def test_parallel_calls_that_ask_a_model_have_draws_of_their_own():
+async def test_parallel_tool_calls_that_ask_a_model_get_separate_draws():
     class Asking:
         effect, spec = "pure", ToolSpec("ask", "asks", {"type": "object", "properties": {"n": {}}})
 
@@ -436,7 +436,7 @@ async def test_parallel_calls_that_ask_a_model_have_draws_of_their_own():
 
 
 @pytest.mark.parametrize("kind", ["group", "gather"])
-async def test_lines_of_work_that_outlive_a_limit_add_nothing(kind):
+async def test_branches_that_outlive_a_limit_add_no_steps(kind):
     @dataclass(frozen=True)
     class Panel:
         async def solve(self, episode):
@@ -477,7 +477,7 @@ def echo(request):
     return request.messages[-1].text
 
 
-async def test_questions_on_several_branches_are_answered_in_their_order_and_remarked_on():
+async def test_questions_on_several_branches_are_answered_in_order():
     trajectory, _ = await run(Speaker(echo, wait=0.01), Several())
     assert trajectory.answer == "all"
     assert [step.branch for step in trajectory.steps] == ["line/1", "line/2", "line/9", "line/10", "main"]
@@ -486,27 +486,27 @@ async def test_questions_on_several_branches_are_answered_in_their_order_and_rem
 
 
 @each_row("calls, steps", [(3, 0), (4, 4), (5, 5)])
-async def test_several_questions_fit_the_budget_or_none_is_asked(calls, steps):
+async def test_batch_of_questions_fits_the_budget_or_none_is_sent(calls, steps):
     trajectory, _ = await run(Speaker(echo), Several(), budget=Budget(calls=calls))
     assert len(trajectory.steps) == steps and (trajectory.stop == "limit") == (calls < 5)
 
 
 @dataclass(frozen=True)
 class Besides:
-    """Lets another agent play, then answers how many steps that took."""
+    """Runs another agent separately, then answers with its number of steps."""
 
     async def solve(self, episode):
-        beside = await episode.run_separately(Several())
+        separate = await episode.run_separately(Several())
         await episode.ask([Message("user", "mine")], "answer")
-        return Answer(f"{beside.stop} {len(beside.steps)}")
+        return Answer(f"{separate.stop} {len(separate.steps)}")
 
 
-async def test_what_is_played_beside_is_neither_recorded_nor_charged():
+async def test_separate_run_of_another_agent_is_not_recorded_or_charged():
     trajectory, _ = await run(Speaker(echo), Besides(), budget=Budget(calls=5))
     assert trajectory.answer == "answered 5" and [step.branch for step in trajectory.steps] == ["main"]
 
 
-async def test_an_attempt_with_fresh_tools_has_steps_of_its_own():
+async def test_attempt_with_fresh_tools_has_its_own_steps():
     @dataclass(frozen=True)
     class Tries:
         async def solve(self, episode):

@@ -25,7 +25,7 @@ TAKES_ALL = Accept()
 
 @dataclass(frozen=True)
 class Wanting(Looper):
-    """An agent that wants something."""
+    """An agent with requirements."""
 
     verifier: Any = None
     models: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Wanting(Looper):
 
 @dataclass(frozen=True)
 class Wrapping(Looper):
-    """Plays another agent."""
+    """Wraps another agent."""
 
     inner: Any = field(default_factory=Wanting)
 
@@ -56,24 +56,24 @@ def refused(agent: Any, verifier: Any = TAKES_ALL) -> str:
     return f"{finding.key}: {finding.text}"
 
 
-def test_an_agent_that_wants_nothing_changes_nothing():
+def test_agent_without_requirements_passes():
     assert given(Looper()).verifier == given(Wanting()).verifier == Accept()
     assert given(Looper(), Refine()).verifier == Refine()
 
 
-def test_a_verifier_that_an_agent_brings_is_asked_in_the_place_of_the_one_that_takes_all():
+def test_verifier_provided_by_the_agent_replaces_the_accepting_one():
     brought = Wanting(verifier=Reflect(repairs=2))
     assert given(brought).verifier == given(Wrapping(inner=brought)).verifier == Reflect(repairs=2)
     assert given(brought, Reflect(repairs=2)).verifier == Reflect(repairs=2)
 
 
-def test_a_second_verifier_is_refused_and_never_left_out_in_silence():
-    told = refused(Wanting(verifier=Reflect()), Refine())
-    assert told == "verifier: the agent provides a verifier (Reflect), so Refine would not be asked: verifier=accept"
+def test_second_verifier_is_refused_and_not_silently_ignored():
+    message = refused(Wanting(verifier=Reflect()), Refine())
+    assert message == "verifier: the agent provides a verifier (Reflect), so Refine would not be asked: verifier=accept"
     assert "Reflect would not be asked" in refused(Wanting(verifier=Reflect()), Reflect(repairs=3))
 
 
-def test_a_verifier_that_no_agent_would_ask_is_refused():
+def test_verifier_that_no_agent_uses_is_refused():
     def fit(agent: Any, verifier: Any, **changes: Any) -> None:
         check_fit(replace(parts(agent), verifier=verifier, **changes), SAMPLES[0], 0, [], acts=False)
 
@@ -86,19 +86,21 @@ def test_a_verifier_that_no_agent_would_ask_is_refused():
         fit(MedAgents(), Refine(), toolset=NoTools())
 
 
-def test_models_that_are_named_must_be_there():
+def test_named_models_must_exist():
     assert given(Wanting(models=("big",)))
-    told = refused(Wanting(models=("bigger",)))
-    assert told == "agent: Wanting names the model 'bigger'; there are main, big; another: +model@models.bigger=openai"
+    message = refused(Wanting(models=("bigger",)))
+    assert (
+        message == "agent: Wanting names the model 'bigger'; there are main, big; another: +model@models.bigger=openai"
+    )
 
 
-def test_examples_on_an_evaluated_patient_are_refused():
+def test_examples_about_an_evaluated_patient_are_refused():
     assert given(Wanting(shown_patients=("Patient: 7\nHistory: none",)))
-    told = refused(Wrapping(inner=Wanting(shown_patients=("Patient: 1\nHistory: none",))))
-    assert told.startswith("agent: Wanting shows examples on 3 of the samples that are evaluated, such as 'p1/0'")
+    message = refused(Wrapping(inner=Wanting(shown_patients=("Patient: 1\nHistory: none",))))
+    assert message.startswith("agent: Wanting shows examples on 3 of the samples that are evaluated, such as 'p1/0'")
 
 
-def test_a_patient_is_known_again_where_a_dataset_left_out_some_of_the_context():
+def test_patient_is_recognised_with_a_shortened_context():
     less = Sample(Problem("p", "?", context="History: none"), None, plain=SAMPLES[0].problem)
     with pytest.raises(ConfigErrors, match="shows examples on 1 of the samples that are evaluated, such as 'p'"):
         given(Wanting(shown_patients=("Patient: 0\nHistory: none",)), samples=[less])

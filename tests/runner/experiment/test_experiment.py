@@ -1,4 +1,4 @@
-"""An experiment from a plain config: parts, fit, privacy, what models are told."""
+"""An experiment from a plain config: parts, compatibility, privacy, and the samples that models study."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from tests.composing import build
 
 @pytest.fixture
 def cfg(home):
-    """A config whose parts are the user's own."""
+    """A config with custom parts."""
     return {
         "name": "x", "seed": 0, "limit": None, "epochs": 1,
         "budget": {"sample": {"calls": 7}, "run": {"usd": 2.0}},
@@ -35,7 +35,7 @@ def cfg(home):
     }  # fmt: skip
 
 
-def test_all_parts_are_there(cfg):
+def test_experiment_has_all_parts(cfg):
     built = build(cfg)
     assert list(built.parts.scorers) == ["right"]
     assert built.parts.budget.calls == 7
@@ -51,16 +51,16 @@ def test_the_agents_node_names_the_grammar(cfg):
     assert isinstance(check(cfg).parts.grammar, XmlCall)
     cfg["agent"]["grammar"] = "native_tools"
     assert isinstance(check(cfg).parts.grammar, NativeTools)
-    assert cfg["agent"]["grammar"] == "native_tools", "the config itself stays as it is"
+    assert cfg["agent"]["grammar"] == "native_tools", "the config itself is unchanged"
 
 
-def test_roles_have_models_of_their_own(cfg):
+def test_roles_have_separate_models(cfg):
     cfg["models"] = {"judge": {"_target_": "mine.parts.Echo", "name": "judge"}}
     built = check(cfg)
     assert {role: model.name for role, model in built.models.items()} == {"main": "echo", "judge": "judge"}
 
 
-def test_the_price_of_a_model_without_a_price_table_is_what_its_replies_report(cfg, monkeypatch):
+def test_model_without_a_price_table_uses_the_reported_price(cfg, monkeypatch):
     import mine.parts
 
     cfg["budget"]["run"] = {}
@@ -70,7 +70,7 @@ def test_the_price_of_a_model_without_a_price_table_is_what_its_replies_report(c
     assert "the price of echo (main) is not known" in facts_of(check(cfg))["notes"][0]
 
 
-def test_models_that_study_get_the_whole_split_whatever_is_drawn(cfg):
+def test_studying_models_get_the_whole_split(cfg):
     cfg["limit"] = 2
     built = build(cfg)
     assert len(built.samples) == 2
@@ -81,7 +81,7 @@ def test_models_that_study_get_the_whole_split_whatever_is_drawn(cfg):
     assert len(built.models["main"].studied) == 4
 
 
-def test_checking_tells_models_nothing(cfg):
+def test_checks_pass_no_samples_to_models(cfg):
     assert check(cfg).models["main"].studied == []
 
 
@@ -93,7 +93,7 @@ def test_checking_tells_models_nothing(cfg):
         ("open", {"in_process": False}, "open"),
     ],
 )
-def test_data_go_where_they_are_permitted(cfg, privacy, model, reason):
+def test_data_are_sent_to_permitted_endpoints(cfg, privacy, model, reason):
     cfg["dataset"]["privacy"] = privacy
     cfg["model"] |= model
     decision = check(cfg).privacy
@@ -101,7 +101,7 @@ def test_data_go_where_they_are_permitted(cfg, privacy, model, reason):
     assert reason in decision["reason"]
 
 
-def test_data_go_nowhere_else(cfg):
+def test_data_are_not_sent_elsewhere(cfg):
     cfg["dataset"]["privacy"] = "phi"
     cfg["models"] = {
         "judge": {"_target_": "mine.parts.Echo", "name": "far", "in_process": False, "permits": ["credentialed"]}
@@ -113,19 +113,19 @@ def test_data_go_nowhere_else(cfg):
     assert caught.value.decision["decision"] == "refused"
 
 
-def test_a_toolset_that_fits_no_sample_is_refused_before_the_first_one(cfg):
+def test_toolset_that_fits_no_sample_is_refused_before_the_run(cfg):
     cfg["toolset"] = {"_target_": "components.radiology.toolset.Radiology"}
     with pytest.raises(ConfigError, match="toolset: "):
         check(cfg)
 
 
-def test_a_condition_that_does_not_fit_says_what_would(cfg):
+def test_incompatible_condition_names_a_compatible_one(cfg):
     cfg["condition"] = {"_target_": "components.radiology.conditions.Baseline"}
     with pytest.raises(ConfigError, match=r"condition .*with other toolsets condition=intact"):
         check(cfg)
 
 
-def test_an_agent_that_needs_more_than_the_toolset_has(cfg):
+def test_agent_that_needs_missing_tools_is_refused(cfg):
     cfg["agent"]["controls"] = ["start", "final"]
     with pytest.raises(
         ConfigError, match="agent: Asks needs a toolset with the controls start, final; this one has none"
@@ -133,7 +133,7 @@ def test_an_agent_that_needs_more_than_the_toolset_has(cfg):
         check(cfg)
 
 
-def test_a_prompt_set_that_is_not_there(cfg):
+def test_missing_prompt_set_is_refused(cfg):
     cfg["agent"] = {"_target_": "components.agents.direct.Direct", "prompts": "nowhere"}
     with pytest.raises(ConfigError, match="no prompt set 'nowhere'"):
         check(cfg)
@@ -149,14 +149,14 @@ DRAWS = "components.agents.self_consistency.SelfConsistency"
 REACT = {"_target_": "components.agents.react.ReAct", "grammar": "native_tools"}
 
 
-def test_an_agent_may_play_another_one_whose_grammar_and_prompts_count(cfg):
+def test_wrapped_agent_sets_the_grammar_and_prompts(cfg):
     cfg["agent"] = {"_target_": DRAWS, "draws": 2, "inner": REACT}
     experiment = check(cfg)
     assert type(experiment.parts.grammar).__name__ == "NativeTools"
     assert "react" in experiment.prompts and experiment.parts.agent.inner.prompts == "react"
 
 
-def test_agents_that_play_each_other_share_one_grammar(cfg):
+def test_nested_agents_share_one_grammar(cfg):
     other = {
         "_target_": "components.agents.self_consistency.Matched",
         "inner": REACT,
@@ -167,7 +167,7 @@ def test_agents_that_play_each_other_share_one_grammar(cfg):
         check(cfg)
 
 
-def test_an_agent_within_an_agent_is_checked_by_its_own_keys(cfg):
+def test_nested_agent_is_checked_under_its_own_keys(cfg):
     cfg["agent"] = {"_target_": DRAWS, "inner": {**REACT, "max_steps": 0}}
     with pytest.raises(ConfigError, match=r"agent\.inner\.max_steps"):
         check(cfg)

@@ -1,4 +1,4 @@
-"""Execution: order and concurrency never change a record; resume owes only what is missing."""
+"""Execution: order and concurrency never change a record; resume runs only what is missing."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ async def run(folder, model, samples=None, epochs=1, experiment=None, **changes)
         writer.close()
 
 
-async def test_concurrent_runs_give_the_records_of_a_serial_one(tmp_path):
+async def test_concurrent_runs_write_the_records_of_a_serial_run(tmp_path):
     await run(tmp_path / "serial", Speaker(say, max_connections=1), epochs=2)
     await run(tmp_path / "mixed", Speaker(say, max_connections=8, wait=0.01), epochs=2)
     assert records(tmp_path / "serial") == records(tmp_path / "mixed")
@@ -74,7 +74,7 @@ async def test_no_more_samples_are_open_than_connections(tmp_path):
     assert most == 3
 
 
-async def test_resume_plays_only_what_is_missing_or_errored(tmp_path):
+async def test_resume_runs_only_missing_or_errored_samples(tmp_path):
     class Flaky(Speaker):
         async def generate(self, request):
             if request.sample_id in ("q1", "q4"):
@@ -92,7 +92,7 @@ async def test_resume_plays_only_what_is_missing_or_errored(tmp_path):
     assert third.n_run == 0 and len(third.records) == 6
 
 
-async def test_the_runs_budget_leaves_whole_records_and_says_so(tmp_path):
+async def test_spent_run_budget_leaves_complete_records_and_is_reported(tmp_path):
     outcome = await run(tmp_path, Speaker(say, max_connections=1), budget=Budget(calls=7))
     assert outcome.stopped == "budget.run.calls=7 is reached"
     assert len(list(read(tmp_path))) == 2
@@ -110,7 +110,7 @@ async def test_cancelling_keeps_finished_records_and_the_journal(tmp_path):
             await task
         before = len(model.asked)
         await run(tmp_path / "run", model, Rows(40).load("test"), journal=journal)
-        assert len(model.asked) <= 40 * 3 + 2, "only the calls in flight were asked again"
+        assert len(model.asked) <= 40 * 3 + 2, "only the calls in flight were repeated"
         assert before < len(model.asked)
     assert len(list(read(tmp_path / "run"))) == 40
 
@@ -126,7 +126,7 @@ class SlowScorer:
         return [Score("score/slow", 1.0)]
 
 
-async def test_what_is_solved_is_scored_and_kept_when_the_run_is_cancelled(tmp_path):
+async def test_solved_samples_are_scored_and_kept_when_the_run_is_cancelled(tmp_path):
     model = Speaker(say, max_connections=8)
     slow = parts(scorers={"slow": SlowScorer()})
     task = asyncio.create_task(run(tmp_path, model, Rows(200).load("test"), experiment=slow))
@@ -141,7 +141,7 @@ async def test_what_is_solved_is_scored_and_kept_when_the_run_is_cancelled(tmp_p
     assert all(record["scores"] == {"score/slow": 1.0} for record in kept)
 
 
-async def test_samples_that_wait_for_a_score_are_bounded(tmp_path):
+async def test_number_of_samples_waiting_for_a_score_is_bounded(tmp_path):
     model = Speaker(say, max_connections=4)
     slow = parts(scorers={"slow": SlowScorer()})
     task = asyncio.create_task(run(tmp_path, model, Rows(200).load("test"), experiment=slow))
@@ -154,7 +154,7 @@ async def test_samples_that_wait_for_a_score_are_bounded(tmp_path):
         await task
 
 
-def test_a_limit_is_a_seeded_draw_in_the_datasets_order():
+def test_limit_is_a_seeded_draw_in_dataset_order():
     data = Rows(50)
     drawn = [s.problem.id for s in select(data, limit=10, shard=None, seed=3)]
     assert drawn == [s.problem.id for s in select(data, limit=10, shard=None, seed=3)]
@@ -162,19 +162,19 @@ def test_a_limit_is_a_seeded_draw_in_the_datasets_order():
     assert [int(i[1:]) for i in drawn] == sorted(int(i[1:]) for i in drawn)
 
 
-def test_shards_are_disjoint_and_together_the_whole():
+def test_shards_are_disjoint_and_cover_the_dataset():
     shards = [[s.problem.id for s in select(Rows(11), limit=9, shard=f"{i}/4", seed=0)] for i in range(1, 5)]
     whole = [s.problem.id for s in select(Rows(11), limit=9, shard=None, seed=0)]
     assert sorted(id for shard in shards for id in shard) == sorted(whole) and sum(map(len, shards)) == 9
 
 
 @each_row("shard", ["0/4", "5/4", "1", "a/b", "1/0", "-1/2"])
-def test_a_shard_that_is_none_is_refused(shard):
+def test_invalid_shard_is_refused(shard):
     with pytest.raises(ConfigError, match="expected i/n"):
         read_shard(shard)
 
 
-def test_an_empty_selection_and_a_foreign_split_are_refused():
+def test_empty_selection_and_unknown_split_are_refused():
     with pytest.raises(ConfigError, match="no sample is left"):
         select(Rows(2), limit=None, shard="3/3", seed=0)
     with pytest.raises(ConfigError, match=r"dataset\.split='dev': this dataset has test"):

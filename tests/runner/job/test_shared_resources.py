@@ -1,4 +1,4 @@
-"""What jobs share: slots for samples, and the rule by which a run whose samples all error stops by itself."""
+"""Resources shared by jobs: slots for samples, and the rule that stops a run whose samples all error."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ from tests.parts import Rows, Speaker, door, parts
 from tests.table import each_row
 
 
-async def test_the_job_that_began_first_goes_first():
+async def test_job_that_started_first_gets_slots_first():
     slots, order = Slots(1), []
 
     async def play(rank):
@@ -25,7 +25,7 @@ async def test_the_job_that_began_first_goes_first():
     assert order == [9, 1, 2, 3]
 
 
-async def test_who_is_cancelled_while_waiting_leaves_the_place_to_others():
+async def test_cancelled_waiter_gives_up_its_place():
     slots = Slots(1)
     await slots.take(0)
     waiting = [asyncio.create_task(slots.take(rank)) for rank in (1, 2)]
@@ -39,7 +39,7 @@ async def test_who_is_cancelled_while_waiting_leaves_the_place_to_others():
     assert late.done()
 
 
-async def test_a_place_that_was_given_to_one_who_is_cancelled_goes_on():
+async def test_slot_granted_to_a_cancelled_waiter_is_passed_on():
     slots = Slots(1)
     await slots.take(0)
     first, second = (asyncio.create_task(slots.take(rank)) for rank in (1, 2))
@@ -49,7 +49,7 @@ async def test_a_place_that_was_given_to_one_who_is_cancelled_goes_on():
     await asyncio.wait_for(second, 1)
 
 
-async def test_there_is_room_when_nobody_wants_a_place():
+async def test_slot_is_free_when_no_job_waits():
     slots = Slots(2)
     await asyncio.wait_for(slots.unused.wait(), 1)
     await slots.take(0)
@@ -61,7 +61,7 @@ async def test_there_is_room_when_nobody_wants_a_place():
     await asyncio.wait_for(room, 1)
 
 
-async def test_a_job_has_begun_when_it_asks():
+async def test_job_starts_with_its_first_request_for_a_slot():
     lease = Lease(Slots(1), 0, asyncio.Event())
     assert not lease.begun.is_set()
     async with lease:
@@ -80,7 +80,7 @@ class Dead(Speaker):
         return await super().generate(request)
 
 
-async def played(folder, model, stop_rule, n=60):
+async def run_samples(folder, model, stop_rule, n=60):
     writer, outcome = RecordWriter(folder), Outcome()
     try:
         await Execution(parts(), door(model), writer, outcome, stop_rule=stop_rule).run(Rows(n).load("test"), 1)
@@ -93,35 +93,35 @@ def answers(request):
     return f"answer {request.sample_id[1:]}"
 
 
-async def test_a_dead_endpoint_is_told_at_once_and_stops_the_run_which_goes_on_later(tmp_path, capsys):
-    outcome = await played(tmp_path, Dead(answers, max_connections=4), StopRule(0, ErrorStreak(4)))
+async def test_dead_endpoint_is_reported_at_once_and_stops_a_resumable_run(tmp_path, capsys):
+    outcome = await run_samples(tmp_path, Dead(answers, max_connections=4), StopRule(0, ErrorStreak(4)))
     assert "run: sample 'q0' errored: connection: nobody listens" in capsys.readouterr().err
     assert 10 <= outcome.errored <= 14
     assert "10 samples errored one after the other, more than run.max_error_rate permits" in outcome.halted
-    again = await played(tmp_path, Speaker(answers), StopRule(0, ErrorStreak(4)))
+    again = await run_samples(tmp_path, Speaker(answers), StopRule(0, ErrorStreak(4)))
     assert (again.halted, len(list(read(tmp_path)))) == (None, 60)
 
 
-async def test_what_is_on_its_way_to_nobody_is_not_waited_for(tmp_path):
+async def test_calls_in_flight_to_a_dead_endpoint_are_not_awaited(tmp_path):
     class Slow(Dead):
         async def generate(self, request):
             await asyncio.sleep(30 * (request.sample_id in ("q3", "q7")))
             return await super().generate(request)
 
     async with asyncio.timeout(10):
-        outcome = await played(tmp_path, Slow(answers, max_connections=4), StopRule(0, ErrorStreak(4)))
+        outcome = await run_samples(tmp_path, Slow(answers, max_connections=4), StopRule(0, ErrorStreak(4)))
     assert outcome.halted and {"q3", "q7"}.isdisjoint(record["sample_id"] for record in outcome.records)
 
 
-async def test_samples_that_error_by_themselves_stop_nothing(tmp_path):
+async def test_errors_of_single_samples_do_not_stop_the_run(tmp_path):
     model = Dead(answers, max_connections=1)
     model.errs = lambda request: int(request.sample_id[1:]) % 10 > 0
-    outcome = await played(tmp_path, model, StopRule(0, ErrorStreak(5)))
+    outcome = await run_samples(tmp_path, model, StopRule(0, ErrorStreak(5)))
     assert (outcome.halted, outcome.errored, len(outcome.records)) == (None, 54, 60)
 
 
-async def test_what_is_permitted_is_played(tmp_path):
-    outcome = await played(tmp_path, Dead(answers, max_connections=4), StopRule(60, ErrorStreak(4)))
+async def test_permitted_error_rate_runs_all_samples(tmp_path):
+    outcome = await run_samples(tmp_path, Dead(answers, max_connections=4), StopRule(60, ErrorStreak(4)))
     assert (outcome.halted, outcome.errored) == (None, 60)
 
 
@@ -129,27 +129,27 @@ def errored(kind):
     return {"stop": "error", "error": f"{kind}: why"}
 
 
-def test_an_endpoint_that_was_there_is_waited_for_longer():
+def test_endpoint_that_answered_before_is_allowed_a_longer_error_streak():
     stop_rule = StopRule(0, ErrorStreak(50))
     assert stop_rule.reason_after({"stop": "answered", "error": None}, 0) is None
-    told = [stop_rule.reason_after(errored("timeout"), n + 1) for n in range(100)]
-    assert told[:99] == [None] * 99 and told[99]
+    reasons = [stop_rule.reason_after(errored("timeout"), n + 1) for n in range(100)]
+    assert reasons[:99] == [None] * 99 and reasons[99]
 
 
-def test_samples_that_are_too_long_stop_nothing():
+def test_too_long_samples_do_not_stop_the_run():
     stop_rule = StopRule(0, ErrorStreak(4))
     assert not any(stop_rule.reason_after(errored("context_window"), n + 1) for n in range(100))
 
 
 @each_row("kind, stops", [("connection", True), ("bug", False), ("bad_request", False)])
-def test_only_errors_of_the_endpoint_tell_the_other_jobs_of_its_model(kind, stops):
+def test_only_endpoint_errors_stop_other_jobs_of_the_model(kind, stops):
     shared = ErrorStreak(4)
     first, second = StopRule(0, shared), StopRule(0, shared)
     assert [bool(first.reason_after(errored(kind), n + 1)) for n in range(10)] == [False] * 9 + [True]
     assert bool(second.reason_after(errored(kind), 1)) is stops
 
 
-async def test_what_the_journal_sealed_for_killed_processes_is_reported_once(tmp_path, capsys):
+async def test_journal_segments_of_killed_processes_are_reported_once(tmp_path, capsys):
     journal = Journal(tmp_path)
     journal.put(bytes(32), b"{}")
     del journal  # without closing, as when its process is killed

@@ -1,4 +1,4 @@
-"""Episodes in their method's own layout."""
+"""Export of episodes in the layout of their method."""
 
 import json
 
@@ -21,7 +21,7 @@ class Exports(Asks):
 
 
 @pytest.fixture
-def played(home):
+def finished_sweep(home):
     """A sweep over an agent with a layout and one without."""
     path = home.path / "mine" / "parts.py"
     path.write_text(path.read_text() + EXPORTS)
@@ -31,8 +31,8 @@ def played(home):
 
 
 @slow
-def test_each_episode_is_written_as_its_method_writes_it(played, capsys):
-    folder = played / "agent-exports"
+def test_episodes_are_exported_in_the_layout_of_their_method(finished_sweep, capsys):
+    folder = finished_sweep / "agent-exports"
     assert main(["export", str(folder)]) == 0
     assert capsys.readouterr().out == f"6 episodes written to {folder}/export.jsonl\n"
     lines = [json.loads(line) for line in (folder / "export.jsonl").read_text().splitlines()]
@@ -40,21 +40,21 @@ def test_each_episode_is_written_as_its_method_writes_it(played, capsys):
     first = lines[0]
     assert (first["question"], first["gold"], first["said"]) == ("question 0?", "A", ["A", "A"])
     assert (first["method"], first["model"], first["dataset"], first["split"]) == ("exports", "echo", "numbers", "test")
-    assert first["error"] == "answered", "the agent has the last word on its keys"
+    assert first["error"] == "answered", "keys of the agent take precedence"
     assert first["usage"]["calls"] == 2 and first["settings"]["agent"]["times"] == 2
 
 
-def test_an_agent_without_a_layout_is_refused_in_one_line(played, capsys):
-    assert main(["export", str(played / "agent-asks")]) == 2
+def test_agent_without_an_export_layout_is_refused_in_one_line(finished_sweep, capsys):
+    assert main(["export", str(finished_sweep / "agent-asks")]) == 2
     assert capsys.readouterr().err == "error: export: the agent asks has no export format (Requirements.export)\n"
-    assert not (played / "agent-asks" / "export.jsonl").exists()
-    assert main(["export", str(played)]) == 0
+    assert not (finished_sweep / "agent-asks" / "export.jsonl").exists()
+    assert main(["export", str(finished_sweep)]) == 0
     assert "without a layout of their own, left out: asks" in capsys.readouterr().out
-    assert (played / "agent-exports" / "export.jsonl").is_file()
+    assert (finished_sweep / "agent-exports" / "export.jsonl").is_file()
 
 
-def test_a_run_whose_config_lost_its_end_is_not_scored_again(played, capsys):
-    folder = played / "agent-exports"
+def test_run_with_a_truncated_config_is_not_rescored(finished_sweep, capsys):
+    folder = finished_sweep / "agent-exports"
     (folder / "config.yaml").write_text("name: scratch\n")
     assert main(["rescore", str(folder)]) == 2
     assert capsys.readouterr().err == f"error: {folder}/config.yaml is damaged: it is not the config of a run\n"

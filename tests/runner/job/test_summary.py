@@ -1,4 +1,4 @@
-"""What a sweep says and leaves at its end."""
+"""The output and the files of a finished sweep."""
 
 import json
 
@@ -32,7 +32,7 @@ class Averaged(Right):
 
 
 @slow
-def test_one_task_per_job_is_averaged_over_the_jobs_and_calls_are_added_up(home):
+def test_jobs_of_one_task_each_are_averaged_and_their_calls_summed(home):
     path = home.path / "mine" / "parts.py"
     path.write_text(path.read_text() + TASKS)
     home.write("dataset/tasks", "_target_: mine.parts.Tasks\ntask: easy\nprivacy: open\nsplit: test")
@@ -41,9 +41,9 @@ def test_one_task_per_job_is_averaged_over_the_jobs_and_calls_are_added_up(home)
     done = home.run(*words, "run.journal=calls")
     assert done.code == 0, done.err
     (folder,) = home.runs()
-    told = json.loads((folder / "means.json").read_text())["score/strict"]
-    assert list(told) == ["times=1", "times=2"]
-    assert abs(told["times=1"]["total"]["value"] - ((1 + 2 / 3) / 2 + 2 / 3) / 2) < 1e-9
+    means = json.loads((folder / "means.json").read_text())["score/strict"]
+    assert list(means) == ["times=1", "times=2"]
+    assert abs(means["times=1"]["total"]["value"] - ((1 + 2 / 3) / 2 + 2 / 3) / 2) < 1e-9
     assert "calls:        18 sent, 9 answered by the journal, over 6 jobs" in done.out
     assert "score/strict: means per dimension of means per task, and total" in done.out
     metrics = json.loads((folder / "task-notes+times-1" / "metrics.json").read_text())["metrics"]
@@ -51,7 +51,7 @@ def test_one_task_per_job_is_averaged_over_the_jobs_and_calls_are_added_up(home)
 
 
 @slow
-def test_a_sweep_over_methods_and_datasets_ends_in_their_tables(home):
+def test_sweep_over_methods_and_datasets_ends_with_comparison_tables(home):
     """One agent's settings follow the dataset: it is one method all the same."""
     path = home.path / "mine" / "parts.py"
     path.write_text(path.read_text() + TASKS + "\n@dataclass(frozen=True)\nclass Noted(Asks):\n    of: str = ''\n")
@@ -61,21 +61,25 @@ def test_a_sweep_over_methods_and_datasets_ends_in_their_tables(home):
     done = home.run("-m", "agent=asks,twice", "dataset=sets/easy,sets/hard", "compare.baselines=[asks]")
     assert done.code == 0, done.err
     (folder,) = home.runs()
-    told = json.loads((folder / "compare.json").read_text())
-    assert told["rows"].keys() == {"asks", "twice"} and told["rows"]["asks"].keys() == {"easy", "hard", "mean"}
-    assert told["rows"]["twice"]["mean"]["value"] == (1 + 2 / 3) / 2
+    comparison = json.loads((folder / "compare.json").read_text())
+    assert comparison["rows"].keys() == {"asks", "twice"} and comparison["rows"]["asks"].keys() == {
+        "easy",
+        "hard",
+        "mean",
+    }
+    assert comparison["rows"]["twice"]["mean"]["value"] == (1 + 2 / 3) / 2
     assert "report:       outputs/own/" in done.out and (folder / "report.html").is_file()
     assert (folder / "tables/leaderboard-scores.tex").is_file()
-    assert told["differences"].keys() == {"easy", "hard", "mean"}
-    assert all(list(of) == ["twice"] for of in told["differences"].values())
-    assert told["per_question"]["twice"]["calls"] == 2 and told["baselines"] == ["asks"]
+    assert comparison["differences"].keys() == {"easy", "hard", "mean"}
+    assert all(list(of) == ["twice"] for of in comparison["differences"].values())
+    assert comparison["per_question"]["twice"]["calls"] == 2 and comparison["baselines"] == ["asks"]
     assert "Paired differences to asks" in done.out and "\u2026" not in done.out
     again = home.run("-m", "agent=asks,twice", "dataset=sets/easy,sets/hard", f"hydra.sweep.dir={folder}")
-    assert again.code == 0 and "4 of them finished before" in again.err, "what is compared makes no other run"
+    assert again.code == 0 and "4 of them finished before" in again.err, "the compared keys do not make it another run"
 
 
 @slow
-def test_a_sweep_without_levels_leaves_no_means(home):
+def test_sweep_without_levels_writes_no_means(home):
     done = home.run("-m", "seed=0,1", "dataset.n=1", "compare.scores=[no/such]")
     (folder,) = home.runs()
     assert done.code == 0 and not (folder / "means.json").exists() and (folder / "compare.json").exists()
@@ -83,7 +87,7 @@ def test_a_sweep_without_levels_leaves_no_means(home):
     assert "compare.scores: no job has a value of no/such\n" in done.out
 
 
-def test_what_is_measured_stands_in_the_table_though_no_way_of_it_is_better(tmp_path):
+def test_scores_without_a_direction_are_listed_next_to_the_headline(tmp_path):
     runs = [Run.at(write(tmp_path / name, {"one": ("k", [9])}, neither=["score/x"])) for name in "ab"]
     assert undirected_scores(runs, ["errors/rate"]) == ["score/x"] and undirected_scores(runs, ["score/x"]) == []
     assert undirected_scores([Run.at(write(tmp_path / "c", {"one": ("k", [9])}))], ["errors/rate"]) == []

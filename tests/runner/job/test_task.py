@@ -1,4 +1,4 @@
-"""What Hydra runs."""
+"""The task function that Hydra runs."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""A memory that grows: one sample after the other, each with what was learnt before it, however often it is resumed."""
+"""A growing memory: samples run one by one, each with all earlier lessons, also after being resumed."""
 
 import json
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from tests.parts import Rows, Speaker, door, parts
 
 @dataclass(frozen=True)
 class Student:
-    """Says what it has learnt, asks once, and learns what it answered."""
+    """Reports its lessons, asks once, and learns its answer."""
 
     async def solve(self, episode):
         question = episode.problem.question
@@ -46,11 +46,11 @@ async def run(folder, say, update="executed", samples=None, epochs=1, **changes)
 
 
 def story(folder):
-    """Which sample was asked with how many entries, in the order of the records."""
+    """The samples and their numbers of memory entries, in the order of the records."""
     return [(r["sample_id"], r["epoch"], r["steps"][0]["remarks"]["memory_size"]) for r in read(folder)]
 
 
-async def test_samples_follow_one_another_in_a_drawn_order_and_the_memory_grows(tmp_path):
+async def test_samples_run_one_by_one_in_a_drawn_order_as_memory_grows(tmp_path):
     await run(tmp_path / "one", right)
     order = [name for name, _, _ in story(tmp_path / "one")]
     assert sorted(order) == [f"q{n}" for n in range(6)] != order
@@ -59,7 +59,7 @@ async def test_samples_follow_one_another_in_a_drawn_order_and_the_memory_grows(
     assert [name for name, _, _ in story(tmp_path / "two")] == order
 
 
-async def test_only_right_answers_are_learnt_by_gold(tmp_path):
+async def test_gold_mode_learns_only_correct_answers(tmp_path):
     await run(tmp_path, lambda request: "no" if request.sample_id == "q1" else right(request), update="gold")
     names = [name for name, _, _ in story(tmp_path)]
     sizes = [size for _, _, size in story(tmp_path)]
@@ -67,7 +67,7 @@ async def test_only_right_answers_are_learnt_by_gold(tmp_path):
     assert sizes == [n + 1 - (n > missed) for n in range(6)]
 
 
-async def test_a_repetition_learns_from_itself_alone(tmp_path):
+async def test_each_epoch_learns_only_from_itself(tmp_path):
     await run(tmp_path, right, epochs=2)
     found = story(tmp_path)
     assert [epoch for _, epoch, _ in found] == [0] * 6 + [1] * 6 and [size for _, _, size in found] == [
@@ -81,7 +81,7 @@ async def test_a_repetition_learns_from_itself_alone(tmp_path):
 
 
 class Stops(Speaker):
-    """Falls silent at one sample."""
+    """Stops answering at one sample."""
 
     async def generate(self, request):
         if request.sample_id == "q2":
@@ -90,7 +90,7 @@ class Stops(Speaker):
 
 
 @pytest.mark.parametrize("budget", [Budget(), Budget(calls=3)], ids=["after an error", "after a budget"])
-async def test_a_resumed_sample_knows_what_was_learnt_before_it_and_nothing_later(tmp_path, budget):
+async def test_resumed_sample_has_only_the_lessons_before_it(tmp_path, budget):
     await run(tmp_path / "whole", right)
     first = Stops(right) if budget == Budget() else Speaker(right)
     outcome = await run(tmp_path / "parts", first, budget=budget)
@@ -102,7 +102,7 @@ async def test_a_resumed_sample_knows_what_was_learnt_before_it_and_nothing_late
     assert again == whole
 
 
-async def test_records_hold_what_was_learnt(tmp_path):
+async def test_records_contain_the_lessons(tmp_path):
     await run(tmp_path, right, samples=Rows(1).load("test"))
     (record,) = read(tmp_path)
     assert json.loads(json.dumps(record["steps"][0]["remarks"]["learnt"])) == {
@@ -118,7 +118,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("word", REFUSED)
-def test_what_a_growing_memory_cannot_do_is_refused_before_the_run(word, home):
+def test_unsupported_settings_of_a_growing_memory_are_refused_before_the_run(word, home):
     done = home.run("agent=ehragent", *word.split(), "tracking=off", plain=True)
     (line,) = [line for line in done.err.splitlines() if line]
     assert done.code == 2 and REFUSED[word] in line

@@ -1,4 +1,4 @@
-"""The memory of a run: made once, found again, never from what is evaluated."""
+"""The memory of a run: made once, reused, and never from evaluated samples."""
 
 import json
 from collections import Counter
@@ -25,7 +25,7 @@ class Practise:
     prompts: str = "optimize"
 
     async def run(self, practice, samples):
-        said = {}
+        replies = {}
         for sample in samples:
 
             async def solve(episode):
@@ -33,8 +33,8 @@ class Practise:
 
                 return Answer((await episode.ask([Message("user", episode.problem.question)], "reflect")).text)
 
-            said[sample.problem.id] = (await practice.run_sample(sample, solve)).score
-        return {"said.json": said}
+            replies[sample.problem.id] = (await practice.run_sample(sample, solve)).score
+        return {"said.json": replies}
 
 
 @dataclass(frozen=True)
@@ -103,15 +103,15 @@ def experiment(tmp_path: Path, dataset=None, source=None) -> Experiment:
 
 async def test_a_memory_is_made_once_and_named_by_its_content(tmp_path):
     one = experiment(tmp_path)
-    folder, said = await learn(one, door(one.models["main"]))
+    folder, message = await learn(one, door(one.models["main"]))
     model = one.models["main"]
-    assert len(model.asked) == 4 and not said and folder.parent == tmp_path
+    assert len(model.asked) == 4 and not message and folder.parent == tmp_path
     assert json.loads((folder / "said.json").read_text()) == {f"t{i}": 1.0 for i in range(4)}
     notes = json.loads((folder / "manifest.json").read_text())
     assert notes["samples"] == ["t0", "t1", "t2", "t3"] and notes["digest"] == folder.name and notes["split"] == "train"
     again, _ = await learn(one, door(model))
     assert again == folder and len(model.asked) == 4
-    other = replace(one, seed=1)  # other draws, same replies: another recipe, the same memory
+    other = replace(one, seed=1)  # other draws but the same replies: another recipe, the same memory
     assert (await learn(other, door(model)))[0] == folder and len(model.asked) == 8
     assert len(list((tmp_path / "recipes").iterdir())) == 2
 
@@ -127,13 +127,13 @@ async def test_samples_are_a_seeded_draw(tmp_path):
     (("test", "train", "dev"), ("train",), "train"), (("test", "train", "dev"), ("dev", "train"), "dev"),
     (("test", "val"), ("train",), "val"), (("test_hard", "test", "ablations"), ("train",), None),
 ])  # fmt: skip
-def test_the_split_is_the_first_that_the_source_prefers_and_never_one_for_evaluation(tmp_path, splits, prefers, chosen):
+def test_split_is_the_preferred_one_and_never_an_evaluation_split(tmp_path, splits, prefers, chosen):
     lesson = lesson_of(experiment(tmp_path, Halves(splits=splits)), Source(prefers=prefers))
     assert chosen == (None if lesson is None else lesson.split)
 
 
 @pytest.mark.parametrize(("per", "one_each", "two_each"), [("task", 2, 3), ("all", 1, 2)])
-def test_samples_are_counted_for_each_task_where_the_source_says_so(tmp_path, per, one_each, two_each):
+def test_samples_are_counted_per_task_where_declared(tmp_path, per, one_each, two_each):
     @dataclass(frozen=True)
     class Tasks(Halves):
         def load(self, split):
@@ -189,7 +189,7 @@ def test_an_agent_that_needs_a_memory_is_refused_without_one(tmp_path, agent):
     (Halves(), Source(path=""), "no memory ''"),
     (Halves(), Source(path="/usr"), "/usr is not a memory"),
 ])  # fmt: skip
-async def test_what_cannot_be_learnt_from_is_refused(tmp_path, dataset, source, says):
+async def test_unusable_training_data_are_refused(tmp_path, dataset, source, says):
     one = experiment(tmp_path, dataset, source)
     with pytest.raises(ConfigError, match=says):
         check_memory(one)
@@ -198,7 +198,7 @@ async def test_what_cannot_be_learnt_from_is_refused(tmp_path, dataset, source, 
     assert one.models["main"].asked == []
 
 
-async def test_a_memory_that_is_named_is_checked_before_the_run(tmp_path):
+async def test_named_memory_is_checked_before_the_run(tmp_path):
     one = experiment(tmp_path)
     folder, _ = await learn(one, door(one.models["main"]))
     named = replace(one, source=Source(path=str(folder)))
@@ -212,7 +212,7 @@ async def test_a_memory_that_is_named_is_checked_before_the_run(tmp_path):
         check_memory(named)
 
 
-async def test_other_training_samples_under_the_same_ids_are_another_lesson(tmp_path):
+async def test_changed_training_samples_under_the_same_ids_make_another_memory(tmp_path):
     @dataclass(frozen=True)
     class Changed(Halves):
         fingerprint: str = "changed"
@@ -224,7 +224,7 @@ async def test_other_training_samples_under_the_same_ids_are_another_lesson(tmp_
     assert len(recipes) == 2
 
 
-async def test_without_another_split_nothing_is_learnt_and_that_is_said(tmp_path):
+async def test_without_a_training_split_an_empty_memory_is_reported(tmp_path):
     one = experiment(tmp_path, Rows())
     assert await learn(one, door(one.models["main"])) == (
         None,
@@ -241,13 +241,13 @@ async def test_the_run_has_the_memory_and_its_manifest_names_it(tmp_path):
         await remember(one, door(one.models["main"]), tmp_path / "run", "other", {"notes": []})
 
 
-async def test_a_memory_that_shows_nothing_is_not_made(tmp_path):
+async def test_memory_that_is_never_shown_is_not_made(tmp_path):
     one = experiment(tmp_path, source=Source(needed=False))
     await remember(one, door(one.models["main"]), tmp_path / "run", None, {"notes": []})
     assert one.models["main"].asked == []
 
 
-async def test_two_that_make_the_same_memory_at_once_end_with_one(tmp_path):
+async def test_concurrent_runs_make_one_shared_memory(tmp_path):
     import asyncio
 
     one = experiment(tmp_path)
@@ -255,7 +255,7 @@ async def test_two_that_make_the_same_memory_at_once_end_with_one(tmp_path):
     assert pair[0] == pair[1] and not list(tmp_path.glob(".making-*"))
 
 
-async def test_a_recipe_cannot_name_a_folder_elsewhere_and_a_lost_manifest_is_said(tmp_path):
+async def test_recipe_cannot_point_outside_and_a_lost_manifest_is_reported(tmp_path):
     one = experiment(tmp_path)
     folder, _ = await learn(one, door(one.models["main"]))
     (note,) = (tmp_path / "recipes").iterdir()
@@ -268,7 +268,7 @@ async def test_a_recipe_cannot_name_a_folder_elsewhere_and_a_lost_manifest_is_sa
 
 
 @pytest.mark.parametrize("place", ["file", "file/below"])
-def test_where_memories_cannot_be_kept_is_said_before_the_run(tmp_path, place):
+def test_unwritable_memory_folder_is_reported_before_the_run(tmp_path, place):
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match=r"run\.memory: .*file is a file"):
         check_memory(experiment(tmp_path / place))

@@ -1,4 +1,4 @@
-"""Stages of their own: what they work with, and the command that runs them."""
+"""Separate stages: their context, and the command that runs them."""
 
 import json
 
@@ -11,7 +11,7 @@ from runner.storage.journal import Journal
 from tests.stage_bench import CAREFUL, Class, base_set, bench
 
 
-def test_a_gain_is_that_of_the_statistics_and_knows_what_is_better_low(tmp_path):
+def test_gain_matches_the_statistics_and_follows_the_direction(tmp_path):
     desk = bench(Class().say, base_set(tmp_path / "base"))
 
     def records(values):
@@ -33,7 +33,7 @@ def test_a_gain_is_that_of_the_statistics_and_knows_what_is_better_low(tmp_path)
         desk.gain(records([1]), records([3]), "stop/refused")
 
 
-async def test_a_talk_offers_nothing_and_is_in_the_journal(tmp_path):
+async def test_talk_offers_no_tools_and_is_journalled(tmp_path):
     room, seen = Class(critique="said"), []
     with Journal(tmp_path / "journal") as journal:
         for n in (1, 1):
@@ -51,7 +51,7 @@ async def test_a_talk_offers_nothing_and_is_in_the_journal(tmp_path):
     assert seen == [{}, {}] and len(room.asked) == n == 1
 
 
-async def test_a_fault_of_the_model_ends_a_talk_and_a_play(tmp_path):
+async def test_model_fault_ends_a_talk_and_an_episode(tmp_path):
     def say(request):
         raise ModelError("down", "server")
 
@@ -60,7 +60,7 @@ async def test_a_fault_of_the_model_ends_a_talk_and_a_play(tmp_path):
         await desk.run_sample(desk.evaluated[0], desk.agent)
 
 
-def test_what_may_not_change_on_the_way_is_all_that_can_change_a_reply(tmp_path):
+def test_fingerprint_covers_everything_that_can_change_a_reply(tmp_path):
     base = base_set(tmp_path / "base")
     begun = bench(Class().say, base).begun
     assert begun == bench(Class().say, base, run={"journal": "x"}, name="other", limit=3).begun

@@ -77,7 +77,7 @@ def key(n=4, rubric=SMALL):
 
 
 def settle(folder: Path) -> None:
-    """The data in a user's home."""
+    """Write the data into a user's home."""
     (folder / "mine").mkdir(exist_ok=True)
     (folder / "mine" / "__init__.py").write_text("")
     (folder / "mine" / "parts.py").write_text(command.PARTS)

@@ -7,7 +7,7 @@ from tests.runner.rating.cases import GRADED, RUBRIC, WORDS, Home, settle
 
 
 def forget():
-    """Let go of the user's package."""
+    """Unload the user's package."""
     for name in [n for n in sys.modules if n.partition(".")[0] == "mine"]:
         del sys.modules[name]
 

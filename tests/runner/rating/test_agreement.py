@@ -21,28 +21,28 @@ def apart(n):
     return [str(i) for i in range(n)]
 
 
-def test_cohens_kappa_and_its_interval_are_those_in_print():
+def test_cohens_kappa_and_its_interval_match_published_values():
     found = agreement(two_raters(DIAGNOSES), apart(100))
     assert found.kind == "Cohen's kappa" and found.n == 100 and found.share == pytest.approx(0.89)
     assert found.kappa == pytest.approx(0.676, abs=5e-4)
     assert (found.ci_low, found.ci_high) == pytest.approx((0.51, 0.85), abs=0.01)
 
 
-def test_fleiss_kappa_is_that_in_print():
+def test_fleiss_kappa_matches_the_published_value():
     raters = np.array([[k for k, n in enumerate(row) for _ in range(n)] for row in SUBJECTS]).T.tolist()
     found = agreement(raters, apart(10))
     assert found.kind == "Fleiss' kappa" and found.kappa == pytest.approx(0.210, abs=5e-4)
     assert found.ci_low < found.kappa < found.ci_high
 
 
-def test_an_interval_over_clusters_of_one_item_is_near_that_of_independent_items():
+def test_interval_over_clusters_of_one_item_is_close_to_the_unclustered_one():
     raters = two_raters(DIAGNOSES)
     paired = agreement([[*raters[0], *raters[0]], [*raters[1], *raters[1]]], apart(100) * 2)
     assert paired.kappa == pytest.approx(0.676, abs=5e-4)
     assert (paired.ci_low, paired.ci_high) == pytest.approx((0.51, 0.85), abs=0.03)
 
 
-def test_perfect_agreement_is_1_and_claims_no_interval():
+def test_perfect_agreement_is_1_without_an_interval():
     found = agreement([["a", "b", "a"], ["a", "b", "a"]], apart(3))
     assert (found.kappa, found.share, found.ci_low) == (1.0, 1.0, None)
     assert agreement([["a", "b"]] * 3, apart(2)).kappa == 1.0
@@ -57,7 +57,7 @@ def test_no_items_have_no_agreement():
     assert agreement([[], []], []).share is None
 
 
-def test_kappa_and_its_ends_stay_within_their_range():
+def test_kappa_and_its_interval_stay_within_their_range():
     found = agreement([["a", "a", "b"], ["a", "b", "b"]], apart(3))
     assert -1 <= found.ci_low <= found.kappa <= found.ci_high == 1
 
@@ -65,7 +65,7 @@ def test_kappa_and_its_ends_stay_within_their_range():
 @pytest.mark.parametrize(
     ("raters", "kappa"), [([["a", "b"], ["b", "a"]], -1.0), ([["a", "a", "b"], ["a", "a", "a"]], 0.0)]
 )
-def test_what_has_no_standard_error_claims_no_interval(raters, kappa):
+def test_undefined_standard_error_gives_no_interval(raters, kappa):
     found = agreement(raters, apart(len(raters[0])))
     assert (found.kappa, found.ci_low, found.ci_high) == (pytest.approx(kappa), None, None)
 

@@ -5,7 +5,7 @@ import pytest
 from tests.runner.rating.cases import fill, table
 
 
-def test_sheets_go_out_and_come_back_with_shares_agreement_and_the_judge(rated):
+def test_filled_sheets_give_shares_agreement_and_the_judge(rated):
     home = rated.path / "home"
     rated.report("annotate", "agreement", rated.one, "--raters", 3, "--n", 5, "--out", home)
     place = home / "ratings" / "agreement"
@@ -16,14 +16,14 @@ def test_sheets_go_out_and_come_back_with_shares_agreement_and_the_judge(rated):
         filled.append(fill(sheet, rated.path / f"{n}.csv", lambda item, _, odd=odd: odd if item[-1] == "1" else "same"))
     code, out, err = rated.report("ratings", rated.one, "--sheets", *filled, "--out", home)
     assert code == 0, err
-    for told in (
+    for text in (
         "verdict/same",
         "(Fleiss' kappa)",
         "agreement of the model's grades with 2",
         "raters differ on 1 value,",
         "the model: a model's grades of those of the items",
     ):
-        assert told in out
+        assert text in out
     kept = json.loads((place / "ratings.json").read_text())
     assert kept["raters"] == ["1", "2", "3"] and kept["n"] == 5 and kept["judge"]["2"]["verdict"]["n"] == 5
     assert sum(kept["grades"][f"verdict/{one}"]["value"] for one in ("same", "part", "other")) == pytest.approx(1)
@@ -38,7 +38,7 @@ def test_an_unfinished_sheet_is_refused_with_its_lines(rated):
     assert code == 2 and "rater_1.csv:2: verdict of item" in err and "has no value; valid: same, part, other" in err
 
 
-def test_of_several_draws_the_one_whose_codes_the_sheets_have_is_taken(rated):
+def test_draw_is_found_by_the_codes_in_the_sheets(rated):
     for name in ("agreement", "mine.yaml"):
         rated.report("annotate", name, rated.two, "--n", 2, "--out", ".")
     filled = fill(rated.path / "ratings/agreement/sheets/rater_1.csv", rated.path / "a.csv", lambda *_: "same")
@@ -48,7 +48,7 @@ def test_of_several_draws_the_one_whose_codes_the_sheets_have_is_taken(rated):
     assert code == 2 and "no key.json of these sheets" in err
 
 
-def test_what_must_be_said_of_private_data_and_of_too_few(rated):
+def test_private_data_and_too_few_items_are_reported(rated):
     code, out, _ = rated.report("annotate", "mine.yaml", rated.changed(privacy="credentialed"), "--n", 50)
     assert code == 0 and "note: the sheets hold credentialed data" in out and "note: 4 of 50 items" in out
     assert (rated.path / "changed" / "ratings" / "mine" / "key.json").is_file()
@@ -63,7 +63,7 @@ def test_what_must_be_said_of_private_data_and_of_too_few(rated):
         (["ratings"], "the following arguments are required: --sheets"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(rated, words, wrong):
+def test_incompatible_options_are_refused(rated, words, wrong):
     places = {"annotate": 2, "ratings": 1}
     code, _, err = rated.report(*words[: places[words[0]]], rated.one, *words[places[words[0]] :])
     assert code == 2 and wrong in err and err.count("\n") == 1

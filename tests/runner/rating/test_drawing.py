@@ -25,7 +25,7 @@ def both(rated):
 
 
 @slow
-def test_a_draw_is_seeded_even_over_runs_and_strata_and_in_no_order(both):
+def test_draw_is_seeded_balanced_over_runs_and_strata_and_shuffled(both):
     wanted = rubric(by=["task"])
     items = draw(both, wanted, 8, 0)
     assert names(items) == names(draw(list(both), wanted, 8, 0)) != names(draw(both, wanted, 8, 1))
@@ -34,20 +34,20 @@ def test_a_draw_is_seeded_even_over_runs_and_strata_and_in_no_order(both):
     assert names(items) != sorted(names(items))
 
 
-def test_failures_are_drawn_alone_and_no_more_than_there_are(both):
+def test_only_failures_are_drawn_and_at_most_all_of_them(both):
     items = draw(both, rubric(which="failures", score="score/strict"), 50, 0)
     assert {item.sample_id for item in items} == {"case 2", "case 3", "case 4", "case 5"} and len(items) == 8
     assert {item.cluster for item in items} == {"patient 1", "patient 2"}
 
 
-def test_samples_count_once_whatever_runs_played_them(both):
+def test_sample_counts_once_across_runs(both):
     wanted = Rubric("mine", "us", "Fit?", ["question", "reference"], {"cause": CAUSE}, draw=Draw(of="samples"))
     items = draw(both, wanted, 50, 0)
     assert sorted(item.sample_id for item in items) == [f"case {i}" for i in range(6)]
     assert {item.texts["Reference"] for item in items} == {"A", "@B2", "@B3", "@B4", "@B5"}
 
 
-def test_nothing_to_draw_and_a_score_that_is_not_there_are_refused(rated):
+def test_empty_draw_and_unknown_score_are_refused(rated):
     right = Run.at(rated.changed(slice(0, 2)))
     with pytest.raises(ConfigError, match="nothing to rate: rubric 'mine' draws failures"):
         draw([right], rubric(which="failures", score="score/strict"), 5, 0)

@@ -12,7 +12,7 @@ HOSTILE = '</pre></article><script>alert(1)</script><img src=x onerror="alert(2)
 ITEM = Item(Run(Path("x"), {}, {}), "s1", 0, "p1", {"Question": HOSTILE, "<b>": "x"}, ['data:image/png;base64,"x'])
 
 
-# Picks what comes first and both of several, on the last item none, and saves; returns the file and what is still open.
+# Picks the first option, or two of several, and none on the last item, and saves; returns the file and open items.
 FILL = """(async () => {
   let file;
   URL.createObjectURL = blob => { file = blob; return "data:,"; };
@@ -50,14 +50,14 @@ PAGE = form(SMALL, {"abc-001": ITEM, "abc-002": ITEM}, "rater_1.csv")
 SEEN = Seen(PAGE)
 
 
-def test_texts_are_shown_as_they_are_and_never_obeyed():
+def test_texts_are_shown_verbatim_and_never_interpreted():
     assert SEEN.texts.count(HOSTILE) == 2
     assert [tag for tag, _ in SEEN.tags].count("script") == 1
     assert not [name for _, attrs in SEEN.tags for name in attrs if name.startswith("on")]
     assert [attrs["src"] for tag, attrs in SEEN.tags if tag == "img"] == ['data:image/png;base64,"x'] * 2
 
 
-def test_the_page_needs_nothing_else_and_runs_its_own_script_only():
+def test_page_is_self_contained_and_runs_only_its_own_script():
     (policy,) = [attrs["content"] for tag, attrs in SEEN.tags if attrs.get("http-equiv")]
     assert policy.startswith("default-src 'none';") and "script-src 'sha256-" in policy
     assert not [attrs for tag, attrs in SEEN.tags if tag in ("link", "iframe") or "http" in str(attrs.get("src"))]
@@ -77,7 +77,7 @@ def test_every_category_of_every_field_can_be_picked():
 
 @slow
 @needs_browser
-async def test_what_is_filled_in_a_browser_is_saved_as_a_sheet(tmp_path):
+async def test_form_filled_in_a_browser_is_saved_as_a_sheet(tmp_path):
     page = tmp_path / "rater_1.html"
     page.write_text(form(key().rubric, dict.fromkeys(key().items, ITEM), "rater_1.csv"), encoding="utf-8")
     async with opened(page, tmp_path / "profile") as tab:

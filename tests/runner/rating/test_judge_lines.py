@@ -19,29 +19,29 @@ def keep(folder, judge, agreement):
     (place / "ratings.json").write_text(json.dumps({"judge": judge, "agreement": agreement}))
 
 
-def test_a_models_grades_stand_beside_its_kappa_with_raters_and_theirs_with_each_other(tmp_path):
+def test_model_grades_are_shown_with_kappa_to_and_among_raters(tmp_path):
     marks = {"cause": KAPPA, "also/late": SURE, "also/long": SURE}
     keep(tmp_path, {"ann": marks, "ben": marks}, marks)
-    told = (
+    wanted = (
         "judged/mine/cause: kappa of the model 0.2500 (-0.100 to 0.600) with ann, 0.2500 (-0.100 to 0.600) with ben,"
         " 0.2500 (-0.100 to 0.600) of raters with each other; 8 items"
     )
     lines = judge_lines(tmp_path, METRICS)
-    assert lines[0] == told and [line.partition(":")[0] for line in lines[1:]] == [
+    assert lines[0] == wanted and [line.partition(":")[0] for line in lines[1:]] == [
         "judged/mine/also/late", "judged/mine/also/long",
     ]  # fmt: skip
     assert judge_lines(tmp_path / "cell-of-the-sweep", METRICS) == lines
 
 
 @pytest.mark.parametrize("raters", [None, {}])
-def test_grades_that_nobody_checked_say_so_and_a_run_without_grades_says_nothing(tmp_path, raters):
+def test_unchecked_grades_are_marked_and_missing_grades_add_no_line(tmp_path, raters):
     if raters is not None:
         keep(tmp_path, raters, {})
-    said = "judged/mine: a model's grades, not checked by people here: runner.report annotate mine"
-    assert judge_lines(tmp_path, METRICS) == [said] and judge_lines(tmp_path, {"score/strict": None}) == []
+    message = "judged/mine: a model's grades, not checked by people here: runner.report annotate mine"
+    assert judge_lines(tmp_path, METRICS) == [message] and judge_lines(tmp_path, {"score/strict": None}) == []
 
 
-def test_ratings_that_are_damaged_are_named(tmp_path):
+def test_damaged_ratings_are_named(tmp_path):
     keep(tmp_path, {}, {})
     (tmp_path / "ratings" / "mine" / "ratings.json").write_text("{")
     with pytest.raises(ConfigError, match=r"ratings\.json is damaged"):
@@ -49,7 +49,7 @@ def test_ratings_that_are_damaged_are_named(tmp_path):
 
 
 @slow
-def test_the_report_of_a_run_says_it_once_raters_are_read(rated):
+def test_run_report_shows_agreement_once_raters_are_read(rated):
     run = shutil.copytree(rated.one, rated.path / "run")
     assert "not checked by people here" in rated.report("table", run)[1]
     rated.report("annotate", "agreement", run, "--n", 4)

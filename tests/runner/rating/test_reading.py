@@ -21,7 +21,7 @@ def sheet(tmp_path):
     return write
 
 
-def test_a_filled_sheet_is_read_whatever_its_order(sheet):
+def test_filled_sheet_is_read_in_any_order(sheet):
     (found,) = read_sheets([sheet(GOOD)], key())
     assert found.rater == "rater_1"
     assert found.picked["abc123-001"] == {"cause": ("facts",), "also": ("late", "long")}
@@ -37,7 +37,7 @@ def test_a_filled_sheet_is_read_whatever_its_order(sheet):
         (("late; long", "'late|long"), "utf-8"),
     ],
 )
-def test_a_sheet_is_read_as_spreadsheets_save_it(sheet, change, encoding):
+def test_sheet_saved_by_spreadsheet_programs_is_read(sheet, change, encoding):
     text = GOOD.replace("late; long", "late | long") if change[0] == "," else GOOD
     (found,) = read_sheets([sheet(text.replace(*change), encoding=encoding)], key())
     assert found.picked["abc123-001"]["also"] == ("late", "long")
@@ -69,12 +69,12 @@ def test_the_texts_may_be_left_out(sheet):
         (('of two lines"', "of two lines"), "rater_1.csv:2: not a CSV"),
     ],
 )
-def test_what_is_wrong_is_told_with_file_line_and_what_would_be_right(sheet, change, wrong):
+def test_error_is_reported_with_file_line_and_valid_values(sheet, change, wrong):
     with pytest.raises(ConfigError, match=wrong):
         read_sheets([sheet(GOOD.replace(*change))], key())
 
 
-def test_all_flaws_are_told_at_once_of_many_the_first(sheet):
+def test_all_errors_are_reported_together_up_to_a_limit(sheet):
     bad = HEAD + "".join(f"abc123-00{i},,no,late,\n" for i in range(1, 5))
     with pytest.raises(ConfigError) as caught:
         read_sheets([sheet(bad), sheet(bad, "b.csv"), sheet(bad, "c.csv"), sheet(bad, "d.csv")], key())
@@ -83,13 +83,13 @@ def test_all_flaws_are_told_at_once_of_many_the_first(sheet):
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "mac-roman", "utf-16"])
-def test_a_sheet_in_an_old_encoding_is_read_since_what_is_filled_is_ascii(sheet, encoding):
+def test_sheet_in_a_legacy_encoding_is_read(sheet, encoding):
     (found,) = read_sheets([sheet(GOOD.replace("a text", "Größe"), encoding=encoding)], key())
     assert found.picked["abc123-001"]["also"] == ("late", "long")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-32"])
-def test_what_is_no_text_is_refused(sheet, encoding):
+def test_binary_file_is_refused(sheet, encoding):
     with pytest.raises(ConfigError, match="save it as CSV in UTF-8"):
         read_sheets([sheet(GOOD, encoding=encoding)], key())
 
@@ -99,7 +99,7 @@ def test_the_same_sheet_twice_is_refused(sheet):
         read_sheets([sheet(GOOD), sheet(GOOD)], key())
 
 
-def test_sheets_of_one_name_are_told_apart_by_their_folders(sheet, tmp_path):
+def test_sheets_of_the_same_name_are_distinguished_by_folder(sheet, tmp_path):
     (tmp_path / "b").mkdir()
     found = read_sheets([sheet(GOOD), sheet(GOOD, "b/rater_1.csv")], key())
     assert len({one.rater for one in found}) == 2

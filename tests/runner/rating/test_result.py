@@ -8,8 +8,8 @@ from tests.runner.rating.cases import key
 CODES = [f"abc123-{i:03d}" for i in range(1, 5)]
 
 
-class Played:
-    """A run as results need it: an id and records."""
+class FakeRun:
+    """A minimal run for results: an id and records."""
 
     def __init__(self, scores):
         self.manifest = {"id": "r1"}
@@ -24,12 +24,12 @@ class Played:
 
 
 def sheet(rater, causes, also=((), (), (), ())):
-    told = zip(CODES, causes, also, strict=True)
-    return RaterSheet(rater, {code: {"cause": (cause,), "also": tuple(more)} for code, cause, more in told})
+    picks = zip(CODES, causes, also, strict=True)
+    return RaterSheet(rater, {code: {"cause": (cause,), "also": tuple(more)} for code, cause, more in picks})
 
 
 def result(*sheets, scores=(), labels=("one",) * 4):
-    made = Result(key(), sheets, [Played(scores)])
+    made = Result(key(), sheets, [FakeRun(scores)])
     made.__dict__["labels"] = dict(zip(CODES, labels, strict=True))
     return made
 
@@ -45,12 +45,12 @@ def test_a_share_is_the_mean_over_items_of_the_share_of_raters():
     assert found.shares("cause", "facts")["all"].ci_low is not None
 
 
-def test_shares_are_told_by_run_where_there_are_several():
+def test_shares_are_reported_by_run_where_there_are_several():
     found = result(FIRST, SECOND, labels=("one", "one", "two", "two")).shares("cause", "facts")
     assert {name: one.value for name, one in found.items()} == {"all": 0.375, "one": 0.75, "two": 0.0}
 
 
-def test_raters_divided_on_every_item_alike_are_no_certain_half():
+def test_evenly_divided_raters_do_not_give_a_certain_half():
     divided = sheet("a", ["facts"] * 4), sheet("b", ["logic"] * 4)
     share = result(*divided).shares("cause", "facts")["all"]
     assert (share.value, share.n) == (0.5, 4) and share.ci_low < 0.25 < 0.75 < share.ci_high
@@ -63,7 +63,7 @@ def test_agreement_is_by_field_and_of_several_picks_by_category():
     assert result(FIRST).agreements() == {}
 
 
-def test_differences_are_listed_with_what_each_says():
+def test_disagreements_are_listed_with_each_rating():
     rows = result(FIRST, SECOND, scores=[{}, {"facts": 1.0, "logic": 0.0}]).disagreements()
     assert rows == [
         {"item": "abc123-002", "field": "cause", "first": "facts", "second": "logic", "judge": "facts"},
@@ -71,7 +71,7 @@ def test_differences_are_listed_with_what_each_says():
     ]
 
 
-def test_the_models_grades_are_compared_where_it_graded():
+def test_model_grades_are_compared_where_present():
     graded = [
         {"facts": 1.0, "logic": 0.0},
         {"facts": 0.0, "logic": 1.0},
@@ -96,7 +96,7 @@ def test_grades_by_another_rubric_of_the_same_name_are_left_out(version, n):
     assert sum("cause" in found for found in made.grades.values()) == n and bool(made.otherwise) == (n == 0)
 
 
-def test_a_run_that_is_not_given_is_named():
+def test_missing_run_is_named():
     made = Result(key(), [FIRST], [])
     with pytest.raises(ConfigError, match="item abc123-001 is of the run one, which is not among the folders given"):
         made.as_dict()

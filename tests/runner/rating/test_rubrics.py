@@ -10,7 +10,7 @@ NAMES = [path.stem for path in (CONF / "rubrics").glob("*.yaml")]
 
 
 @each_row("name", NAMES)
-def test_every_shipped_rubric_is_one_by_the_name_of_its_file_and_names_a_source(name):
+def test_every_shipped_rubric_is_valid_named_by_file_and_has_a_source(name):
     found = load(CONF / "rubrics", name)
     assert found.name == name and len(found.source) > 10
 
@@ -41,12 +41,12 @@ def test_a_rubric_may_be_a_path(tmp_path):
         ((RUBRIC, "a: [b"), "own.yaml: while parsing"),
     ],
 )
-def test_what_is_wrong_in_a_rubric_is_told_with_its_place(tmp_path, change, wrong):
+def test_rubric_error_is_reported_with_its_location(tmp_path, change, wrong):
     (tmp_path / "own.yaml").write_text(RUBRIC.replace(*change))
     with pytest.raises(ConfigError, match=wrong):
         load(CONF / "rubrics", str(tmp_path / "own.yaml"))
 
 
-def test_an_unknown_name_gets_the_nearest():
+def test_unknown_name_suggests_the_nearest():
     with pytest.raises(ConfigError, match="no rubric 'medagent_errors'; did you mean medagents_errors"):
         load(CONF / "rubrics", "medagent_errors")

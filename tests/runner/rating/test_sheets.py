@@ -19,7 +19,7 @@ def sheets(rated):
     return rated.path / "rated" / "ratings" / "mine"
 
 
-def test_every_rater_gets_all_items_in_an_order_of_their_own(sheets):
+def test_every_rater_gets_all_items_in_a_separate_order(sheets):
     first, second = ([row[0] for row in table(sheets / "sheets" / f"rater_{n}.csv")[1:]] for n in (1, 2))
     assert sorted(first) == sorted(second) == sorted(json.loads((sheets / "key.json").read_text())["items"])
     assert first != second and len(first) == 6
@@ -29,14 +29,14 @@ def test_every_rater_gets_all_items_in_an_order_of_their_own(sheets):
     )
 
 
-def test_the_head_says_what_is_allowed(sheets):
+def test_sheet_header_lists_the_allowed_values(sheets):
     assert table(sheets / "sheets" / "rater_1.csv")[0] == [
         "item", "Question", "Answer", "Reference", "cause [one of: facts | logic]",
         "also [one or more, with ; between them, or none, of: late | long]", "note",
     ]  # fmt: skip
 
 
-def test_raters_are_not_told_who_did_it(sheets, rated):
+def test_raters_are_blind_to_the_method(sheets, rated):
     run = json.loads((rated.one / "manifest.json").read_text())
     for path in (sheets / "sheets").iterdir():
         text = path.read_text()
@@ -47,7 +47,7 @@ def test_raters_are_not_told_who_did_it(sheets, rated):
 
 
 @slow
-def test_the_same_draw_gives_the_same_bytes_and_another_seed_others(sheets, rated):
+def test_sheets_are_deterministic_for_a_draw_and_a_seed(sheets, rated):
     for name, seed in (("again", 0), ("other", 1)):
         rated.report("annotate", "mine.yaml", rated.one, rated.two, *WORDS, "--out", name, "--seed", seed)
     for path in (sheets / "sheets").glob("rater_*"):
@@ -55,23 +55,23 @@ def test_the_same_draw_gives_the_same_bytes_and_another_seed_others(sheets, rate
         assert path.read_bytes() == again.read_bytes() != other.read_bytes()
 
 
-def test_sheets_that_may_be_filled_are_never_written_over(sheets, rated):
+def test_existing_sheets_are_never_overwritten(sheets, rated):
     code, _, err = rated.report("annotate", "mine.yaml", rated.one, *WORDS, "--out", "rated")
     assert code == 2 and "has sheets already, which may be filled; give --out another folder" in err
 
 
-def test_no_cell_is_a_formula(sheets):
+def test_no_cell_starts_a_formula(sheets):
     questions = [row[1] for row in table(sheets / "sheets" / "rater_1.csv")[1:]]
     assert all(question.startswith("'=cmd|") for question in questions)
 
 
 @each_row("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n-", "  =1", "＝1", "|x", "%x"])
-def test_what_could_begin_a_formula_gets_an_apostrophe(text):
+def test_cell_that_could_start_a_formula_gets_an_apostrophe(text):
     assert escape_formula(text) == f"'{text}"
 
 
 @each_row("text", ["", "1=1", "a-b", "'=1", "(3,)"])
-def test_other_cells_stay_as_they_are(text):
+def test_other_cells_are_unchanged(text):
     assert escape_formula(text) == text
 
 
@@ -91,7 +91,7 @@ def test_a_key_is_read_as_it_was_written(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"rubric": {}, "seed": 0, "items": {"a": {"run": 1}}}', '{"seed": 1}'])
-def test_another_file_is_no_key(tmp_path, text):
+def test_other_file_is_not_accepted_as_a_key(tmp_path, text):
     (tmp_path / "key.json").write_text(text)
     with pytest.raises(ConfigError, match="is not a key of rating sheets"):
         Key.read(tmp_path / "key.json")

@@ -50,13 +50,13 @@ def write(folder: Path, scored, cfg=None, steps=None, inputs=(), cards=(), **not
             made = sample(n, task, dimension, inputs, cards[n] if n < len(cards) else None)
             writer.append(record_of(made, 0, trajectory, scores, 0.1, writer.packer))
     writer.close()
-    told = {
+    manifest = {
         "name": folder.name, "status": "complete", "levels": LEVELS, "choices": CHOICES, "model_kind": "live",
         "models": {"main": "qwen/Qwen2-7B-Instruct"}, "dataset": {
             "name": "cab", "split": "test", "samples": 4, "fingerprint": "0" * 16,
         }, "scorers": {"x": "1"}, "epochs": 1, "seed": 0, "shard": None, "notes": [], "varied": {}, "command": "run",
         "counts": {"finished": 4, "wanted": 4, "errored": 0}, "calls": {"sent": 3, "from_journal": 1}, "sweep": None,
     } | notes  # fmt: skip
-    (folder / "manifest.json").write_text(json.dumps(told))
+    (folder / "manifest.json").write_text(json.dumps(manifest))
     (folder / "config.yaml").write_text(yaml.safe_dump(cfg))
     return folder

@@ -1,4 +1,4 @@
-"""Whatever comes back of a run has its metrics: groups without a scored sample, missing strata, patients, epochs."""
+"""Any records have metrics: groups without a scored sample, missing strata, patients, epochs."""
 
 import json
 from contextlib import redirect_stdout
@@ -73,7 +73,7 @@ def numbers(node):
 
 
 def is_sound(metric, tells_why=True):
-    """Whether an interval holds its value and has a width, or says why there is none."""
+    """Whether an interval contains its value and has a width, or has a reason for being absent."""
     value, low, high, why = (metric.get(key) for key in ("value", "ci_low", "ci_high", "no_interval"))
     if low is None:
         return high is None and (not tells_why or value is None) == (why is None) if tells_why else high is None
@@ -83,7 +83,7 @@ def is_sound(metric, tells_why=True):
 @slow
 @settings(ALWAYS, max_examples=15)
 @given(runs_records())
-def test_every_part_has_every_score_with_an_interval_or_why_it_has_none(records):
+def test_every_part_has_every_score_with_an_interval_or_a_reason(records):
     found = summarise(records, LEVELS, BY, KINDS)
     scores = {name for record in records for name in record["scores"]}
     for values in found["strata"].values():
@@ -99,7 +99,7 @@ def test_every_part_has_every_score_with_an_interval_or_why_it_has_none(records)
 
 @settings(ALWAYS, max_examples=15)
 @given(runs_records(), st.randoms(use_true_random=False))
-def test_the_same_samples_have_the_same_interval_wherever_they_stand(records, random):
+def test_same_samples_have_the_same_interval_everywhere(records, random):
     shuffled = random.sample(records, len(records))
     found, again = (summarise(of, LEVELS, BY, KINDS) for of in (records, shuffled))
     assert {name: one for name, one in again["metrics"].items()} == found["metrics"]
@@ -138,7 +138,7 @@ def folder(home, records, agent):
 @settings(ALWAYS, max_examples=15)
 @given(runs_records(), runs_records())
 @slow
-def test_tables_pages_and_comparisons_can_be_written_of_it(tmp_path_factory, mine, theirs):
+def test_tables_pages_and_comparisons_can_be_written(tmp_path_factory, mine, theirs):
     home = tmp_path_factory.mktemp("runs")
     runs = [folder(home, mine, "radagent"), folder(home, theirs, "react")]
     with redirect_stdout(StringIO()):
@@ -157,5 +157,5 @@ def test_tables_pages_and_comparisons_can_be_written_of_it(tmp_path_factory, min
     texts.append(markdown("runs", "", [], parts))
     texts += [write(sheet) for _, sheet in sheets(parts) for write in (comma, latex)]
     assert all(texts) and not any("nan" in text for text in texts)
-    told = json.loads((home / "compare.json").read_text()) if (home / "compare.json").exists() else {}
-    assert all(is_sound(one, tells_why=False) for one in numbers(told))
+    comparison = json.loads((home / "compare.json").read_text()) if (home / "compare.json").exists() else {}
+    assert all(is_sound(one, tells_why=False) for one in numbers(comparison))

@@ -1,4 +1,4 @@
-"""Methods over datasets: the table, paired differences to the best baseline, what a question costs."""
+"""Methods over datasets: the table, paired differences to the best baseline, cost per question."""
 
 import json
 from dataclasses import replace
@@ -25,24 +25,24 @@ VALUES = {
 def sweep(tmp_path):
     """The runs of a sweep over agents and datasets; ``values``: agent -> dataset -> scores."""
 
-    def made(values=VALUES, **given):
+    def make(values=VALUES, **given):
         runs = []
         for agent, of in values.items():
             for name, scores in of.items():
                 data = DATA.get(name, name)
                 varied = {"agent": agent, "dataset": data}
                 cfg = {"agent": {"_target_": f"mine.{agent}"}, "dataset": {"path": name}, "toolset": {"of": name}}
-                told = {"sweep": "s", "swept": ["agent", "dataset"], "varied": varied, "decides": "score/x"}
-                told |= {"choices": CHOICES | varied, "levels": {}} | given
-                extra = told.pop("cfg", {})
-                folder = write(tmp_path / f"{agent}-{name}", {name: ("k", scores)}, cfg=cfg | extra, **told)
+                manifest = {"sweep": "s", "swept": ["agent", "dataset"], "varied": varied, "decides": "score/x"}
+                manifest |= {"choices": CHOICES | varied, "levels": {}} | given
+                extra = manifest.pop("cfg", {})
+                folder = write(tmp_path / f"{agent}-{name}", {name: ("k", scores)}, cfg=cfg | extra, **manifest)
                 runs.append(Run.at(folder))
         return runs
 
-    return made
+    return make
 
 
-def test_a_method_is_one_row_whatever_comes_with_its_datasets(sweep):
+def test_method_is_one_row_despite_settings_of_its_datasets(sweep):
     grid = grid_of(sweep())
     assert [row.label for row in grid.rows] == ["plain", "chain", "panel"]
     assert [(column.label, column.score) for column in grid.columns] == [
@@ -55,17 +55,17 @@ def test_a_method_is_one_row_whatever_comes_with_its_datasets(sweep):
     assert found[MEAN].ci_low < found[MEAN].value <= found[MEAN].ci_high
 
 
-def test_a_run_whose_records_were_cut_is_noted(sweep):
+def test_run_with_missing_records_is_noted(sweep):
     whole, cut = sweep({"plain": {"medicine": [1, 0, 1]}, "chain": {"medicine": [1, 0, 1]}})
     counted = {"status": "complete", "counts": {"finished": 3}}
     runs = [replace(whole, manifest=whole.manifest | counted), replace(cut, manifest=cut.manifest | counted)]
     path = cut.folder / "records.jsonl"
     path.write_text(path.read_text()[:-9])
-    (said,) = warnings_of(runs)
-    assert f"{cut.folder} was complete with 3 records and holds 2" in said
+    (message,) = warnings_of(runs)
+    assert f"{cut.folder} was complete with 3 records and holds 2" in message
 
 
-def test_only_a_row_with_all_datasets_has_a_mean_and_only_over_one_score(sweep):
+def test_mean_needs_all_datasets_and_a_single_score(sweep):
     grid = grid_of(sweep({"plain": VALUES["plain"], "panel": {"medicine": [1, 0]}}))
     assert MEAN in grid.metrics["plain"] and MEAN not in grid.metrics["panel"]
     runs = sweep()
@@ -75,7 +75,7 @@ def test_only_a_row_with_all_datasets_has_a_mean_and_only_over_one_score(sweep):
     assert not grid.averages and [column.score for column in grid.columns] == ["score/x", "score/y"]
 
 
-def test_a_dataset_with_several_groups_counts_with_its_mean_of_means(tmp_path):
+def test_dataset_with_several_groups_counts_as_its_mean_of_means(tmp_path):
     levels = {"score/x": ["task"]}
     folder = write(tmp_path / "a", {"one": ("k", [1, 1, 1, 1]), "two": ("k", [0])}, levels=levels)
     ((metric,),) = (of.values() for of in grid_of([Run.at(folder)]).metrics.values())
@@ -85,7 +85,7 @@ def test_a_dataset_with_several_groups_counts_with_its_mean_of_means(tmp_path):
     assert (metric.value, metric.ci_low) == (0.75, pytest.approx(0.3006, abs=1e-4)), "Wilson, as the run's own metrics"
 
 
-def test_columns_of_one_choice_are_told_by_their_settings(sweep, tmp_path):
+def test_columns_of_the_same_choice_are_named_by_their_settings(sweep, tmp_path):
     runs = [
         Run.at(write(tmp_path / f"o{n}", {"t": ("k", [1])}, cfg={"dataset": {"options": n, "split": "test"}}))
         for n in (4, 5)
@@ -95,7 +95,7 @@ def test_columns_of_one_choice_are_told_by_their_settings(sweep, tmp_path):
 
 def test_differences_are_paired_with_the_best_baseline_of_each_dataset(sweep):
     found = improvements(grid_of(sweep()), ["plain", "chain"])
-    assert found["medicine"].keys() == {"plain", "panel"}, "the best baseline is not held against itself"
+    assert found["medicine"].keys() == {"plain", "panel"}, "the best baseline is not compared with itself"
     one = found["medicine"]["panel"]
     assert (one.against, one.difference.wins, one.difference.losses, one.difference.metric.n, one.unpaired) == (
         "chain",
@@ -114,7 +114,7 @@ def test_differences_are_paired_with_the_best_baseline_of_each_dataset(sweep):
     assert whole.difference.metric.ci_low < whole.difference.metric.value < whole.difference.metric.ci_high
 
 
-def test_without_baselines_the_best_other_method_is_the_measure(sweep):
+def test_without_baselines_methods_are_compared_with_the_best_other(sweep):
     found = improvements(grid_of(sweep()))
     assert {label: one.against for label, one in found["medicine"].items()} == {
         "plain": "panel", "chain": "panel", "panel": "chain",
@@ -124,7 +124,7 @@ def test_without_baselines_the_best_other_method_is_the_measure(sweep):
     )
 
 
-def test_a_method_is_held_against_those_with_its_own_model(sweep, tmp_path):
+def test_method_is_compared_with_baselines_of_its_own_model(sweep, tmp_path):
     other = [
         Run.at(write(tmp_path / f"big-{agent}", {"medicine": ("k", values["medicine"])}, models={"main": "big"},
                      cfg={"agent": {"_target_": f"mine.{agent}"}, "dataset": {"path": "medicine"}, "model": {"n": 1}},
@@ -139,7 +139,7 @@ def test_a_method_is_held_against_those_with_its_own_model(sweep, tmp_path):
     assert all(models[label] == models[one.against] for label, one in found.items())
 
 
-def test_equal_scores_are_no_proof_of_equality(sweep):
+def test_equal_scores_do_not_prove_equality(sweep):
     found = improvements(grid_of(sweep({"plain": {"medicine": [1, 0, 1]}, "panel": {"medicine": [1, 0, 1]}})))
     metric = found["medicine"]["panel"].difference.metric
     assert metric.value == 0.0 and -0.9 < metric.ci_low < -0.1 and 0.1 < metric.ci_high < 0.9
@@ -160,23 +160,23 @@ def test_epochs_of_a_sample_are_one_vote(tmp_path):
     assert (one.difference.metric.n, one.difference.wins, one.difference.p) == (5, 1, None), "one sample tests nothing"
 
 
-def test_the_end_of_a_sweep_shows_all_and_writes_compare_json(sweep, tmp_path, capsys, monkeypatch):
+def test_sweep_end_prints_the_comparison_and_writes_compare_json(sweep, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     runs = sweep(cfg={"compare": {"baselines": ["plain", "chain"]}})
     assert main(["verifier", str(tmp_path)]) == 2, "there is no verdict"
     assert main(["table", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    for said in (
+    for message in (
         "score/x\n", "Per question, by method", "Paired differences to the best of plain, chain",
         "unscored episodes, left out: panel surgery 1", "McNemar's exact test", "Holm", "favours it",
         "episodes without a scored partner, left out: panel surgery 1",
     ):  # fmt: skip
-        assert said in out, said
-    told = json.loads((tmp_path / "compare.json").read_text())
-    assert told["baselines"] == ["plain", "chain"] and told["scores"]["medicine"] == "score/x"
-    assert told["rows"]["panel"]["mean"]["value"] == pytest.approx((5 / 6 + 1) / 2)
-    assert told["differences"]["medicine"]["panel"]["wins"] == 2
-    assert told["per_question"]["plain"] == {"calls": 1, "tokens in": 1, "tokens out": 1, "USD": 0}
+        assert message in out, message
+    comparison = json.loads((tmp_path / "compare.json").read_text())
+    assert comparison["baselines"] == ["plain", "chain"] and comparison["scores"]["medicine"] == "score/x"
+    assert comparison["rows"]["panel"]["mean"]["value"] == pytest.approx((5 / 6 + 1) / 2)
+    assert comparison["differences"]["medicine"]["panel"]["wins"] == 2
+    assert comparison["per_question"]["plain"] == {"calls": 1, "tokens in": 1, "tokens out": 1, "USD": 0}
     tables = [line for line in out.split("Paired differences")[0].splitlines()[-40:] if str(tmp_path) not in line]
     assert max(map(len, tables)) <= 100
     text = (tmp_path / "compare.md").read_text()
@@ -185,14 +185,14 @@ def test_the_end_of_a_sweep_shows_all_and_writes_compare_json(sweep, tmp_path, c
     assert main(["methods", str(tmp_path), "--baselines", "chain"]) == 0
     out = capsys.readouterr().out
     assert "Paired differences to chain" in out and "favours it" not in out and "Status complete" not in out
-    assert json.loads((tmp_path / "compare.json").read_text()) == told, "a look changes no file"
+    assert json.loads((tmp_path / "compare.json").read_text()) == comparison, "printing changes no file"
     assert main(["methods", str(tmp_path), "--baselines", "plain,nobody"]) == 2
     assert "no method here is nobody; there are" in capsys.readouterr().err
     show_methods(runs[:1])
     assert capsys.readouterr().out == "", "one method on one dataset"
 
 
-def test_long_labels_are_whole_at_a_terminal_of_100(sweep, capsys, monkeypatch):
+def test_long_labels_are_complete_on_a_terminal_of_100_columns(sweep, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     long = "few_shot_self_consistency_with_tools"
     names = [f"professional_medicine_{n}" for n in range(6)]
@@ -202,26 +202,26 @@ def test_long_labels_are_whole_at_a_terminal_of_100(sweep, capsys, monkeypatch):
     assert max(map(len, out.splitlines())) <= 101
 
 
-def test_what_a_reader_must_know_of_the_runs_is_said_once_with_its_methods(sweep):
+def test_notes_on_runs_are_printed_once_with_their_methods(sweep):
     runs = sweep(notes=["the memory grew"], model_kind="simulated")
     first, *others = warnings_of(runs)
     assert first.startswith("simulated model: these numbers say nothing")
     assert others == [f"note: the memory grew ({', '.join(VALUES)})"] and warnings_of(sweep()) == []
 
 
-def test_a_baseline_that_is_not_there_is_refused_for_one_run_too(sweep):
+def test_missing_baseline_is_refused_for_a_single_run_too(sweep):
     with pytest.raises(ConfigError, match="no method here is tree"):
         show_methods(sweep({"plain": {"medicine": [1, 0]}}), ["tree"])
 
 
-def test_where_no_way_of_a_score_is_better_no_method_is_the_best(sweep, capsys):
+def test_score_without_a_direction_has_no_best_method(sweep, capsys):
     show_methods(sweep({"plain": {"medicine": [3, 5]}, "chain": {"medicine": [9, 9]}}, neither=["score/x"]))
     assert "Paired differences" not in capsys.readouterr().out
     show_methods(sweep({"plain": {"medicine": [3, 5]}, "chain": {"medicine": [9, 9]}}, neither=["score/x"]), ["plain"])
     assert "Paired differences to plain" in capsys.readouterr().out
 
 
-def test_without_values_of_the_headline_methods_are_held_against_each_other_by_a_score_that_has_some(sweep):
+def test_methods_are_compared_by_a_score_with_values_if_the_headline_has_none(sweep):
     runs = sweep({"plain": {"medicine": [None, None]}, "chain": {"medicine": [None, None]}})
     for run in runs:
         for n, record in enumerate(run.records):
@@ -231,7 +231,7 @@ def test_without_values_of_the_headline_methods_are_held_against_each_other_by_a
     assert [column.score for column in grid_of(runs).columns] == ["score/x"]
 
 
-def test_episodes_are_solved_by_a_score_that_the_run_has_values_of(tmp_path):
+def test_solved_episodes_use_a_score_with_values(tmp_path):
     run = Run.at(write(tmp_path, {"one": ("k", [None, None])}, decides="score/x"))
     assert deciding_score(run) == "score/x", "nothing else is known"
     for record in run.records:

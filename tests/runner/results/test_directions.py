@@ -1,4 +1,4 @@
-"""In which direction metrics improve and what they count: what scorers say, what the runner knows, who follows it."""
+"""Directions and units of metrics: declared by scorers, known to the runner, and where they are used."""
 
 from components.cab.scorers import ToolUse
 from components.ehr.scorer import Ehr
@@ -20,7 +20,7 @@ from tests.table import each_row
         ("stop/answered", ""), ("stop/refused", ""),
     ],
 )  # fmt: skip
-def test_directions(metric, direction):
+def test_directions_of_metrics(metric, direction):
     assert better(metric, [{"lower": Chain.traits.lower}]) == direction
 
 
@@ -32,7 +32,7 @@ def test_directions(metric, direction):
         (Chain, "planning/levenshtein_decision_free", "planning/tma_decision"),
     ],
 )  # fmt: skip
-def test_scorers_name_what_is_better_low(scorer, low, high):
+def test_scorers_declare_scores_that_are_better_low(scorer, low, high):
     found = declared_scores({"one": scorer, "other": object()})
     assert low in found["lower"] and high not in found["lower"]
     assert better(low, [{}, found]) == "lower"
@@ -46,12 +46,12 @@ def test_scorers_name_what_is_better_low(scorer, low, high):
         (Ehr(), "ehr/abstained", ""),
     ],
 )  # fmt: skip
-def test_what_is_no_better_either_way_has_no_direction_but_its_unit(scorer, score, what):
+def test_metric_without_a_direction_has_only_a_unit(scorer, score, what):
     manifest = declared_scores({"one": scorer})
     assert better(score, [manifest]) == "" == better(f"task/x/{score}", [manifest]) and unit(score, [manifest]) == what
 
 
-def test_counts_have_units_and_what_has_a_unit_is_no_share():
+def test_counts_have_units_and_metrics_with_units_are_not_shares():
     manifest = declared_scores({"chain": Chain, "ehr": Ehr()})
     assert unit("total/planning/levenshtein", [manifest]) == "steps" and unit("planning/tma", [manifest]) == ""
     assert unit("cost/usd") == "USD" and unit("time/seconds_p50") == "s"

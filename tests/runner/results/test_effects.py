@@ -40,7 +40,7 @@ def runs(tmp_path):
     ]
 
 
-def test_a_full_grid_has_all_contrasts(runs):
+def test_complete_grid_has_all_contrasts(runs):
     factors = factors_of(runs, "cab")
     assert factors.levels == {"agent": ["react", "direct"], "condition": ["few", "many", "all"]}
     found = effects_of(factors, "score/x")
@@ -62,7 +62,7 @@ def test_a_full_grid_has_all_contrasts(runs):
 
 
 @slow
-def test_estimates_and_standard_errors_are_those_of_a_clustered_regression(runs):
+def test_estimates_and_standard_errors_match_a_clustered_regression(runs):
     import statsmodels.api as sm
 
     found = {one.name: one.difference for one in effects_of(factors_of(runs, "cab"), "score/x").effects}
@@ -82,17 +82,17 @@ def test_estimates_and_standard_errors_are_those_of_a_clustered_regression(runs)
         assert gain.standard_error == pytest.approx(error * np.sqrt(k / (k - 1)))
 
 
-def test_a_grid_with_holes_names_them_and_gives_no_effects(runs):
+def test_incomplete_grid_names_its_gaps_and_gives_no_effects(runs):
     found = effects_of(factors_of(runs[:-1], "cab"), "score/x")
     assert found.effects == [] and found.notes == ["no effects: not run: direct, all"]
     found = effects_of(factors_of([*runs, runs[0]], "cab"), "score/x")
     assert found.effects == [] and found.notes == ["no effects: run twice: react, few"]
 
 
-def test_one_field_or_another_difference_is_no_grid(runs, tmp_path):
+def test_single_field_or_another_difference_is_not_a_grid(runs, tmp_path):
     assert factors_of(runs[:3], "cab") is None, "conditions only"
     other = [job(tmp_path / "x", [1.0], "react", varied={"condition": "few"}, swept=["condition"])]
-    assert factors_of([*runs, *other], "cab") is None, "the agent is nothing that this one's sweep varied"
+    assert factors_of([*runs, *other], "cab") is None, "this sweep did not vary the agent"
     assert factors_of([], "cab") is None
 
 
@@ -105,7 +105,7 @@ def test_samples_that_some_cell_lacks_are_left_out_and_counted(tmp_path):
     assert (found.samples, found.left_out) == (2, 1)
 
 
-def test_an_effect_on_a_score_that_is_better_low_is_positive_where_it_lowers(tmp_path):
+def test_effect_that_lowers_a_score_better_low_is_positive(tmp_path):
     runs = [
         job(tmp_path, [3.0 - (agent == "direct")] * 4, agent, varied={"condition": n}, lower=["score/x"])
         for agent, n in product(AGENTS, ("few", "many"))
@@ -115,7 +115,7 @@ def test_an_effect_on_a_score_that_is_better_low_is_positive_where_it_lowers(tmp
     assert found.as_dict()["effects"][0]["gain"] == 1.0
 
 
-def test_effects_of_shares_stay_within_what_they_can_be(tmp_path):
+def test_effects_of_shares_stay_within_their_bounds(tmp_path):
     runs = [
         job(tmp_path, [float(agent == "direct" and n < 9) for n in range(10)], agent, varied={"condition": condition})
         for agent, condition in product(AGENTS, ("few", "many"))
@@ -128,20 +128,20 @@ def test_effects_of_shares_stay_within_what_they_can_be(tmp_path):
 
 
 def test_levels_without_any_score_are_left_out_by_name(tmp_path):
-    def made(conditions):
+    def make(conditions):
         return [
             job(tmp_path, [None if n == "none" else float(n == "few")] * 4, agent, varied={"condition": n})
             for agent, n in product(AGENTS, conditions)
         ]
 
-    found = effects_of(factors_of(made(("few", "many", "none")), "cab"), "score/x")
+    found = effects_of(factors_of(make(("few", "many", "none")), "cab"), "score/x")
     assert [one.name for one in found.effects][1] == "condition many less few" and len(found.effects) == 3
     assert (found.samples, found.notes) == (4, ["left out, without any score/x: condition none"])
-    found = effects_of(factors_of(made(("few", "none")), "cab"), "score/x")
+    found = effects_of(factors_of(make(("few", "none")), "cab"), "score/x")
     assert found.effects == [] and found.notes[0] == "no effects: one field is left"
 
 
-def test_what_else_differs_between_the_sweeps_of_a_grid_is_said(tmp_path):
+def test_other_differences_between_sweeps_of_a_grid_are_reported(tmp_path):
     runs = [job(tmp_path, [1.0, 0.0], agent, varied={"condition": n}) for agent, n in product(AGENTS, ("few", "many"))]
     assert factors_of(runs, "cab").notes == []
     other = [

@@ -9,14 +9,14 @@ from runner.results.runs import config_of, run_folders
 from tests.runner.results.folders import write
 
 
-def test_a_sweep_is_its_runs_in_the_order_in_which_they_began(tmp_path):
+def test_sweep_lists_its_runs_in_start_order(tmp_path):
     later, first = (
         write(tmp_path / name, {"t": ("k", [1])}, start=day) for name, day in (("a", "2026-2"), ("b", "2026-1"))
     )
     assert run_folders(tmp_path) == [first, later] and run_folders(later) == [later]
 
 
-def test_jobs_that_began_in_any_order_stand_in_that_of_the_sweep(tmp_path):
+def test_jobs_are_listed_in_the_order_of_the_sweep(tmp_path):
     second, first, old = (
         write(tmp_path / name, {"t": ("k", [1])}, start="2026-1", number=number)
         for name, number in (("a", 10), ("b", 9), ("c", None))
@@ -24,22 +24,22 @@ def test_jobs_that_began_in_any_order_stand_in_that_of_the_sweep(tmp_path):
     assert run_folders(tmp_path) == [first, second, old]
 
 
-def test_a_run_that_has_no_records_yet_is_named_and_left_out(tmp_path, capsys):
-    played, begun = (write(tmp_path / name, {"t": ("k", [1])}) for name in "ab")
+def test_run_without_records_is_named_and_left_out(tmp_path, capsys):
+    finished, begun = (write(tmp_path / name, {"t": ("k", [1])}) for name in "ab")
     (begun / "records.jsonl").unlink()
-    assert run_folders(tmp_path) == [played]
+    assert run_folders(tmp_path) == [finished]
     assert capsys.readouterr().err.startswith(f"note: {begun} has no records.jsonl and is left out")
 
 
 @pytest.mark.parametrize("missing", ["manifest.json", "config.yaml", "records.jsonl"])
-def test_a_folder_without_its_files_is_none(tmp_path, missing):
+def test_folder_without_run_files_is_not_a_run(tmp_path, missing):
     folder = write(tmp_path / "a", {"t": ("k", [1])})
     (folder / missing).unlink()
     with pytest.raises(ConfigError, match=f"is not a run folder: it has no {missing}"):
         run_folders(folder)
 
 
-def test_a_folder_of_sweeps_names_one_of_its_runs(tmp_path):
+def test_folder_of_sweeps_suggests_one_of_its_runs(tmp_path):
     write(tmp_path / "name" / "2026", {"t": ("k", [1])})
     with pytest.raises(
         ConfigError, match=r"it has no records\.jsonl, but holds those of runs: name one, .*/name/2026$"
@@ -47,21 +47,23 @@ def test_a_folder_of_sweeps_names_one_of_its_runs(tmp_path):
         run_folders(tmp_path)
 
 
-@pytest.mark.parametrize(("text", "said"), [("a: [", "cannot be read: while parsing"), ("- a", "it holds list, not")])
-def test_a_damaged_config_is_one_line(tmp_path, text, said):
+@pytest.mark.parametrize(
+    ("text", "message"), [("a: [", "cannot be read: while parsing"), ("- a", "it holds list, not")]
+)
+def test_damaged_config_is_reported_in_one_line(tmp_path, text, message):
     folder = write(tmp_path / "a", {"t": ("k", [1])})
     (folder / "config.yaml").write_text(text)
-    with pytest.raises(ConfigError, match=said) as caught:
+    with pytest.raises(ConfigError, match=message) as caught:
         config_of(folder)
     assert "\n" not in str(caught.value)
 
 
-def test_a_name_that_can_be_no_folder_is_refused():
+def test_invalid_folder_name_is_refused():
     with pytest.raises(ConfigError, match="cannot be read as a folder"):
         run_folders(Path("x" * 5_000))
 
 
-def test_a_config_whose_comparison_is_no_mapping_is_refused(tmp_path):
+def test_config_whose_comparison_is_not_a_mapping_is_refused(tmp_path):
     folder = write(tmp_path / "a", {"t": ("k", [1])})
     (folder / "config.yaml").write_text("compare: x\n")
     with pytest.raises(ConfigError, match=r"config\.yaml is not the config of a run: compare is 'x'"):

@@ -1,4 +1,4 @@
-"""Gains: intervals and tests against values from print, from statsmodels and by hand."""
+"""Gains: intervals and tests against published values, statsmodels and values computed by hand."""
 
 import numpy as np
 import pytest
@@ -35,24 +35,26 @@ def test_scores_of_0_and_1_on_independent_samples_have_mcnemars_test():
     assert (found.metric.ci_low, found.metric.ci_high) == pytest.approx((centre - half, centre + half), abs=1e-6)
 
 
-def test_patients_are_changed_as_a_whole():
+def test_sign_flips_apply_to_whole_patients():
     mine, theirs = [1, 1, 1, 0, 1, 1], [0, 0, 0, 0, 0, 0]
     found = gained(mine, theirs, [0, 0, 0, 1, 2, 2])
     assert (found.test, found.clusters, found.wins, found.ties) == ("permutation", 3, 2, 1)
     assert found.p == 0.5, "of the four signs of two patients two are as extreme"
     spread = np.array([3 - 3 * 5 / 6, -5 / 6, 2 - 2 * 5 / 6])
-    pairs = (5 / 6 - (5 / 6) ** 2) / standard_error(spread, 6) ** 2  # as would tell as much, were they independent
+    pairs = (5 / 6 - (5 / 6) ** 2) / standard_error(
+        spread, 6
+    ) ** 2  # the number of independent samples with the same information
     of, square = pairs + 2, (5 / 6 * pairs + 1) / (pairs + 2)
     centre = 5 / 6 * pairs / of
     half = student(2) * np.sqrt((square - centre**2) / of)
     assert found.metric.ci_high == 1.0 and found.metric.ci_low == pytest.approx(centre - half)
 
 
-def test_few_patients_that_differ_are_no_proof():
+def test_few_differing_patients_are_not_significant():
     clusters = [n // 2 for n in range(40)]
     found = gained([1.0 if n % 10 == 0 else 0.0 for n in range(40)], [0.0] * 40, clusters)
     assert (found.wins, found.losses, found.p) == (4, 0, 0.125)
-    assert found.metric.ci_low < 0 < found.metric.ci_high, "four signs alone do not exclude that there is nothing"
+    assert found.metric.ci_low < 0 < found.metric.ci_high, "four signs alone do not exclude a zero difference"
 
 
 def test_students_sleep_data():
@@ -64,7 +66,7 @@ def test_students_sleep_data():
     assert found.standard_error == pytest.approx(1.58 / 4.0621, abs=1e-4)
 
 
-def test_gains_that_are_all_alike_are_no_proof():
+def test_identical_gains_are_not_significant():
     binary = gained([1.0, 0.0, 1.0], [1.0, 0.0, 1.0])
     assert binary.metric.ci_low < 0 < binary.metric.ci_high and binary.p == 1.0 and binary.t is None
     steps = gained([2.5, 1.5], [2.0, 1.0], scale=COUNT).metric
@@ -73,43 +75,43 @@ def test_gains_that_are_all_alike_are_no_proof():
     assert -1 < shares.ci_low == -shares.ci_high < 0, "three samples leave room for others, which a share bounds"
 
 
-def test_one_cluster_tests_nothing():
+def test_single_cluster_gives_no_test():
     assert gained([1.0], [0.0]).p is None and gained([0.5, 0.6], [0.1, 0.2], [0, 0], SHARE).p is None
     assert gained([1.0, 1.0], [0.0, 0.0]).p == 0.5
 
 
-def test_without_a_pair_nothing_is_told():
+def test_no_pairs_give_no_result():
     found = difference_of(pairs_of(records([1.0]), records([None]), "score/x", SHARE))
     assert (found.metric.value, found.metric.n, found.p, found.standard_error) == (None, 0, None, None)
     assert found.as_dict()["gain"] is None
 
 
-def test_rounding_makes_no_winner():
+def test_rounding_errors_do_not_make_a_winner():
     assert gained([0.1 + 0.2], [0.3], scale=SHARE).ties == 1
 
 
-def test_rounding_is_no_spread():
+def test_rounding_errors_do_not_count_as_variance():
     found = gained([0.3, 0.4, 0.5, 0.6, 0.7, 0.8], [0.2, 0.3, 0.4, 0.5, 0.6, 0.7], [0, 0, 0, 1, 2, 3], NUMBER)
     assert found.metric.value == pytest.approx(0.1) and (found.t, found.t_p, found.standard_error) == (None, None, 0.0)
     assert (found.metric.ci_low, found.metric.ci_high) == (None, None) and found.p == 2 / 2**4
 
 
-def test_small_numbers_are_numbers_too():
+def test_small_differences_are_not_rounded_away():
     mine, theirs = [1e-7 * (n % 5) for n in range(20)], [0.0] * 20
     small, large = (gained([size * one for one in mine], theirs, scale=NUMBER) for size in (1, 1e7))
     assert small.metric.ci_low == pytest.approx(large.metric.ci_low * 1e-7) and small.p == large.p
     assert (small.wins, small.ties) == (16, 4) and small.t == pytest.approx(large.t)
 
 
-def test_a_share_gains_no_more_than_1():
+def test_interval_of_a_share_difference_stays_within_1():
     found = gained([1.0, 0.9, 0.3], [0.0, 0.2, 0.1], [0, 0, 1], SHARE)
-    assert (found.metric.ci_low, found.metric.ci_high) == (-1.0, 1.0), "two patients tell nothing"
+    assert (found.metric.ci_low, found.metric.ci_high) == (-1.0, 1.0), "two patients are not enough"
     nested = pairs_of([record(0, 1.0, task="a"), record(1, 0.5, task="b")], records([0.0, 0.0]), "score/x", SHARE)
     assert difference_of(nested, ["task"]).metric.value == 0.75
-    assert gained([9.0, 9.5, 7.0], [0.0, 1.0, 2.5], [0, 0, 1], COUNT).metric.ci_high > 9, "steps may"
+    assert gained([9.0, 9.5, 7.0], [0.0, 1.0, 2.5], [0, 0, 1], COUNT).metric.ci_high > 9, "a count of steps may"
 
 
-def test_counts_of_0_and_1_are_no_shares():
+def test_counts_of_0_and_1_are_not_treated_as_shares():
     mine, theirs = records([1.0, 0.0, 1.0, 1.0]), records([0.0, 0.0, 0.0, 1.0])
     found = difference_of(pairs_of(mine, theirs, "score/x", COUNT))
     assert (
@@ -117,7 +119,7 @@ def test_counts_of_0_and_1_are_no_shares():
     )
 
 
-def test_a_mean_of_means_weighs_its_groups_alike():
+def test_mean_of_means_weights_groups_equally():
     mine = [record(n, 1.0, task="a") for n in range(4)] + [record("b", 0.0, task="b")]
     theirs = [record(n, 0.0, task="a") for n in range(4)] + [record("b", 1.0, task="b")]
     pairs = pairs_of(mine, theirs, "score/x", PROPORTION)

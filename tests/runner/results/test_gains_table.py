@@ -20,7 +20,7 @@ VALUES = {"[]": [0.0, 1, 0, 1, 0, 1], "[few_shot]": [1.0, 1, 1, 1, 0, 1], "[b,fe
 def sweep(tmp_path):
     """Three jobs that differ in their strategies, samples in two levels of complexity; the gains of RadABench."""
 
-    def made(gains="radabench", baselines=("agent.strategies=[]",)):
+    def make(gains="radabench", baselines=("agent.strategies=[]",)):
         runs = []
         for word, names in SETTINGS.items():
             run = job(tmp_path / str(baselines) / str(gains), VALUES[word], "radagent", score="completion/rate", by={"completion/rate": ["complexity"]},
@@ -33,7 +33,7 @@ def sweep(tmp_path):
             runs.append(Run.at(run.folder, cfg))
         return runs
 
-    return made
+    return make
 
 
 def test_gains_by_complexity_are_shown_with_the_published_ones(sweep, tmp_path, capsys):
@@ -42,9 +42,9 @@ def test_gains_by_complexity_are_shown_with_the_published_ones(sweep, tmp_path, 
     assert "completion/rate on cab: gains over agent.strategies=[]" in out and "Zheng et al. 2024" in out
     assert "+0.3333" in out and "+66.67" in out and "+0.5000" in out and "+100.00" in out and "+0.2500" in out
     assert "planning/levenshtein" not in out  # no run has it
-    told = json.loads((tmp_path / "gains.json").read_text())["completion/rate"]["cab"]
-    assert list(told) == ["total", "complex", "simple"] and len(told["total"]) == 2
-    first = next(iter(told["complex"].values()))
+    gains_by_level = json.loads((tmp_path / "gains.json").read_text())["completion/rate"]["cab"]
+    assert list(gains_by_level) == ["total", "complex", "simple"] and len(gains_by_level["total"]) == 2
+    first = next(iter(gains_by_level["complex"].values()))
     assert (first["gain"], first["pairs"], first["wins"], first["losses"]) == (0.25, 4, 1, 0)
 
 
@@ -56,7 +56,7 @@ def fitting(runs, **notes):
     return [replace(run, manifest={**run.manifest, **notes}, cfg={**run.cfg, **parts}) for run in runs]
 
 
-def test_published_gains_are_in_the_ledger_with_ours(sweep):
+def test_ledger_has_published_gains_next_to_measured_ones(sweep):
     shots = {"agent.strategies": ["few_shot"]}
     of = Gains("c", "w", "radabench", "Claude-3.7-Sonnet", [
         PublishedGain("completion/rate", shots, absolute=0.3, relative=0.6), PublishedGain("completion/rate", shots, value=0.8),
@@ -78,13 +78,13 @@ def test_published_gains_are_in_the_ledger_with_ours(sweep):
         "no run given",
         "",
     ) and about.verdict.why == "published approximately only"
-    assert not any("agent.strategies" in text for text in gain.deviations), "it is what gains"
+    assert not any("agent.strategies" in text for text in gain.deviations), "the strategies are the compared setting"
     simulated = fitting(runs, **real | {"model_kind": "simulated"})
     assert {one.verdict.word for one in of_gains(of, simulated, CONF / "papers")} == {"untestable"}
     assert any(one.source == "gain, execution/ots" for one in ledger([]))
 
 
-def test_trials_of_figure_6b_are_not_a_deviation_there_and_one_trial_is(sweep):
+def test_five_trials_match_figure_6b_and_one_trial_is_a_deviation(sweep):
     shipped = [one for one in load_gains("radabench", CONF / "papers").gains if one.metric == "planning/levenshtein"]
     assert [one.settings for one in shipped] == [{"epochs": 5}] * 4
     printed = PublishedGain(
@@ -102,14 +102,14 @@ def test_settings_fit_a_published_gain_in_any_order(sweep):
     assert PublishedGain("m", {}, absolute=0.095, won="17:2:1").text == "+0.095, 17:2:1"
 
 
-def test_without_a_name_or_a_baseline_nothing_is_shown(sweep, tmp_path, capsys):
+def test_gains_need_a_name_and_a_baseline(sweep, tmp_path, capsys):
     show_gains(sweep(gains=None), tmp_path)
     assert capsys.readouterr().out == "" and not (tmp_path / "gains.json").exists()
     show_gains(sweep(baselines=["direct"]), tmp_path)
     assert capsys.readouterr().out.startswith("compare.gains: no run is one of compare.baselines")
 
 
-def test_shipped_gains_can_be_read_and_unknown_ones_are_named():
+def test_shipped_gains_are_read_and_unknown_names_reported():
     gains = load_gains("radabench", CONF / "papers").gains
     assert {one.metric for one in gains} >= {"completion/rate", "planning/levenshtein", "execution/ots", "refusal/uar"}
     whole = [one for one in gains if len(one.where["agent.strategies"]) == 4 and one.metric == "completion/rate"]

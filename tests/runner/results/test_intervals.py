@@ -1,4 +1,4 @@
-"""Intervals of means: published values, clusters, skewed scores. How often they hold the truth: benchmarks/coverage.py."""
+"""Intervals of means: published values, clusters, skewed scores. Coverage is measured in benchmarks/coverage.py."""
 
 import numpy as np
 import pytest
@@ -22,17 +22,19 @@ def mean(*given, **options):
     "successes, n, low, high",
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
-def test_wilson_is_as_published(successes, n, low, high):  # Newcombe 1998, Statistics in Medicine 17:857, table I
+def test_wilson_interval_matches_published_values(
+    successes, n, low, high
+):  # Newcombe 1998, Statistics in Medicine 17:857, table I
     assert wilson(successes, n) == pytest.approx((low, high), abs=5e-5)
 
 
 @each_row("df, quantile", [(1, 12.706), (9, 2.262), (29, 2.045), (10**6, 1.960)])
-def test_students_quantiles_are_those_of_tables(df, quantile):
+def test_students_quantiles_match_tables(df, quantile):
     assert student(df) == pytest.approx(quantile, abs=5e-4)
 
 
 @slow
-def test_the_standard_error_is_that_of_a_clustered_regression():
+def test_standard_error_matches_a_clustered_regression():
     import statsmodels.api as sm
 
     fit = sm.OLS(VALUES, np.ones(36)).fit(cov_type="cluster", cov_kwds={"groups": PATIENTS, "use_correction": False})
@@ -40,7 +42,7 @@ def test_the_standard_error_is_that_of_a_clustered_regression():
     assert standard_error(spread, 36) == pytest.approx(fit.bse[0] * np.sqrt(12 / 11))
 
 
-def test_patients_that_are_all_alike_within_count_as_one_sample_each():
+def test_patients_with_identical_samples_count_once_each():
     values = np.repeat([1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0], 4)
     spread = np.bincount(np.repeat(np.arange(8), 4), weights=values - 0.75)
     low, high = clustered_wilson(0.75, spread, 32)
@@ -49,7 +51,7 @@ def test_patients_that_are_all_alike_within_count_as_one_sample_each():
     assert mean(list(values), [n // 4 for n in range(32)], Scale("proportion")).ci_low == pytest.approx(low)
 
 
-def test_a_skewed_score_reaches_further_on_its_long_side():
+def test_interval_of_a_skewed_score_is_asymmetric():
     values = [0.0] * 12 + [0.2, 0.1, 0.3, 0.2, 0.4, 0.1, 0.9, 1.0]
     found = mean(values, list(range(20)), Scale("share"))
     assert found.value - found.ci_low < found.ci_high - found.value
@@ -57,14 +59,14 @@ def test_a_skewed_score_reaches_further_on_its_long_side():
 
 
 @pytest.mark.parametrize("values", [[0.1, 0.5, 0.2, 0.9, 0.3], [3.0] * 19 + [5.0]])
-def test_few_clusters_or_hardly_any_spread_have_students_t(values):
+def test_few_clusters_or_little_variance_use_students_t(values):
     found = mean(values, list(range(len(values))), NUMBER)
     n, value = len(values), sum(values) / len(values)
     half = student(n - 1) * np.std(values, ddof=1) / np.sqrt(n)
     assert (found.ci_low, found.ci_high) == pytest.approx((value - half, value + half), abs=1e-9)
 
 
-def test_metrics_that_are_settled_together_have_the_intervals_they_have_alone():
+def test_intervals_computed_together_equal_those_computed_alone():
     clusters = PATIENTS.astype(np.intp)
     together = [unfinished_mean(VALUES * size, clusters, NUMBER) for size in (1, 10, 0.01)]
     resample_intervals(together)
@@ -74,7 +76,7 @@ def test_metrics_that_are_settled_together_have_the_intervals_they_have_alone():
     assert together[1].metric.ci_low == pytest.approx(10 * alone.metric.ci_low, rel=1e-5)
 
 
-def test_the_same_values_have_exactly_the_same_interval_whatever_is_settled_with_them():
+def test_interval_does_not_depend_on_other_metrics():
     rng, clusters = np.random.default_rng(3), np.arange(60)
     values = rng.beta(0.6, 3.0, 60)
     others = [unfinished_mean(rng.beta(0.6, 3.0, 60), clusters, Scale("share")) for _ in range(40)]
@@ -87,7 +89,7 @@ def test_the_same_values_have_exactly_the_same_interval_whatever_is_settled_with
 @each_row("kind", ["proportion", "share", "count", "number"])
 @each_row("value", [0.0, 1.0])
 @each_row("difference", [False, True])
-def test_no_interval_of_values_that_are_all_alike_has_no_width(kind, value, difference):
+def test_identical_values_never_give_an_interval_of_zero_width(kind, value, difference):
     for n in (2, 5, 40):
         found = mean([value] * n, list(range(n)), Scale(kind, difference))
         unbounded = kind == "number" or (kind == "count" and difference)
@@ -97,13 +99,13 @@ def test_no_interval_of_values_that_are_all_alike_has_no_width(kind, value, diff
         assert (kinds.ci_low, kinds.no_interval) == (None, "n too small")
 
 
-def test_patients_that_are_alike_on_average_prove_no_more_than_their_number():
+def test_patients_with_equal_means_count_by_their_number():
     found = mean([0.2, 0.4] * 3, [0, 0, 1, 1, 2, 2], Scale("share"))
     others = wilson(0, 3)[1]
     assert (found.ci_low, found.ci_high) == pytest.approx((0.3 - 0.3 * others, 0.3 + 0.7 * others))
 
 
-def test_wilsons_interval_holds_its_proportion_to_the_last_digit():
+def test_wilson_interval_contains_its_proportion_exactly():
     for n in range(1, 200):
         for successes in range(n + 1):
             low, high = wilson(successes, n)
@@ -111,7 +113,7 @@ def test_wilsons_interval_holds_its_proportion_to_the_last_digit():
         assert wilson(0, n)[0] == 0.0 and wilson(n, n)[1] == 1.0
 
 
-def test_few_shares_have_wilsons_interval_of_as_many_samples_as_their_spread_is_worth():
+def test_few_shares_use_wilsons_interval_with_an_effective_sample_size():
     values = [0.1, 0.5, 0.2, 0.9, 0.3]
     found = mean(values, list(range(5)), Scale("share"))
     variance = np.var(values, ddof=1) / 5
@@ -127,13 +129,13 @@ def test_few_counts_have_the_score_interval_of_an_overdispersed_poisson():
     assert 0 < found.ci_low < 1.25 < found.ci_high
 
 
-def test_a_score_beyond_what_its_scorer_declares_widens_its_bounds():
+def test_score_outside_its_declared_bounds_widens_them():
     found = mean([1.0, 1.2, 0.4], [0, 1, 2], Scale("share"))
     assert found.ci_low < 0.4 and found.ci_high == 1.2
-    assert mean([3.0, 3.0], [0, 1], Scale("proportion")).ci_high >= 3.0, "a wrong declaration ends no run"
+    assert mean([3.0, 3.0], [0, 1], Scale("proportion")).ci_high >= 3.0, "a wrong declaration does not end the run"
 
 
 @each_row("kind", ["share", "count", "number"])
-def test_a_spread_whose_squares_are_nothing_is_none(kind):
+def test_variance_that_underflows_is_zero(kind):
     found = mean([5.7e-193, 0.0], [0, 1], Scale(kind))
     assert found.no_interval == "does not vary" if kind == "number" else found.ci_low < found.ci_high

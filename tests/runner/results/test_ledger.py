@@ -1,4 +1,4 @@
-"""The reproduction ledger: what is in it, which verdict a cell gets, and what bars one."""
+"""The reproduction ledger: its cells, their verdicts, and what prevents a verdict."""
 
 import csv
 import json
@@ -35,7 +35,7 @@ NOTES = {
 
 
 def plain(home, values=(1, 1, 1, 0), cfg=None, **notes):
-    """A run that differs from its published row in nothing that bars a verdict, unless it is given."""
+    """A run without deviations that prevent a verdict, except those given."""
     folder = write(home / "run", {"medqa": ("k", values)}, PLAIN | (cfg or {}), **(NOTES | notes))
     path = folder / "records.jsonl"
     path.write_text(path.read_text().replace("score/x", "score/strict"))
@@ -72,7 +72,7 @@ def the_cell(runs):
          "simulated model, other data"),
     ],
 )  # fmt: skip
-def test_verdicts(published, relation, ours, bars, word, why):
+def test_verdict_of_a_cell(published, relation, ours, bars, word, why):
     found = verdict(published, relation, ours, bars)
     assert (found.word, found.why) == (word, why)
 
@@ -94,7 +94,7 @@ def test_every_published_number_is_in_the_ledger_once():
     assert not any(one.run or one.ours.value is not None for one in entries)
 
 
-def test_misprints_bounds_and_cells_without_a_number_say_so():
+def test_misprints_bounds_and_cells_without_a_number_are_marked():
     entries = {(one.source, one.model, one.method, one.part): one for one in ledger([])}
     assert "stray digit" in entries["table1", "GPT-4", "din_sql", "mimic_iii"].remark
     assert (
@@ -108,7 +108,7 @@ def test_misprints_bounds_and_cells_without_a_number_say_so():
     assert entries["mhr", "GPT-4o", "radagent", "differentiated"].verdict.why == "published approximately only"
 
 
-def test_every_article_states_a_setting_and_its_patterns_name_something():
+def test_every_article_has_settings_and_matching_patterns():
     papers = [load(PAPERS, str(path)) for path in PAPERS.glob("*.yaml")]
     assert papers and all(paper.states is not None for paper in papers)
     for states in {paper.file: paper.states for paper in papers}.values():
@@ -123,7 +123,7 @@ def test_every_article_states_a_setting_and_its_patterns_name_something():
         assert set(states.models) <= {cell.backbone for cell in cells} | {"not named"}
 
 
-def test_a_real_run_of_the_published_model_and_data_is_tested(tmp_path):
+def test_real_run_of_the_published_model_and_data_gets_a_verdict(tmp_path):
     inside, outside = plain(tmp_path / "a", [1, 1, 1, 0] * 5), plain(tmp_path / "b", [0] * 20)
     one, other = the_cell([inside]), the_cell([outside])
     assert (one.verdict.word, one.published, one.ours.value, one.samples) == ("within", 73.0, 75.0, "20 of 300 samples")
@@ -147,7 +147,7 @@ def test_a_real_run_of_the_published_model_and_data_is_tested(tmp_path):
     )
 
 
-def test_the_interval_is_that_of_metrics_json(tmp_path):
+def test_interval_equals_metrics_json(tmp_path):
     run = made(tmp_path / "x", {"medqa": ("k", [1, 1, 0, 1, 0])}, PLAIN, **NOTES)
     stored = json.loads((run.folder / "metrics.json").read_text())["metrics"]["score/x"]
     ours = the_cell([plain(tmp_path, [1, 1, 0, 1, 0])]).ours
@@ -155,7 +155,7 @@ def test_the_interval_is_that_of_metrics_json(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "why", "said"),
+    ("given", "why", "message"),
     [
         ({"model_kind": "simulated"}, "simulated model", "model: simulated"),
         ({"sessions": [{"answered_by": {"main": ["simulated:gpt-4-0613"]}}], "model_kind": "live"},
@@ -180,22 +180,22 @@ def test_the_interval_is_that_of_metrics_json(tmp_path):
         ({"choices": CHOSEN | {"profile": "code"}}, "", "profile: code; published: paper"),
     ],
 )  # fmt: skip
-def test_what_bars_a_verdict_and_what_is_listed_only(tmp_path, given, why, said):
+def test_deviations_that_prevent_a_verdict_and_those_only_listed(tmp_path, given, why, message):
     found = entries_of(MEDAGENTS, [plain(tmp_path, [1, 1, 1, 0] * 5, **given)])
     compared = [one for one in found if one.run and one.part == "medqa" and one.model == "GPT-4"]
     assert len(compared) == 1
     for one in compared:
         assert (one.verdict.word, one.verdict.why) == (("untestable", why) if why else ("within", ""))
-        assert any(text.startswith(said) for text in one.deviations), one.deviations
+        assert any(text.startswith(message) for text in one.deviations), one.deviations
 
 
-def test_what_is_no_training_data_is_no_memory(tmp_path):
+def test_run_without_training_data_has_no_memory_deviation(tmp_path):
     for memory in ({"learn": False, "samples": 40}, {"samples": None, "stage": {"n": 5}}, None):
         assert not any("memory" in text for text in the_cell([plain(tmp_path, cfg={"memory": memory})]).deviations)
 
 
 def settings_of(paper, line):
-    """A config and choices that meet all that a published row asks for."""
+    """A config and choices that satisfy a published row."""
     cfg, choices = json.loads(json.dumps(CFG)), dict(CHOICES)
     for key, wanted in {**paper.settings, **line.settings, **line.where}.items():
         group, _, name = key.partition(".")
@@ -209,18 +209,18 @@ def settings_of(paper, line):
 
 
 def runs_of_every_row(home, **notes):
-    """A run for every published row, with what its row asks for; ``model_kind`` and the like as given."""
+    """A run for every published row that satisfies its settings; ``model_kind`` and the like as given."""
     for path in sorted(PAPERS.glob("*.yaml")):
         paper = load(PAPERS, str(path))
         cell = next(one for one in paper.cells if len(one.path) == 2 and one.value is not None)
         levels = {} if paper.by or paper.levels else {paper.metric: ["task", "dimension"]}
-        told = {"levels": levels, "models": {"main": "gpt-4-0613 claude-3-7-sonnet-20250219"}, **notes}
+        manifest = {"levels": levels, "models": {"main": "gpt-4-0613 claude-3-7-sonnet-20250219"}, **notes}
         for number, line in enumerate(paper.rows):
             cfg, choices = settings_of(paper, line)
             choices |= {"dataset": cell.path[-1]} if paper.by == "dataset" else {}
             data = {"name": paper.datasets[0], "split": paper.tables[cell.table].split}
             folder = home / f"{path.stem}-{number}"
-            write(folder, {cell.path[-1]: (cell.path[0], [1, 0, 1])}, cfg, choices=choices, dataset=data, **told)
+            write(folder, {cell.path[-1]: (cell.path[0], [1, 0, 1])}, cfg, choices=choices, dataset=data, **manifest)
             text = (folder / "records.jsonl").read_text().replace("score/x", paper.metric)
             for level, stratum in zip(paper.levels, ("task", "dimension"), strict=False):
                 text = text.replace(f'"{stratum}"', f'"{level}"')
@@ -229,7 +229,7 @@ def runs_of_every_row(home, **notes):
 
 
 @slow
-def test_no_simulated_run_is_ever_within_or_outside(tmp_path):
+def test_simulated_runs_never_get_a_verdict(tmp_path):
     real = ledger(list(runs_of_every_row(tmp_path / "real")))
     assert {one.verdict.word for one in real} == {"within", "outside", "untestable"}, "the runs can be tested"
     simulated = ledger(list(runs_of_every_row(tmp_path / "simulated", model_kind="simulated")))
@@ -242,7 +242,7 @@ def test_no_simulated_run_is_ever_within_or_outside(tmp_path):
     )
 
 
-def test_paper_lists_every_kind_of_deviation_of_a_real_run(tmp_path, capsys):
+def test_report_lists_every_kind_of_deviation_of_a_real_run(tmp_path, capsys):
     cfg = {"model": {"temperature": 0.0}, "agent": {"shots": 1}, "memory": {"samples": 40}}
     folder = plain(tmp_path, cfg=cfg, epochs=2, choices=CHOSEN | {"profile": "code"}).folder
     assert main(["paper", "medagents", str(folder)]) == 0
@@ -276,7 +276,7 @@ def test_the_command_prints_counts_first_and_writes_a_csv_and_a_page(tmp_path, c
     assert len(section.xpath(".//tbody/tr")) > len(lines)
 
 
-def test_a_page_of_runs_that_no_publication_is_about_has_no_ledger(tmp_path):
+def test_page_of_runs_without_a_publication_has_no_ledger(tmp_path):
     main(["page", str(write(tmp_path / "a", {"one": ("k", [1])}, choices={"agent": "none"}))])
     assert "Reproduction ledger" not in (tmp_path / "a" / "report.html").read_text()
 

@@ -26,7 +26,7 @@ def records():
     return [record(n, value, task=task, dimension=of[task]) for n, (task, value) in enumerate(pairs)]
 
 
-def test_tasks_weigh_the_same_in_their_dimension_and_dimensions_in_the_total():
+def test_tasks_have_equal_weight_in_a_dimension_and_dimensions_in_the_total():
     found = nested_metrics(records(), LEVELS, KINDS)
     assert list(found) == [
         "dimension/data/score/x",
@@ -40,24 +40,24 @@ def test_tasks_weigh_the_same_in_their_dimension_and_dimensions_in_the_total():
     assert (found["total/score/x"].n, found["total/score/x"].unscored) == (8, 2)
 
 
-def test_a_dimension_without_a_score_has_none_and_no_zero():
+def test_dimension_without_a_score_is_empty_and_not_zero():
     found = nested_metrics(records(), LEVELS, KINDS)["dimension/nothing/score/x"]
     assert (found.value, found.ci_low, found.n, found.unscored) == (None, None, 0, 2)
 
 
-def test_intervals_hold_their_means_and_stay_where_nothing_varies():
+def test_intervals_contain_their_means_also_without_variance():
     for metric in nested_metrics(records(), LEVELS, KINDS).values():
         if metric.value is not None:
             assert 0 <= metric.ci_low <= metric.value <= metric.ci_high <= 1 and metric.ci_low < metric.ci_high
     data = nested_metrics(records(), LEVELS, KINDS)["dimension/data/score/x"]
-    assert data.ci_low < 0.8, "two right answers of two prove little"
+    assert data.ci_low < 0.8, "two correct answers of two prove little"
 
 
 def test_intervals_do_not_depend_on_the_order_of_the_records():
     assert nested_metrics(records(), LEVELS, KINDS) == nested_metrics(records()[::-1], LEVELS, KINDS)
 
 
-def test_the_interval_is_that_of_the_bootstrap_over_clusters_within_tasks():
+def test_interval_matches_the_bootstrap_over_clusters_within_tasks():
     many = [record(n, float(n % 3 > 0), task=f"t{n % 2}", dimension="k") for n in range(600)]
     found = nested_metrics(many, LEVELS, KINDS)["total/score/x"]
     half = 1.96 * np.sqrt(2 / 9 / 600)  # by theory: two tasks of 300, each p (1 - p) = 2/9
@@ -66,7 +66,7 @@ def test_the_interval_is_that_of_the_bootstrap_over_clusters_within_tasks():
     assert nested_metrics(clustered, LEVELS, KINDS)["total/score/x"].ci_low != found.ci_low
 
 
-def test_one_cluster_tells_no_interval_so_its_means_have_none():
+def test_single_cluster_gives_no_interval():
     rows = [record(0, 0.5, task="a", dimension="k"), *records()]
     found = nested_metrics(rows, LEVELS, {"score/x": "number"})
     assert found["dimension/k/score/x"].no_interval == "n too small" == found["total/score/x"].no_interval
@@ -86,13 +86,13 @@ def test_records_without_the_strata_count_as_unscored():
     assert (found.value, found.unscored) == (pytest.approx(0.8125), 3)
 
 
-def test_more_levels_than_two():
+def test_more_than_two_levels():
     rows = [record(n, float(n < 1), task=f"t{n % 2}", part=f"p{n % 2}", dimension="k") for n in range(4)]
     found = nested_metrics(rows, {"score/x": ["task", "part", "dimension"]}, KINDS)
     assert found["dimension/k/score/x"].value == pytest.approx((0.5 + 0) / 2)
 
 
-def test_the_summary_has_them_after_the_scores_and_only_where_they_are_asked_for():
+def test_summary_has_means_of_means_after_scores_and_only_on_request():
     found = list(summarise(records(), LEVELS)["metrics"])
     assert found[:5] == [
         "score/x",
@@ -105,14 +105,14 @@ def test_the_summary_has_them_after_the_scores_and_only_where_they_are_asked_for
     assert "total/score/y" not in summarise(records(), {"score/y": ["task"]})["metrics"]
 
 
-def test_a_single_group_has_no_means_beside_its_own():
+def test_single_group_has_no_separate_means():
     one = [record(n, float(n), task="a", dimension="k") for n in range(2)]
     assert nested_metrics(one, LEVELS, KINDS) == nested_metrics([*one, record(9, 1.0)], LEVELS, KINDS) == {}
     two = nested_metrics([*one, record(9, 1.0, task="b", dimension="k")], {"score/x": ["task"]}, KINDS)
     assert list(two) == ["task/a/score/x", "task/b/score/x", "total/score/x"] and two["total/score/x"].value == 0.75
 
 
-def test_scorers_declare_them():
+def test_scorers_declare_levels():
     assert declared_scores({"cab": Cab(), "tools": ToolUse()})["levels"] == {
         "score/strict": ["task", "dimension"], "score/official": ["task", "dimension"],
     }  # fmt: skip
@@ -122,12 +122,12 @@ def test_scorers_declare_them():
         declared_scores({"mine": nameless})
 
 
-def test_the_mean_of_nothing_is_nothing():
+def test_mean_of_no_records_is_empty():
     assert average([]).value is None
 
 
 @slow
-def test_few_samples_per_group_give_students_t_with_welchs_degrees_of_freedom():
+def test_few_samples_per_group_use_students_t_with_welch_degrees_of_freedom():
     from scipy import stats
 
     values = {"a": [0.1, 2.3, 1.4, 0.2, 1.9], "b": [7.0, 9.5, 6.1, 8.8]}
@@ -138,7 +138,7 @@ def test_few_samples_per_group_give_students_t_with_welchs_degrees_of_freedom():
     assert (found.ci_low, found.ci_high) == pytest.approx((welch.low / 2, welch.high / 2))
 
 
-def test_a_single_right_answer_per_group_proves_little():
+def test_single_correct_answer_per_group_gives_a_wide_interval():
     rows = [record(n, 1.0, task=f"t{n}") for n in range(3)]
     found = nested_metrics(rows, {"score/x": ["task"]}, KINDS)["total/score/x"]
     assert (found.value, found.ci_low, found.ci_high) == (1.0, pytest.approx(wilson(3, 3)[0]), 1.0)

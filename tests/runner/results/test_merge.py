@@ -1,4 +1,4 @@
-"""Shards in one folder, in the order in which the whole run would have played them."""
+"""Shards merged in one folder, in the order of the whole run."""
 
 import json
 
@@ -40,14 +40,14 @@ def order(folder):
     ("ids", "found"),
     [
         (("q0", "q1", "q2", "q3"), "q0/0 q0/1 q1/0 q1/1 q2/0 q2/1 q3/0 q3/1"),
-        ((), "q0/0 q0/1 q3/0 q3/1 q2/0 q2/1 q1/0 q1/1"),  # nobody said: the shards take turns
+        ((), "q0/0 q0/1 q3/0 q3/1 q2/0 q2/1 q1/0 q1/1"),  # without an order the shards alternate
     ],
 )
-def test_records_stand_as_the_whole_run_has_them(two, tmp_path, ids, found):
+def test_merged_records_have_the_order_of_the_whole_run(two, tmp_path, ids, found):
     assert order(merge(two, tmp_path / "whole", ids)) == found.split()
 
 
-def test_the_manifest_adds_up(two, tmp_path):
+def test_merged_manifest_has_the_sums(two, tmp_path):
     late = shard(tmp_path / "c", "2/2", ("q1", 0), status="budget", stopped="calls=2", end="2026-01-03T00:00:00+00:00")
     whole = json.loads((merge([two[0], late], tmp_path / "whole") / "manifest.json").read_text())
     assert whole["counts"] == {"finished": 4, "wanted": 4, "errored": 0}
@@ -58,7 +58,7 @@ def test_the_manifest_adds_up(two, tmp_path):
     assert whole["notes"] == ["simulated"]
 
 
-def test_a_torn_last_line_is_no_record(two, tmp_path):
+def test_torn_last_line_is_not_a_record(two, tmp_path):
     with (two[1] / "records.jsonl").open("a") as file:
         file.write('{"sample_id": "q5", "epo')
     assert len(order(merge(two, tmp_path / "whole"))) == 8
@@ -71,17 +71,17 @@ def test_a_sample_in_two_shards_is_refused(two, tmp_path):
     assert not (tmp_path / "whole").exists()
 
 
-def test_a_shard_of_another_run_is_refused_in_words(two, tmp_path):
+def test_shard_of_another_run_is_refused_with_a_reason(two, tmp_path):
     mine = shard(tmp_path / "c", "1/2", ("q0", 0), choices={"agent": "direct", "model": "m"})
     other = shard(tmp_path / "d", "2/2", ("q1", 0), choices={"agent": "react", "model": "m"})
     with pytest.raises(ConfigError, match=r"/d is not a shard of .*/c: choices\.agent is react, not direct$"):
         merge([mine, other], tmp_path / "whole")
 
 
-def test_a_shard_that_was_killed_is_finished_first(two, tmp_path):
+def test_killed_shard_must_be_finished_first(two, tmp_path):
     path = two[1] / "manifest.json"
     notes = json.loads(path.read_text())
-    path.write_text(json.dumps({key: told for key, told in notes.items() if key not in ("counts", "calls", "spent")}))
+    path.write_text(json.dumps({key: value for key, value in notes.items() if key not in ("counts", "calls", "spent")}))
     with pytest.raises(ConfigError, match=r"/b has not ended: run\.resume=.*/b resumes it"):
         merge(two, tmp_path / "whole")
     assert not (tmp_path / "whole").exists()

@@ -1,4 +1,4 @@
-"""Metrics by hand: means, Wilson's interval, the bootstrap over patients, strata, what is not known."""
+"""Metrics by hand: means, Wilson's interval, the bootstrap over patients, strata, unknown values."""
 
 import pytest
 
@@ -32,12 +32,12 @@ def test_a_plain_proportion_gets_wilson_and_clusters_get_the_bootstrap():
     assert clustered.ci_low < plain.ci_low < clustered.value == 0.8
 
 
-def test_a_proportion_without_variation_is_not_told_to_be_certain():
+def test_proportion_without_variance_is_not_reported_as_certain():
     metric = mean([1.0] * 10, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4], PROPORTION)
     assert (metric.ci_low, metric.ci_high) == pytest.approx(wilson(5, 5))
 
 
-def test_what_is_unscored_is_left_out_and_counted():
+def test_unscored_samples_are_left_out_and_counted():
     metric = mean([1.0, None, 0.0, None], [0, 1, 2, 3], PROPORTION, ceiling=0.75)
     assert (metric.value, metric.n, metric.unscored, metric.ceiling) == (0.5, 2, 2, 0.75)
     assert mean([None], [0], SHARE).value is None
@@ -59,11 +59,11 @@ def test_an_unknown_price_makes_the_cost_unknown():
     assert (found.value, found.n, found.unscored) == (None, 1, 1)
 
 
-def test_no_records_no_metrics():
+def test_no_records_give_no_metrics():
     assert metrics([], {}) == {}
 
 
-def test_a_count_is_no_proportion_whatever_its_values_are():
+def test_count_is_never_treated_as_a_proportion():
     rows = [record(n, 1.0) for n in range(4)]
     assert summarise(rows, kinds=KINDS)["metrics"]["score/x"]["ci_low"] == pytest.approx(wilson(4, 4)[0])
     found = summarise(rows, kinds={"score/x": "count"})["metrics"]["score/x"]
@@ -72,28 +72,28 @@ def test_a_count_is_no_proportion_whatever_its_values_are():
     assert (undeclared["ci_low"], undeclared["no_interval"]) == (None, "does not vary")
 
 
-def test_the_interval_of_a_count_does_not_go_below_nothing():
+def test_interval_of_a_count_does_not_go_below_zero():
     rows = [record(n, float(n > 42) * 3) for n in range(44)]
-    told = summarise(rows, kinds={"score/x": "count"})["metrics"]["score/x"]
-    assert told["ci_low"] == 0.0 < told["value"] < told["ci_high"]
+    summary = summarise(rows, kinds={"score/x": "count"})["metrics"]["score/x"]
+    assert summary["ci_low"] == 0.0 < summary["value"] < summary["ci_high"]
 
 
-def test_plain_means_per_value_of_a_stratum_stand_beside_the_mean_of_all():
+def test_means_per_stratum_value_are_next_to_the_overall_mean():
     rows = [record(0, 0.0, level="I"), record(1, 0.0, level="I"), record(2, 1.0, level="II")]
-    told = summarise(rows, by={"score/x": ["level"]})["metrics"]
-    assert told["score/x"]["value"] == pytest.approx(1 / 3) and "total/score/x" not in told
-    assert told["level/I/score/x"] == summarise(rows)["strata"]["level"]["I"]["score/x"]
+    summary = summarise(rows, by={"score/x": ["level"]})["metrics"]
+    assert summary["score/x"]["value"] == pytest.approx(1 / 3) and "total/score/x" not in summary
+    assert summary["level/I/score/x"] == summarise(rows)["strata"]["level"]["I"]["score/x"]
     assert "level/I/score/x" not in summarise(rows[:2], by={"score/x": ["level"]})["metrics"]
 
 
-def test_of_a_score_that_is_not_defined_no_part_is_told():
+def test_undefined_score_has_no_strata():
     rows = [record(n, None, level="I" if n < 2 else "II") for n in range(5)]
-    told = summarise(rows, by={"score/x": ["level"]})["metrics"]
-    assert told["score/x"]["value"] is None and not [name for name in told if name.startswith("level/")]
+    summary = summarise(rows, by={"score/x": ["level"]})["metrics"]
+    assert summary["score/x"]["value"] is None and not [name for name in summary if name.startswith("level/")]
 
 
 @each_row("lost", [{1}, {0, 1}, {0, 1, 2, 3}])
-def test_a_stratum_in_which_every_sample_errors_has_no_value_and_counts_them(lost):
+def test_stratum_with_only_errors_has_no_value_and_counts_them(lost):
     rows = [record(n, 1.0, level="I" if n < 2 else "II") for n in range(4)]
     for n in lost:
         rows[n] |= {"stop": "error", "scores": {}, "ceilings": {}}

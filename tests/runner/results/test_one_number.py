@@ -1,4 +1,4 @@
-"""One number has one interval: in metrics.json, by stratum, in the tables of a sweep, on the page and in its CSV."""
+"""A value has the same interval in metrics.json, by stratum, in sweep tables, on the page and in CSV."""
 
 import csv
 import json
@@ -53,10 +53,10 @@ def runs(tmp_path):
 
 
 def test_every_place_has_the_interval_of_metrics_json(runs, tmp_path, capsys):
-    told = json.loads((runs[0].folder / "metrics.json").read_text())
+    saved = json.loads((runs[0].folder / "metrics.json").read_text())
     low, high = wilson(5, 6)  # 0.4365 to 0.9699
-    simple = told["strata"]["complexity"]["simple"]["completion/rate"]
-    assert told["metrics"]["complexity/simple/completion/rate"] == simple
+    simple = saved["strata"]["complexity"]["simple"]["completion/rate"]
+    assert saved["metrics"]["complexity/simple/completion/rate"] == simple
     assert (simple["ci_low"], simple["ci_high"]) == pytest.approx((low, high))
 
     means = show_means(runs)["completion/rate"]
@@ -74,33 +74,33 @@ def test_every_place_has_the_interval_of_metrics_json(runs, tmp_path, capsys):
     show_methods(runs, home=tmp_path)
     compared = json.loads((tmp_path / "compare.json").read_text())
     whole = compared["rows"]["radagent"]["radabench_mini"]
-    assert whole == told["metrics"]["completion/rate"]
-    assert "0.436 to 0.970" in report(runs[0].manifest, told, None)
+    assert whole == saved["metrics"]["completion/rate"]
+    assert "0.436 to 0.970" in report(runs[0].manifest, saved, None)
 
 
 def papers_of(runs):
     return [sheet for sheet in papers.section(runs).parts if isinstance(sheet, Sheet) and "part by part" in sheet.title]
 
 
-def test_clusters_stand_next_to_pairs(runs, tmp_path):
+def test_numbers_of_clusters_are_next_to_those_of_pairs(runs, tmp_path):
     show_methods(runs, ["react"], home=tmp_path)
     assert "| pairs | clusters | won:tied:lost |" in (tmp_path / "compare.md").read_text()
     (one,) = json.loads((tmp_path / "compare.json").read_text())["differences"]["radabench_mini"].values()
     assert (one["pairs"], one["clusters"], one["wins"] + one["ties"] + one["losses"]) == (9, 9, 9)
 
 
-def test_a_sample_alone_is_said_to_be_too_few_wherever_its_score_is_shown(tmp_path):
+def test_single_sample_is_marked_too_few_everywhere(tmp_path):
     mine = [*samples([1.0], "simple", **{"response/f1": 1.0}), *samples([1.0, 0.0], "complex", **{"response/f1": 0.76})]
     run = folder(tmp_path, mine, "radagent")
-    told = json.loads((run.folder / "metrics.json").read_text())
+    saved = json.loads((run.folder / "metrics.json").read_text())
     for score in ("completion/rate", "response/f1"):
-        metric = told["strata"]["complexity"]["simple"][score]
+        metric = saved["strata"]["complexity"]["simple"][score]
         assert (metric["value"], metric["ci_low"], metric["no_interval"]) == (1.0, None, "n too small")
     section = strata([run])
     assert "1.0000 (n too small)" in written("", "", [], [section])
     table = "".join(comma(sheet) for _, sheet in sheets([section]))
     assert "1.0,n too small,n too small,1" in table
-    assert "n too small" in report(run.manifest, told, None)
+    assert "n too small" in report(run.manifest, saved, None)
     tables = replace(section, parts=[one for one in section.parts if isinstance(one, Sheet)])
     assert "<small>n too small</small>" in page("", "", [], [tables])
     sheet = Sheet("x", [Column("score")], [[Value(0.5, n=1, no_interval="n too small")]])
@@ -108,7 +108,7 @@ def test_a_sample_alone_is_said_to_be_too_few_wherever_its_score_is_shown(tmp_pa
 
 
 @pytest.mark.parametrize("value", [0.0, 0.76, 1.0])
-def test_whether_there_is_an_interval_does_not_depend_on_the_value(tmp_path, value):
+def test_existence_of_an_interval_does_not_depend_on_the_value(tmp_path, value):
     one, five = (samples([1.0] * n, "simple", **{"response/f1": value}) for n in (1, 5))
     single, several = (folder(tmp_path / str(len(of)), of, "radagent") for of in (one, five))
     metrics = [
@@ -119,20 +119,22 @@ def test_whether_there_is_an_interval_does_not_depend_on_the_value(tmp_path, val
     assert metrics[1]["ci_high"] - metrics[1]["ci_low"] == pytest.approx(wilson(0, 5)[1]), "five samples prove little"
 
 
-def test_five_distances_of_0_leave_room_for_others(tmp_path):
+def test_five_zero_distances_give_an_interval_above_zero(tmp_path):
     run = folder(tmp_path, samples([1.0] * 5, "simple", **{"planning/levenshtein": 0.0}), "radagent")
     metric = json.loads((run.folder / "metrics.json").read_text())["metrics"]["planning/levenshtein"]
-    assert (metric["ci_low"], metric["ci_high"]) == pytest.approx((0.0, 3.6889 / 5), abs=1e-4), "Garwood 1936: no event"
+    assert (metric["ci_low"], metric["ci_high"]) == pytest.approx((0.0, 3.6889 / 5), abs=1e-4), (
+        "Garwood 1936: zero events"
+    )
 
 
-def test_an_older_run_has_one_kind_per_score_whatever_its_parts_hold(tmp_path):
+def test_older_run_has_one_kind_per_score(tmp_path):
     mine = [*samples([1.0, 1.0], "simple", graded=1.0, n=1.0), *samples([0.0, 1.0], "complex", graded=0.5, n=2.0)]
     assert kinds_of({"units": {"n": "steps"}}, mine) == {
         "completion/rate": "proportion",
         "graded": "share",
         "n": "count",
     }
-    assert kinds_of({"count_scores": ["n"]}, mine)["n"] == "count", "the oldest ones name counts only"
+    assert kinds_of({"count_scores": ["n"]}, mine)["n"] == "count", "the oldest runs name counts only"
     assert kinds_of({"kinds": {}}, mine) == {}, "a score that no scorer declares is a number, and not guessed"
     run = folder(tmp_path, mine, "radagent")
     old = {name: value for name, value in run.manifest.items() if name != "kinds"}
@@ -140,7 +142,7 @@ def test_an_older_run_has_one_kind_per_score_whatever_its_parts_hold(tmp_path):
     assert "declares no kinds of scores" not in report(run.manifest, {"metrics": {}, "strata": {}}, None)
 
 
-def test_scorers_declare_what_their_values_can_be():
+def test_scorers_declare_the_kinds_of_their_scores():
     found = declared_scores({"own": object(), "ehr": Ehr(questions=580)})["kinds"]
     assert (found["score/strict"], found["ehr/calls"], found["reliability/rs_n"]) == ("proportion", "count", "number")
     assert Scale("share").bounds == (0, 1) and Scale("share", difference=True, reach=2.0).bounds == (-2, 2)
@@ -157,5 +159,5 @@ def test_scorers_declare_what_their_values_can_be():
         )
     ],
 )  # fmt: skip
-def test_no_score_of_this_project_is_left_undeclared(scorer, names):
+def test_every_score_of_this_project_is_declared(scorer, names):
     assert set(declared_scores({"one": scorer})["kinds"]) == set(names)

@@ -1,4 +1,4 @@
-"""The end of a sweep holds methods against each other with the statistics of ``python -m runner.compare``."""
+"""The end of a sweep compares methods with the statistics of ``python -m runner.compare``."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def runs(tmp_path):
     return [job(tmp_path, values, agent, score="steps", lower=["steps"]) for agent, values in STEPS.items()]
 
 
-def test_where_low_is_better_the_lowest_is_the_best_and_lower_is_a_gain(runs):
+def test_lower_is_a_gain_where_low_is_better(runs):
     found = improvements(grid_of(runs))["cab"]
     assert {label: one.against for label, one in found.items()} == {"react": "cot", "direct": "react", "cot": "react"}
     assert found["react"].difference.metric.value == pytest.approx(1.4) and (
@@ -28,7 +28,7 @@ def test_where_low_is_better_the_lowest_is_the_best_and_lower_is_a_gain(runs):
     ) == (0, 5)
 
 
-def test_the_sweeps_end_and_the_command_say_the_same(runs):
+def test_sweep_end_and_compare_command_agree(runs):
     at_end = improvements(grid_of(runs), ["direct"])["cab"]
     for one in compare_rows(grid_of(runs), baselines=["direct"]).comparisons:
         same = at_end[one.mine].difference
@@ -40,13 +40,13 @@ def test_the_sweeps_end_and_the_command_say_the_same(runs):
         )
 
 
-def test_a_reader_is_told_the_direction(runs, capsys):
+def test_table_shows_the_direction(runs, capsys):
     show_methods(runs)
     out = capsys.readouterr().out
     assert "lower is better: steps" in out and "a gain is by how much steps is lower" in out
 
 
-def test_the_mean_over_datasets_follows_the_direction_too(tmp_path):
+def test_mean_over_datasets_follows_the_direction(tmp_path):
     runs = [
         job(tmp_path, [one + n for one in STEPS[agent]], agent, dataset=name, score="steps", lower=["steps"],
             varied={"dataset": name})

@@ -1,4 +1,4 @@
-"""Which episodes make a pair, and what becomes of the others."""
+"""Which episodes are paired, and how the others are reported."""
 
 from runner.results.kinds import NUMBER
 from runner.results.pairs import OWN, pairs_of, value_of
@@ -25,13 +25,13 @@ def test_pairs_are_the_same_sample_and_epoch_scored_on_both_sides():
     assert found.n_unpaired == 4
 
 
-def test_a_sample_that_lost_one_epoch_is_named_with_it():
+def test_sample_with_a_missing_epoch_is_named():
     assert pairs_of([record("a", 1.0, epoch=2)], [], "score/x", NUMBER).unpaired == {
         "run on one side only": ["a (epoch 2)"]
     }
 
 
-def test_less_of_what_is_better_low_is_a_gain():
+def test_decrease_is_a_gain_where_low_is_better():
     mine, theirs = records([1.0, 4.0]), records([3.0, 3.0])
     for direction, differences in (("lower", [2.0, -1.0]), ("higher", [-2.0, 1.0])):
         found = pairs_of(mine, theirs, "score/x", NUMBER, direction)

@@ -47,7 +47,7 @@ rows:
 """
 
 
-def test_all_published_rows_and_sizes_recompute():
+def test_published_totals_and_sizes_can_be_recomputed():
     assert len(TABLE_5) == 24 and all(len(one.values) == 18 for one in TABLE_5)
     sizes = REFLECTOOL.tables["table5"].sizes
     assert sizes == {name: task.size for name, task in TASKS.items()} and sum(sizes.values()) == 14_879
@@ -60,7 +60,7 @@ def test_all_published_rows_and_sizes_recompute():
     assert all(tuple(one.outer) == DIMENSIONS for one in TABLE_5)
 
 
-def test_the_published_gains_over_the_dimensions_that_both_rows_have():
+def test_published_gains_use_the_dimensions_of_both_rows():
     rows = {one.label: one for one in TABLE_5}
     plain, agent = rows["Qwen2-72B-GPTQ4 zero_shot"], rows["Qwen2-72B-GPTQ4 reflectool_select_n2"]
     four = [name for name, part in plain.outer.items() if part.value is not None]
@@ -101,7 +101,7 @@ def test_settings_choose_the_published_row(tmp_path, choices, cfg, method):
         assert counterparts(REFLECTOOL, line, "another model")
 
 
-def test_the_model_chooses_the_backbone_where_its_name_is_in_print():
+def test_model_selects_the_published_backbone_of_its_name():
     line = REFLECTOOL.rows[2]
     line = type(line)("react", {}, "table5")
     assert [one.backbone for one in counterparts(REFLECTOOL, line, "qwen/Qwen2-7B-Instruct")] == ["Qwen2-7B"]
@@ -111,8 +111,8 @@ def test_the_model_chooses_the_backbone_where_its_name_is_in_print():
 
 
 @pytest.fixture
-def mine(tmp_path):
-    """A folder with a paper of one's own."""
+def custom_papers(tmp_path):
+    """A folder with a custom paper."""
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers" / "mine.yaml").write_text(YAML)
     (tmp_path / "papers" / "mine.csv").write_text(CSV)
@@ -130,24 +130,25 @@ def compared(paper, *folders):
     return {row["part"]: row for row in cells(sheet)}, "\n".join(sheet.notes), section
 
 
-def shown(row, *backbones):
-    """Ours, samples, and what is published."""
+def shown_row(row, *backbones):
+    """The measured value, samples, and the published value."""
     ours = row["this run"]
     value = None if ours is None else round(ours.value, 2)
     return [value, row["samples"], *(row[f"{name}, published"] for name in backbones)]
 
 
-def test_a_run_next_to_published_values(mine):
+def test_run_is_shown_next_to_published_values(custom_papers):
     scored = {"easy": ("know", [1, 1, 0]), "notes": ("data", [1, None])}
-    found, notes, _ = compared(paper(mine), write(mine / "run", scored, models={"main": "x/big-7b"}))
+    found, notes, _ = compared(paper(custom_papers), write(custom_papers / "run", scored, models={"main": "x/big-7b"}))
     assert (
-        shown(found["know/easy"], "Big-7B") == [66.67, "3 of 4", 50.0] and "Huge, published" not in found["know/easy"]
+        shown_row(found["know/easy"], "Big-7B") == [66.67, "3 of 4", 50.0]
+        and "Huge, published" not in found["know/easy"]
     )
-    assert shown(found["know/hard"], "Big-7B") == [None, "0 of 2", 30.0]
-    assert shown(found["know, mean"], "Big-7B") == [66.67, "1 of 2 tasks", 40.0]
-    assert shown(found["data/notes"], "Big-7B") == [100.0, "1 of 9", None]
-    assert shown(found["total"], "Big-7B") == [83.33, "2 of 2 parts", 40.0]
-    assert shown(found["total of what all columns share"], "Big-7B") == [66.67, "1 of 2 parts", 40.0]
+    assert shown_row(found["know/hard"], "Big-7B") == [None, "0 of 2", 30.0]
+    assert shown_row(found["know, mean"], "Big-7B") == [66.67, "1 of 2 tasks", 40.0]
+    assert shown_row(found["data/notes"], "Big-7B") == [100.0, "1 of 9", None]
+    assert shown_row(found["total"], "Big-7B") == [83.33, "2 of 2 parts", 40.0]
+    assert shown_row(found["total of what all columns share"], "Big-7B") == [66.67, "1 of 2 parts", 40.0]
     assert "Fewer parts than there are: Big-7B react: data mean 0 of 1, total 1 of 2" in notes
     assert "Big-7B react: total is 41.00 in t, and 40.00 by its values in t" in notes
     assert "Big-7B react, hard: half was run" not in notes, "the run has no such task"
@@ -159,11 +160,13 @@ def test_a_run_next_to_published_values(mine):
     assert "model:" not in notes and "split:" not in notes and "dataset:" not in notes and "verifier.n:" not in notes
 
 
-def test_deviations_are_named(mine):
+def test_deviations_from_the_paper_are_named(custom_papers):
     data = {"name": "cab_mini", "split": "train", "samples": 1, "fingerprint": "0" * 16}
     given = {"dataset": data, "model_kind": "simulated", "notes": ["a note"], "status": "budget", "epochs": 2}
-    folder = write(mine / "run", {"easy": ("know", [1])}, cfg={"verifier": CFG["verifier"] | {"n": 4}}, **given)
-    _, notes, _ = compared(paper(mine), folder)
+    folder = write(
+        custom_papers / "run", {"easy": ("know", [1])}, cfg={"verifier": CFG["verifier"] | {"n": 4}}, **given
+    )
+    _, notes, _ = compared(paper(custom_papers), folder)
     for line in (
         "prompts: the project's own", "model: simulated, its numbers say nothing of a real one",
         "data: cab_mini is not the published data", "split: train; published: test", "easy 1 of 4",
@@ -172,29 +175,29 @@ def test_deviations_are_named(mine):
         assert line in notes, line
 
 
-def test_rows_are_shown_together_and_one_without_a_counterpart_says_so(mine):
-    one = write(mine / "a", {"easy": ("know", [1]), "notes": ("data", [1])})
-    two = write(mine / "b", {"easy": ("know", [1])}, choices=CHOICES | {"agent": "other"})
-    _, notes, section = compared(paper(mine), one, two)
+def test_rows_are_shown_together_and_unmatched_ones_are_marked(custom_papers):
+    one = write(custom_papers / "a", {"easy": ("know", [1]), "notes": ("data", [1])})
+    two = write(custom_papers / "b", {"easy": ("know", [1])}, choices=CHOICES | {"agent": "other"})
+    _, notes, section = compared(paper(custom_papers), one, two)
     assert "no published counterpart" in notes and "no published row has these settings" in notes
     overview = section.sheets[0]
     assert [(row["row"], row["whose"]) for row in cells(overview)][-1] == ("Huge react", "published")
     assert overview.columns[-1].name == "total, shared" and "shared by all rows: know" in overview.notes
 
 
-def test_a_run_without_the_metric_is_shown_with_nothing_and_says_why(mine):
-    found, notes, _ = compared(paper(mine), write(mine / "run", {"easy": ("know", [1])}, levels={}))
+def test_run_without_the_metric_has_an_empty_cell_and_a_reason(custom_papers):
+    found, notes, _ = compared(paper(custom_papers), write(custom_papers / "run", {"easy": ("know", [1])}, levels={}))
     assert "metric: run has no score/x (scorer: x)" in notes
-    assert shown(found["know/easy"], "Big-7B", "Huge") == [None, "0 of 4", 50.0, 90.0]
+    assert shown_row(found["know/easy"], "Big-7B", "Huge") == [None, "0 of 4", 50.0, 90.0]
 
 
-def test_bad_papers_are_refused_in_one_line(mine, capsys):
-    folder = str(write(mine / "run", {"easy": ("know", [1])}))
+def test_bad_papers_are_refused_in_one_line(custom_papers, capsys):
+    folder = str(write(custom_papers / "run", {"easy": ("know", [1])}))
     assert main(["paper", "medagent", folder]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: paper medagent: there is no such publication; did you mean medagents")
     assert "valid: ehragent, " in error and error.count("\n") == 1
-    for old, new, said in (
+    for old, new, message in (
         (CSV, CSV.replace("90,", "many,"), r"mine\.csv:7: score must be a number or empty, found 'many'"),
         (CSV, CSV.replace("remark", "note"), r"mine\.csv:2: no column 'remark'"),
         (YAML, YAML.replace("metric:", "measure:"), "no such key"),
@@ -204,17 +207,17 @@ def test_bad_papers_are_refused_in_one_line(mine, capsys):
             r"rows name the tables \['u'\]; there are t",
         ),
     ):
-        path = mine / "papers" / ("mine.csv" if old is CSV else "mine.yaml")
+        path = custom_papers / "papers" / ("mine.csv" if old is CSV else "mine.yaml")
         path.write_text(new)
-        with pytest.raises(ConfigError, match=said):
-            load(mine / "papers", "mine")
+        with pytest.raises(ConfigError, match=message):
+            load(custom_papers / "papers", "mine")
         path.write_text(old)
-    (mine / "papers" / "mine.csv").unlink()
+    (custom_papers / "papers" / "mine.csv").unlink()
     with pytest.raises(ConfigError, match="is missing"):
-        load(mine / "papers", "mine")
+        load(custom_papers / "papers", "mine")
 
 
-def test_many_published_rows_are_columns_that_are_whole_on_a_terminal(tmp_path, capsys, monkeypatch):
+def test_many_published_rows_are_uncut_columns_on_a_terminal(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "140")
     scored = {task.id: (task.dimension, [1, 0]) for task in TASKS.values() if task.dimension != "multimodal"}
     levels = {"score/official": ["task", "dimension"]}
@@ -233,7 +236,7 @@ NINE = ["medqa", "medmcqa", "pubmedqa", *(f"mmlu/{subject}" for subject in (
 ))]  # fmt: skip
 
 
-def test_the_averages_of_all_sixteen_rows_follow_from_their_nine_columns():
+def test_averages_of_all_sixteen_rows_match_their_nine_columns():
     rows = [one for one in MEDAGENTS.published if one.table == "table2"]
     assert len(rows) == 16 and all([path[-1] for path in one.values] == NINE for one in rows)
     for one in rows:
@@ -261,7 +264,7 @@ def test_the_averages_of_all_sixteen_rows_follow_from_their_nine_columns():
         ({"agent": "react"}, {}, None),
     ],
 )
-def test_agents_choose_their_row_of_the_panel_article(tmp_path, choices, agent, method):
+def test_agents_select_their_row_of_the_panel_article(tmp_path, choices, agent, method):
     folder = write(tmp_path / "a", {"medqa": ("k", [1])}, cfg={"agent": agent}, choices=CHOICES | choices)
     line = MEDAGENTS.line(Run.at(folder))
     assert (line and line.method) == method
@@ -279,16 +282,16 @@ def test_runs_of_single_datasets_are_one_row_of_their_names(tmp_path, capsys):
         path = folder / "records.jsonl"
         path.write_text(path.read_text().replace("score/x", "score/strict"))
     found, notes, _ = compared("medagents", *(tmp_path / str(n) for n in range(len(NINE))))
-    assert shown(found["medqa"], "GPT-4") == [50.0, "2 of 300", 83.7] and found["medqa"][
+    assert shown_row(found["medqa"], "GPT-4") == [50.0, "2 of 300", 83.7] and found["medqa"][
         "this run"
     ].high == pytest.approx(90.5, abs=0.1)
-    assert shown(found["mmlu/college_biology"], "GPT-4")[1:] == ["2 of 144", 94.3] and "mean" not in "".join(found)
-    assert shown(found["total"], "GPT-4")[:2] == [round((5 * 50 + 4 * 100) / 9, 2), "9 of 9 parts"]
+    assert shown_row(found["mmlu/college_biology"], "GPT-4")[1:] == ["2 of 144", 94.3] and "mean" not in "".join(found)
+    assert shown_row(found["total"], "GPT-4")[:2] == [round((5 * 50 + 4 * 100) / 9, 2), "9 of 9 parts"]
     assert found["total"]["GPT-4, published"] == pytest.approx(86.74, abs=0.01)
     assert "1.41 USD" in notes and "GPT-3.5" not in notes
 
 
-def test_a_number_of_unnamed_data_stands_beside_its_own_row_only(tmp_path, capsys):
+def test_number_on_unnamed_data_is_next_to_its_own_row_only(tmp_path, capsys):
     for name, agent in (("a", "medagents_analysis"), ("b", "zero_shot")):
         level = {"agent": {"level": "analysis"}, "dataset": {"of": "medqa"}}
         folder = write(tmp_path / name, {"medqa": ("k", [1, 0])}, cfg=level if name == "a" else level | {"agent": {}},

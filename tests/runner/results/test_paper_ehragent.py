@@ -1,4 +1,4 @@
-"""EHRAgent's published numbers: what recomputes from them, and runs beside them."""
+"""EHRAgent's published numbers: what can be recomputed from them, and runs next to them."""
 
 from dataclasses import replace
 from itertools import product
@@ -34,7 +34,7 @@ def rows(paper, table):
     return {one.method: one for one in PAPERS[paper].published if one.table == table}
 
 
-def test_every_method_and_part_is_in_print():
+def test_every_method_and_part_is_published():
     for name, leaves in (("", 3), ("_levels", 10), ("_completion", 3)):
         main_results, parts = rows(f"ehragent{name}", f"table1{name}"), rows(f"ehragent{name}", f"table2{name}")
         assert tuple(main_results) == METHODS and tuple(parts) == ("ehragent", *PARTS)
@@ -51,7 +51,7 @@ def test_every_method_and_part_is_in_print():
         ("tables_per_question", 2, 1.91),
     ],
 )  # fmt: skip
-def test_averages_of_the_data_recompute(method, digits, average):
+def test_averages_can_be_recomputed(method, digits, average):
     published = rows("ehragent", "table3")[method]
     assert published.printed == [("table3", "total", average)] and not published.slips
     assert round(published.total().value, digits) == average
@@ -61,7 +61,7 @@ def test_averages_of_the_data_recompute(method, digits, average):
     "database, gain, best",
     [("mimic_iii", 19.92, "self_debugging"), ("eicu", 12.41, "autogen"), ("treqs", 29.60, "self_debugging")],
 )
-def test_gains_over_the_best_baseline_recompute(database, gain, best):
+def test_gains_over_the_best_baseline_can_be_recomputed(database, gain, best):
     rates = {method: one.outer[database].value for method, one in rows("ehragent", "table1").items()}
     own = rates.pop("ehragent")
     assert max(rates, key=rates.get) == best
@@ -89,7 +89,7 @@ def test_each_agent_is_compared_with_its_own_row(tmp_path):
 
 
 @each_row("model, known", [("gpt-4-0613", True), ("gpt-4o", False), ("gpt-4-turbo", False)])
-def test_the_backbone_in_print(model, known):
+def test_published_backbone(model, known):
     assert RATES.is_backbone("GPT-4", model) is known
 
 
@@ -105,7 +105,7 @@ def test_the_backbone_in_print(model, known):
         }),
     ],
 )  # fmt: skip
-def test_a_run_beside_the_paper_by_database_and_by_level(tmp_path, name, levels, expected):
+def test_run_is_next_to_the_paper_by_database_and_level(tmp_path, name, levels, expected):
     folder = write(
         tmp_path, {"I": ("mimic_iii", [1, 1, 0]), "II": ("mimic_iii", [0]), "III": ("eicu", [1])}, levels={},
         choices=CHOICES | {"agent": "ehragent"},

@@ -1,4 +1,4 @@
-"""What is in print for RadABench, and runs beside it."""
+"""RadABench's published numbers, and runs next to them."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def run(home, condition, metric, agent="radagent", **notes):
     return Run.at(folder)
 
 
-def test_every_number_of_the_text_is_there_once():
+def test_every_published_number_is_present_once():
     values = {
         (name, one.backbone, path[-1]): value
         for name, paper in PAPERS.items()
@@ -48,7 +48,7 @@ def test_every_number_of_the_text_is_there_once():
         ("radabench_uar", "insufficient_config3", {"GPT-4o": 60.0, "Claude-3.5-Sonnet": 60.0}),
     ],
 )
-def test_a_condition_is_held_against_its_own_number_and_no_mean_of_others(tmp_path, name, condition, printed):
+def test_condition_is_compared_with_its_own_published_number(tmp_path, name, condition, printed):
     paper = PAPERS[name]
     runs = [run(tmp_path, condition, paper.metric), run(tmp_path, "baseline", paper.metric)]
     (sheet,) = sheets_of(paper, runs)
@@ -57,21 +57,21 @@ def test_a_condition_is_held_against_its_own_number_and_no_mean_of_others(tmp_pa
     assert {name: row[f"{name}, published"] for name in printed} == printed
 
 
-def test_the_command_shows_the_row_without_totals(tmp_path, capsys):
+def test_command_prints_the_row_without_totals(tmp_path, capsys):
     folders = [run(tmp_path, name, "execution/ecr").folder for name in ("redundant_regular", "baseline")]
     assert main(["paper", "radabench_ecr", *map(str, folders)]) == 0
     out = capsys.readouterr().out
     assert "79.50" in out and "\n  total" not in out and "counterpart" not in out
 
 
-def test_completion_stands_by_complexity_whatever_the_condition(tmp_path):
+def test_completion_is_shown_by_complexity_under_any_condition(tmp_path):
     (sheet,) = sheets_of(PAPERS["radabench"], [run(tmp_path, "redundant_high", "completion/rate")])
     row, *_ = cells(sheet)
     assert (row["part"], row["this run"].value, row["Claude-3.7-Sonnet, published"]) == ("simple", 50.0, 67.1)
-    assert not any("27.4" in line for line in sheet.notes), "a remark on a part that this run lacks"
+    assert not any("27.4" in line for line in sheet.notes), "a note on a part that this run lacks"
 
 
-def test_completion_with_built_tools_is_held_against_its_own_numbers_alone(tmp_path):
+def test_completion_with_built_tools_is_compared_only_with_its_own_numbers(tmp_path):
     built = run(tmp_path, "insufficient_config1", "completion/rate", cfg={"agent": {"build_tools": "simulated"}})
     (sheet,) = sheets_of(PAPERS["radabench_building"], [built])
     row, *_ = cells(sheet)
@@ -86,6 +86,6 @@ def test_completion_with_built_tools_is_held_against_its_own_numbers_alone(tmp_p
     assert not any("agent.strategies:" in line for line in sheet.notes)
 
 
-def test_bounds_in_print_stand_below_the_numbers(tmp_path):
+def test_published_bounds_are_below_the_numbers(tmp_path):
     (sheet,) = sheets_of(PAPERS["radabench_ecr"], [run(tmp_path, "redundant_medium", "execution/ecr")])
     assert "below 1.4 for closed-source models" in str(sheet.notes) and "above 0.5" in str(sheet.notes)

@@ -1,4 +1,4 @@
-"""Which runs make one row, and how rows are called."""
+"""Which runs form a row, and how rows are named."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def test_one_task_per_job_is_one_row(make):
     assert (row.label, len(row.records)) == ("react openai", 4)
 
 
-def test_other_settings_are_other_rows_and_give_them_their_names(make):
+def test_different_settings_make_separate_rows_named_by_them(make):
     critic = {"agent": {"_target_": "mine.Critic", "rounds": 1}}
     runs = [
         make("a", {"one": ("k", [1])}), make("b", {"one": ("k", [1])}, cfg={"verifier": CFG["verifier"] | {"n": 4}}),
@@ -34,14 +34,14 @@ def test_other_settings_are_other_rows_and_give_them_their_names(make):
     assert [row.label for row in rows_of(runs)] == ["react n=2", "react n=4", "critic n=2"]
 
 
-def test_a_task_that_is_there_begins_a_new_row_but_for_shards(make):
+def test_repeated_task_starts_a_new_row_except_for_shards(make):
     first, again = make("a", {"one": ("k", [1])}), make("b", {"one": ("k", [1])})
     assert [row.label for row in rows_of([first, again])] == ["react openai a", "react openai b"]
     shards = [make(f"s{n}", {"one": ("k", [1])}, shard=f"{n}/2") for n in (1, 2)]
     assert len(rows_of(shards)) == 1
 
 
-def test_rows_of_one_sweep_are_called_by_what_it_varies(make):
+def test_rows_of_a_sweep_are_named_by_the_varied_settings(make):
     swept = {"sweep": "s", "swept": ["agent"]}
     runs = [
         make(name, {"one": ("k", [1])}, cfg={"agent": {"_target_": name}, "verifier": {"n": n}}, **swept,
@@ -50,7 +50,7 @@ def test_rows_of_one_sweep_are_called_by_what_it_varies(make):
     ]  # fmt: skip
     assert [row.label for row in rows_of(runs)] == ["react", "critic"]
     again = make("c", {"one": ("k", [1])}, cfg={"verifier": {"n": 9}}, **swept, varied={"agent": "react"})
-    assert rows_of([runs[0], again])[1].label.endswith(" n=9"), "what is varied does not tell these apart"
+    assert rows_of([runs[0], again])[1].label.endswith(" n=9"), "the varied settings do not distinguish these"
 
 
 def test_choices_within_a_choice_give_rows_their_names(make):
@@ -66,7 +66,7 @@ def test_choices_within_a_choice_give_rows_their_names(make):
     assert [row.label for row in rows_of([*runs, other])] == ["noisy rate=0.1", "slow", "noisy rate=0.9"]
 
 
-def test_what_changes_a_dataset_is_a_setting_and_the_data_are_those_within(make):
+def test_dataset_wrapper_is_a_setting_and_the_inner_data_are_compared(make):
     plain = make("a", {"one": ("k", [1])})
     changed = make("b", {"one": ("k", [1])}, cfg={"dataset": {"perturb": ["x"], "inner": CFG["dataset"]}},
                    choices=CHOICES | {"dataset": "perturbed", "dataset.inner": "cab"})  # fmt: skip
@@ -74,13 +74,13 @@ def test_what_changes_a_dataset_is_a_setting_and_the_data_are_those_within(make)
     assert [row.label for row in rows_of([plain, changed])] == ["react openai", "perturbed"]
 
 
-def test_the_score_that_decides(make):
+def test_deciding_score(make):
     one = make("a", {"one": ("k", [1])}, decides="score/x")
     assert one.headline == "score/x" == make("b", {"one": ("k", [1])}).headline
     assert make("c", {"one": ("k", [1])}, decides="score/none").headline == "score/x"
 
 
-def test_what_a_comparison_names_does_not_make_another_row(make):
+def test_comparison_settings_do_not_make_another_row(make):
     runs = [make(name, {name: ("k", [1])}, cfg={"compare": {"baselines": [name]}}) for name in "ab"]
     assert len(rows_of(runs)) == 1
 
@@ -96,29 +96,29 @@ def test_settings_are_read_by_group_or_dotted_key(make):
     ]
 
 
-def test_means_are_printed_and_told_with_the_total_that_all_rows_share(make, capsys):
+def test_means_are_printed_with_the_total_over_shared_dimensions(make, capsys):
     text = make("a", {"one": ("k", [1, 0]), "two": ("d", [1, 1])})
     whole = make("b", {"one": ("k", [0, 0]), "two": ("d", [1, 0]), "three": ("m", [1, 1])}, cfg={"seed": 1})
-    told = show_means([text, whole])["score/x"]
-    assert list(told) == ["seed=0", "seed=1"]
-    assert told["seed=0"]["total"]["value"] == 0.75 and told["seed=0"]["m"]["value"] is None
-    assert told["seed=1"]["total"]["value"] == pytest.approx((0 + 0.5 + 1) / 3)
-    assert told["seed=1"]["total, shared: d k"]["value"] == 0.25
+    shown_means = show_means([text, whole])["score/x"]
+    assert list(shown_means) == ["seed=0", "seed=1"]
+    assert shown_means["seed=0"]["total"]["value"] == 0.75 and shown_means["seed=0"]["m"]["value"] is None
+    assert shown_means["seed=1"]["total"]["value"] == pytest.approx((0 + 0.5 + 1) / 3)
+    assert shown_means["seed=1"]["total, shared: d k"]["value"] == 0.25
     out = capsys.readouterr().out
     assert "total, shared: d k" in out and " -" in out
 
 
-def test_of_several_strata_each_has_a_table(make, capsys):
+def test_each_of_several_strata_has_a_table(make, capsys):
     runs = [make(name, {"one": ("k", [1, 0]), "two": ("d", [n, n])}, by={"score/x": ["dimension", "task"]}, levels={},
                  cfg={"seed": n}) for n, name in enumerate("ab")]  # fmt: skip
-    told = show_means(runs)
-    assert list(told) == ["score/x", "score/x by task"]
-    assert [told["score/x by task"][f"seed={n}"]["two"]["value"] for n in (0, 1)] == [0.0, 1.0]
+    shown_means = show_means(runs)
+    assert list(shown_means) == ["score/x", "score/x by task"]
+    assert [shown_means["score/x by task"][f"seed={n}"]["two"]["value"] for n in (0, 1)] == [0.0, 1.0]
     out = capsys.readouterr().out
     assert "score/x: means per dimension, and all samples" in out and "score/x: means per task, and all samples" in out
 
 
-def test_of_many_rows_the_other_strata_are_told_and_not_shown(make, capsys):
+def test_other_strata_of_many_rows_are_named_and_not_shown(make, capsys):
     runs = [make(f"r{n}", {"one": ("k", [1, 0]), "two": ("d", [1, 1])}, by={"score/x": ["dimension", "task"]}, levels={},
                  cfg={"seed": n}) for n in range(7)]  # fmt: skip
     assert list(show_means(runs)) == ["score/x", "score/x by task"]
@@ -137,7 +137,7 @@ def test_shared_groups():
     assert shared_groups([]) == []
 
 
-def test_a_record_without_what_metrics_are_made_of_is_one_line(make):
+def test_record_without_required_fields_is_reported_in_one_line(make):
     run = make("a", {"one": ("k", [1])})
     with (run.folder / "records.jsonl").open("a") as file:
         file.write('{"sample_id": "x", "epoch": 0, "stop": "answered", "cluster": null, "strata": {}, "seconds": 1}\n')
@@ -145,7 +145,7 @@ def test_a_record_without_what_metrics_are_made_of_is_one_line(make):
         _ = run.records
 
 
-def test_the_same_files_in_another_place_are_the_same_data_and_others_there_are_not(tmp_path):
+def test_data_are_identified_by_content_and_not_by_location(tmp_path):
     runs = [
         Run(tmp_path, {"choices": {"dataset": "cab"}, "dataset": noted}, {"dataset": {"path": path, "tasks": ["a"]}})
         for path, noted in (

@@ -30,7 +30,7 @@ def test_a_table_per_metric_and_dataset_and_one_of_effects(tmp_path):
     row = dict(zip((column.name for column in first.columns), first.rows[1], strict=True))
     assert (row["method"], row["less"], row["won:tied:lost"], row["pairs"]) == ("a few", "b few", "1:2:0", 3)
     assert isinstance(row["gain"], Value) and row["gain"].low <= row["gain"].value <= row["gain"].high
-    assert first.columns[2].better == "higher", "a gain is always better high"
+    assert first.columns[2].better == "higher", "a higher gain is always better"
     assert "1 left out, unscored: t-2 (a few - a many; a few - b few; a few - b many; ...)" in first.notes
     assert "3 episodes scored in every cell; 1 left out, which some cell lacks" in made.parts[2].notes
 
@@ -51,14 +51,14 @@ def test_p_values_are_read_with_three_digits():
     assert [p_text(p) for p in (None, 0.00001, 0.0123, 1.0)] == ["-", "<0.001", "0.012", "1.000"]
 
 
-def test_where_neither_way_is_better_no_arrow_says_so(tmp_path):
+def test_metric_without_a_direction_has_no_arrow(tmp_path):
     runs = [job(tmp_path, of, agent, neither=["score/x"]) for agent, of in (("a", [3, 2]), ("b", [1, 1]))]
     (sheet,) = section(runs).parts
     assert sheet.title == "score/x on cab: neither direction is better; a gain is a higher value"
     assert [column.better for column in sheet.columns[2:3]] == [""] and sheet.columns[5].name == "higher:same:lower"
 
 
-def test_every_part_of_a_wide_table_says_who_is_compared(tmp_path, capsys, monkeypatch):
+def test_every_part_of_a_wide_table_names_the_compared_methods(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     show_section(section([job(tmp_path, [1, n], f"method_of_a_long_name_{n}") for n in (0, 1)]))
     out = capsys.readouterr().out

@@ -22,7 +22,7 @@ from tests.table import each_row
         (1.9599639845, 10**7, 0.05),
     ],
 )
-def test_p_values_of_tables(t: float, df: int, p: float) -> None:
+def test_p_values_match_tables(t: float, df: int, p: float) -> None:
     assert t_test_p(t, df) == pytest.approx(p, abs=1e-7)
 
 
@@ -39,7 +39,7 @@ def test_wins_follow_the_direction() -> None:
     assert compare([1, 1], [2, 3]).win == 2 == compare([1, 1], [2, 3], lower_is_better=False).loss
 
 
-def test_without_spread_there_is_no_test() -> None:
+def test_no_variance_gives_no_test() -> None:
     for a, b in (([1, 2], [1, 2]), ([1.0], [2.0]), ([], []), ([1, 2], [2, 3])):
         found = compare(a, b)
         assert found.t is None and found.p_value is None
@@ -54,7 +54,7 @@ def test_the_sign_test_is_the_exact_binomial_one():
     assert sign_test_p(0, 0) == 1.0 and sign_test_p(3, 3) == 1.0
     assert sign_test_p(5, 0) == sign_test_p(0, 5) == pytest.approx(2 / 32)
     assert sign_test_p(8, 2) == pytest.approx(2 * (1 + 10 + 45) / 1024)  # McNemar's exact test of 8 against 2
-    assert 0 < sign_test_p(1600, 1400) < 0.001 and sign_test_p(4000, 0) == 0.0  # less than a float can tell
+    assert 0 < sign_test_p(1600, 1400) < 0.001 and sign_test_p(4000, 0) == 0.0  # below floating-point precision
 
 
 def test_holm_adjusts_in_steps_and_never_reorders():
@@ -62,7 +62,7 @@ def test_holm_adjusts_in_steps_and_never_reorders():
     assert holm([0.5, 0.6]) == [1.0, 1.0] and holm([]) == []
 
 
-def test_flipped_signs_are_exact_where_parts_weigh_the_same_and_test_the_sum_else():
+def test_sign_flips_are_exact_for_equal_weights_and_test_the_sum_otherwise():
     assert sign_flip_p([0.25, 0.25, 0.25, 0.0]) == sign_test_p(3, 0) == 0.25
     assert sign_flip_p([]) == sign_flip_p([0.0]) == 1.0
     rng = Random(0)
@@ -72,7 +72,7 @@ def test_flipped_signs_are_exact_where_parts_weigh_the_same_and_test_the_sum_els
     assert sign_flip_p([-0.01] * 8 + [1.0]) > 0.5
 
 
-def test_few_parts_have_all_their_signs_tried():
+def test_all_sign_flips_are_enumerated_for_few_parts():
     gains = [right - left for left, right in zip(*SLEEP, strict=True)]
     sums = [
         abs(sum(sign * gain for sign, gain in zip(signs, gains, strict=True))) for signs in product((1, -1), repeat=10)
@@ -82,7 +82,7 @@ def test_few_parts_have_all_their_signs_tried():
 
 @slow
 @each_row("wins, losses", [(0, 1), (8, 2), (86, 150), (5, 5), (17, 1)])
-def test_the_sign_test_is_mcnemars_exact_test_of_statsmodels(wins, losses):
+def test_sign_test_matches_mcnemars_exact_test_of_statsmodels(wins, losses):
     from statsmodels.stats.contingency_tables import mcnemar
 
     assert sign_test_p(wins, losses) == pytest.approx(mcnemar([[3, wins], [losses, 9]], exact=True).pvalue, rel=1e-9)
@@ -95,7 +95,7 @@ def test_mcnemar_of_agrestis_approval_ratings():
 
 
 @slow
-def test_holm_is_that_of_statsmodels_and_of_r():
+def test_holm_matches_statsmodels_and_r():
     from statsmodels.stats.multitest import multipletests
 
     given = [0.01, 0.02, 0.03, 0.04, 0.05]  # R: p.adjust(c(...), "holm") is 0.05 0.08 0.09 0.09 0.09

@@ -14,7 +14,7 @@ def test_a_wide_table_becomes_several_that_all_have_the_first_column():
     assert split_columns(("alone",), [("x",)], 10) == [[0]]
 
 
-def test_what_is_wider_than_the_terminal_is_folded_and_nothing_is_cut(capsys, monkeypatch):
+def test_cell_wider_than_the_terminal_is_wrapped_and_not_cut(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     show(HEAD, [("y" * 90, "z" * 90, "2", "3"), ("[red]b[/red]", "4", "5", "6")], "title")
     out = capsys.readouterr().out
@@ -31,7 +31,7 @@ def test_keys_are_in_every_part_and_no_number_is_cut(capsys, monkeypatch):
     assert out.count("12345678") == 8 and out.count("x") % 40 == 0 and max(map(len, out.splitlines())) <= 61
 
 
-def test_named_scores_come_first_and_those_without_a_value_are_left_out():
+def test_named_scores_come_first_and_empty_ones_are_left_out():
     jobs = [
         {"score/a": {"value": 1}, "score/b": {"value": 1}, "faults/right": {"value": 0.5}, "faults/x": {"value": None}}
     ]
@@ -40,7 +40,7 @@ def test_named_scores_come_first_and_those_without_a_value_are_left_out():
     assert headline(jobs, 9, named=["faults/right"]) == ["faults/right", "score/a", "score/b"]
 
 
-def test_nothing_reaches_the_terminal_that_it_would_obey(capsys):
+def test_control_characters_do_not_reach_the_terminal(capsys):
     show(("metric", "a\x1b[2J"), [("x\x1b[31m", "1\n2")], "title \x1b[5m")
     printed = capsys.readouterr().out
     assert "\x1b" not in printed and "[31m" in printed

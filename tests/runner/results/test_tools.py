@@ -33,7 +33,7 @@ def test_committed_actions_are_counted_per_dimension_and_tool(tmp_path):
     assert found["numerical", ""].matching == pytest.approx(2 / 3)
 
 
-def test_an_input_that_is_there_is_no_misuse(tmp_path):
+def test_available_input_is_not_misuse(tmp_path):
     found = shares(write(tmp_path / "a", {"one": ("numerical", [1])}, steps=STEPS, inputs=["sql_database"]))
     assert found["numerical", ""].misuse == found["numerical", "Query"].misuse == 0.0
 
@@ -46,19 +46,19 @@ def test_trust_has_no_matching_tools_and_parts_without_actions_no_shares(tmp_pat
     assert (only.actions, only.of_actions, only.of_tool_actions, only.malformed) == (0, None, None, None)
 
 
-def test_records_that_do_not_tell_of_inputs_leave_misuse_open(tmp_path):
+def test_records_without_inputs_leave_misuse_undefined(tmp_path):
     folder = write(tmp_path / "a", {"one": ("numerical", [1])}, steps=STEPS)
     path = folder / "records.jsonl"
     path.write_text(path.read_text().replace('"inputs":[],', ""))
     assert shares(folder)["numerical", ""].misuse is None
 
 
-def test_without_levels_all_episodes_are_one_part(tmp_path):
+def test_without_levels_all_episodes_form_one_part(tmp_path):
     found = shares(write(tmp_path / "a", {"one": ("numerical", [1])}, steps=STEPS, levels={}))
     assert found["all", ""].actions == 5 and found["all", ""].matching is None
 
 
-def test_tools_whose_names_are_drawn_for_every_episode_are_counted_by_category():
+def test_tools_with_names_drawn_per_episode_are_counted_by_category():
     used = Used()
     used.add(["TOOL1", "TOOL2", "Finish"], {"TOOL1": {"category": "Rulers"}, "TOOL2": {"category": "Segmentor"}}, [])
     used.add(["TOOL1", "TOOL3"], {"TOOL1": {"category": "Segmentor"}, "TOOL2": {"category": "Rulers"}}, [])
@@ -67,7 +67,7 @@ def test_tools_whose_names_are_drawn_for_every_episode_are_counted_by_category()
     assert whole.malformed == pytest.approx(1 / 5) and used.kinds == {"Segmentor": 2, "Rulers": 1}
 
 
-def test_the_table_goes_into_the_run_folder(tmp_path, capsys):
+def test_table_is_written_to_the_run_folder(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("knowledge", [1])}, steps=STEPS)
     assert main(["tools", str(folder)]) == 0
     out = capsys.readouterr().out
@@ -77,7 +77,7 @@ def test_the_table_goes_into_the_run_folder(tmp_path, capsys):
     assert [row["tool"] for row in rows] == ["", "Books", "Query"] and rows[0]["of_actions"] == "0.6"
 
 
-def test_runs_of_a_sweep_leave_them_in_its_folder_and_others_here(tmp_path, capsys, monkeypatch):
+def test_sweep_tables_are_in_its_folder_and_others_in_the_current_one(tmp_path, capsys, monkeypatch):
     here, home = tmp_path / "here", tmp_path / "sweep"
     here.mkdir()
     monkeypatch.chdir(here)

@@ -1,4 +1,4 @@
-"""An episode as a text to read, and what it keeps from a terminal."""
+"""An episode as readable text, without control characters."""
 
 import json
 
@@ -57,11 +57,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_an_episode_can_be_read(folder, capsys):
+def test_episode_is_printed_as_text(folder, capsys):
     assert main(["episode", "case-1", str(folder)]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"case-1, epoch 0, of {folder}\nagent react, model openai, dataset cab (big)\n")
-    for said in (
+    for message in (
         "[1] expert/1 (planner), plan: experts on the question\n    Cardiology\n    \n    and more\n",
         "[2] main, act\n    I look it up.\n  verdict: refine: kept 1 of 2\n",
         '  tried: Books {"query": "sepsis"}\n  not_found: not there\n',
@@ -70,7 +70,7 @@ def test_an_episode_can_be_read(folder, capsys):
         "ended: answered\nanswer: B\nscore/x: 1 (read 'B')\nscore/y: unscored\n",
         "usage: 4 calls, 40 tokens in, 20 out, $0.004, 2.0 s",
     ):  # fmt: skip
-        assert said in out, said
+        assert message in out, message
     assert "THE TARGET" not in out and "Which?" not in out and "hidden thought" not in out
     assert not (folder / "metrics.json").exists(), "reading changes nothing"
 
@@ -85,19 +85,19 @@ def test_nothing_hostile_reaches_the_terminal(folder, capsys):
     )
 
 
-def test_prompts_are_shown_when_asked_for(folder, capsys):
+def test_prompts_are_shown_on_request(folder, capsys):
     assert main(["episode", "case-1", str(folder), "--prompts", "--epoch", "1"]) == 0
     out = capsys.readouterr().out
     assert "epoch 1" in out and "  user:\n    Which?\n  thought:\n    hidden thought\n  said:\n    Cardiology" in out
     assert "asked, after the 2 messages before:" in out
 
 
-def test_a_refusal_says_its_grounds(folder, capsys):
+def test_refusal_is_printed_with_its_grounds(folder, capsys):
     assert main(["episode", "case-2", str(folder)]) == 0
     assert "ended: refused\nrefused, problem: ToolMissing\n" in capsys.readouterr().out
 
 
-def test_what_is_not_there_is_one_line_with_the_nearest(folder, capsys):
+def test_unknown_episode_is_refused_in_one_line_with_a_suggestion(folder, capsys):
     assert main(["episode", "case-3\x1b", str(folder)]) == 2
     err = capsys.readouterr().err
     assert (

@@ -12,10 +12,11 @@ from tests.runner.results.test_metrics import record
 def used(n, **purposes):
     """A record; purpose -> calls, tokens in, tokens out, dollars."""
     names = ("calls", "input_tokens", "output_tokens", "cost_usd")
-    parts = {purpose: dict(zip(names, told, strict=True)) for purpose, told in purposes.items()}
+    parts = {purpose: dict(zip(names, values_, strict=True)) for purpose, values_ in purposes.items()}
     costs = [part["cost_usd"] for part in parts.values()]
-    told = {name: [part[name] for part in parts.values()] for name in names[:3]}
-    total = {name: None if None in values else sum(values) for name, values in told.items()}
+
+    by_name = {name: [part[name] for part in parts.values()] for name in names[:3]}
+    total = {name: None if None in values else sum(values) for name, values in by_name.items()}
     total["cost_usd"] = None if None in costs else sum(costs)
     return record(n, 1.0) | {"usage": total | {"purposes": parts}}
 
@@ -31,14 +32,14 @@ def test_every_purpose_has_its_totals_over_all_questions():
     assert found["calls/vote"]["n"] == 2 and found["tokens/answer/input"]["value"] == 60
 
 
-def test_an_unknown_price_is_null_and_never_nothing():
+def test_unknown_price_is_null_and_not_zero():
     found = summarise([*RECORDS, used(2, answer=(1, 1, 1, None))])["metrics"]
     assert found["cost/answer"]["value"] is None and found["cost/answer"]["unscored"] == 1
     assert found["cost/vote"]["value"] == 0.5 and found["cost/usd"]["value"] is None
     assert per_question([RECORDS[0], used(2, answer=(1, 1, 1, None))])["USD"] is None
 
 
-def test_tokens_that_were_not_reported_are_null_and_never_nothing():
+def test_unreported_tokens_are_null_and_not_zero():
     silent = used(2, answer=(1, None, None, None))
     found = summarise([*RECORDS, silent])["metrics"]
     for name in ("tokens/input", "tokens/answer/output"):
@@ -64,11 +65,11 @@ def test_the_table_is_per_question_and_only_where_there_are_several_purposes():
     assert [line[0] for line in judged] == ["answer", "judge (not in all)", "all"]
 
 
-def test_methods_are_told_per_question():
+def test_usage_of_methods_is_per_question():
     assert per_question(RECORDS) == {"calls": 4.0, "tokens in": 60.0, "tokens out": 6.0, "USD": pytest.approx(0.5)}
 
 
-def test_terminal_and_report_have_the_table_and_no_single_purposes_elsewhere(tmp_path, capsys):
+def test_terminal_and_report_have_the_table_of_purposes(tmp_path, capsys):
     checked = step(answer="A")
     checked.purpose = "verify"
     folder = write(tmp_path / "a", {"one": ("k", [1, 0])}, steps=[step(answer="A"), checked])

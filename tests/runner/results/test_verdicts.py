@@ -1,4 +1,4 @@
-"""What checking changed, from verdicts."""
+"""The effect of verification, from verdicts."""
 
 import pytest
 
@@ -19,12 +19,12 @@ from tests.table import each_row
         ("refine: version 2 of at most 4, nothing changed", 2, "nothing changed", {1: 1, 2: 2, 3: 2, 4: 2}),
     ],
 )
-def test_a_verdict_tells_what_was_chosen_and_what_fewer_proposals_would_have_given(text, chosen, why, picks):
+def test_verdict_has_the_choice_and_that_of_fewer_proposals(text, chosen, why, picks):
     found = read_old(text)
     assert (found.chosen, found.why, found.picks) == (chosen, why, picks)
 
 
-def test_other_texts_are_no_verdicts():
+def test_other_texts_are_not_verdicts():
     assert read_old("looks fine to me") is None
 
 

@@ -1,4 +1,4 @@
-"""Who is compared with whom, and what is refused."""
+"""Which methods are compared with which, and what is refused."""
 
 import pytest
 
@@ -34,9 +34,9 @@ def test_every_pair_is_compared_once_and_adjusted_for_all(three):
     assert first.as_dict()["pairs"] == 6 and first.as_dict()["mine"] == "react"
 
 
-def test_named_baselines_are_what_the_others_are_held_against(three):
+def test_methods_are_compared_with_named_baselines(three):
     assert who(compare_rows(three, baselines=["direct"])) == [("react", "direct"), ("cot", "direct")]
-    assert len(who(compare_rows(three, baselines=["direct", "cot"]))) == 2, "baselines are not held against each other"
+    assert len(who(compare_rows(three, baselines=["direct", "cot"]))) == 2, "baselines are not compared with each other"
 
 
 def test_a_baseline_is_the_one_with_the_same_other_settings(tmp_path):
@@ -52,7 +52,7 @@ def test_a_baseline_is_the_one_with_the_same_other_settings(tmp_path):
     ], "any choice that was swept may be the baseline"  # fmt: skip
 
 
-def test_of_very_many_pairs_only_those_with_the_best_are_told_unasked(tmp_path):
+def test_many_pairs_are_reduced_to_those_with_the_best_by_default(tmp_path):
     grid = grid_of([job(tmp_path, [1, 0, n == 7], f"a{n}") for n in range(13)])
     found = compare_rows(grid)
     assert len(found.comparisons) == 12 and {one.mine for one in found.comparisons} == {"a7"}
@@ -60,7 +60,7 @@ def test_of_very_many_pairs_only_those_with_the_best_are_told_unasked(tmp_path):
     assert len(compare_rows(grid, every=True).comparisons) == 78
 
 
-def test_less_is_more_where_a_score_is_better_low(tmp_path):
+def test_lower_is_better_for_a_score_that_is_better_low(tmp_path):
     runs = [
         job(tmp_path, of, agent, lower=["score/x"]) for agent, of in (("a", [0.5, 1.5, 2.5]), ("b", [4.5, 4.0, 3.0]))
     ]
@@ -68,7 +68,7 @@ def test_less_is_more_where_a_score_is_better_low(tmp_path):
     assert one.direction == "lower" and one.difference.metric.value == pytest.approx(7 / 3) and one.difference.wins == 3
 
 
-def test_what_has_no_partner_is_named(tmp_path):
+def test_unpaired_samples_are_named(tmp_path):
     runs = [job(tmp_path, [1, None, 1], "a"), job(tmp_path, [1, 1, 0, 0], "b")]
     (one,) = compare_rows(grid_of(runs)).comparisons
     assert one.unpaired == {"unscored": ["t-1"], "run on one side only": ["t-3"]} and one.difference.metric.n == 2
@@ -82,7 +82,7 @@ def test_several_metrics_are_compared_by_their_own_directions(three):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (
             {"metrics": ["score/y"]},
@@ -94,8 +94,8 @@ def test_several_metrics_are_compared_by_their_own_directions(three):
         ),
     ],
 )
-def test_what_is_not_there_is_refused_by_name(three, given, said):
-    with pytest.raises(ConfigError, match=said):
+def test_unknown_metric_or_baseline_is_refused_by_name(three, given, message):
+    with pytest.raises(ConfigError, match=message):
         compare_rows(three, **given)
 
 
@@ -112,18 +112,18 @@ def test_other_data_cannot_be_paired(tmp_path):
         compare_rows(grid_of(runs))
 
 
-def test_one_method_is_nothing_to_compare(tmp_path):
+def test_single_method_cannot_be_compared(tmp_path):
     with pytest.raises(ConfigError, match="nothing to compare: there is one method"):
         compare_rows(grid_of([job(tmp_path, [1, 0])]))
 
 
-def test_no_scored_sample_in_common_is_said(tmp_path):
+def test_no_common_scored_sample_is_reported(tmp_path):
     runs = [job(tmp_path, [1, None], "a"), job(tmp_path, [None, 1], "b")]
     with pytest.raises(ConfigError, match="a and b have no scored sample in common \\(2 unscored\\)"):
         compare_rows(grid_of(runs))
 
 
-def test_runs_that_do_not_say_directions_are_pointed_out(tmp_path):
+def test_runs_without_declared_directions_are_reported(tmp_path):
     runs = [job(tmp_path, [1, 0, 1], agent) for agent in "ab"]
     old = [type(run)(run.folder, {k: v for k, v in run.manifest.items() if k != "lower"}, run.cfg) for run in runs]
     assert "older runs do not say where lower is better" in compare_rows(grid_of(old)).notes[0]
@@ -137,18 +137,18 @@ def test_methods_without_any_score_are_named_once(tmp_path):
     assert who(found) == [("a", "b")] and found.notes == ["not compared on cab, without any score/x: c, d"]
 
 
-def test_baselines_that_are_all_there_is_are_refused(three):
+def test_baselines_that_include_all_methods_are_refused(three):
     with pytest.raises(ConfigError, match=r"--baselines: all methods are among them .react, direct, cot.; name fewer"):
         compare_rows(three, baselines=["react", "direct", "cot"])
 
 
-def test_where_neither_way_is_better_nothing_is_called_the_best(tmp_path):
+def test_metric_without_a_direction_has_no_best_method(tmp_path):
     runs = [job(tmp_path, [n, n + 1], f"a{n}", neither=["score/x"]) for n in range(13)]
     found = compare_rows(grid_of(runs))
     assert found.comparisons[0].direction == "" and "those with a12, the highest on these data" in found.notes[0]
 
 
-def test_the_time_of_what_the_journal_answered_is_pointed_out(tmp_path):
+def test_times_of_replayed_calls_are_reported(tmp_path):
     calls = [{"sent": 3, "from_journal": n} for n in (0, 2)]
     grid = grid_of([job(tmp_path, [1, 0], agent, calls=of) for agent, of in zip("ab", calls, strict=True)])
     assert compare_rows(grid).notes == []
@@ -157,7 +157,7 @@ def test_the_time_of_what_the_journal_answered_is_pointed_out(tmp_path):
     ]
 
 
-def test_changed_questions_are_held_against_the_plain_ones(tmp_path):
+def test_changed_questions_are_compared_with_the_original_ones(tmp_path):
     prints = {"react": {"fingerprint": "plain"}, "direct": {"fingerprint": "changed", "base": "plain"}}
     runs = [job(tmp_path, VALUES[agent], agent, dataset="cab") for agent in prints]
     for run, agent in zip(runs, prints, strict=True):

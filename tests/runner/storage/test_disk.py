@@ -1,4 +1,4 @@
-"""A disk that is full: the file is named, what helps is told, and nothing half written is believed."""
+"""A full disk: the file and a remedy are named, and partial writes are never read as complete."""
 
 import resource
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from tests.parts import Rows, Speaker, door, parts
 
 @contextmanager
 def full(size):
-    """Files larger than ``size`` bytes cannot be written: that stands for a full disk."""
+    """Files larger than ``size`` bytes cannot be written, which simulates a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -31,7 +31,7 @@ async def play(folder, journal=None):
         writer.close()
 
 
-async def test_records_that_cannot_be_written_are_named_and_whole(tmp_path):
+async def test_unwritable_records_file_is_named_and_holds_complete_lines(tmp_path):
     with full(1500), pytest.raises(Unwritable, match=r"records\.jsonl cannot be written: .*; make room on its disk"):
         await play(tmp_path)
     assert 0 < len(list(read(tmp_path))) < 20
@@ -39,7 +39,7 @@ async def test_records_that_cannot_be_written_are_named_and_whole(tmp_path):
     assert len(list(read(tmp_path))) == 20
 
 
-async def test_a_journal_that_cannot_be_written_ends_the_run_and_is_no_bug_of_samples(tmp_path):
+async def test_unwritable_journal_ends_the_run_without_sample_errors(tmp_path):
     with (
         full(150),
         Journal(tmp_path / "journal") as journal,
@@ -52,7 +52,7 @@ async def test_a_journal_that_cannot_be_written_ends_the_run_and_is_no_bug_of_sa
     assert len(list(read(tmp_path / "run"))) == 20
 
 
-async def test_texts_that_cannot_be_written_are_named(tmp_path):
+async def test_unwritable_texts_file_is_named(tmp_path):
     writer = RecordWriter(tmp_path)
     writer.packer._texts.add("".join(map(chr, range(300, 900))))
     with full(100), pytest.raises(Unwritable, match=r"texts-0000\.jsonl\.gz cannot be written"):
@@ -62,19 +62,22 @@ async def test_texts_that_cannot_be_written_are_named(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["metrics.json", "config.yaml"])
-def test_the_command_names_the_file_and_how_to_go_on(home, name):
+def test_command_names_the_file_and_how_to_resume(home, name):
     (home.path / "here").mkdir()
     (home.path / "here" / f"{name}.tmp").symlink_to("/dev/full")
     done = home.run("limit=1", "hydra.run.dir=here")
-    said, then = done.err.splitlines()
+    message, then = done.err.splitlines()
     assert done.code == 1
-    assert said.startswith("error: ") and f"here/{name} cannot be written: No space left on device; make room" in said
-    assert said.endswith("what is finished is kept; continue with:") and then.endswith("run.resume=here")
+    assert (
+        message.startswith("error: ")
+        and f"here/{name} cannot be written: No space left on device; make room" in message
+    )
+    assert message.endswith("what is finished is kept; continue with:") and then.endswith("run.resume=here")
     (home.path / "here" / f"{name}.tmp").unlink()
     assert home.run("limit=1", "run.resume=here").code == 0
 
 
-async def test_records_that_were_removed_while_they_are_written_end_the_run(tmp_path):
+async def test_removing_the_records_file_during_a_run_ends_it(tmp_path):
     writer = RecordWriter(tmp_path)
     (tmp_path / "records.jsonl").unlink()
     with pytest.raises(Unwritable, match=r"records\.jsonl cannot be written: somebody has removed it"):

@@ -79,7 +79,7 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 def wrote(process: subprocess.Popen[str], n: int) -> None:
-    """Wait until the process has said ``n`` entries."""
+    """Wait until the process has reported ``n`` entries."""
     assert process.stdout is not None
     for _ in range(n):
         assert process.stdout.readline()
@@ -100,7 +100,7 @@ def files(folder: Path) -> dict[str, tuple[int, int]]:
     return {p.name: (p.stat().st_size, p.stat().st_mtime_ns) for p in folder.iterdir()}
 
 
-def found(journal: Journal, n: int) -> int:
+def count_entries(journal: Journal, n: int) -> int:
     """How many of the first ``n`` entries are there; a wrong one fails."""
     replies = [journal.get(key(i)) for i in range(n)]
     assert all(reply in (None, payload(i)) for i, reply in enumerate(replies))
@@ -110,21 +110,21 @@ def found(journal: Journal, n: int) -> int:
 # reading and writing
 
 
-def test_what_was_put_is_read_by_the_writer_and_after_reopening(tmp_path: Path) -> None:
+def test_entries_are_read_by_the_writer_and_after_reopening(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
         for i in range(100):
             assert journal.get(key(i)) is None
             journal.put(key(i), payload(i))
             assert journal.get(key(i)) == payload(i)
-        assert found(journal, 100) == 100
-    assert found(journal, 100) == 100  # after closing
+        assert count_entries(journal, 100) == 100
+    assert count_entries(journal, 100) == 100  # after closing
     again = Journal(tmp_path)
-    assert found(again, 100) == 100 and again.get(key("other")) is None
+    assert count_entries(again, 100) == 100 and again.get(key("other")) is None
     assert [k for k, _ in again.entries()] == [key(i) for i in range(100)]
     assert again.repaired == 0
 
 
-def test_payloads_of_any_size_come_back(tmp_path: Path) -> None:
+def test_payloads_of_any_size_round_trip(tmp_path: Path) -> None:
     sizes = [0, 1, 65_535, 70_000, 3_000_000]
     data = [random.Random(size).randbytes(size) for size in sizes] + [bytes(200_000)]
     with Journal(tmp_path) as journal:
@@ -133,7 +133,7 @@ def test_payloads_of_any_size_come_back(tmp_path: Path) -> None:
     assert [Journal(tmp_path).get(key(i)) for i in range(len(data))] == data
 
 
-def test_a_journal_that_only_reads_leaves_no_file(tmp_path: Path) -> None:
+def test_read_only_journal_creates_no_file(tmp_path: Path) -> None:
     with Journal(tmp_path / "new") as journal:
         assert journal.get(key(1)) is None
     assert list((tmp_path / "new").iterdir()) == []
@@ -150,19 +150,19 @@ def test_the_first_entry_of_a_key_wins(tmp_path: Path) -> None:
     assert Journal(tmp_path).get(key(1)) == b"first"
 
 
-def test_of_two_writers_of_a_key_the_oldest_segment_counts(tmp_path: Path) -> None:
+def test_oldest_segment_wins_for_a_key_with_two_writers(tmp_path: Path) -> None:
     older, younger = Journal(tmp_path), Journal(tmp_path)
     older.put(key("something else"), b"")
     younger.put(key(1), b"younger")
     older.put(key(1), b"older")
     younger.close()
-    assert Journal(tmp_path).get(key(1)) == b"older"  # the older one is live still
+    assert Journal(tmp_path).get(key(1)) == b"older"  # the older one is still live
     older.close()
     assert Journal(tmp_path).get(key(1)) == b"older"
     assert [reply for k, reply in Journal(tmp_path).entries() if k == key(1)] == [b"older", b"younger"]
 
 
-def test_a_segment_is_younger_than_those_there_whatever_the_clock_says(tmp_path: Path) -> None:
+def test_new_segment_is_younger_than_existing_ones_at_any_clock_time(tmp_path: Path) -> None:
     fill(tmp_path, 0, 1)
     old = only(tmp_path, "*.segment")
     old.rename(tmp_path / f"{10**19:020d}-ffffffff.segment")
@@ -171,16 +171,16 @@ def test_a_segment_is_younger_than_those_there_whatever_the_clock_says(tmp_path:
     assert Journal(tmp_path).get(key(0)) == payload(0)
 
 
-def test_a_journal_that_was_never_closed_is_sealed_by_the_next_one(tmp_path: Path) -> None:
+def test_unclosed_journal_is_sealed_by_the_next_one(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     for i in range(20):
         journal.put(key(i), payload(i))
     del journal
     with Journal(tmp_path) as later:
-        assert found(later, 20) == 20 and later.repaired == 1
+        assert count_entries(later, 20) == 20 and later.repaired == 1
 
 
-def test_wrong_use_is_refused_in_clear_words(tmp_path: Path) -> None:
+def test_wrong_use_is_refused_with_a_clear_message(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     with pytest.raises(ValueError, match=r"32 bytes, found 3: b'abc'"):
         journal.put(b"abc", b"")
@@ -200,55 +200,55 @@ def test_a_segment_is_a_gzip_file_without_requests_or_payloads_in_memory(tmp_pat
         assert len(file.read()) == 1_000 * 5_040
 
 
-def test_a_long_run_seals_segments_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_run_seals_segments_along_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_module, "_SEGMENT_ENTRIES", 50)
     with Journal(tmp_path) as journal:
         for i in range(1_000):
             journal.put(key(i), payload(i))
         assert len(list(tmp_path.glob("*.segment"))) == 20
-        assert found(journal, 1_000) == 1_000
+        assert count_entries(journal, 1_000) == 1_000
     assert len(list(tmp_path.glob("*.index"))) <= 6
-    assert found(Journal(tmp_path), 1_000) == 1_000
+    assert count_entries(Journal(tmp_path), 1_000) == 1_000
 
 
 # processes
 
 
 def test_a_killed_writer_loses_at_most_the_entry_in_flight(tmp_path: Path) -> None:
-    folder, said = tmp_path / "journal", 0
+    folder, n_written = tmp_path / "journal", 0
     for n in (1, 37):
-        process = spawn(folder, said, 100_000)
+        process = spawn(folder, n_written, 100_000)
         wrote(process, n)
         kill(process)
-        said += n
+        n_written += n
         with Journal(folder) as journal:
             assert journal.repaired == 1
-            assert found(journal, said) == said
+            assert count_entries(journal, n_written) == n_written
         assert Journal(folder).repaired == 0
 
 
-def test_two_processes_write_at_once(tmp_path: Path) -> None:
+def test_two_processes_write_concurrently(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     writers = [spawn(folder, first, 400) for first in (0, 400)]
     assert [len(writer.communicate()[0].split()) for writer in writers] == [400, 400]
     assert len(list(folder.glob("*.segment"))) == 2
-    assert found(Journal(folder), 800) == 800
+    assert count_entries(Journal(folder), 800) == 800
 
 
-def test_what_a_live_process_wrote_is_read_and_its_segment_left_alone(tmp_path: Path) -> None:
+def test_entries_of_a_live_process_are_read_and_its_segment_is_unchanged(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     process = spawn(folder, 0, 30, "wait")
     wrote(process, 30)
     with Journal(folder) as journal:
-        assert found(journal, 30) == 30 and journal.repaired == 0
+        assert count_entries(journal, 30) == 30 and journal.repaired == 0
     assert not list(folder.glob("*.index"))
     kill(process)
     with Journal(folder) as journal:
-        assert found(journal, 30) == 30 and journal.repaired == 1
+        assert count_entries(journal, 30) == 30 and journal.repaired == 1
 
 
 @slow
-def test_openers_that_race_seal_once_and_all_see_everything(tmp_path: Path) -> None:
+def test_concurrent_openers_seal_once_and_see_all_entries(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     dead = [spawn(folder, first, 300, "wait") for first in (0, 300, 600)]
     for process in dead:
@@ -300,14 +300,14 @@ def test_a_child_of_a_killed_writer_does_not_hold_its_segment(tmp_path: Path) ->
     process.wait()
     try:
         journal = Journal(folder)
-        assert journal.repaired == 1 and found(journal, 50) == 50
+        assert journal.repaired == 1 and count_entries(journal, 50) == 50
     finally:
         os.kill(child, signal.SIGKILL)
         process.stdout.close()
 
 
 def test_a_failed_write_leaves_a_good_segment(tmp_path: Path) -> None:
-    """The file size limit of a process stands for a full disk."""
+    """The file size limit of a process simulates a full disk."""
     script = (
         "import resource, signal, sys; from pathlib import Path\n"
         "from runner.storage.journal import Journal; from tests_journal import key, payload\n"
@@ -325,17 +325,17 @@ def test_a_failed_write_leaves_a_good_segment(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     spawn(folder, 0, 0).communicate()
     environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path / 'helpers'}"}
-    said = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script, str(folder)], env=environment, capture_output=True, text=True, check=True
     )
-    assert said.stdout.split() == ["28", "27", "200"]
-    assert found(Journal(folder), 200) == 200
+    assert process.stdout.split() == ["28", "27", "200"]
+    assert count_entries(Journal(folder), 200) == 200
 
 
 # damage
 
 
-def test_torn_tails_never_give_a_wrong_entry(tmp_path: Path) -> None:
+def test_truncated_segments_never_give_a_wrong_entry(tmp_path: Path) -> None:
     source = tmp_path / "whole"
     fill(source, 0, 60)
     name, whole = only(source, "*.segment").name, only(source, "*.segment").read_bytes()
@@ -353,12 +353,12 @@ def test_torn_tails_never_give_a_wrong_entry(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / name).write_bytes(whole[:cut] + tail[case % 4])
         with Journal(folder) as journal:
-            kept = found(journal, 60)
+            kept = count_entries(journal, 60)
         assert kept >= sum(at // 16 < cut for at in entries) - 16  # members before the cut are there
         assert list(dict(journal.entries()))[:kept] == [key(i) for i in range(kept)]
 
 
-def test_a_cut_loses_only_the_entries_it_touches(tmp_path: Path) -> None:
+def test_truncation_loses_only_the_entries_after_the_cut(tmp_path: Path) -> None:
     ends = []
     with Journal(tmp_path / "whole") as journal:
         for i in range(40):
@@ -372,11 +372,11 @@ def test_a_cut_loses_only_the_entries_it_touches(tmp_path: Path) -> None:
         folder.mkdir()
         noise = (bytes(50), draw.randbytes(50), b"")[case % 3]
         (folder / path.name).write_bytes(path.read_bytes()[: ends[n - 1]] + noise)
-        assert found(Journal(folder), 40) == n
+        assert count_entries(Journal(folder), 40) == n
 
 
 @slow
-def test_flipped_bytes_never_give_a_wrong_entry_and_cost_one_member(tmp_path: Path) -> None:
+def test_flipped_bytes_lose_one_member_and_never_give_a_wrong_entry(tmp_path: Path) -> None:
     source = tmp_path / "whole"
     fill(source, 0, 96)
     name, whole = only(source, "*.segment").name, only(source, "*.segment").read_bytes()
@@ -387,9 +387,9 @@ def test_flipped_bytes_never_give_a_wrong_entry_and_cost_one_member(tmp_path: Pa
         folder = tmp_path / str(case)
         folder.mkdir()
         (folder / name).write_bytes(damaged)
-        assert found(Journal(folder), 96) >= 80  # indexed again
+        assert count_entries(Journal(folder), 96) >= 80  # indexed again
         (source / name).write_bytes(damaged)
-        assert found(Journal(source), 96) >= 80  # through the index of the whole one
+        assert count_entries(Journal(source), 96) >= 80  # through the index of the whole one
 
 
 # indices
@@ -410,26 +410,26 @@ def test_a_damaged_index_is_built_again(tmp_path: Path) -> None:
             data[at : at + 64] = draw.randbytes(64)
         path.write_bytes(data)
         before = files(tmp_path)
-        assert found(Journal(tmp_path, read_only=True), 700) == 700
+        assert count_entries(Journal(tmp_path, read_only=True), 700) == 700
         assert files(tmp_path) == before
-        assert found(Journal(tmp_path), 700) == 700
+        assert count_entries(Journal(tmp_path), 700) == 700
         for spare in tmp_path.glob("*.index"):  # a damaged one stays until a merge
             if spare.read_bytes() == data:
                 spare.unlink()
-    assert found(Journal(tmp_path), 700) == 700
+    assert count_entries(Journal(tmp_path), 700) == 700
 
 
-def test_a_journal_that_is_wholly_damaged_is_mentioned_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_completely_damaged_journal_is_reported_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     fill(tmp_path, 0, 20)
     for path in tmp_path.iterdir():
         path.write_text("nonsense")
-    assert found(Journal(tmp_path, read_only=True), 20) == 0
-    assert found(Journal(tmp_path), 20) == found(Journal(tmp_path), 20) == 0
+    assert count_entries(Journal(tmp_path, read_only=True), 20) == 0
+    assert count_entries(Journal(tmp_path), 20) == count_entries(Journal(tmp_path), 20) == 0
     line = f"the journal {tmp_path} is damaged: no entry in 1 of its segments is whole, their calls are sent again"
     assert caplog.messages == [line] * 2
 
 
-def test_an_index_that_lies_with_a_right_checksum_gives_no_wrong_entry(tmp_path: Path) -> None:
+def test_wrong_index_with_a_valid_checksum_gives_no_wrong_entry(tmp_path: Path) -> None:
     fill(tmp_path / "one", 0, 50)
     fill(tmp_path / "two", 50, 50)
     one, two = only(tmp_path / "one", "*.segment"), only(tmp_path / "two", "*.segment")
@@ -443,12 +443,12 @@ def test_a_lost_or_outdated_index_is_built_again(tmp_path: Path) -> None:
     fill(tmp_path, 0, 40)
     only(tmp_path, "*.index").unlink()
     with Journal(tmp_path) as journal:
-        assert found(journal, 40) == 40 and journal.repaired == 1
+        assert count_entries(journal, 40) == 40 and journal.repaired == 1
     with Journal(tmp_path / "more") as other:
         other.put(key(40), payload(40))
     with only(tmp_path, "*.segment").open("ab") as file:  # a copy that was made while it grew
         file.write(only(tmp_path / "more", "*.segment").read_bytes())
-    assert found(Journal(tmp_path), 41) == 41
+    assert count_entries(Journal(tmp_path), 41) == 41
 
 
 # A journal of three entries as it was written with indices of the version before (zlib, base85).
@@ -475,27 +475,27 @@ def test_an_index_of_another_version_is_built_again(tmp_path: Path) -> None:
         assert journal.repaired == 0 and journal.get(key(2)) == b"reply 2"
 
 
-def test_merging_does_not_keep_a_writer_waiting(tmp_path: Path) -> None:
+def test_merging_does_not_block_a_writer(tmp_path: Path) -> None:
     for n in range(6):
         fill(tmp_path, n, 1)
     with Journal(tmp_path) as journal, disk.locked(tmp_path / ".lock"):  # as while another process merges
         journal.put(key(6), payload(6))
         journal._seal()
         journal.put(key(7), payload(7))
-        assert len(journal._indices) == 7 and found(journal, 8) == 8
+        assert len(journal._indices) == 7 and count_entries(journal, 8) == 8
     assert len(list(tmp_path.glob("*.index"))) <= 2
-    assert found(journal, 8) == found(Journal(tmp_path), 8) == 8
+    assert count_entries(journal, 8) == count_entries(Journal(tmp_path), 8) == 8
 
 
-def test_a_file_that_is_listed_but_not_there_is_named(tmp_path: Path) -> None:
+def test_listed_but_missing_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.tmp").symlink_to("nowhere")
     for read_only in (True, False):
         with pytest.raises(FileNotFoundError, match=r"x\.tmp"):
             Journal(tmp_path, read_only=read_only)
 
 
-def test_many_segments_are_asked_through_few_indices(tmp_path: Path) -> None:
-    for n in range(120):  # as if all had written at once: nobody saw the others' indices
+def test_many_segments_are_searched_through_few_indices(tmp_path: Path) -> None:
+    for n in range(120):  # as if all had written at once, without seeing the others' indices
         fill(tmp_path / "part", n, 1)
         for path in (tmp_path / "part").iterdir():
             path.rename(tmp_path / path.name)
@@ -505,12 +505,12 @@ def test_many_segments_are_asked_through_few_indices(tmp_path: Path) -> None:
     frozen = Journal(tmp_path, read_only=True)
     frozen.close()
     assert files(tmp_path) == before
-    assert found(frozen, 120) == 120
+    assert count_entries(frozen, 120) == 120
     journal = Journal(tmp_path)
     assert journal.get(key("none")) is None
     journal.close()
     assert len(journal._indices) <= 3 and len(list(tmp_path.glob("*.index"))) <= 3
-    assert found(journal, 120) == 120 and journal.get(key("none")) is None
+    assert count_entries(journal, 120) == 120 and journal.get(key("none")) is None
     assert len(Journal(tmp_path)._indices) <= 3
 
 
@@ -518,7 +518,7 @@ def test_indices_stay_few_while_segments_are_added(tmp_path: Path) -> None:
     for n in range(24):
         fill(tmp_path, 3 * n, 3)
         assert len(list(tmp_path.glob("*.index"))) <= 6
-    assert found(Journal(tmp_path), 72) == 72
+    assert count_entries(Journal(tmp_path), 72) == 72
 
 
 def test_merging_keeps_every_row_and_the_age_of_segments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -538,13 +538,13 @@ def test_processes_that_merge_at_once_lose_nothing(tmp_path: Path) -> None:
     for round_ in range(2):
         writers = [spawn(folder, 40 * n, 40) for n in range(4 * round_, 4 * round_ + 4)]
         assert all(len(writer.communicate()[0].split()) == 40 for writer in writers)
-    assert found(Journal(folder), 320) == 320
+    assert count_entries(Journal(folder), 320) == 320
 
 
 # read only
 
 
-def test_read_only_creates_nothing_even_where_something_is_to_be_repaired(tmp_path: Path) -> None:
+def test_read_only_creates_nothing_even_if_repair_is_needed(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     spawn(folder, 0, 200).communicate()
     process = spawn(folder, 200, 100, "wait")
@@ -553,19 +553,19 @@ def test_read_only_creates_nothing_even_where_something_is_to_be_repaired(tmp_pa
     before = files(folder)
     folder.chmod(0o555)
     with Journal(folder, read_only=True) as journal:
-        assert found(journal, 300) == 300
+        assert count_entries(journal, 300) == 300
         assert len(dict(journal.entries())) == 300
     folder.chmod(0o755)
     assert files(folder) == before
 
 
-def test_read_only_of_a_folder_that_is_not_there_is_empty(tmp_path: Path) -> None:
+def test_read_only_journal_of_a_missing_folder_is_empty(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "none", read_only=True)
     assert journal.get(key(1)) is None and list(journal.entries()) == []
     assert not (tmp_path / "none").exists()
 
 
-def test_indices_without_segments_and_strange_files_do_no_harm(tmp_path: Path) -> None:
+def test_orphaned_indices_and_unknown_files_are_ignored(tmp_path: Path) -> None:
     fill(tmp_path, 0, 20)
     fill(tmp_path, 20, 20)
     sorted(tmp_path.glob("*.segment"))[0].unlink()
@@ -573,5 +573,5 @@ def test_indices_without_segments_and_strange_files_do_no_harm(tmp_path: Path) -
     (tmp_path / "empty.index").touch()
     (tmp_path / f"{1:020d}-0.segment").touch()
     with Journal(tmp_path) as journal:
-        assert found(journal, 40) == 20
+        assert count_entries(journal, 40) == 20
     assert (tmp_path / "notes.segment").read_text() == "mine"

@@ -37,13 +37,13 @@ def trajectory(answer="answer 0"):
 
 
 def append(writer, sample=SAMPLE, epoch=0, stop="answered"):
-    played = trajectory()
-    played.stop = stop
+    episode = trajectory()
+    episode.stop = stop
     scores = [Score("score/right", 1.0, "why", 1.0), Score("score/none", None)]
-    writer.append(record_of(sample, epoch, played, scores, 0.1, writer.packer))
+    writer.append(record_of(sample, epoch, episode, scores, 0.1, writer.packer))
 
 
-def test_a_trajectory_comes_back_as_it_was(tmp_path):
+def test_trajectory_round_trips(tmp_path):
     writer = RecordWriter(tmp_path)
     append(writer)
     writer.close()
@@ -54,7 +54,7 @@ def test_a_trajectory_comes_back_as_it_was(tmp_path):
     assert record["usage"]["purposes"]["act"] == {"calls": 1, "input_tokens": 1, "output_tokens": 2, "cost_usd": 0.5}
 
 
-def test_what_is_offered_again_is_neither_encoded_nor_hashed_again(tmp_path):
+def test_repeated_offers_are_neither_encoded_nor_hashed_again(tmp_path):
     writer = TextWriter(tmp_path)
     (card,) = (offer := trajectory()).offered
     names = {Packer(writer).offered(offer) for _ in range(3)}
@@ -63,7 +63,7 @@ def test_what_is_offered_again_is_neither_encoded_nor_hashed_again(tmp_path):
     assert _line_of(dataclasses.replace(card, facts={})) != _line_of(card)
 
 
-def test_texts_that_repeat_are_stored_once(tmp_path):
+def test_repeated_texts_are_stored_once(tmp_path):
     writer = RecordWriter(tmp_path)
     append(writer)
     size = sum(p.stat().st_size for p in tmp_path.glob("texts-*"))
@@ -74,11 +74,11 @@ def test_texts_that_repeat_are_stored_once(tmp_path):
 
 
 @each_row("text", ["", "\n", "a\n\nb", LONG, f"{LONG}\n{LONG}", f"\n{LONG}\n", "ü\u2028x\r\ny"])
-def test_paragraphs_join_to_the_text_they_came_from(text):
+def test_paragraphs_join_to_the_original_text(text):
     assert "\n".join(paragraphs(text)) == text
 
 
-def test_texts_survive_a_torn_tail(tmp_path):
+def test_texts_survive_a_truncated_file(tmp_path):
     writer = TextWriter(tmp_path)
     names = []
     for n in range(40):
@@ -124,7 +124,7 @@ def test_a_lost_texts_file_is_noticed_on_resume(tmp_path):
     assert len([*read(tmp_path)]) == 1 and not [*tmp_path.glob("*.tmp")]
 
 
-def test_a_folder_in_use_is_refused(tmp_path):
+def test_folder_in_use_is_refused(tmp_path):
     writer = RecordWriter(tmp_path)
     with pytest.raises(ConfigError, match="in use by another process"):
         RecordWriter(tmp_path)
@@ -144,7 +144,7 @@ def test_a_damaged_line_is_named(tmp_path):
         list(read(tmp_path))
 
 
-def test_a_record_is_one_write(tmp_path):
+def test_record_is_written_with_a_single_write(tmp_path):
     writer = RecordWriter(tmp_path)
     append(writer)
     append(writer, epoch=1)
@@ -162,7 +162,7 @@ def test_a_damaged_line_of_the_texts_is_named(tmp_path, line):
 
 
 @pytest.mark.parametrize(
-    ("part", "said"),
+    ("part", "message"),
     [
         ({"scores": {"a": "1"}}, "scores: 'a' is \"1\", not a number or null"),
         ({"scores": {"a": [1]}}, "scores: 'a' is"),
@@ -171,11 +171,11 @@ def test_a_damaged_line_of_the_texts_is_named(tmp_path, line):
         ({"strata": {"task": {"a": 1}}}, "strata: 'task' is {\"a\": 1}, not text"),
     ],
 )
-def test_a_record_that_no_metric_can_be_made_of_is_damaged(tmp_path, part, said):
+def test_record_without_required_fields_is_reported_as_damaged(tmp_path, part, message):
     record = {"sample_id": "s", "epoch": 0, "stop": "answered", "scores": {"a": 1.0, "b": None}, "strata": {"t": "x"}}
     (tmp_path / FILE).write_bytes(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
     assert [*read(tmp_path)] == [record]
     (tmp_path / FILE).write_bytes(orjson.dumps(record | part, option=orjson.OPT_APPEND_NEWLINE))
     with pytest.raises(ConfigError, match=r"records.jsonl:1: damaged record") as caught:
         [*read(tmp_path)]
-    assert said in str(caught.value)
+    assert message in str(caught.value)

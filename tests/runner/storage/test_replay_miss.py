@@ -46,7 +46,7 @@ PLACE = "sample 'x', epoch 0, branch 'main', call 1 (plan): "
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "expected"),
     [
         (
             {"digests": ["aa", "zz", "cc"]},
@@ -65,13 +65,13 @@ PLACE = "sample 'x', epoch 0, branch 'main', call 1 (plan): "
         ({"purpose": "plan", "model": "m", "digests": []}, "the model differs"),
     ],
 )
-def test_the_first_difference_is_named(journal: Journal, changes: dict[str, Any], said: str) -> None:
+def test_the_first_difference_is_named(journal: Journal, changes: dict[str, Any], expected: str) -> None:
     line = explain_miss(journal, head(**changes))
-    assert line.startswith(PLACE + said) and "\n" not in line
+    assert line.startswith(PLACE + expected) and "\n" not in line
 
 
 @pytest.mark.parametrize(
-    ("at", "said"),
+    ("at", "expected"),
     [
         (["x", 0, "main", 7], "no call was recorded at this place; the last recorded one there is call 3 (act)"),
         (["x", 0, "expert/1", 0], "no call was recorded in this branch; recorded are 'main'"),
@@ -79,11 +79,11 @@ def test_the_first_difference_is_named(journal: Journal, changes: dict[str, Any]
         (["y", 0, "main", 0], "no call was recorded for this sample; the journal has 1 others"),
     ],
 )
-def test_a_place_without_calls_is_named(journal: Journal, at: list[Any], said: str) -> None:
-    assert explain_miss(journal, head(at=at)).endswith(f"call {at[3]} (plan): {said}")
+def test_missing_sample_or_branch_is_named(journal: Journal, at: list[Any], expected: str) -> None:
+    assert explain_miss(journal, head(at=at)).endswith(f"call {at[3]} (plan): {expected}")
 
 
-def test_of_several_recordings_the_nearest_is_compared(tmp_path: Path) -> None:
+def test_nearest_of_several_recordings_is_compared(tmp_path: Path) -> None:
     with Journal(tmp_path) as writer:
         put(writer, head(model="other", digests=["aa", "bb", "zz"]))
         put(writer, head(digests=["aa", "bb", "yy"]))

@@ -1,4 +1,4 @@
-"""Which folder a run goes on in, and what may have changed meanwhile."""
+"""Which folder a run is resumed in, and what may have changed in between."""
 
 import os
 import shlex
@@ -44,7 +44,7 @@ def changed(**values):
     return new
 
 
-def begun(folder, cfg=CFG):
+def begin_run(folder, cfg=CFG):
     folder.mkdir(parents=True)
     (folder / "config.yaml").write_text(yaml.safe_dump(cfg))
     return folder
@@ -57,16 +57,16 @@ def begun(folder, cfg=CFG):
         {"model__api_base": "http://x"}, {"models__judge__retries": 9}, {"model__api_key_env": "X"},
     ],
 )  # fmt: skip
-def test_what_cannot_change_a_score_may_change(values):
+def test_settings_that_cannot_change_a_score_may_differ(values):
     assert differences(CFG, changed(**values)) == []
 
 
-def test_what_tables_compare_may_change():
+def test_comparison_settings_may_differ():
     assert differences(CFG, CFG | {"compare": {"baselines": ["direct"]}}) == []
 
 
 @each_row(
-    "values, told",
+    "values, named",
     [
         ({"seed": 1}, "seed was 0, now is 1"),
         ({"model__name": "n"}, 'model.name was "m", now is "n"'),
@@ -77,20 +77,20 @@ def test_what_tables_compare_may_change():
         ({"scorer": {"a": {"_target_": "x"}}}, 'scorer._target_ was not there, now is "x"'),
     ],
 )
-def test_what_can_change_a_score_is_named(values, told):
-    assert any(told.split(" was")[0].split(".")[0] in line for line in differences(CFG, changed(**values)))
+def test_settings_that_can_change_a_score_are_named(values, named):
+    assert any(named.split(" was")[0].split(".")[0] in line for line in differences(CFG, changed(**values)))
     if "scorer" not in values:
-        assert told in differences(CFG, changed(**values))
+        assert named in differences(CFG, changed(**values))
 
 
 def test_a_new_run_gets_a_folder_without_a_run(tmp_path):
     wanted = tmp_path / "stamp"
     assert folder_for(CFG, wanted, named=False) == wanted
-    assert folder_for(CFG, wanted, named=False) == tmp_path / "stamp-2", "the first one is taken"
+    assert folder_for(CFG, wanted, named=False) == tmp_path / "stamp-2", "the first name is taken"
     assert unused(wanted) == tmp_path / "stamp-3" and (tmp_path / "stamp-3").is_dir()
 
 
-def test_a_folder_that_was_given_may_hold_other_files_but_no_run(tmp_path):
+def test_given_folder_may_hold_other_files_but_not_a_run(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     assert folder_for(CFG, tmp_path, named=True) == tmp_path
     (tmp_path / "records.jsonl").write_text("")
@@ -98,14 +98,14 @@ def test_a_folder_that_was_given_may_hold_other_files_but_no_run(tmp_path):
         folder_for(CFG, tmp_path, named=True)
 
 
-def test_last_is_the_run_begun_last(tmp_path):
+def test_last_is_the_run_started_last(tmp_path):
     for n, name in enumerate(("b", "a", "c")):
-        os.utime(begun(tmp_path / name) / "config.yaml", (n, n))
+        os.utime(begin_run(tmp_path / name) / "config.yaml", (n, n))
     (tmp_path / "z").mkdir()
     assert folder_for(changed(run__resume="last"), tmp_path / "new", named=False) == tmp_path / "c"
 
 
-def test_there_may_be_nothing_to_go_on_with(tmp_path):
+def test_nothing_to_resume_is_reported(tmp_path):
     with pytest.raises(ConfigError, match="there is no run folder below"):
         folder_for(changed(run__resume="last"), tmp_path / "none" / "new", named=False)
     with pytest.raises(ConfigError, match="there is no run folder nowhere"):
@@ -113,20 +113,20 @@ def test_there_may_be_nothing_to_go_on_with(tmp_path):
 
 
 def test_another_config_is_refused_with_its_differences(tmp_path):
-    folder = begun(tmp_path / "run")
+    folder = begin_run(tmp_path / "run")
     with pytest.raises(
         ConfigError, match="was begun with another config: limit was null, now is 3; seed was 0, now is 1"
     ):
         folder_for(changed(run__resume=str(folder), seed=1, limit=3), tmp_path / "new", named=False)
 
 
-def test_a_folder_that_is_no_runs_is_refused(tmp_path):
+def test_folder_that_is_not_a_run_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(ConfigError, match="is not a run folder"):
         folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", named=False)
 
 
-def test_a_folder_that_died_before_its_config_goes_on(tmp_path):
+def test_folder_killed_before_its_config_was_written_is_resumed(tmp_path):
     (tmp_path / "manifest.json").write_text("{}")
     assert folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", named=False) == tmp_path
 
@@ -147,7 +147,7 @@ def test_a_run_with_errored_samples_is_not_complete(tmp_path, manifest, complete
     assert is_complete(tmp_path) is complete
 
 
-def test_a_key_that_a_later_version_added_and_that_asks_for_nothing_is_no_difference():
+def test_new_key_with_a_neutral_default_is_not_a_difference():
     new = {
         **CFG,
         "agent": {"shots": 0},
@@ -161,7 +161,7 @@ def test_a_key_that_a_later_version_added_and_that_asks_for_nothing_is_no_differ
     assert differences({**old, "profile": {"name": "code"}}, new) == ['profile.name was "code", now is "paper"']
 
 
-def test_paths_on_the_command_line(tmp_path, monkeypatch):
+def test_paths_are_resolved_on_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert quoted(tmp_path / "a-b+c.d") == "a-b+c.d"
     assert quoted(tmp_path / "a=b,c") == '"a=b,c"'
@@ -174,7 +174,7 @@ def test_paths_on_the_command_line(tmp_path, monkeypatch):
         "token=abcdefghi",
     ],
 )  # fmt: skip
-def test_a_printed_command_works_when_it_is_pasted(name, monkeypatch):
+def test_printed_command_can_be_pasted_into_a_shell(name, monkeypatch):
     folder = Path("/data", name, "outputs", "run")
     monkeypatch.setattr("sys.argv", ["runner/__main__.py", "limit=2", f"run.journal={quoted(folder)}", "run.resume=x"])
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
@@ -185,7 +185,7 @@ def test_a_printed_command_works_when_it_is_pasted(name, monkeypatch):
 
 
 @pytest.mark.parametrize("words", [["runner/__main__.py"], ["/opt/my tools/wardround"]])
-def test_a_printed_command_names_a_program_that_is_not_on_the_path_with_its_folder(words, monkeypatch):
+def test_printed_command_has_the_full_path_of_a_program_not_on_path(words, monkeypatch):
     monkeypatch.setattr("sys.argv", words)
     monkeypatch.setenv("PATH", "")
     program = shlex.split(command_line("run.resume=x"))[0]
@@ -205,7 +205,7 @@ def test_a_written_config_hides_secrets_and_can_be_read_again():
     assert differences(again, cfg) == []
 
 
-def test_a_damaged_config_is_said_to_be_damaged(tmp_path):
+def test_damaged_config_is_reported_as_damaged(tmp_path):
     (tmp_path / "config.yaml").write_text("model:\n  [hidden]: true\n")
     with pytest.raises(ConfigError, match=r"config\.yaml is damaged"):
         folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", named=False)
@@ -215,7 +215,7 @@ def test_a_damaged_config_is_said_to_be_damaged(tmp_path):
     "change", [lambda text: "", lambda text: text[: len(text) // 2], lambda text: text.replace("seed: 0", "seed: 1")],
     ids=["emptied", "cut", "swapped"],
 )  # fmt: skip
-def test_a_config_that_the_run_did_not_write_is_named(tmp_path, change):
+def test_config_not_written_by_the_run_is_named(tmp_path, change):
     cfg = {"seed": 0, "limit": 1}
     path, text = tmp_path / "config.yaml", written(cfg)
     manifest.begin(tmp_path, {}, text)
@@ -224,7 +224,7 @@ def test_a_config_that_the_run_did_not_write_is_named(tmp_path, change):
         refuse_changes(tmp_path, cfg)
     path.write_text(text)
     manifest.begin(tmp_path, {}, written(cfg | {"run": {}}))
-    refuse_changes(tmp_path, cfg)  # killed before the file was the new one
+    refuse_changes(tmp_path, cfg)  # killed before the new file replaced the old one
 
 
 def test_an_emptied_config_of_a_folder_without_a_digest_is_damaged(tmp_path):

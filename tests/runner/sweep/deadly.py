@@ -66,7 +66,7 @@ def orders(home, *names: str, spent: Spent | None = None, after: int = 3, **budg
     return remote_jobs_of([cell(home, name, after, **budget) for name in names], len(names), spent or Spent())
 
 
-def asked(home) -> Counter:
+def count_calls(home) -> Counter:
     """How often each call was answered, by the name of its model and its seed."""
     path = home.path / "asked"
     return Counter(path.read_text().splitlines()) if path.exists() else Counter()
@@ -74,7 +74,7 @@ def asked(home) -> Counter:
 
 @dataclass
 class Swept:
-    """How a sweep in a process of its own ended."""
+    """The outcome of a sweep in a separate process."""
 
     code: int
     out: str
@@ -82,15 +82,15 @@ class Swept:
 
 
 def sweep(home, *words: str) -> Swept:
-    """The command in a process of its own."""
+    """Run the command in a separate process."""
     line = [sys.executable, "-m", "runner", "-m", *home.words(*WORDS, "hydra.sweep.dir=sweep", *words)]
     done = subprocess.run(line, cwd=home.path, capture_output=True, text=True, timeout=110, check=False)
     return Swept(done.returncode, done.stdout, done.stderr)
 
 
 def survives_a_death(home, launcher: str) -> None:
-    """Six jobs on a launcher: one kills its process once, one breaks off, the others are complete; nothing is paid
-    twice, the table is there, and the same folder goes on."""
+    """Six jobs on a launcher: one kills its process once, one stops early, the others are complete; nothing is paid
+    twice, the table is printed, and the same folder can be resumed."""
     furnish(home, lives=1)
     words = (f"hydra/launcher={launcher}", "model.name=deadly,b,c", "model.breaks=false,true", "model.after=2")
     done = sweep(home, *words)
@@ -99,9 +99,9 @@ def survives_a_death(home, launcher: str) -> None:
     assert "begun again since their processes died: name-deadly+breaks-false 1 x" in done.err
     assert done.err.count("ended with exit code 1: RuntimeError: broken model") == 3
     assert "3 of 6 jobs" in done.out
-    assert set(asked(home).values()) == {1} and len(asked(home)) == 3 * 6
+    assert set(count_calls(home).values()) == {1} and len(count_calls(home)) == 3 * 6
     for name in ("deadly", "b", "c"):
         assert home.manifest(home.path / "sweep" / f"name-{name}+breaks-false")["status"] == "complete"
     again = sweep(home, *words)
     assert "sweep of 6 jobs, 3 of them finished before" in again.err
-    assert sum(asked(home).values()) == 3 * 6
+    assert sum(count_calls(home).values()) == 3 * 6

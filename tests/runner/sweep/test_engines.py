@@ -1,4 +1,4 @@
-"""Which launchers take jobs to other processes by our means."""
+"""Which launchers run jobs in other processes through this project's engines."""
 
 import pytest
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
@@ -24,7 +24,7 @@ def test_every_launcher_of_the_documentation_is_in_the_table_under_its_target(ch
     assert target in ENGINES and f"{kind.__module__}.{kind.__qualname__}" == target
 
 
-def test_other_launchers_are_left_to_themselves_whatever_their_name():
+def test_other_launchers_are_left_unchanged_under_any_name():
     register()
     ray = Ray()
     ray.settings = None

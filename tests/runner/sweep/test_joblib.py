@@ -1,4 +1,4 @@
-"""Jobs in processes of this machine."""
+"""Jobs in local processes."""
 
 from functools import partial
 
@@ -6,21 +6,21 @@ import pytest
 
 from runner.sweep.engines import by_joblib
 from runner.sweep.remote_job import watch
-from tests.runner.sweep.deadly import asked, furnish, orders, survives_a_death
+from tests.runner.sweep.deadly import count_calls, furnish, orders, survives_a_death
 from tests.slow import slow
 
 pytest.importorskip("joblib")
 
 
 @slow
-def test_a_job_that_kills_every_process_takes_no_other_with_it(home):
+def test_job_that_kills_its_processes_does_not_affect_others(home):
     furnish(home, lives=9)
     found = watch(partial(by_joblib, {"n_jobs": 2}), orders(home, "deadly", "b", after=0))
     assert [one.code for one in found] == [1, 0]
     assert "a process of joblib died" in found[0].error
-    assert set(asked(home).values()) == {1} and len(asked(home)) == 6
+    assert set(count_calls(home).values()) == {1} and len(count_calls(home)) == 6
 
 
-def test_six_jobs_by_the_plugin(home):
+def test_six_jobs_with_the_hydra_plugin(home):
     pytest.importorskip("hydra_plugins.hydra_joblib_launcher", reason="extra joblib")
     survives_a_death(home, "joblib")

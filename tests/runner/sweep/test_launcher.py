@@ -1,4 +1,4 @@
-"""Sweeps: checked as a whole, run one by one, continued in the same folder."""
+"""Sweeps: checked before the first job, run one by one, resumed in the same folder."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ def labels(*given, params=()):
     return [cell.label for cell in plan(*given, params=params)]
 
 
-def test_jobs_are_named_by_what_differs():
+def test_jobs_are_named_by_differing_settings():
     assert labels("agent=react,cot", "verifier.n=1,2", "limit=3") == [
         "agent-react+n-1", "agent-react+n-2", "agent-cot+n-1", "agent-cot+n-2",
     ]  # fmt: skip
@@ -34,7 +34,7 @@ def test_fields_of_the_same_name_keep_their_paths():
     assert labels("a.n=1,2", "b.n=3,4")[0] == "a.n-1+b.n-3"
 
 
-def test_names_are_short_and_different_and_no_paths():
+def test_job_names_are_short_and_distinct_and_not_paths():
     long = labels(f"model.name='{'x' * 200}','{'x' * 199}y'")
     assert len(set(long)) == 2
     assert all(len(label) <= 80 for label in long)
@@ -43,7 +43,7 @@ def test_names_are_short_and_different_and_no_paths():
     assert not any("/" in label or ".." in label for label in odd)
 
 
-def test_names_that_differ_in_case_only_are_two_on_every_disk():
+def test_names_that_differ_only_in_case_get_distinct_folders():
     first, second = labels("model.name=a,A")
     assert first.lower() != second.lower()
 
@@ -52,12 +52,12 @@ def test_one_job_has_a_name_too():
     assert labels("seed=3") == ["only"]
 
 
-def test_a_sweep_of_a_file_gives_way_to_the_command_line():
+def test_command_line_overrides_a_sweep_in_a_file():
     cells = plan("seed=5", params=["seed=1,2", "agent=react,cot"])
     assert [cell.overrides for cell in cells] == [("agent=react", "seed=5"), ("agent=cot", "seed=5")]
 
 
-def test_combinations_that_a_file_names_are_left_out():
+def test_excluded_combinations_are_left_out():
     swept, skip = ["verifier=refine,accept", "memory={k:true},{k:false}"], ["verifier=accept memory={k:false}"]
     made = [cell.label for cell in plan(params=swept, skip=skip)]
     assert made == ["verifier-refine+memory-k-True", "verifier-refine+memory-k-False", "verifier-accept+memory-k-True"]
@@ -66,7 +66,7 @@ def test_combinations_that_a_file_names_are_left_out():
 
 
 @each_row(
-    "words, said",
+    "words, message",
     [
         (["seed=1,2", "seed=3"], "seed is given twice in one sweep"),
         (["+seed=1", "seed=2,3"], "seed is given twice in one sweep"),
@@ -76,10 +76,10 @@ def test_combinations_that_a_file_names_are_left_out():
         (["seed=interval(0,1)"], "give the values one by one"),
     ],
 )
-def test_what_is_no_sweep_is_refused(words, said):
+def test_invalid_sweep_is_refused(words, message):
     with pytest.raises(ConfigError) as caught:
         plan(*words)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def jobs(home, folder="sweep"):
@@ -93,7 +93,7 @@ def status(home, job):
 SWEEP = ("-m", "hydra.sweep.dir=sweep")
 
 
-def test_a_sweep_runs_all_jobs_and_ends_in_one_table(home):
+def test_sweep_runs_all_jobs_and_prints_one_table(home):
     done = home.run("-m", "agent.times=1,2", "seed=1")
     assert done.code == 0, done.err
     (sweep,) = home.runs()
@@ -117,7 +117,7 @@ def test_all_bad_jobs_are_named_and_none_runs(home):
     assert not (home.path / "outputs").exists()
 
 
-def test_a_job_that_breaks_off_stops_no_other(home):
+def test_job_that_fails_does_not_stop_others(home):
     done = home.run(*SWEEP, "model.breaks=true,false")
     assert done.code == 1
     assert status(home, "breaks-false") == "complete"
@@ -126,10 +126,10 @@ def test_a_job_that_breaks_off_stops_no_other(home):
     assert "breaks-true ended with exit code 1: RuntimeError: broken model" in ended[0]
 
 
-def test_a_job_that_breaks_off_before_it_begins_leaves_its_part_of_the_budget(home):
+def test_job_that_fails_before_its_start_returns_its_share_of_the_budget(home):
     words = ("budget.run.calls=4", "hydra.launcher.jobs=1", "model.max_connections=1")
     assert home.run(*SWEEP, "model.breaks=true,false", *words).code == 1
-    assert status(home, "breaks-false") == "complete", "it has four samples of a call each"
+    assert status(home, "breaks-false") == "complete", "it has four samples with one call each"
 
 
 LEAVES = """
@@ -146,7 +146,7 @@ class Leaves(Asks):
 
 
 @slow
-def test_an_agent_that_leaves_costs_its_sample_and_stops_no_job(home):
+def test_agent_that_exits_fails_its_sample_and_stops_no_job(home):
     (home.path / "mine" / "leaves.py").write_text(LEAVES)
     home.write("agent/leaves", "_target_: mine.leaves.Leaves\ntimes: 1")
     done = home.run(*SWEEP, "agent=leaves,asks")
@@ -167,7 +167,7 @@ class Dead(Echo):
 
 
 @slow
-def test_a_dead_endpoint_stops_all_jobs_that_ask_it_and_no_other(home):
+def test_dead_endpoint_stops_only_the_jobs_that_use_it(home):
     (home.path / "mine" / "dead.py").write_text(DEAD)
     home.write("model/dead", "_target_: mine.dead.Dead\nname: dead\nmax_connections: 2")
     done = home.run(*SWEEP, "model=dead,echo", "seed=0,1", "dataset.n=12", "hydra.launcher.jobs=1")
@@ -199,7 +199,7 @@ class Counted(Echo):
 
 @slow
 @pytest.mark.parametrize(("jobs", "most"), [("null", 6), ("1", 4)])
-def test_jobs_fill_the_places_of_their_model_together(home, jobs, most):
+def test_jobs_share_the_connections_of_their_model(home, jobs, most):
     """Each has four samples, and the model has six connections."""
     (home.path / "mine" / "counted.py").write_text(COUNTED)
     words = ("model._target_=mine.counted.Counted", "model.max_connections=6", "model.pace.seconds=0.05")
@@ -209,25 +209,25 @@ def test_jobs_fill_the_places_of_their_model_together(home, jobs, most):
 
 
 @pytest.mark.parametrize("jobs", ["0", "many", "true"])
-def test_a_number_of_jobs_that_is_none_is_refused(home, jobs):
+def test_invalid_number_of_jobs_is_refused(home, jobs):
     done = home.run(*SWEEP, "seed=0,1", f"hydra.launcher.jobs={jobs}")
     assert done.code == 2
     assert done.complaint.startswith(f"command line: hydra.launcher.jobs={jobs}: hydra.launcher.jobs: found ")
 
 
-def test_a_launcher_that_is_none_is_told_with_those_of_the_extras(home):
+def test_unknown_launcher_is_refused_with_the_available_extras(home):
     done = home.run(*SWEEP, "seed=0,1", "hydra/launcher=rya")
     assert done.code == 2
     assert "'rya'; did you mean ray? valid: joblib, ray, submitit_local, submitit_slurm, wardround" in done.complaint
 
 
-def test_a_key_that_is_none_is_told_once_whatever_number_of_values_it_has(home):
+def test_unknown_key_with_several_values_is_reported_once(home):
     done = home.run(*SWEEP, "agent.tims=1,2,3,4", "seed=0,1")
     assert done.code == 2
     assert "job tims-1+seed-0 and 7 more: command line: agent.tims=1: agent.tims: no such key" in done.complaint
 
 
-def test_the_budget_is_that_of_all_jobs_and_each_has_an_equal_part(home):
+def test_budget_is_shared_equally_by_all_jobs(home):
     done = home.run(*SWEEP, "seed=0,1", "budget.run.calls=6", "model.max_connections=1")
     assert done.code == 3
     sent = [home.manifest(home.path / "sweep" / f"seed-{n}")["calls"]["sent"] for n in (0, 1)]
@@ -236,12 +236,12 @@ def test_the_budget_is_that_of_all_jobs_and_each_has_an_equal_part(home):
     assert varied.code == 2 and "budget of the whole sweep" in varied.err
 
 
-def test_a_job_whose_folder_is_in_use_leaves_its_part_of_the_budget_to_the_others(home):
+def test_job_with_a_locked_folder_returns_its_share_of_the_budget(home):
     busy = RecordWriter(home.path / "sweep" / "seed-0")
     done = home.run(*SWEEP, "seed=0,1", "budget.run.calls=4", "model.max_connections=1")
     busy.close()
     assert done.code == 1 and "is in use by another process" in done.err
-    assert "Traceback" not in done.err and "ConfigError" not in done.err, "it is a refusal and no bug"
+    assert "Traceback" not in done.err and "ConfigError" not in done.err, "it is a refusal and not a bug"
     assert status(home, "seed-1") == "complete"
 
 
@@ -253,8 +253,8 @@ def test_each_job_has_its_own_log(home):
 
 
 @slow
-def test_the_same_folder_goes_on(home):
-    """Finished jobs are left alone, unfinished ones continued, new ones added."""
+def test_sweep_is_resumed_in_the_same_folder(home):
+    """Finished jobs are unchanged, unfinished ones resumed, new ones added."""
     words = ("seed=0,1", "model.max_connections=1")
     done = home.run(*SWEEP, *words, "budget.run.calls=3")
     assert done.code == 3
@@ -272,7 +272,7 @@ def test_the_same_folder_goes_on(home):
 
 
 @slow
-def test_a_finished_job_that_lost_records_or_metrics_makes_them_again(home):
+def test_finished_job_without_records_or_metrics_restores_them(home):
     assert home.run(*SWEEP, "seed=0,1,2").code == 0
     cut, damaged, _ = folders = [home.path / "sweep" / f"seed-{n}" for n in range(3)]
     (cut / "records.jsonl").write_bytes((cut / "records.jsonl").read_bytes()[:-9])
@@ -291,7 +291,7 @@ def test_the_same_folder_refuses_another_config(home):
     assert "limit was null, now is 2" in done.err
 
 
-def test_an_experiment_may_hold_its_sweep(home):
+def test_experiment_may_define_its_sweep(home):
     home.write(
         "experiment/grid",
         "# @package _global_\ndefaults: [own]\nhydra: {mode: MULTIRUN, sweeper: {params: {seed: '0,1', agent.times: '1,2', limit: '1'}}}",
@@ -301,7 +301,7 @@ def test_an_experiment_may_hold_its_sweep(home):
     assert jobs(home) == ["times-1", "times-2"]
 
 
-def test_data_that_may_not_go_there_stop_the_sweep(home):
+def test_privacy_violation_stops_the_sweep(home):
     done = home.run(*SWEEP, "model.in_process=true,false", "dataset.privacy=phi")
     assert done.code == 2
     assert jobs(home) == ["in_process-false"]
@@ -314,16 +314,16 @@ def test_jobs_must_not_share_a_folder(home):
 
 
 @pytest.mark.parametrize(
-    ("word", "said"), [("run.resume=last", "hydra.sweep.dir"), ("hydra.job.chdir=true", "leave them out")]
+    ("word", "message"), [("run.resume=last", "hydra.sweep.dir"), ("hydra.job.chdir=true", "leave them out")]
 )
-def test_what_a_sweep_does_not_do(home, word, said):
+def test_unsupported_sweep_options_are_refused(home, word, message):
     done = home.run("-m", "seed=0,1", word)
-    assert (done.code, said in done.err) == (2, True)
+    assert (done.code, message in done.err) == (2, True)
 
 
 @slow
 def test_launchers_of_hydra_run_the_same_plan(home):
-    """The basic one stands for joblib, submitit and the like: each job is composed again where it runs."""
+    """The basic launcher represents joblib, submitit and the like: each job is composed again where it runs."""
     done = home.run(*SWEEP, "hydra/launcher=basic", "seed=0,1")
     assert done.code == 0, done.err
     assert jobs(home) == ["seed-0", "seed-1"]
@@ -337,6 +337,6 @@ def test_jobs_to_leave_out_are_a_list_of_words(skip):
         Sweeper(None, skip=skip)
 
 
-def test_words_of_a_job_to_leave_out_that_cannot_be_read_are_named(home):
+def test_unreadable_exclusions_are_named(home):
     done = home.run(*SWEEP, "hydra.sweeper.skip=[agent]", "seed=0,1")
     assert done.code == 2 and done.complaint.startswith("hydra.sweeper.skip: 'agent' cannot be read")

@@ -1,4 +1,4 @@
-"""Jobs in other processes are looked after, and launchers that are not installed say how they would be."""
+"""Jobs in other processes are supervised, and missing launchers name their extra."""
 
 import importlib.util
 from pathlib import Path
@@ -9,7 +9,7 @@ from runner.sweep.remote_job import JobResult, ProcessDied, RemoteJob, watch
 
 
 class Script:
-    """An engine that plays what is written: how the processes of each job end, one after the other."""
+    """A scripted engine: how the processes of each job end, one after the other."""
 
     def __init__(self, **ends):
         self.ends = {name: iter(found) for name, found in ends.items()}
@@ -35,7 +35,7 @@ DEAD, WELL = ProcessDied("the power went"), JobResult(0, said="well\n")
     ("deaths", "code", "error"),
     [(0, 0, ""), (1, 0, ""), (2, 0, ""), (3, 1, "the power went, and so it did 2 times before")],
 )
-def test_a_job_whose_process_dies_is_begun_again_twice(capsys, deaths, code, error):
+def test_job_whose_process_dies_is_restarted_twice(capsys, deaths, code, error):
     engine = Script(a=[*[DEAD] * deaths, WELL], b=[WELL])
     first, second = watch(engine.play, [order("a"), order("b")])
     assert (first.code, first.error, second) == (code, error, WELL)
@@ -68,7 +68,7 @@ def test_an_interrupt_stops_the_processes():
         ("ray", "ray", "ray"),
     ],
 )
-def test_a_launcher_that_is_not_installed_says_which_extra_it_needs(home, launcher, library, extra):
+def test_missing_launcher_names_its_extra(home, launcher, library, extra):
     try:
         there = importlib.util.find_spec(library) is not None
     except ModuleNotFoundError:

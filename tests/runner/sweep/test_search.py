@@ -1,4 +1,4 @@
-"""A search from the command line to its table, gone on with, and stopped."""
+"""A search from the command line to its table, resumed, and stopped."""
 
 import json
 import sys
@@ -12,16 +12,16 @@ SPACE = ("agent.quality=interval(0,1)", "agent.times=range(1,4)")
 needs_optuna = pytest.mark.skipif(find_spec("optuna") is None, reason="comes with the extra optuna")
 
 
-def told(home, folder="sweep"):
+def read_search(home, folder="sweep"):
     return json.loads((home.path / folder / "search.json").read_text())
 
 
 def points(home, folder="sweep"):
-    return [trial["values"] for trial in told(home, folder)["trials"]]
+    return [trial["values"] for trial in read_search(home, folder)["trials"]]
 
 
 def states(home):
-    return [trial["state"] for trial in told(home)["trials"]]
+    return [trial["state"] for trial in read_search(home)["trials"]]
 
 
 def test_without_the_extra_one_line_names_it(tuned, monkeypatch):
@@ -32,7 +32,7 @@ def test_without_the_extra_one_line_names_it(tuned, monkeypatch):
 
 
 @needs_optuna
-def test_a_search_is_a_sweep_of_ordinary_jobs_and_goes_on_as_if_it_had_never_stopped(tuned):
+def test_search_runs_ordinary_jobs_and_resumes_deterministically(tuned):
     whole = tuned.run(*SEARCH, *SPACE, "search.trials=4", "search.at_once=2", "hydra.sweep.dir=whole")
     assert whole.code == 0, whole.err
     first = tuned.run(*SEARCH, *SPACE, "search.trials=3", "search.at_once=2")
@@ -49,10 +49,10 @@ def test_a_search_is_a_sweep_of_ordinary_jobs_and_goes_on_as_if_it_had_never_sto
     assert notes["swept"] == ["agent.quality", "agent.times"] and notes["sweep"] == "sweep"
     assert "search" not in (tuned.path / "sweep" / "trial-0002" / "config.yaml").read_text()
     assert (tuned.path / "sweep" / "study.sqlite").is_file() and "the best 4 of 4 trials (4 complete)" in again.out
-    scores = [trial["objectives"]["score/strict"]["value"] for trial in told(tuned)["trials"]]
-    assert told(tuned)["best"] == [n for n, score in enumerate(scores) if score == max(scores)]
-    shares = told(tuned)["importance"]["score/strict"]
-    assert sum(shares.values()) == pytest.approx(1) and told(tuned)["importance_from"] == 4
+    scores = [trial["objectives"]["score/strict"]["value"] for trial in read_search(tuned)["trials"]]
+    assert read_search(tuned)["best"] == [n for n, score in enumerate(scores) if score == max(scores)]
+    shares = read_search(tuned)["importance"]["score/strict"]
+    assert sum(shares.values()) == pytest.approx(1) and read_search(tuned)["importance_from"] == 4
     assert "(PED-ANOVA over 4 complete trials; few: take it as a hint)" in again.out
     assert "report:       sweep/report.html" in again.out and "simulated model: these numbers" in again.out
     written = (tuned.path / "sweep" / "report.md").read_text()
@@ -60,14 +60,14 @@ def test_a_search_is_a_sweep_of_ordinary_jobs_and_goes_on_as_if_it_had_never_sto
 
 
 @needs_optuna
-def test_trials_may_be_played_in_parts(tuned):
+def test_trials_may_be_sharded(tuned):
     done = tuned.run(*SEARCH, "agent.quality=interval(0,1)", "search.trials=2", "limit=4", "run.shards=2")
     assert done.code == 0 and states(tuned) == ["complete", "complete"], done.err
     assert len((tuned.path / "sweep" / "trial-0001" / "records.jsonl").read_text().splitlines()) == 4
 
 
 @needs_optuna
-def test_several_objectives_give_the_front_that_nothing_beats(tuned):
+def test_several_objectives_give_the_pareto_front(tuned):
     tuned.write(
         "experiment/search",
         "# @package _global_\ndefaults: [own, override /agent: tuned]\n"
@@ -79,16 +79,16 @@ def test_several_objectives_give_the_front_that_nothing_beats(tuned):
     assert done.code == 0, done.err
     found = points(tuned)
     assert len(found) == len({tuple(point.values()) for point in found}) == 6
-    (best,) = told(tuned)["best"]
+    (best,) = read_search(tuned)["best"]
     assert found[best] == {"agent.quality": "1.0", "agent.times": "1"}
     assert "the Pareto front of 6 trials (6 complete)" in done.out and "calls/total \N{DOWNWARDS ARROW}" in done.out
 
 
 @needs_optuna
-def test_the_budget_ends_a_search_and_going_on_ends_its_trials(tuned):
+def test_budget_stops_a_search_and_resuming_finishes_its_trials(tuned):
     words = (*SEARCH, "agent.quality=interval(0,1)", "search.trials=3", "model.max_connections=1")
     stopped = tuned.run(*words, "budget.run.calls=30")
-    assert stopped.code == 3 and states(tuned) == ["complete", "pruned"], "it is that of the whole search"
+    assert stopped.code == 3 and states(tuned) == ["complete", "pruned"], "the budget applies to the whole search"
     before = points(tuned)
     manifest = tuned.manifest(tuned.path / "sweep" / "trial-0001")
     assert (manifest["status"], manifest["counts"]["finished"]) == ("budget", 10)
@@ -100,7 +100,7 @@ def test_the_budget_ends_a_search_and_going_on_ends_its_trials(tuned):
 
 
 @needs_optuna
-def test_a_trial_that_fails_stops_no_other_and_is_played_again(tuned):
+def test_failed_trial_stops_no_other_and_is_run_again(tuned):
     (tuned.path / "broken").write_text("2")
     words = (*SEARCH, "agent.times=range(1,4)", "search.sampler=grid", "search.at_once=2", "limit=2")
     done = tuned.run(*words)
@@ -113,7 +113,7 @@ def test_a_trial_that_fails_stops_no_other_and_is_played_again(tuned):
 
 
 @needs_optuna
-def test_an_interrupted_trial_is_played_again_with_the_same_values(tuned):
+def test_interrupted_trial_is_run_again_with_the_same_values(tuned):
     (tuned.path / "stop").write_text("2")
     words = (*SEARCH, "agent.times=range(1,4)", "agent.quality=interval(0,1)", "search.trials=3", "limit=2")
     done = tuned.run(*words)
@@ -125,7 +125,7 @@ def test_an_interrupted_trial_is_played_again_with_the_same_values(tuned):
 
 
 @needs_optuna
-def test_a_trial_that_cannot_be_the_best_stops_early(tuned):
+def test_trial_that_cannot_be_the_best_is_pruned(tuned):
     words = (*SEARCH, "scorer=proportion", "agent.quality=1,0", "search.sampler=grid", "search.prune_after=8",
              "model.max_connections=1")  # fmt: skip
     seed = next(n for n in range(9) if _first(n) == 0)  # the better one comes first
@@ -137,7 +137,7 @@ def test_a_trial_that_cannot_be_the_best_stops_early(tuned):
         "pruned: score/strict after 8 samples is 0.000 to 0.324, the best trial's 0.8"
     )
     again = tuned.run(*words, f"search.seed={seed}")
-    assert again.code == 0 and states(tuned) == ["complete", "pruned"], "it is not played again"
+    assert again.code == 0 and states(tuned) == ["complete", "pruned"], "it is not run again"
     assert tuned.manifest(tuned.path / "sweep" / "trial-0001") == manifest
 
 
@@ -151,7 +151,7 @@ def _first(seed):
 
 
 @needs_optuna
-def test_a_metric_that_is_none_is_refused_with_the_nearest_and_the_trial_is_kept(tuned):
+def test_unknown_metric_is_refused_with_a_suggestion_and_keeps_the_trial(tuned):
     words = ("agent.quality=interval(0,1)", "search.trials=1", "limit=2")
     done = tuned.run(*SEARCH[:-1], *words, "search.objectives={score/strikt:maximise}")
     assert done.code == 2 and done.complaint.startswith(
@@ -163,7 +163,7 @@ def test_a_metric_that_is_none_is_refused_with_the_nearest_and_the_trial_is_kept
 
 @needs_optuna
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("agent.qualty=interval(0,1)",), "agent.qualty: no such key; did you mean quality?"),
         (("agent.quality=interval(0,3)",), "agent.quality: found 3.0, should be less than or equal to 1"),
@@ -178,10 +178,10 @@ def test_a_metric_that_is_none_is_refused_with_the_nearest_and_the_trial_is_kept
         (("agent.times=1,2", "search=3"), "search is a mapping of settings"),
     ],
 )
-def test_what_cannot_be_searched_is_refused_before_any_trial(tuned, words, said):
+def test_invalid_search_is_refused_before_any_trial(tuned, words, message):
     keys = {word.partition("=")[0] for word in words}
     done = tuned.run(*(one for one in SEARCH if one.partition("=")[0] not in keys), *words)
-    assert done.code == 2 and said in done.complaint, done.err
+    assert done.code == 2 and message in done.complaint, done.err
     assert not (tuned.path / "sweep").exists()
 
 

@@ -1,4 +1,4 @@
-"""What a search says and leaves at its end; its table and file are held in test_sweeper.py too."""
+"""The output and files of a finished search."""
 
 import json
 
@@ -13,7 +13,7 @@ pytest.importorskip("optuna", reason="comes with the extra optuna")
 SPACE = {"agent.t": Dimension(0, 1, None, False, False)}
 
 
-def left(folder, value):
+def write_trial(folder, value):
     folder.mkdir(parents=True)
     metric = {"value": value, "ci_low": value - 0.1, "ci_high": value + 0.1, "n": 9}
     (folder / "metrics.json").write_text(json.dumps({"metrics": {"score": metric}}))
@@ -23,11 +23,12 @@ def left(folder, value):
     return Cell((), {}, folder.name, folder)
 
 
-def test_the_table_has_the_best_first_with_intervals_and_the_file_has_all(tmp_path, capsys):
+def test_table_lists_the_best_first_and_the_file_has_all_trials(tmp_path, capsys):
     search = Search({"score": "maximise"})
     with Study(tmp_path, search, SPACE) as study:
         plan = {
-            trial.number: left(tmp_path / f"trial-{trial.number:04}", 0.3 + trial.number / 10) for trial in study.ask(3)
+            trial.number: write_trial(tmp_path / f"trial-{trial.number:04}", 0.3 + trial.number / 10)
+            for trial in study.ask(3)
         }
         plan[2].error = "broke"
         for number in (0, 1):
@@ -38,10 +39,10 @@ def test_the_table_has_the_best_first_with_intervals_and_the_file_has_all(tmp_pa
     assert "the best 2 of 3 trials (2 complete, 1 failed)" in out and "score \N{UPWARDS ARROW}" in out
     assert out.index("trial-0001") < out.index("trial-0000") and "0.300 to 0.500" in out
     assert "calls:        6 sent" in out and f"report:       {tmp_path / 'report.html'}" in out
-    told = json.loads((tmp_path / "search.json").read_text())
-    assert (told["best"], told["trials"][1]["objectives"]["score"]["n"]) == ([1], 9)
-    assert (told["trials"][2]["state"], told["trials"][2]["stopped"]) == ("failed", "broke")
+    saved = json.loads((tmp_path / "search.json").read_text())
+    assert (saved["best"], saved["trials"][1]["objectives"]["score"]["n"]) == ([1], 9)
+    assert (saved["trials"][2]["state"], saved["trials"][2]["stopped"]) == ("failed", "broke")
 
 
-def test_a_trial_that_left_nothing_has_no_metrics(tmp_path):
+def test_trial_without_files_has_no_metrics(tmp_path):
     assert metrics_of(tmp_path) == {}

@@ -20,5 +20,5 @@ def ends(low, high):
         (ends(6, 9), ends(None, None), False, False),
     ],
 )
-def test_only_intervals_that_do_not_meet_tell_that_a_trial_is_worse(one, best, high, found):
+def test_trial_is_worse_only_if_intervals_do_not_overlap(one, best, high, found):
     assert worse(one, best, high) is found

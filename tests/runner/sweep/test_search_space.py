@@ -1,4 +1,4 @@
-"""What a search varies, from YAML and in Hydra's own form."""
+"""Search spaces, from YAML and in Hydra's syntax."""
 
 import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -34,11 +34,11 @@ def space(*words, **written):
         ("agent.n=range(3,4)", Dimension(choices=("3",))),
     ],
 )
-def test_ranges_on_the_command_line_are_read_in_hydras_form(word, found):
+def test_ranges_on_the_command_line_use_hydra_syntax(word, found):
     assert space(word) == {word.partition("=")[0]: found}
 
 
-def test_ranges_of_a_file_are_read_by_what_the_config_has_there():
+def test_ranges_in_a_file_are_typed_by_the_config_value():
     made = space(
         **{
             "agent.n": {"low": 1, "high": 8},
@@ -51,20 +51,20 @@ def test_ranges_of_a_file_are_read_by_what_the_config_has_there():
     assert made["agent.on"] == Dimension(choices=("true", "null", "'true'", "1.5", "'a b'", "[1,x]"))
 
 
-def test_words_of_a_file_come_back_as_the_same_values():
+def test_values_of_a_file_round_trip():
     values = [True, None, "true", "007", 1.5, "a,b", [1, "x y"], {"k": "v"}, "x=$y", "plain"]
     made = space(**{"agent.on": {"choices": values}})["agent.on"]
     parser = OverridesParser.create()
     assert [parser.parse_override(f"k={word}").value() for word in made.choices] == values
 
 
-def test_the_command_line_has_the_last_word():
+def test_command_line_overrides_the_file():
     written = {"agent.n": {"low": 1, "high": 8}, "agent.t": {"low": 0, "high": 1}}
     assert list(space("agent.n=3", **written)) == ["agent.t"]
     assert space("agent.n=1,2", **written)["agent.n"] == Dimension(choices=("1", "2"))
 
 
-def test_numbers_are_written_as_what_they_are():
+def test_numbers_are_formatted_by_type():
     made = Dimension(0, 1, None, False, False)
     assert [made.word(one) for one in (1.0, 0.1 + 0.2, 1e-9)] == ["1.0", "0.3", "1e-09"]
     assert Dimension(0, 9, None, False, True).word(3.0) == "3"
@@ -78,16 +78,16 @@ def test_a_grid_has_every_point_once_and_corners_every_end():
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [(["agent.t=interval(0,1)"], "agent.t has no step"), (["agent.n=range(0,20000)"], "20,000 points")],
 )
-def test_a_grid_without_end_is_refused(words, said):
-    with pytest.raises(ConfigError, match=said):
+def test_infinite_grid_is_refused(words, message):
+    with pytest.raises(ConfigError, match=message):
         grid_of(space(*words))
 
 
 @each_row(
-    "words, said",
+    "words, message",
     [
         ([], "search.space: is empty: there is nothing to search"),
         (["agent.n=3"], "search.space: is empty"),
@@ -98,17 +98,17 @@ def test_a_grid_without_end_is_refused(words, said):
         (["agent.s=a,b,a"], "agent.s: the choice a is given twice"),
     ],
 )
-def test_what_is_no_space_is_refused(words, said):
+def test_invalid_space_is_refused(words, message):
     with pytest.raises(ConfigError) as caught:
         space(*words)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 GOOD = {"objectives": {"score": "maximise"}}
 
 
 @each_row(
-    "given, said",
+    "given, message",
     [
         ({"objectives": None}, "objectives is empty"),
         ({"objectives": {"score": "up"}}, "search.objectives.score: found 'up', valid: maximise"),
@@ -128,10 +128,10 @@ GOOD = {"objectives": {"score": "maximise"}}
         ({"space": {"a.n": {"low": 0.5, "high": 2, "int": True}}}, "need a whole low, high and step"),
     ],
 )
-def test_what_makes_no_sense_is_refused(given, said):
+def test_contradictory_search_settings_are_refused(given, message):
     with pytest.raises(ConfigError) as caught:
         check(Search, GOOD | given, "search")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_both_spellings_of_a_direction_are_read():

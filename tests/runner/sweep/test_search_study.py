@@ -1,4 +1,4 @@
-"""The study: what comes next, and what is kept."""
+"""The study: the next trial, and stored trials."""
 
 import warnings
 
@@ -24,12 +24,12 @@ def value(point):
     return point["n"] * point["t"]
 
 
-def test_trials_are_kept_and_those_that_are_reopened_have_the_same_values(tmp_path):
+def test_trials_are_stored_and_reopened_with_the_same_values(tmp_path):
     with warnings.catch_warnings(), Study(tmp_path, search(), SPACE) as study:
         warnings.simplefilter("error")
-        asked = study.ask(4)
-        assert [one.number for one in asked] == [0, 1, 2, 3]
-        assert all(1 <= one.point["n"] <= 8 and 0.01 <= one.point["t"] <= 1 for one in asked)
+        proposed = study.ask(4)
+        assert [one.number for one in proposed] == [0, 1, 2, 3]
+        assert all(1 <= one.point["n"] <= 8 and 0.01 <= one.point["t"] <= 1 for one in proposed)
         study.complete(0, [0.5])
         study.complete(1, None)
         study.prune(2)
@@ -45,7 +45,7 @@ def test_trials_are_kept_and_those_that_are_reopened_have_the_same_values(tmp_pa
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "random", "nsga2"])
-def test_every_trial_is_drawn_anew_by_seed_and_number(tmp_path, sampler):
+def test_every_trial_is_drawn_by_seed_and_number(tmp_path, sampler):
     def drawn(name, **more):
         with Study(tmp_path / name, search(sampler=sampler, trials=3, **more), SPACE) as study:
             for trial in study.ask(3):
@@ -57,7 +57,7 @@ def test_every_trial_is_drawn_anew_by_seed_and_number(tmp_path, sampler):
     assert len({one["t"] for one in first}) == 3
 
 
-def test_the_best_and_what_mattered_are_told(tmp_path):
+def test_best_trial_and_parameter_importance_are_reported(tmp_path):
     with Study(tmp_path, search(objectives={"score": "maximise", "cost": "minimise"}), SPACE) as study:
         assert study.best == [] and study.importance() == {}
         for trial, values in zip(study.ask(4), [[0.5, 2], [0.5, 3], [0.9, 5], [0.1, 2]], strict=True):
@@ -74,22 +74,22 @@ def test_equally_good_trials_are_all_the_best(tmp_path):
         assert study.best == [1, 2]
 
 
-def test_a_grid_ends_when_every_point_was_asked_for(tmp_path):
+def test_grid_ends_after_every_point(tmp_path):
     space = {"n": Dimension(1, 3, None, False, True), "s": Dimension(choices=("a", "b"))}
     with Study(tmp_path, search(sampler="grid", trials=99), space) as study:
-        asked = study.ask(study.wanted)
-        assert len({tuple(one.point.items()) for one in asked}) == study.wanted == 6
+        proposed = study.ask(study.wanted)
+        assert len({tuple(one.point.items()) for one in proposed}) == study.wanted == 6
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"objectives": {"other": "maximise"}}, r"search\.objectives was {'score': 'maximise'}, now it is {'other'"),
         ({"seed": 1}, "search.seed was 0, now it is 1; give another hydra.sweep.dir"),
     ],
 )
-def test_a_file_of_another_search_is_refused(tmp_path, more, said):
+def test_a_file_of_another_search_is_refused(tmp_path, more, message):
     with Study(tmp_path, search(), SPACE):
         pass
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         Study(tmp_path, search(**more), SPACE).__enter__()

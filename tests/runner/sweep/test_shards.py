@@ -1,11 +1,11 @@
-"""A job played in parts is the job."""
+"""A job run in shards equals the whole job."""
 
 import json
 
 import pytest
 
 from runner.storage.records import RecordWriter
-from tests.runner.sweep.deadly import asked, furnish
+from tests.runner.sweep.deadly import count_calls, furnish
 from tests.slow import slow
 
 TIMES = {"seconds", "started"}
@@ -18,7 +18,7 @@ def without_times(value):
 
 
 def read(folder):
-    """Records, metrics, and of the manifest what tells of the result."""
+    """Records, metrics, and the result keys of the manifest."""
     lines = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
     metrics = json.loads((folder / "metrics.json").read_text())
     metrics["metrics"] = {name: found for name, found in metrics["metrics"].items() if not name.startswith("time/")}
@@ -27,7 +27,7 @@ def read(folder):
     return without_times(lines), metrics, {key: manifest[key] for key in keys}
 
 
-def test_merged_parts_are_the_run_that_was_not_parted(home):
+def test_merged_shards_equal_the_unsharded_run(home):
     words = ("-m", "tracking=off", "agent=react", "limit=7", "model.max_connections=1", "epochs=2")
     assert home.run(*words, "hydra.sweep.dir=whole", "run.journal=j1", plain=True).code == 0
     done = home.run(*words, "hydra.sweep.dir=parted", "run.journal=j2", "run.shards=3", plain=True)
@@ -37,7 +37,7 @@ def test_merged_parts_are_the_run_that_was_not_parted(home):
 
 @slow
 @pytest.mark.parametrize("launcher", ["wardround", pytest.param("basic", marks=slow)])
-def test_every_job_of_a_sweep_is_parted(home, launcher):
+def test_every_job_of_a_sweep_is_sharded(home, launcher):
     words = ("-m", "seed=0,1", "model.max_connections=1", f"hydra/launcher={launcher}")
     assert home.run(*words, "hydra.sweep.dir=whole").code == 0
     done = home.run(*words, "hydra.sweep.dir=parted", "run.shards=4")
@@ -49,7 +49,7 @@ def test_every_job_of_a_sweep_is_parted(home, launcher):
 
 
 @slow
-def test_reports_count_what_is_merged_and_not_its_parts(home, capsys):
+def test_reports_count_merged_runs_and_not_their_shards(home, capsys):
     from runner.report import main
 
     assert home.run("-m", "run.shards=2", "model.name=a,b", "hydra.sweep.dir=sweep").code == 0
@@ -62,7 +62,7 @@ def test_reports_count_what_is_merged_and_not_its_parts(home, capsys):
     assert "question 3?" in capsys.readouterr().out
 
 
-def test_a_single_command_with_shards_is_a_sweep_of_its_parts(home):
+def test_single_command_with_shards_is_a_sweep_over_them(home):
     done = home.run("run.shards=3", "hydra.sweep.dir=sweep")
     assert done.code == 0, done.err
     assert "1 of 1 jobs" in done.out
@@ -74,13 +74,13 @@ def test_a_single_command_with_shards_is_a_sweep_of_its_parts(home):
 
 
 @pytest.mark.parametrize("word", ["run.shards=1", "run.shards=null"])
-def test_one_part_is_no_sweep(home, word):
+def test_single_shard_is_not_a_sweep(home, word):
     assert home.run(word, "hydra.run.dir=one").code == 0
     assert (home.path / "one" / "records.jsonl").exists()
 
 
 @slow
-def test_a_parted_job_goes_on_where_its_budget_ended(home):
+def test_sharded_job_resumes_where_its_budget_ended(home):
     furnish(home, lives=0)
     words = ("model=deadly", "dataset.n=6", "run.journal=journal", "run.shards=2", "hydra.sweep.dir=sweep")
     stopped = home.run(*words, "budget.run.calls=4")
@@ -90,14 +90,14 @@ def test_a_parted_job_goes_on_where_its_budget_ended(home):
     assert home.run(*words).code == 0
     merged = home.manifest(home.path / "sweep" / "only")
     assert (merged["status"], merged["counts"]["finished"], merged["id"]) == ("complete", 6, id_before)
-    assert sum(asked(home).values()) == 6
+    assert sum(count_calls(home).values()) == 6
     again = home.run(*words)
     assert "1 of them finished before" in again.err
-    assert sum(asked(home).values()) == 6
+    assert sum(count_calls(home).values()) == 6
 
 
 @slow
-def test_a_part_that_breaks_off_is_named_and_gone_on_with(home):
+def test_shard_that_stops_early_is_named_and_resumed(home):
     busy = RecordWriter(home.path / "sweep" / "only" / "parts" / "2-of-2")
     done = home.run("run.shards=2", "hydra.sweep.dir=sweep")
     assert done.code == 1
@@ -109,21 +109,21 @@ def test_a_part_that_breaks_off_is_named_and_gone_on_with(home):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["run.shards=5"], "run.shards=5: there are 4 samples"),
         (["run.shards=0"], "run.shards: found 0"),
         (["run.shards=2", "run.shard=1/2"], "run.shard runs one part of a job, run.shards all of them"),
     ],
 )
-def test_what_cannot_be_parted_is_refused(home, words, said):
+def test_job_that_cannot_be_sharded_is_refused(home, words, message):
     done = home.run(*words)
-    assert (done.code, said in done.complaint) == (2, True)
+    assert (done.code, message in done.complaint) == (2, True)
     assert not (home.path / "outputs").exists()
 
 
 @slow
-def test_a_file_that_wants_parts_wants_a_sweep(home):
+def test_shards_in_a_file_require_a_sweep(home):
     home.write("experiment/parted", "# @package _global_\ndefaults: [own]\nrun: {shards: 2}")
     words = ("--config-dir", "conf", "experiment=parted", "hydra.sweep.dir=sweep")
     assert "run.shards=2 makes a sweep of 2 parts, which needs -m" in home.run(*words, plain=True).complaint
@@ -132,7 +132,7 @@ def test_a_file_that_wants_parts_wants_a_sweep(home):
 
 
 @slow
-def test_a_folder_is_gone_on_with_as_it_was_begun(home):
+def test_folder_is_resumed_with_its_original_shards(home):
     assert home.run("run.shards=2", "hydra.sweep.dir=sweep", "budget.run.calls=2").code == 3
     for words in (["-m", "seed=0"], ["run.shards=3"]):
         done = home.run(*words, "hydra.sweep.dir=sweep")

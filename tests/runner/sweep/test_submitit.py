@@ -1,4 +1,4 @@
-"""Jobs sent by submitit, here to processes of this machine."""
+"""Jobs sent by submitit, here to local processes."""
 
 from collections import deque
 from dataclasses import replace
@@ -7,31 +7,31 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.sweep.engines import by_submitit
-from tests.runner.sweep.deadly import asked, furnish, orders, survives_a_death, sweep
+from tests.runner.sweep.deadly import count_calls, furnish, orders, survives_a_death, sweep
 
 pytest.importorskip("submitit", reason="extra submitit")
 
 
-def sent(home, order, **settings):
-    given = {"submitit_folder": str(home.path / "sent" / "%j"), "timeout_min": 2, "nodes": 1, "tasks_per_node": 1}
-    return next(by_submitit("local", given | settings, deque([order])))
+def submit(home, order, **settings):
+    options = {"submitit_folder": str(home.path / "sent" / "%j"), "timeout_min": 2, "nodes": 1, "tasks_per_node": 1}
+    return next(by_submitit("local", options | settings, deque([order])))
 
 
-def test_six_jobs(home):
+def test_six_jobs_with_submitit(home):
     survives_a_death(home, "submitit_local")
 
 
 def test_a_job_is_one_process(home):
     furnish(home, lives=0)
     with pytest.raises(ConfigError, match=r"hydra\.launcher\.nodes: found 2, a job is one process: it should be 1"):
-        sent(home, orders(home, "a")[0], nodes=2)
+        submit(home, orders(home, "a")[0], nodes=2)
 
 
 def test_a_secret_is_not_written_to_the_disk(home):
     furnish(home, lives=0)
     order = orders(home, "a")[0]
     with pytest.raises(ConfigError, match="job a: submitit writes configs to the disk, and this one holds a secret"):
-        sent(home, replace(order, cfg=order.cfg | {"model": {"api_key": "sk-abcdefghijklmnopqrstuvwxyz0123456789"}}))
+        submit(home, replace(order, cfg=order.cfg | {"model": {"api_key": "sk-abcdefghijklmnopqrstuvwxyz0123456789"}}))
     assert not (home.path / "sent").exists()
 
 
@@ -49,8 +49,8 @@ SLURM = {
 }  # fmt: skip
 
 
-def test_an_array_of_slurm(home):
-    """Slurm's commands are played by scripts that run what they are given on this machine."""
+def test_slurm_job_array(home):
+    """Slurm's commands are stand-in scripts that run their arguments locally."""
     furnish(home, lives=0)
     for name, script in SLURM.items():
         path = home.path / "bin" / name
@@ -62,9 +62,9 @@ def test_an_array_of_slurm(home):
     done = sweep(home, *words, "model.name=a,b")
     assert done.code == 0, done.err
     assert "2 of 2 jobs" in done.out
-    assert len(asked(home)) == 2 * 6
-    sent = [path.read_text() for path in (home.path / "sweep" / ".submitit").rglob("*.sh")]
-    assert sent and all("#SBATCH --partition=wards" in text for text in sent)
+    assert len(count_calls(home)) == 2 * 6
+    submit = [path.read_text() for path in (home.path / "sweep" / ".submitit").rglob("*.sh")]
+    assert submit and all("#SBATCH --partition=wards" in text for text in submit)
 
 
 def test_without_slurm_nothing_is_sent(home):

@@ -1,4 +1,4 @@
-"""What commands have in common: their words, refusals in a line, readers who leave early."""
+"""Common behaviour of commands: words, one-line refusals, closed pipes."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ ENDLESS = (
 )
 
 
-def test_what_is_refused_is_one_line_and_exit_code_2(capsys):
+def test_refusal_is_one_line_with_exit_code_2(capsys):
     def refuse():
         raise ConfigError("no such run")
 
@@ -29,14 +29,14 @@ def test_control_characters_of_a_note_are_escaped(capsys):
     assert capsys.readouterr().err == "error: a\\x1b[31mb\tc\\x9b\n\n"
 
 
-def test_a_file_that_cannot_be_read_or_written_is_one_line(tmp_path, capsys):
+def test_unreadable_or_unwritable_file_is_reported_in_one_line(tmp_path, capsys):
     assert (
         exit_code_of(lambda: tmp_path.open()) == 2 and capsys.readouterr().err == f"error: {tmp_path}: Is a directory\n"
     )
     assert exit_code_of(lambda: os.read(10**6, 1)) == 2 and "Bad file descriptor" in capsys.readouterr().err
 
 
-def test_a_reader_who_leaves_early_sees_no_error():
+def test_closed_pipe_gives_no_error():
     root = Path(__file__).parents[3]
     line = [sys.executable, "-c", ENDLESS]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=root) as process:
@@ -45,7 +45,7 @@ def test_a_reader_who_leaves_early_sees_no_error():
         assert process.stderr.read() == b"" and process.wait(30) == 0
 
 
-def test_flags_stand_first_with_what_belongs_to_them():
+def test_flags_come_first_with_their_values():
     assert flags_first(["limit=9", "-m", "seed=0,1", "-cd", "mine"]) == ["-m", "-cd", "mine", "limit=9", "seed=0,1"]
 
 
@@ -63,5 +63,5 @@ def test_flags_stand_first_with_what_belongs_to_them():
         ("memory=solved agent=memory memory.k=2", "memory=solved agent=memory memory.k=2"),
     ],
 )
-def test_settings_under_a_choice_that_is_made_are_those_of_its_group(words, read):
+def test_settings_below_a_choice_belong_to_its_group(words, read):
     assert by_group(words.split(), GROUPS) == read.split()

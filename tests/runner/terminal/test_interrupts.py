@@ -1,4 +1,4 @@
-"""Ctrl-C where it hurts: in the middle of a clean-up, and of what cannot be done twice."""
+"""Ctrl-C at critical moments: during clean-up, and during steps that cannot be repeated."""
 
 import logging
 import signal
@@ -45,8 +45,8 @@ class Early(Numbers):
 """
 
 
-def breaks_off(*_):
-    """As OmegaConf does where it puts flags back: an error, raised from another one, over the interrupt."""
+def hides_interrupt(*_):
+    """As OmegaConf does when it restores flags: an error, raised from another one, hides the interrupt."""
     try:
         signal.raise_signal(signal.SIGINT)
     finally:
@@ -56,14 +56,14 @@ def breaks_off(*_):
             raise ConfigKeyError("defaults") from error
 
 
-def test_an_interrupt_while_a_config_is_composed_is_no_error_of_the_config(home, monkeypatch):
-    monkeypatch.setattr("hydra.main", lambda **_: lambda task: breaks_off)
+def test_interrupt_during_composition_is_not_a_config_error(home, monkeypatch):
+    monkeypatch.setattr("hydra.main", lambda **_: lambda task: hides_interrupt)
     done = home.run()
     assert (done.code, "config error" in done.err) == (130, False), done
 
 
-def test_an_interrupt_while_a_config_is_resolved_is_one(home):
-    OmegaConf.register_new_resolver("breaks_off", breaks_off, replace=True)
+def test_interrupt_during_resolution_is_raised_as_interrupt(home):
+    OmegaConf.register_new_resolver("breaks_off", hides_interrupt, replace=True)
     assert home.run("name=${breaks_off:}").code == 130
 
 
@@ -78,35 +78,37 @@ def test_an_interrupt_under_other_errors_is_raised():
             raise ValueError("and another") from error
 
 
-def test_any_other_error_is_left_alone():
+def test_other_errors_are_unchanged():
     with pytest.raises(ValueError, match="as it was"), interrupts():
         raise ValueError("as it was")
 
 
 @pytest.fixture
 def interrupted(home):
-    """How a command ends that is interrupted by a part of the user's."""
+    """The outcome of a command interrupted by a custom part."""
     (home.path / "mine" / "late.py").write_text(PARTS)
     return lambda part, target: home.run(f"{part}._target_=mine.late.{target}")
 
 
-def test_a_second_ctrl_c_in_a_clean_up_is_no_error_of_the_job(interrupted, home):
+def test_second_ctrl_c_during_clean_up_is_not_a_job_error(interrupted, home):
     done = interrupted("model", "Twice")
     (folder,) = home.runs()
     _, first, second = done.err.splitlines()
     assert (done.code, first) == (130, "interrupted; what is finished is kept; continue with:")
     assert second.endswith(f"run.resume={folder.relative_to(home.path)}")
-    assert not [one for one in logging.getLogger().handlers if str(folder) in str(one)], "what follows is closed still"
+    assert not [one for one in logging.getLogger().handlers if str(folder) in str(one)], (
+        "the remaining resources are still closed"
+    )
 
 
-def test_ctrl_c_is_answered_before_anything_is_closed(interrupted):
+def test_ctrl_c_is_acknowledged_before_closing(interrupted):
     done = interrupted("model", "Once")
     stopping, closed, *_ = done.err.splitlines()
     assert (done.code, closed) == (130, "closed")
     assert stopping == "stopping, what is finished is kept; Ctrl-C again breaks off at once"
 
 
-def test_ctrl_c_during_the_checks_is_no_warning_of_hydra(interrupted, home):
+def test_ctrl_c_during_the_checks_gives_no_hydra_warning(interrupted, home):
     done = interrupted("dataset", "Early")
     assert (done.code, done.err) == (130, "interrupted; what is finished is kept\n")
     assert not (home.path / "outputs").exists()

@@ -18,7 +18,7 @@ from components.sandbox.api import CellError
 from tests.components.ehr.simulated.chartroom import SIX
 from tests.slow import slow
 from tests.table import each_row
-from tests.wards import cell, played
+from tests.wards import cell, run_agent
 
 # Calls of each tool, in an order in which some work and all kinds of failures come up.
 CALLS = [
@@ -54,7 +54,7 @@ SCRIPTS = {
 @each_row("form", SCRIPTS)
 async def test_results_of_actions_are_distinguished_from_failures_of_every_kind(form):
     grammar, calls, end = SCRIPTS[form]
-    one = await played(ReAct(max_steps=99), [*calls, end], grammar, SIX)
+    one = await run_agent(ReAct(max_steps=99), [*calls, end], grammar, SIX)
     results = [(call.name, call.saw or "") for call in done(one.model.requests[-1].messages)]
     truth = [step.observed[0].error is None if step.observed else False for step in one.trajectory.steps[:-1]]
     assert len(results) == len(calls) == len(truth) and truth.count(True) >= 10 and truth.count(False) > 20
@@ -92,7 +92,7 @@ NAMES = ["patients", "admissions", "gender", "subject_id", "dob"]
 @slow
 @each_row("form", AGENTS)
 async def test_failed_cells_are_recognised_and_repaired_if_the_error_shows_how(form):
-    one = await played(AGENTS[form], [*map(cell, CELLS), "TERMINATE"])
+    one = await run_agent(AGENTS[form], [*map(cell, CELLS), "TERMINATE"])
     found = [call for call in done(one.model.requests[-1].messages) if call.name == CODE_TOOL]
     assert [call.arguments["cell"] for call in found] == [*CELLS]
     for call, repaired in zip(found, CELLS.values(), strict=True):
@@ -114,7 +114,7 @@ BROKEN = [raw("python", text) for text in ("{}", '{"x": 1}', '{"cell": ""}', '{"
 @each_row("grammar", [NativeTools(), CodeBlock("function")])
 async def test_calls_without_a_cell_are_failures_too(grammar):
     agent = ReAct(max_steps=99) if isinstance(grammar, NativeTools) else EhrAgent(knowledge=False, debugger=False)
-    one = await played(
+    one = await run_agent(
         agent, [*BROKEN, "TERMINATE"], grammar, (PythonCell(),) if isinstance(grammar, NativeTools) else ()
     )
     found = [call for call in done(one.model.requests[-1].messages) if call.name == CODE_TOOL]

@@ -1,4 +1,4 @@
-"""Run folders with their metrics, and pages as a browser would read them."""
+"""Run folders with metrics, and pages parsed as a browser does."""
 
 import json
 
@@ -18,8 +18,8 @@ def made(folder, scored, cfg=None, lower=(), **notes):
     path = write(folder, scored, cfg, lower=list(lower), **notes)
     records = [slim(record) for record in read(path)]
     manifest = json.loads((path / "manifest.json").read_text())
-    told = summarise(records, manifest.get("levels"), kinds=kinds_of(manifest, records))
-    (path / "metrics.json").write_text(json.dumps(told))
+    metrics = summarise(records, manifest.get("levels"), kinds=kinds_of(manifest, records))
+    (path / "metrics.json").write_text(json.dumps(metrics))
     return Run.at(path)
 
 

@@ -15,7 +15,7 @@ from tests.runner.results.page.pages import HOSTILE, grid, made, parsed
 VALUES = {(agent, condition): [1, 0, 1] for agent in ("react", "cot") for condition in ("intact", "withheld")}
 
 
-def test_a_sweep_has_page_markdown_and_tables_beside_its_jobs(tmp_path):
+def test_sweep_report_writes_page_markdown_and_tables_next_to_its_jobs(tmp_path):
     runs = grid(tmp_path / "sweep", VALUES, model_kind="simulated")
     written = book.write(runs, folder_of(runs))
     assert written[:2] == [tmp_path / "sweep/report.html", tmp_path / "sweep/report.md"]
@@ -39,7 +39,7 @@ def test_a_sweep_has_page_markdown_and_tables_beside_its_jobs(tmp_path):
     assert (tmp_path / "sweep/tables/leaderboard-scores.tex").read_text().count("\\\\") == 5
 
 
-def test_a_page_that_cannot_be_written_is_named_and_leaves_nothing(tmp_path):
+def test_unwritable_page_is_named_and_no_partial_file_is_left(tmp_path):
     run = made(tmp_path / "a", {"one": ("k", [1])})
     (run.folder / "report.html").mkdir()
     with pytest.raises(ConfigError, match=r"a/report\.html cannot be written: Is a directory"):
@@ -47,7 +47,7 @@ def test_a_page_that_cannot_be_written_is_named_and_leaves_nothing(tmp_path):
     assert not list(run.folder.glob("*.tmp"))
 
 
-def test_what_is_kept_in_memory_is_read_once_and_the_rest_each_time(tmp_path):
+def test_cached_files_are_read_once_and_others_each_time(tmp_path):
     small, large = (Run.at(write(tmp_path / name, {"one": ("k", [1.0] * n)})) for name, n in (("a", 1), ("b", 9)))
     large, small = book.cache_records([large, small], (small.folder / "records.jsonl").stat().st_size)
     assert large.cached is None and small.cached is not None
@@ -57,7 +57,7 @@ def test_what_is_kept_in_memory_is_read_once_and_the_rest_each_time(tmp_path):
     assert not book.cache_records([Run(tmp_path / "none", {}, {})])[0].records
 
 
-def test_hostile_names_and_strata_stay_texts_in_every_format(tmp_path):
+def test_hostile_names_and_strata_are_escaped_in_every_format(tmp_path):
     names = {"agent": HOSTILE, "model": "m"}
     runs = [
         made(tmp_path / n, {HOSTILE: ("k", [1, 0]), "b": ("k", [1])}, choices=names | {"model": n}, notes=[HOSTILE])
@@ -69,23 +69,23 @@ def test_hostile_names_and_strata_stay_texts_in_every_format(tmp_path):
     assert "<img" not in (tmp_path / "out/report.md").read_text().replace("\\<img", "")
 
 
-def test_a_run_keeps_its_own_report(tmp_path, capsys):
+def test_report_of_a_single_run_is_in_its_folder(tmp_path, capsys):
     run = made(tmp_path / "a", {"one": ("k", [1, 0])})
     assert main(["page", str(run.folder)]) == 0
     assert (run.folder / "report.md").read_text().startswith("# a\n\nStatus complete")
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "written to" and out[-1] == str(run.folder / "report.html"), (
-        "the page stands where one looks first"
+        "the path of the page is printed first"
     )
 
 
-def test_runs_of_no_common_sweep_need_a_folder(tmp_path, capsys):
+def test_runs_without_a_common_sweep_need_an_output_folder(tmp_path, capsys):
     runs = [made(tmp_path / "x" / "a", {"one": ("k", [1])}), made(tmp_path / "y" / "b", {"one": ("k", [0])})]
     words = [str(run.folder) for run in runs]
     assert main(["page", *words]) == 2 and "--out FOLDER" in capsys.readouterr().err
 
 
-def test_what_is_reported_on_is_said_in_a_line(tmp_path):
+def test_report_names_its_runs_in_one_line(tmp_path):
     run = made(tmp_path / "a", {"one": ("k", [1])}, start="2024-01-02T03:04:05+00:00", git={"commit": "c" * 40})
     assert book.about([run]) == (
         "1 run; data: cab (test); models: qwen/Qwen2-7B-Instruct; commit: cccccccccc; from 2024-01-02 03:04 to 2024-01-02 03:04 UTC"

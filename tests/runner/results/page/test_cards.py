@@ -12,15 +12,15 @@ from tests.runner.results.page.pages import cells
 ASKED = "Which of the two is it? " * 12
 
 
-def said(question, reply):
-    """A call that asks and is answered."""
+def answered_call(question, reply):
+    """A model call with its reply."""
     return Step(
         "act", "main", "main", 0, 0, (Message("user", question),), Message("assistant", reply), Usage(7, 3, 0.0)
     )
 
 
 def test_samples_lengths_and_words(tmp_path):
-    steps = [said(ASKED, "It is one."), step("Books")]
+    steps = [answered_call(ASKED, "It is one."), step("Books")]
     folder = write(tmp_path / "a", {"one": ("k", [1, 0]), "two": ("d", [1])}, steps=steps, inputs=["image"])
     samples, lengths, words = cards.section([Run.at(folder)]).parts
     facts = dict(samples.rows)
@@ -32,9 +32,9 @@ def test_samples_lengths_and_words(tmp_path):
     assert row["asked, diversity"] == pytest.approx(6 / 50) and row["replied, diversity"] is None
 
 
-def test_demographics_and_gold_chains_are_told_once_per_sample(tmp_path):
-    told = [{"sex": "female", "age, years": 20.0}, {"sex": "male", "age, years": 60.0, "gold chain, steps": 4}, {}]
-    runs = [Run.at(write(tmp_path / name, {"one": ("k", [1, 0, 1])}, cards=told)) for name in "ab"]
+def test_demographics_and_gold_chains_are_counted_once_per_sample(tmp_path):
+    patients = [{"sex": "female", "age, years": 20.0}, {"sex": "male", "age, years": 60.0, "gold chain, steps": 4}, {}]
+    runs = [Run.at(write(tmp_path / name, {"one": ("k", [1, 0, 1])}, cards=patients)) for name in "ab"]
     facts = dict(cards.section(runs).parts[0].rows)
     assert facts["sex"] == "female 1, male 1"
     assert facts["age, years"] == "mean 40, median 40, 20 to 60 (n = 2)"
@@ -46,11 +46,11 @@ def test_diversity_is_the_mean_over_windows():
     assert cards.diversity(["a"], window=2) is None
 
 
-def test_no_episode_is_no_card(tmp_path):
+def test_no_episodes_give_no_card(tmp_path):
     assert cards.section([Run.at(write(tmp_path / "a", {}))]) is None
 
 
-def test_patients_are_counted_once_by_each_stratum_that_is_theirs():
+def test_patients_are_counted_once_per_stratum():
     def record(patient, task, anatomy, **card):
         card = {name.replace("age", "age, years"): value for name, value in card.items()}
         return {
@@ -81,6 +81,6 @@ def test_patients_are_counted_once_by_each_stratum_that_is_theirs():
     ]
 
 
-def test_where_samples_say_nothing_of_patients_there_is_no_table():
+def test_samples_without_patients_give_no_table():
     records = [{"cluster": n, "sample_id": n, "strata": {"task": n}, "card": {"gold chain, steps": 2}} for n in "ab"]
     assert cards.patients("mini", records) == [] == cards.patients("mini", [])

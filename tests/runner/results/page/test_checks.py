@@ -1,4 +1,4 @@
-"""What the verifier chose."""
+"""The page's section on the choices of the verifier."""
 
 from runner.results.runs import Run
 from runner.results.sections import verifier
@@ -23,6 +23,6 @@ def test_steps_and_endings_are_counted(tmp_path):
     assert plot.figure["data"][0]["y"] == [1.0, 0.0]
 
 
-def test_without_a_choice_there_is_no_section(tmp_path):
+def test_no_verifier_choices_give_no_section(tmp_path):
     steps = [step(answer="A", verdict="accept: candidate 1 of 1, taken")]
     assert verifier.verifier([Run.at(write(tmp_path / "a", {"one": ("k", [1])}, steps=steps))]) is None

@@ -11,12 +11,12 @@ def test_runs_that_can_be_paired_have_a_section(tmp_path):
     assert [row[:2] for row in found.parts[0].rows] == [["a", "b"], ["a", "c"], ["b", "c"]]
 
 
-def test_baselines_of_the_config_are_followed(tmp_path):
+def test_baselines_of_the_config_are_used(tmp_path):
     runs = [job(tmp_path, [1, 0, 1], agent) for agent in "abc"]
     runs = [type(run)(run.folder, run.manifest, {**run.cfg, "compare": {"baselines": ["b"]}}) for run in runs]
     assert [row[:2] for row in section(runs).parts[0].rows] == [["a", "b"], ["c", "b"]]
 
 
-def test_what_cannot_be_compared_has_none(tmp_path):
+def test_incomparable_runs_have_no_section(tmp_path):
     assert section([job(tmp_path, [1, 0])]) is None
     assert section([job(tmp_path, [1], "a", "one"), job(tmp_path, [1], "b", "two")]) is None

@@ -20,7 +20,7 @@ def swept(home, points=POINTS, curves=("agent.m", "agent.n"), datasets=("one", "
     return runs
 
 
-def test_each_curve_has_a_table_per_dataset_in_the_order_of_its_values_and_one_plot(tmp_path):
+def test_each_curve_has_one_plot_and_an_ordered_table_per_dataset(tmp_path):
     found = section(swept(tmp_path))
     sheets = {part.title: part for part in found.parts if isinstance(part, Sheet)}
     assert list(sheets) == [f"score/x by {key}, {name}" for key in "mn" for name in ("one", "two")]
@@ -36,7 +36,7 @@ def test_each_curve_has_a_table_per_dataset_in_the_order_of_its_values_and_one_p
     ]  # fmt: skip
 
 
-def test_a_setting_that_does_not_vary_alone_is_reported(tmp_path):
+def test_setting_that_varies_with_others_is_reported(tmp_path):
     found = section(swept(tmp_path, [(5, 1), (5, 2)], datasets=("one",)))
     assert "no two runs here differ in agent.m alone" in found.intro
     assert [part.title for part in found.parts if isinstance(part, Sheet)] == ["score/x by n, one"]

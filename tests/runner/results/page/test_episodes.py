@@ -9,7 +9,7 @@ from components.core.types import Problem, Sample, Score
 from runner.results.sections.page import episodes
 from runner.storage.records import RecordWriter, record_of
 from tests.runner.results import folders
-from tests.runner.results.page.played import HOSTILE, LONG, STOPS, data, episode, hostile_run, two_runs, written
+from tests.runner.results.page.episode_runs import HOSTILE, LONG, STOPS, data, episode, hostile_run, two_runs, written
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_the_list_has_every_episode_and_its_numbers(runs):
     assert "10 episodes;" in found.parts[0].html
 
 
-def test_an_episode_of_the_page_is_the_episode_of_the_record(runs):
+def test_episode_on_the_page_equals_the_record(runs):
     found = episodes.section(runs)
     texts, (first, *_) = data(found, "texts-0"), data(found, "steps-0")
     asked = first["steps"][0]["asked"]
@@ -55,7 +55,7 @@ def test_an_episode_of_the_page_is_the_episode_of_the_record(runs):
     ("value", "ceiling", "solved"),
     [(1.0, None, True), (0.5, None, False), (0.0, 0.0, True), (3.0, 0.0, False), (0.5, 0.5, True), (None, None, None)],
 )
-def test_solved_is_what_a_perfect_agent_reaches(tmp_path, value, ceiling, solved):
+def test_solved_means_the_score_of_a_perfect_agent(tmp_path, value, ceiling, solved):
     run = written(tmp_path, [])
     writer = RecordWriter(tmp_path)
     score = Score("score/x", value, ceiling=ceiling)
@@ -81,28 +81,28 @@ def test_failures_come_before_a_seeded_draw_of_the_same_samples(tmp_path):
 
 
 @pytest.mark.parametrize(("privacy", "warned"), [("open", False), ("credentialed", True), ("phi", True)])
-def test_a_page_with_texts_of_closed_data_says_so(tmp_path, privacy, warned):
+def test_page_with_restricted_texts_is_marked(tmp_path, privacy, warned):
     run = written(tmp_path, [("a", episode("a"), 1.0)], dataset={"name": "d", "privacy": privacy})
     assert (f"data that are not open ({privacy})" in episodes.section([run]).parts[0].html) == warned
 
 
-def test_there_is_no_section_without_episodes(tmp_path):
+def test_no_episodes_give_no_section(tmp_path):
     assert episodes.section([written(tmp_path, [])]) is None
 
 
-def test_a_question_is_told_without_what_all_are_told():
-    told = [f"Rules.\n\nQuestion: {n}?\nA. yes" for n in range(30)]
-    assert list(episodes.summaries_of(told))[:2] == ["Question: 0?", "Question: 1?"]
-    assert list(episodes.summaries_of(["Same."] * 9)) == ["Same."] * 9, "samples that are asked the same are asked that"
+def test_question_summary_omits_the_shared_instructions():
+    questions = [f"Rules.\n\nQuestion: {n}?\nA. yes" for n in range(30)]
+    assert list(episodes.summaries_of(questions))[:2] == ["Question: 0?", "Question: 1?"]
+    assert list(episodes.summaries_of(["Same."] * 9)) == ["Same."] * 9, "identical questions keep their text"
     assert list(episodes.summaries_of([])) == [] and list(episodes.summaries_of([""])) == [""]
     assert list(episodes.summaries_of(["x" * 3_000])) == ["…" + "x" * 2_000]
 
 
-def test_no_text_of_the_data_stands_in_the_page(hostile):
+def test_data_texts_are_embedded_encoded_only(hostile):
     found = episodes.section([hostile])
     assert not re.search("onerror|Rules of|bold|long long", found.parts[0].html)
     assert "</script" not in found.parts[0].script and "innerHTML" not in found.parts[0].script
-    index, (told, *_) = data(found, "index"), data(found, "steps-0")
+    index, (steps, *_) = data(found, "index"), data(found, "steps-0")
     texts = [one for n, _ in enumerate(index["texts"]) for one in data(found, f"texts-{n}")]
     assert index["runs"][0]["key"] == "h?<b>" and index["rows"][0]["sample"] == HOSTILE
-    assert "\n".join(texts[n] for n in told["answer"]) == LONG
+    assert "\n".join(texts[n] for n in steps["answer"]) == LONG

@@ -19,7 +19,7 @@ OTHER_TOOL = Action(Message("assistant"), (ToolCall("0", "Query", "{}"),))
 
 
 def differing(other, tools=None):
-    """In which marks of their only step a step differs from the base."""
+    """The marks in which a single step differs from the base."""
     marker = Marker()
     (_, one), (_, two) = (marker.marks(RECORD, Trajectory([each]), tools or {}) for each in (BASE, other))
     names = ("who", "asked", "said", "called", "observed")
@@ -44,17 +44,17 @@ def differing(other, tools=None):
         ({"observed": [], "tried": BASE.observed}, {"observed"}),
     ],
 )
-def test_a_mark_changes_with_its_part_alone(changes, differs):
+def test_mark_changes_only_with_its_own_field(changes, differs):
     assert differing(replace(BASE, **changes)) == differs
 
 
-def test_a_tool_under_another_name_is_the_same_tool():
+def test_renamed_tool_has_the_same_mark():
     renamed = replace(BASE, action=OTHER_TOOL, observed=[Observed(ToolCall("0", "Query", "{}"), Observation("page"))])
     assert differing(renamed) == {"called", "observed"}
     assert differing(renamed, {"Books": "card", "Query": "card"}) == set()
 
 
-def test_nothing_is_zero_and_the_end_has_a_mark_of_its_own():
+def test_absent_fields_are_zero_and_the_end_has_its_own_mark():
     marker = Marker()
     ends = [{"stop": "answered", "answer": "A"}, {"stop": "answered", "answer": "B"}, {"stop": "answered", "answer": "A"},
             {"stop": "refused", "refusal": Refusal({"why": "none"})}]  # fmt: skip

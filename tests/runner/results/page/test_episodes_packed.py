@@ -1,4 +1,4 @@
-"""What a page holds can be read back, and nothing in it means anything to a browser."""
+"""Packed page data can be read back, and contain no markup."""
 
 import base64
 import gzip
@@ -12,18 +12,18 @@ HOSTILE = '</script><!-- <script> \u2028 \x1b[31m \u202e"\\'
 
 
 def unpacked(block):
-    """What a block of a page holds."""
+    """The decoded value of a block of a page."""
     return json.loads(gzip.decompress(base64.b64decode(block)))
 
 
-def test_a_packed_value_comes_back_and_is_only_letters_and_digits():
+def test_packed_value_is_alphanumeric_and_round_trips():
     value = {"text": HOSTILE, "list": [1, None, 2.5]}
     assert unpacked(pack(value)) == value
     assert re.fullmatch(r"[A-Za-z0-9+/=]+", pack(value))
     assert pack(value) == pack(value)
 
 
-def test_a_list_is_cut_into_blocks_that_say_where_they_start():
+def test_list_is_split_into_blocks_with_start_indices():
     blocks, values = Blocks(), [{"n": n, "text": str(n) * 200_000} for n in range(9)]
     assert [blocks.add(value) for value in values] == list(range(9))
     blocks.close()
@@ -35,7 +35,7 @@ def test_a_list_is_cut_into_blocks_that_say_where_they_start():
     "text",
     ["", "short", "x" * 119, "x" * 120, "a line\n" * 40, f"{'long ' * 100}\n{HOSTILE * 9}\n\nend\n", "y" * 1_000_000],
 )
-def test_a_text_is_the_sum_of_its_paragraphs(text):
+def test_text_is_rebuilt_from_its_paragraphs(text):
     texts = Texts()
     found = texts.add(text)
     texts.blocks.close()

@@ -5,7 +5,7 @@ import pytest
 from runner.results.render.formats import page
 from runner.results.sections import episodes
 from tests.browser import needs_browser, opened
-from tests.runner.results.page.played import LONG, WRITTEN, hostile_run, two_runs
+from tests.runner.results.page.episode_runs import LONG, WRITTEN, hostile_run, two_runs
 from tests.slow import slow
 
 READY = "document.querySelector('#episodes-viewer').getAttribute('aria-busy') === 'false'"
@@ -25,7 +25,7 @@ def hostile(tmp_path):
 
 
 @pytest.fixture
-def shown(tmp_path):
+def open_page(tmp_path):
     """Opens the page of runs in a browser."""
     (tmp_path / "profile").mkdir()
 
@@ -39,8 +39,8 @@ def shown(tmp_path):
 
 @slow
 @needs_browser
-async def test_the_list_is_searched_sorted_and_read_by_keyboard(runs, shown):
-    async with shown(runs) as tab:
+async def test_the_list_is_searched_sorted_and_read_by_keyboard(runs, open_page):
+    async with open_page(runs) as tab:
         await tab.until(READY)
         assert await tab.run(LISTED) == ["a/1", "b-2", "c-3", "d-4", "e-5"] * 2
         for label, value, left in (
@@ -73,17 +73,17 @@ async def test_the_list_is_searched_sorted_and_read_by_keyboard(runs, shown):
 
 @slow
 @needs_browser
-async def test_a_link_opens_an_episode_whole(runs, shown):
-    async with shown(runs, "#episode=one/a%2F1/0") as tab:
+async def test_link_opens_a_complete_episode(runs, open_page):
+    async with open_page(runs, "#episode=one/a%2F1/0") as tab:
         await tab.until(OPEN)
-        told = await tab.run(SHOWN)
+        page_text = await tab.run(SHOWN)
         for text in ("a/1", "What is a/1?", "3 tools offered", "2 steps", "I call Books.", "page of Books", "End: answered",
                      "score/x", "read it", "10 + 5 tokens, $0.500"):  # fmt: skip
-            assert text in told, text
-        assert "Rules of the house" not in told, "what was asked is folded"
+            assert text in page_text, text
+        assert "Rules of the house" not in page_text, "the request is collapsed"
         await tab.run("document.querySelectorAll('#episodes-dialog details').forEach((one) => { one.open = true; })")
         await tab.until(f"{SHOWN}.includes('Rules of the house')")
-        assert "Query" in await tab.run(SHOWN), "tools offered are named"
+        assert "Query" in await tab.run(SHOWN), "offered tools are listed"
         await tab.run("location.hash = '#episode=one/nobody/0'")
         await tab.until(f"{SHOWN}.includes('no such episode')")
         await tab.run("location.hash = '#episode=%E0%A4%A/x/0'")
@@ -93,8 +93,8 @@ async def test_a_link_opens_an_episode_whole(runs, shown):
 
 @slow
 @needs_browser
-async def test_two_runs_are_told_apart_where_they_first_differ(runs, shown):
-    async with shown(runs) as tab:
+async def test_two_runs_are_aligned_up_to_their_first_difference(runs, open_page):
+    async with open_page(runs) as tab:
         await tab.until(READY)
         await tab.run("document.querySelector('.pairs').open = true")
         await tab.until("document.querySelector('.pairs tbody a')")
@@ -126,8 +126,8 @@ async def test_two_runs_are_told_apart_where_they_first_differ(runs, shown):
 
 @slow
 @needs_browser
-async def test_hostile_texts_are_shown_and_do_nothing(hostile, shown):
-    async with shown([hostile]) as tab:
+async def test_hostile_texts_are_shown_and_not_interpreted(hostile, open_page):
+    async with open_page([hostile]) as tab:
         await tab.until(READY)
         assert await tab.run(LISTED) == [WRITTEN]
         await tab.run("document.querySelector('.grid a').click()")
@@ -136,10 +136,10 @@ async def test_hostile_texts_are_shown_and_do_nothing(hostile, shown):
             "for (let n = 0; n < 3; n += 1) document.querySelectorAll('#episodes-dialog details').forEach((one) => { one.open = true; })"
         )
         await tab.until("document.querySelectorAll('#episodes-dialog details details').length > 0")
-        told = await tab.run(SHOWN)
-        assert told.count(WRITTEN) >= 6 and LONG not in told
+        page_text = await tab.run(SHOWN)
+        assert page_text.count(WRITTEN) >= 6 and LONG not in page_text
         await tab.run("document.querySelector('#episodes-dialog .answer + .more').click()")
-        assert LONG.strip() in await tab.run(SHOWN), "the rest of a long text comes when asked for"
+        assert LONG.strip() in await tab.run(SHOWN), "the rest of a long text is shown on demand"
         assert await tab.run("document.title") == "title"
         assert (
             await tab.run("document.querySelectorAll('#episodes-viewer img, #episodes-viewer b:not(.step b)').length")
@@ -149,7 +149,7 @@ async def test_hostile_texts_are_shown_and_do_nothing(hostile, shown):
 
 
 def _choose(label, text, inside="#episodes-viewer"):
-    """Choose an option by its text, as a person does."""
+    """Choose an option by its text, as a user does."""
     return f"""(() => {{
       const field = [...document.querySelectorAll('{inside} label')].find((one) => one.firstChild.textContent === '{label}');
       const select = field.querySelector('select');

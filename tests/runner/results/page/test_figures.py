@@ -20,17 +20,17 @@ KNOWN, BARE = Value(0.5, 0.4, 0.8, 10), Value(0.25)
     ],
 )
 @slow
-def test_plotly_accepts_them(figure):
+def test_plotly_accepts_the_plots(figure):
     assert go.Figure(figure).layout.height
 
 
-def test_error_bars_are_distances_and_hidden_where_none_is_known():
+def test_error_bars_are_distances_and_hidden_where_unknown():
     known = error_bars([KNOWN, BARE])
     assert known["array"] == [pytest.approx(0.3), None] and known["arrayminus"] == [pytest.approx(0.1), None]
     assert error_bars([BARE, None])["visible"] is False
 
 
-def test_names_beside_their_points_do_not_cover_each_other():
+def test_point_labels_do_not_overlap():
     assert sides(["one"], [0.5], [0.5]) == ["top right"]
     assert sides(["last"], [1.0], [0.5]) == ["top right"], "the margin has room for a short name"
     assert sides(["a name that is too long for it"], [1.0], [0.5]) == ["top left"]

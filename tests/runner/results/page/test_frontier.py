@@ -11,12 +11,12 @@ POINTS = {"cheap": (1, 0.2), "good": (3, 0.9), "dear": (4, 0.9), "bad": (2, 0.1)
 
 
 @each_row("way, wanted", [("higher", {"cheap", "good", "equal"}), ("lower", {"cheap", "bad"}), ("", set())])
-def test_the_front_is_what_no_other_beats(way, wanted):
+def test_front_has_the_undominated_runs(way, wanted):
     points = [Point(name, cost, Value(quality)) for name, (cost, quality) in POINTS.items()]
     assert {point.one for point in front(points, way) if point.front} == wanted
 
 
-def test_cost_is_in_tokens_where_it_is_nothing_in_money(tmp_path):
+def test_cost_is_in_tokens_where_the_price_is_zero(tmp_path):
     runs = grid(tmp_path, {(a, c): [1, 0] for a in ("react", "cot") for c in ("intact", "withheld")})
     assert cost_of(read_metrics(*runs)) == ("tokens", [2.0] * 4)
     for run in runs:
@@ -24,16 +24,16 @@ def test_cost_is_in_tokens_where_it_is_nothing_in_money(tmp_path):
             record["usage"]["cost_usd"] = 0.5
     assert cost_of(read_metrics(*runs)) == ("USD", [0.5] * 4)
     runs[0].records[0]["usage"]["cost_usd"] = None
-    assert cost_of(read_metrics(*runs))[0] == "tokens", "one price that is not known"
+    assert cost_of(read_metrics(*runs))[0] == "tokens", "one unknown price"
     (sheet,) = (part for part in section(runs).parts if isinstance(part, Sheet))
     assert {row["on the front"] for row in cells(sheet)} == {"yes"} and "prices are not known" in sheet.notes[0]
 
 
-def test_one_run_has_no_front(tmp_path):
+def test_single_run_has_no_front(tmp_path):
     assert section([made(tmp_path / "a", {"one": ("k", [1])})]) is None
 
 
-def test_names_in_the_plot_leave_out_the_dataset_that_its_title_says(tmp_path):
+def test_plot_labels_omit_the_dataset_in_the_title(tmp_path):
     runs = [
         made(tmp_path / f"{agent}-{data}", {"one": ("k", [value])}, dataset={"name": data},
              choices={"agent": agent, "dataset": data}, varied={"agent": agent, "dataset": data},
@@ -46,7 +46,7 @@ def test_names_in_the_plot_leave_out_the_dataset_that_its_title_says(tmp_path):
         assert sorted(name for trace in plot.figure["data"] for name in trace["customdata"]) == ["cot", "react"]
 
 
-def test_runs_in_one_place_share_a_name_there(tmp_path):
+def test_coinciding_runs_share_a_label(tmp_path):
     runs = grid(tmp_path, {(a, c): [1, 0] for a in ("react", "cot") for c in ("intact", "withheld")})
     (trace,) = section(runs).parts[0].figure["data"]
     assert trace["text"] == ["react intact and 3 more", "", "", ""] and len(set(trace["customdata"])) == 4

@@ -1,4 +1,4 @@
-"""All runs beside each other."""
+"""All runs next to each other."""
 
 import json
 
@@ -13,7 +13,7 @@ VALUES = {
 }  # fmt: skip
 
 
-def test_scores_and_costs_are_those_of_metrics_json(tmp_path):
+def test_scores_and_costs_equal_metrics_json(tmp_path):
     runs = grid(tmp_path, VALUES)
     scores, costs = (part for part in section(runs).parts if isinstance(part, Sheet))
     for run, row, cost in zip(runs, cells(scores), cells(costs), strict=True):
@@ -35,10 +35,10 @@ def test_the_best_run_is_drawn_at_the_top(tmp_path):
         go.Figure(plot.figure)
 
 
-def test_a_run_that_did_not_end_is_named(tmp_path):
+def test_unfinished_run_is_named(tmp_path):
     scores = section([made(tmp_path / "a", {"one": ("k", [1])}, status="interrupted")]).parts[0]
     assert scores.notes == ["react openai: Status interrupted: 4 of 4 episodes finished, 0 errored."]
 
 
-def test_nothing_is_no_section():
+def test_no_runs_give_no_section():
     assert section([]) is None

@@ -47,7 +47,7 @@ def test_one_table_has_a_row_per_model_by_its_choice(tmp_path):
     assert isinstance(small["score/x intact"], Value) and small["score/x intact"].low is not None
 
 
-def test_every_figure_that_is_asked_for_is_one_plot_with_a_group_per_model(tmp_path):
+def test_every_configured_figure_is_one_plot_with_a_group_per_model(tmp_path):
     _, one, two = section(swept(tmp_path, VALUES, FIGURES)).parts
     assert [one.title, two.title] == ["Figure A", "Figure B"]
     assert [trace["name"] for trace in one.figure["data"]] == ["score/x intact"]
@@ -72,7 +72,7 @@ def test_a_model_without_a_run_under_a_setting_has_an_empty_cell(tmp_path):
     assert small["score/x withheld"] is None and small["score/x intact"].value == 0.5
 
 
-def test_models_of_one_choice_are_called_by_the_settings_in_which_they_differ(tmp_path):
+def test_models_of_the_same_choice_are_named_by_differing_settings(tmp_path):
     runs = swept(tmp_path, VALUES, competence={"big": 0.9, "small": 0.1})
     for run in runs:
         run.manifest["choices"]["model"], run.manifest["models"]["main"] = "simulated", "simulated"
@@ -80,14 +80,14 @@ def test_models_of_one_choice_are_called_by_the_settings_in_which_they_differ(tm
     assert [row["model"] for row in cells(section(runs).parts[0])] == ["competence=0.9", "competence=0.1"]
 
 
-def test_one_model_and_runs_of_the_same_place_are_no_such_table(tmp_path):
+def test_single_model_or_duplicate_runs_give_no_table(tmp_path):
     one = {place: value for place, value in VALUES.items() if place[0] == "big"}
     assert section(swept(tmp_path / "one", one)) is None
     twice = [*swept(tmp_path / "a", VALUES), *swept(tmp_path / "b", VALUES)]
     assert section(twice) is None
 
 
-def test_the_table_is_printed_with_what_no_run_has(tmp_path, capsys):
+def test_printed_section_names_scores_without_values(tmp_path, capsys):
     asked = [*FIGURES, {"title": "Figure C", "scores": ["execution/no_such"]}]
     show_section(section(swept(tmp_path, VALUES, asked)))
     out = capsys.readouterr().out

@@ -31,7 +31,7 @@ def paper(tmp_path):
     return load(tmp_path, "p")
 
 
-def test_parts_means_and_totals_stand_next_to_the_published_ones(tmp_path, paper):
+def test_parts_means_and_totals_are_next_to_the_published_ones(tmp_path, paper):
     run = made(tmp_path / "a", {"one": ("k", [1, 0, 0, 0]), "two": ("k", [1, 1])})
     (sheet,) = papers.sheets_of(paper, [run])
     rows = {row["part"]: row for row in cells(sheet)}
@@ -44,7 +44,7 @@ def test_parts_means_and_totals_stand_next_to_the_published_ones(tmp_path, paper
     assert "Somebody 2024" in sheet.notes[0]
 
 
-def test_several_rows_have_a_table_over_all(tmp_path, paper):
+def test_several_rows_have_a_common_table(tmp_path, paper):
     cfg = {"model": {"_target_": "mine.Model", "temperature": 1}}
     runs = [made(tmp_path / "a", {"one": ("k", [1])}), made(tmp_path / "b", {"one": ("k", [0])}, cfg)]
     whole, parts = papers.sheets_of(paper, runs)
@@ -52,11 +52,11 @@ def test_several_rows_have_a_table_over_all(tmp_path, paper):
     assert any(line.startswith("Deviation (") for line in parts.notes), "of one of the two rows"
 
 
-def test_runs_of_other_methods_scores_or_tasks_are_not_compared_with_it(tmp_path, paper):
+def test_runs_of_other_methods_scores_or_tasks_are_not_compared(tmp_path, paper):
     other = made(tmp_path / "a", {"one": ("k", [1])}, choices={"agent": "cot"})
     elsewhere = made(tmp_path / "b", {"three": ("k", [1])})
     assert papers.sheets_of(paper, [other, elsewhere]) == []
 
 
-def test_no_publication_in_conf_is_about_these_runs(tmp_path):
+def test_runs_without_a_publication_have_no_section(tmp_path):
     assert papers.section([made(tmp_path / "a", {"one": ("k", [1])}, choices={"agent": "none of them"})]) is None

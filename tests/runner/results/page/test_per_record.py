@@ -14,7 +14,7 @@ def runs(home, **compare):
     return [Run(run.folder, run.manifest, {**run.cfg, "compare": compare}) for run in made]
 
 
-def test_a_record_is_the_mean_of_its_questions_and_a_point_against_its_baseline(tmp_path):
+def test_record_is_the_mean_of_its_questions_plotted_against_the_baseline(tmp_path):
     plot, table = section(runs(tmp_path, per_record="score/x", baselines=["plain"])).parts
     assert cells(table) == [
         {"record": "p1", "plain": 3.0, "shots": 1.0, "three": 0.5},
@@ -26,18 +26,18 @@ def test_a_record_is_the_mean_of_its_questions_and_a_point_against_its_baseline(
     assert line["x"] == line["y"] == [0.5, 4.0]
 
 
-def test_without_a_baseline_that_was_run_it_is_the_first_method(tmp_path):
+def test_first_method_is_the_baseline_if_none_was_run(tmp_path):
     plot, _ = section(runs(tmp_path, per_record="score/x", baselines=["other"])).parts
     assert [line["name"] for line in plot.figure["data"]] == ["shots", "three", "equal"]
     assert plot.figure["data"][0]["x"] == [3.0, 1.0, 3.0]
 
 
-def test_one_method_has_its_table_alone(tmp_path):
+def test_single_method_has_only_a_table(tmp_path):
     (table,) = section(runs(tmp_path, per_record="score/x")[:1]).parts
     assert len(table.rows) == 3
 
 
-def test_there_is_a_section_where_the_config_asks_for_it_and_a_score_that_is_missing_is_named(tmp_path):
+def test_section_follows_the_config_and_names_a_missing_score(tmp_path):
     assert section(runs(tmp_path)) is None and section([]) is None
     found = section(runs(tmp_path / "named", per_record="score/y"))
     assert not found.parts and "No run has score/y" in found.intro

@@ -1,4 +1,4 @@
-"""What was missing against what the agent said."""
+"""The missing inputs against those named in refusals."""
 
 import json
 
@@ -23,7 +23,7 @@ def run_of(folder, ended):
     return Run.at(path)
 
 
-def test_refusals_are_counted_by_what_was_missing_and_field(tmp_path):
+def test_refusals_are_counted_by_missing_input_and_field(tmp_path):
     found = refusals.refusals([run_of(tmp_path / "a", ENDED)])
     sheets = {part.title: cells(part) for part in found.parts if isinstance(part, Sheet)}
     ended = {
@@ -34,7 +34,9 @@ def test_refusals_are_counted_by_what_was_missing_and_field(tmp_path):
     assert (ability["Missing"]["right"], ability["Missing"]["Weak"], ability["Missing"]["no refusal"]) == (0.5, 1, 1)
     assert ability["nothing"]["Weak"] == 1
     category = {row["missing"]: row["right"] for row in sheets["category: missing against named"]}
-    assert category == {"Scales or Rulers": 0.75, "nothing": None} and len(sheets) == 3, "purpose is nobody's fact"
+    assert category == {"Scales or Rulers": 0.75, "nothing": None} and len(sheets) == 3, (
+        "purpose is not a fact of the sample"
+    )
 
 
 def test_withheld_tools_are_named(tmp_path):
@@ -43,5 +45,5 @@ def test_withheld_tools_are_named(tmp_path):
     assert [(row["missing"], row["refused"]) for row in cells(sheet)] == [("mri", 0.5)]
 
 
-def test_where_nothing_is_missing_and_nobody_refuses_there_is_no_section(tmp_path):
+def test_no_gaps_and_no_refusals_give_no_section(tmp_path):
     assert refusals.refusals([run_of(tmp_path / "a", [({"kind": "baseline"}, None)])]) is None

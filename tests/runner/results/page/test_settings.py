@@ -1,4 +1,4 @@
-"""Scores by what the runs vary."""
+"""Scores by the settings that the runs vary."""
 
 from runner.results.sections.scores import settings as section
 from runner.results.sections.scores import varied_fields
@@ -24,11 +24,11 @@ def test_a_field_that_varies_has_a_column_per_value(tmp_path):
     ]
 
 
-def test_one_field_alone_is_the_leaderboard(tmp_path):
+def test_single_varied_field_is_shown_in_the_leaderboard_only(tmp_path):
     assert section(grid(tmp_path, VALUES, agents=["react"])) is None
 
 
-def test_a_field_that_follows_from_another_is_left_out(tmp_path):
+def test_field_determined_by_another_is_left_out(tmp_path):
     runs = grid(tmp_path, VALUES)
     for run in runs:
         run.manifest["choices"]["memory"] = f"of {run.choices['agent']}"

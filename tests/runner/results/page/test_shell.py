@@ -39,7 +39,7 @@ def test_a_page_has_its_navigation_and_sections(tree):
     assert tree.xpath("//p[@class='warning']")[0].text_content().startswith("warned")
 
 
-def test_heads_have_units_and_arrows_and_cells_what_they_are_sorted_by(tree):
+def test_headers_have_units_and_arrows_and_cells_have_sort_keys(tree):
     heads = tree.xpath("//th")
     assert [head.xpath("string(.//small)") for head in heads] == ["", "0 to 1", "%"]
     assert [head.xpath("string(.//*[@class='way'])") for head in heads] == ["", "↑", "↓"]
@@ -54,7 +54,7 @@ def test_heads_have_units_and_arrows_and_cells_what_they_are_sorted_by(tree):
     assert cost.text_content() == "12.35" and second.xpath("td")[1].get("data-v") is None
 
 
-def test_hostile_texts_stay_texts(tree):
+def test_hostile_texts_are_escaped(tree):
     scripts = tree.xpath("//script[not(@type)]")
     assert len(scripts) == 3 and not tree.xpath("//img") and not any("alert" in one.text for one in scripts)
     assert not any(name.startswith("on") for node in tree.iter() if node.attrib for name in node.attrib)
@@ -80,14 +80,14 @@ def test_plotly_is_there_once_and_only_for_plots(text):
     assert len(page("t", "", [], [Section("a", "A", "", [SHEET])])) < 30_000
 
 
-def test_markup_of_ours_stands_with_its_script_and_style(tree):
+def test_embedded_markup_has_its_script_and_style(tree):
     assert tree.xpath("//p[@id='own']")[0].text == "<" and ".mine" in tree.xpath("//style")[0].text
     assert any("window.mine = '<\\/script>'" in one.text for one in tree.xpath("//script[not(@type)]"))
 
 
 @slow
 @needs_browser
-async def test_a_browser_sorts_draws_and_scrolls_no_page_sideways(text, tmp_path):
+async def test_browser_sorts_and_draws_without_horizontal_scrolling(text, tmp_path):
     wide = Sheet("Wide", [Column(f"column {n}") for n in range(60)], [[n / 7 for n in range(60)]])
     both = page("t", "", [], [Section("a", "A", "", [SHEET, PLOT, wide])])
     (tmp_path / "page.html").write_text(both, encoding="utf-8")

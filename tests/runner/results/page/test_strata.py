@@ -9,7 +9,7 @@ from tests.runner.results.page.pages import cells, made
 SCORED = {"one": ("k", [1, 0, 1]), "two": ("d", [0, 0])}
 
 
-def test_values_of_a_stratum_are_columns_with_the_numbers_of_metrics_json(tmp_path):
+def test_stratum_values_are_columns_equal_to_metrics_json(tmp_path):
     run = made(tmp_path / "a", SCORED)
     known = json.loads((run.folder / "metrics.json").read_text())["strata"]
     sheets = {part.title: cells(part) for part in strata([run]).parts if isinstance(part, Sheet)}
@@ -33,5 +33,5 @@ def test_values_beyond_the_most_common_are_counted(tmp_path):
     assert sheet.notes == ["1 values of fewer samples are left out"]
 
 
-def test_one_value_is_no_breakdown(tmp_path):
+def test_single_value_gives_no_breakdown(tmp_path):
     assert strata([made(tmp_path / "a", {"one": ("k", [1, 0])})]) is None

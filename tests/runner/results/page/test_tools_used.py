@@ -21,5 +21,5 @@ def test_actions_are_counted_by_run_part_and_tool(tmp_path):
     assert [(row["tool or category"], row["actions"]) for row in cells(by_tool)] == [("Books", 4), ("Query", 2)]
 
 
-def test_no_tool_is_no_section(tmp_path):
+def test_no_tools_give_no_section(tmp_path):
     assert tools.section([Run.at(write(tmp_path / "a", {"one": ("k", [1])}))]) is None

@@ -1,4 +1,4 @@
-"""Markdown, CSV and LaTeX say what the page says."""
+"""Markdown, CSV and LaTeX agree with the page."""
 
 import csv
 import io
@@ -34,7 +34,7 @@ def test_csv_has_full_numbers_and_columns_for_intervals():
 
 
 @each_row("text", ["=1+1", "+1", "@x", "-2+3"])
-def test_csv_texts_are_no_formulas(text):
+def test_csv_texts_are_not_formulas(text):
     assert comma(Sheet("t", [Column("a")], [[text], ["-"]])).splitlines()[1:] == [f"'{text}", "-"]
 
 
@@ -46,15 +46,15 @@ def test_latex_has_rules_subscripts_and_escapes():
     assert lines[6].endswith("& -- & -- \\\\") and lines[-3:] == [r"\bottomrule", r"\end{tabular}", "% below"]
 
 
-def test_latex_prints_hostile_texts_as_they_are():
+def test_latex_escapes_hostile_texts():
     assert tex("\\input{x} $_%&#~^ <|\n>") == (
         r"\textbackslash{}input\{x\} \$\_\%\&\#\textasciitilde{}\textasciicircum{} \textless{}\textbar{} \textgreater{}"
     )
 
 
-def test_a_latex_cell_is_no_option_of_the_line_before_it():
+def test_latex_cell_is_not_an_option_of_the_previous_line():
     assert [tex("[2cm]"), tex("*a")] == ["{[}2cm]", "{*}a"]
 
 
-def test_files_have_a_name_each():
+def test_files_have_distinct_names():
     assert [name for name, _ in sheets([SECTION])] == ["strata-by-task-more", "strata-by-task-more-2"]

@@ -1,4 +1,4 @@
-"""An episode is told whole, and what it lacks is not told."""
+"""An episode is packed completely, and absent fields are omitted."""
 
 from components.core.messages import Image, Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Step, Trajectory
@@ -10,7 +10,7 @@ RECORD = {"scores": {"x": 1.0, "y": None}, "ceilings": {"x": 1}, "explanations":
 
 
 def step(reply, **fields):
-    """A step with what is always there."""
+    """A step with the required fields."""
     given = {
         "purpose": "act",
         "role": "main",
@@ -21,12 +21,12 @@ def step(reply, **fields):
     return Step(index=0, reply=reply, usage=Usage(10, 5, None), **given)
 
 
-def told(*steps, **fields):
-    """A trajectory as the page has it; its texts are short and stand in it."""
+def pack(*steps, **fields):
+    """A trajectory as packed for the page; its short texts are inline."""
     return Writer().episode(RECORD, Trajectory(list(steps), **fields), [])
 
 
-def test_a_step_says_what_was_asked_said_tried_called_and_not_run():
+def test_step_has_request_reply_trials_calls_and_skipped_calls():
     acted = step(
         Message("assistant", "I look", (BOOKS, NATIVE), reasoning="hm"), verdict="refine: 1 of 2", finish="length",
         role="planner", branch="expert/1", kept=2, committed=False, remarks={"label": "first", "hits": [1]},
@@ -34,7 +34,7 @@ def test_a_step_says_what_was_asked_said_tried_called_and_not_run():
         observed=[Observed(BOOKS, Observation("a page", {"faults": [{"kind": "slow"}]}, (Image("data:x"),)), seconds=0.5)],
         tried=[Observed(BOOKS, Observation("none"), "not_found", control=True)],
     )  # fmt: skip
-    assert told(acted)["steps"] == [
+    assert pack(acted)["steps"] == [
         {
             "purpose": "act", "role": "planner", "branch": "expert/1", "label": "first", "kept": 2,
             "asked": [{"role": "user", "text": "Which?"}],
@@ -49,8 +49,8 @@ def test_a_step_says_what_was_asked_said_tried_called_and_not_run():
     ]  # fmt: skip
 
 
-def test_an_episode_says_how_it_ended_and_what_it_scored():
-    found = told(step(Message("assistant", "B")), stop="answered", answer="B")
+def test_episode_has_its_ending_and_scores():
+    found = pack(step(Message("assistant", "B")), stop="answered", answer="B")
     assert found["answer"] == "B" and found["question"] == "Which?"
     assert found["scores"] == RECORD["scores"] and found["explanations"] == {"x": "read 'B'"}
     assert found["purposes"] == USED["purposes"]
@@ -60,16 +60,16 @@ def test_an_episode_says_how_it_ended_and_what_it_scored():
     ]  # fmt: skip
 
 
-def test_a_refusal_a_failure_and_an_unreadable_reply_are_told():
+def test_refusal_failure_and_unreadable_reply_are_included():
     bad = step(
         Message("assistant", "?"), action=Action(Message("assistant"), error="unreadable", error_text="no action")
     )
-    found = told(bad, stop="failed", failure="lost", error="why", refusal=Refusal({"problem": "ToolMissing"}))
+    found = pack(bad, stop="failed", failure="lost", error="why", refusal=Refusal({"problem": "ToolMissing"}))
     assert found["steps"][0]["unreadable"] == "no action"
     assert (found["failure"], found["error"], found["grounds"]) == ("lost", "why", {"problem": "ToolMissing"})
 
 
-def test_the_question_is_what_a_user_said_last_before_the_first_reply():
+def test_question_is_the_last_user_message_before_the_first_reply():
     asked = (
         Message("system", "s"),
         Message("user", "one"),

@@ -1,4 +1,4 @@
-"""Runs with episodes to look at."""
+"""Runs with episodes for the page."""
 
 import json
 import re
@@ -32,8 +32,8 @@ def written(folder, pairs, cfg=None, **notes):
         scores = [] if value is None else [Score("score/x", value, "read it")]
         writer.append(record_of(sample, 0, trajectory, scores, 0.5, writer.packer))
     writer.close()
-    told = {"name": "x", "choices": folders.CHOICES, "models": {"main": "big"}, "dataset": {"name": "d"}, "seed": 0}
-    (folder / "manifest.json").write_text(json.dumps(told | notes))
+    manifest = {"name": "x", "choices": folders.CHOICES, "models": {"main": "big"}, "dataset": {"name": "d"}, "seed": 0}
+    (folder / "manifest.json").write_text(json.dumps(manifest | notes))
     (folder / "config.yaml").write_text(yaml.safe_dump(folders.CFG | (cfg or {})))
     return Run.at(folder)
 
@@ -57,7 +57,7 @@ def _step(text, call, name):
 
 
 def two_runs(home):
-    """Two runs of five samples: they go the same way, part at a call, part at the answer, or one ends before."""
+    """Two runs of five samples: equal, differing at a call, differing at the answer, or one stopping early."""
     ways = {"a/1": ("Books",), "b-2": ("Books", "Think"), "c-3": ("Books",), "d-4": (), "e-5": ("Think",)}
     one = [
         (name, episode(name, *ways[name], stop=stop), float(stop == "answered"))
@@ -72,7 +72,7 @@ def two_runs(home):
 
 
 def hostile_run(home):
-    """A run whose every text would break something."""
+    """A run whose every text is an injection attempt."""
     trajectory = episode("a", "Books", text=LONG)
     trajectory.offered = (ToolSpec(HOSTILE, HOSTILE, card=HOSTILE),)
     trajectory.steps[0].reply = Message("assistant", HOSTILE, reasoning=HOSTILE)
