@@ -96,21 +96,19 @@ class Execution:
             self._room = asyncio.Semaphore(n)
             self._workers = [asyncio.create_task(self._work(owed, progress)) for _ in range(n)]
             scoring = asyncio.create_task(self._score_solved(progress))
+            scoring.add_done_callback(lambda _: self._cancel())  # where a record cannot be written
             asyncio.get_running_loop().call_later(_FIRST_SECONDS, _tune_gc)
             try:
-                await asyncio.gather(self._close_after_work(), asyncio.shield(scoring))
+                await asyncio.gather(*self._workers)
             except asyncio.CancelledError:
-                if self.outcome.halted is None or is_cancelled():
+                if is_cancelled() or (self.outcome.halted is None and not scoring.done()):
                     raise
             finally:  # none is left behind when one of them, or who waits, breaks off; what is solved is scored
                 self._cancel()
                 self._solved.put_nowait(None)
                 with contextlib.suppress(asyncio.CancelledError):
                     await asyncio.gather(*self._workers, scoring, return_exceptions=True)
-
-    async def _close_after_work(self) -> None:
-        await asyncio.gather(*self._workers)
-        self._solved.put_nowait(None)
+            await scoring
 
     async def _work(self, owed: Iterator[tuple[Sample, int]], progress: Progress) -> None:
         """Take samples until none is owed, the run's budget is spent or it cannot continue."""
