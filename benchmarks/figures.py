@@ -116,10 +116,10 @@ def write(figures: Sequence[Figure], order: Sequence[str], path: Path = README) 
     lines = [*(figure.line(today) for figure in figures if figure.row in measured), *kept]
     lines.sort(key=lambda line: order.index(_row(line)) if _row(line) in order else len(order))
     shown, folded = ([line for line in lines if (_row(line) in _FOLDED) is wanted] for wanted in (False, True))
-    made = table(shown)
+    tables = table(shown)
     if folded:
-        made += f"\n\n<details><summary>How often intervals hold the truth</summary>\n\n{table(folded)}\n\n</details>"
-    path.write_text(f"{before}{_START}\n{made}\n\n{today}, {machine()}\n{_END}{after}", encoding="utf-8")
+        tables += f"\n\n<details><summary>How often intervals hold the truth</summary>\n\n{table(folded)}\n\n</details>"
+    path.write_text(f"{before}{_START}\n{tables}\n\n{today}, {machine()}\n{_END}{after}", encoding="utf-8")
 
 
 def _row(line: str) -> str:

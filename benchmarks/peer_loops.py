@@ -1,4 +1,4 @@
-"""Other libraries making the same calls, each as its users run it. Runs in `.venv-peers`, where ours is not installed.
+"""Other libraries that make the same calls, each as its users run it. They run in `.venv-peers`, without ours.
 
 Each warms up with one conversation, so that imports and the first connection belong to the start-up.
 """

@@ -1,4 +1,4 @@
-"""The row ``peers``: ours beside other libraries, on the same server, with the same prompts and as many calls."""
+"""The row ``peers``: ours next to other libraries, on the same server, with the same prompts and as many calls."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PYTHON = ROOT / ".venv-peers" / "bin" / "python"
 
 @dataclass(frozen=True)
 class Peer:
-    """A library: its distribution, its job, what it does beside the calls, and whether our environment has it."""
+    """A library: its distribution, its job, what it keeps and scores, and whether our environment has it."""
 
     name: str
     distribution: str
     job: str
-    beside: str
+    keeps: str
     here: bool = False
 
 
@@ -57,12 +57,10 @@ def row(settings: Settings) -> Sequence[Figure]:
         for _ in range(settings.repeat):
             for peer in PEERS:
                 if peer.distribution in versions:
-                    before = server_stats(url)["calls"]
-                    runs[peer.name].append(
-                        run_job(peer.job, url=url, connections=connections, **(here if peer.here else there))
-                    )
-                    made = server_stats(url)["calls"] - before
-                    assert made == (samples + 1) * CALLS, f"{peer.name} made {made} calls"
+                    before, arguments = server_stats(url)["calls"], here if peer.here else there
+                    runs[peer.name].append(run_job(peer.job, url=url, connections=connections, **arguments))
+                    calls = server_stats(url)["calls"] - before
+                    assert calls == (samples + 1) * CALLS, f"{peer.name} sent {calls} calls"
     ideal = samples * CALLS * latency / connections
     return [_figure(peer, versions, runs[peer.name], ideal, samples * CALLS) for peer in PEERS]
 
@@ -90,5 +88,5 @@ def _figure(peer: Peer, versions: dict[str, str], runs: Sequence[dict[str, Any]]
         what,
         middle(wall),
         "x",
-        detail=f"{measured} beyond imports; version {versions[peer.distribution]}: {peer.beside}",
+        detail=f"{measured} beyond imports; version {versions[peer.distribution]}: {peer.keeps}",
     )

@@ -53,8 +53,8 @@ def measure(connections: int, shards: int, seconds: float) -> Point:
     with server(LATENCY, CALLS) as url, ThreadPoolExecutor(shards) as pool:
         runs = [*pool.map(lambda _: run_job("ours.http", url=url, **each), range(shards))]
     assert not any(run["errors"] for run in runs), "samples errored: nothing was measured"
-    made = samples * shards * CALLS
-    return Point(made / max(run["wall"] for run in runs), sum(run["cpu"] for run in runs) / made * 1e3)
+    sent = samples * shards * CALLS
+    return Point(sent / max(run["wall"] for run in runs), sum(run["cpu"] for run in runs) / sent * 1e3)
 
 
 def measure_all(repeat: int, seconds: float) -> Points:
@@ -112,8 +112,8 @@ def write(points: Points, load: float, page: Path = PAGE, plot: Path = PLOT) -> 
     draw(points, plot)
     before, _, rest = page.read_text(encoding="utf-8").partition(_START)
     after = rest.partition(_END)[2]
-    made = f"{table(points)}\n\n{date.today().isoformat()}, {machine()}; load of other work before: {load:.1f}"
-    page.write_text(f"{before}{_START}\n{made}\n{_END}{after}", encoding="utf-8")
+    lines = f"{table(points)}\n\n{date.today().isoformat()}, {machine()}; load of other work before: {load:.1f}"
+    page.write_text(f"{before}{_START}\n{lines}\n{_END}{after}", encoding="utf-8")
 
 
 def main() -> None:
@@ -122,11 +122,11 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3, help="how often, for medians (default 3)")
     parser.add_argument("--seconds", type=float, default=_SECONDS, help=f"of a run (default {_SECONDS})")
     parser.add_argument("--write", action="store_true", help="put plot and table into the documentation")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     load = os.getloadavg()[0]  # of the minute before
-    points = measure_all(given.repeat, given.seconds)
+    points = measure_all(arguments.repeat, arguments.seconds)
     print(table(points))
-    if given.write:
+    if arguments.write:
         write(points, load)
 
 
