@@ -71,12 +71,13 @@ def table(points: Points) -> str:
     """Calls per second by connections, and how long the planned calls take."""
     head = ["connections", "ideal"]
     head += [f"{shards} process{'es' if shards > 1 else ''}" for shards in SHARDS]
-    head += ["CPU per call", f"{PLANNED / 1e6:g} million calls"]
+    head += ["CPU per call", "at most by one core", f"{PLANNED / 1e6:g} million calls"]
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for connections in CONNECTIONS:
         row = [points[connections, shards] for shards in SHARDS]
         cells = [f"{connections:,}", f"{number(ideal(connections))} /s", *(f"{number(point.rate)} /s" for point in row)]
         cells.append(" and ".join(f"{point.cpu:.2f}" for point in row) + " ms")
+        cells.append(f"{number(1e3 / row[0].cpu)} /s")
         cells.append(" or ".join(f"{PLANNED / point.rate / 3600:.1f}" for point in row) + " hours")
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

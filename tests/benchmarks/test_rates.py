@@ -17,8 +17,8 @@ def test_page_gets_table_and_plot(tmp_path: Path) -> None:
     write(POINTS, 0.2, page, plot)
     text = page.read_text()
     assert text.startswith("before\n") and text.endswith("after\n") and text.count("| connections |") == 1
-    assert "| 100 | 1,000 /s | 1,000 /s | 1,000 /s | 0.50 and 0.50 ms | 3.8 or 3.8 hours |" in text
-    assert "| 1,000 | 10,000 /s | 1,250 /s | 2,500 /s | 0.50 and 0.50 ms | 3.0 or 1.5 hours |" in text
+    assert "| 100 | 1,000 /s | 1,000 /s | 1,000 /s | 0.50 and 0.50 ms | 2,000 /s | 3.8 or 3.8 hours |" in text
+    assert "| 1,000 | 10,000 /s | 1,250 /s | 2,500 /s | 0.50 and 0.50 ms | 2,000 /s | 3.0 or 1.5 hours |" in text
     assert "load of other work before: 0.2\n" in text
     drawn = plot.read_text()
     write(POINTS, 0.2, page, plot)
