@@ -1,4 +1,4 @@
-# Wardround: make run | test | test-all | check | docs | bench | ui | lock
+# Wardround: make run | test | test-all | check | docs | bench | bench-peers | ui | lock
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 ARGS ?=
@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-r
 
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes: without bytecode, each compiles everything again
 
-.PHONY: run test test-all check docs format bench ui lock clean
+.PHONY: run test test-all check docs format bench bench-peers ui lock clean
 
 run: .venv/.installed  ## install and run the main job on the embedded default
 	@$(BIN)/python -m runner $(ARGS)
@@ -35,6 +35,9 @@ docs: .venv/.docs  ## the documentation site, in site/
 bench: .venv/.installed  ## speed and memory against the bare loop
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+bench-peers: .venv-peers/.installed  ## the same calls by inspect_ai, lm-evaluation-harness, openai and litellm
+	@$(BIN)/python -m benchmarks peers $(ARGS)
+
 ui: .venv/.installed  ## the MLflow UI over outputs/
 	@$(BIN)/python -m runner.ui $(ARGS)
 
@@ -53,6 +56,11 @@ ui: .venv/.installed  ## the MLflow UI over outputs/
 	$(INSTALL) '.[test,dev]'
 	@touch $@
 
+.venv-peers/.installed: benchmarks/peers.txt .venv/.installed  ## an environment of their own
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-peers
+	$(BIN)/uv pip install --quiet --python .venv-peers/bin/python --requirement benchmarks/peers.txt
+	@touch $@
+
 .venv/.docs: .venv/.installed
 	$(INSTALL) '.[docs]'
 	@touch $@
@@ -62,4 +70,4 @@ lock: .venv/.installed  ## pin the newest releases that pyproject.toml allows
 	  --custom-compile-command 'make lock' --extra test --extra dev --extra docs pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf .venv build site *.egg-info
+	rm -rf .venv .venv-peers build site *.egg-info

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from benchmarks import coverage, fused, http_rows, local_rows, sandbox
+from benchmarks import coverage, fused, http_rows, local_rows, peers, sandbox
 from benchmarks.figures import Figure, Row, Settings, shown, write
 
 ROWS: Mapping[str, Row] = {
@@ -16,6 +16,7 @@ ROWS: Mapping[str, Row] = {
     "connections": http_rows.connections,
     "panel": http_rows.panel,
     "litellm": http_rows.litellm,
+    "peers": peers.row,
     "simulated": local_rows.simulated,
     "large": local_rows.large,
     "startup": local_rows.startup,
@@ -64,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{name}: {time.perf_counter() - started:.0f} s{note}", file=sys.stderr, flush=True)
     print(shown(figures))
     if given.write:
-        write(figures)
+        write(figures, [*ROWS])
     return int(any(figure.met is False for figure in figures))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -12,10 +12,9 @@ from urllib.parse import urlsplit
 import orjson
 
 from benchmarks import panel_tasks
+from benchmarks.conversations import Chat, Prompts, converse
 from benchmarks.processes import Usage, measured, resident_mb
-from benchmarks.tasks import CALLS, Questions
-
-Chat = Callable[[list[dict[str, str]]], Awaitable[str]]
+from benchmarks.tasks import ANSWER, CALLS, Questions, action
 
 
 def run_loop(main: Coroutine[Any, Any, Usage], uvloop: bool) -> Usage:
@@ -26,25 +25,11 @@ def run_loop(main: Coroutine[Any, Any, Usage], uvloop: bool) -> Usage:
     return usage
 
 
-async def _converse(chat: Chat, system: str, questions: Iterator[str]) -> None:
-    """Take questions until none is left; each is a conversation of as many calls as ours."""
-    for question in questions:
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": question}]
-        for n in range(CALLS):
-            reply = await chat(messages)
-            messages.append({"role": "assistant", "content": reply})
-            messages.append({"role": "user", "content": f"Observation: p{n}: within limits on day 3 (SI); no note."})
-
-
-async def _all(chat: Chat, samples: int, connections: int) -> Usage:
-    """Warm up with one conversation, then measure all."""
+def prompts(samples: int) -> Prompts:
+    """The texts of so many conversations, which are those of ours."""
     asked = Questions(samples)
-    system = asked.system()
-    await _converse(chat, system, iter([asked.question(-1)]))
-    questions = (asked.question(n) for n in range(samples))
-    with measured() as usage:
-        await asyncio.gather(*(_converse(chat, system, questions) for _ in range(min(samples, connections))))
-    return usage
+    replies = [*(action(n) for n in range(CALLS - 1)), f"Action: {ANSWER}"]
+    return Prompts(asked.system(), [asked.question(n) for n in range(samples)], replies)
 
 
 async def _panel(chat: Chat, model: str, question: str) -> None:
@@ -140,7 +125,7 @@ def aiohttp_loop(url: str, samples: int, connections: int, uvloop: bool) -> dict
 
     async def main() -> Usage:
         async with _pooled(url, connections, model="bench", temperature=0.0, max_tokens=512) as chat:
-            return await _all(chat, samples, connections)
+            return await converse(chat, prompts(samples), connections)
 
     base = resident_mb()
     return run_loop(main(), uvloop).figures(base)
@@ -174,40 +159,9 @@ def litellm_loop(url: str, samples: int, connections: int, uvloop: bool) -> dict
 
     async def main() -> Usage:
         try:
-            return await _all(chat, samples, connections)
+            return await converse(chat, prompts(samples), connections)
         finally:
             await litellm.close_litellm_async_clients()
 
     base = resident_mb()
     return run_loop(main(), uvloop).figures(base)
-
-
-def inspect_loop(url: str, samples: int, connections: int, uvloop: bool) -> dict[str, float]:
-    """inspect_ai playing the same conversations through its OpenAI-compatible provider, where it is installed."""
-    import os
-
-    os.environ |= {"BENCH_API_KEY": "not-needed", "BENCH_BASE_URL": url, "INSPECT_DISPLAY": "none"}
-    library, data, model, solving = (
-        importlib.import_module(f"inspect_ai{part}") for part in ("", ".dataset", ".model", ".solver")
-    )
-    asked = Questions(samples)
-    base = resident_mb()
-
-    @solving.solver  # type: ignore[untyped-decorator]  # an optional library, imported by name
-    def stepper() -> Any:
-        async def solve(state: Any, generate: Any) -> Any:
-            for n in range(CALLS):
-                state = await generate(state)
-                state.messages.append(model.ChatMessageUser(content=f"Observation: p{n}: within limits on day 3."))
-            return state
-
-        return solve
-
-    rows = [data.Sample(input=asked.question(n)) for n in range(samples)]
-    task = library.Task(dataset=data.MemoryDataset(rows), solver=[solving.system_message(asked.system()), stepper()])
-    with measured() as usage:
-        library.eval(
-            task, model="openai-api/bench/bench", max_connections=connections, max_samples=connections,
-            max_tokens=512, temperature=0.0, log_dir=os.environ["TMPDIR"],
-        )  # fmt: skip
-    return usage.figures(base)

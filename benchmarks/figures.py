@@ -15,16 +15,20 @@ from benchmarks.processes import run_job
 
 README = Path(__file__).parent / "README.md"
 _START, _END = "<!-- table: written by python -m benchmarks --write -->", "<!-- end of table -->"
+_FOLDED = ("coverage", "coverage_few")
 _HEAD = "| row | what | measured | target | met | details | day |"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured number. ``target`` None: reported, not judged; ``at_least``: larger is better."""
+    """One measured number. ``value`` None: not measured, ``detail`` says why; ``target`` None: reported, not judged.
+
+    ``at_least``: larger is better.
+    """
 
     row: str
     what: str
-    value: float
+    value: float | None
     unit: str
     target: float | None = None
     at_least: bool = False
@@ -32,8 +36,8 @@ class Figure:
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is reached; None without one."""
-        if self.target is None:
+        """Whether the target is reached; None without one or without a value."""
+        if self.target is None or self.value is None:
             return None
         return self.value >= self.target if self.at_least else self.value <= self.target
 
@@ -42,7 +46,7 @@ class Figure:
         sign = ">=" if self.at_least else "<="
         target = "" if self.target is None else f"{sign} {number(self.target)} {self.unit}".rstrip()
         met = {True: "yes", False: "NO", None: ""}[self.met]
-        value = f"{number(self.value)} {self.unit}".rstrip()
+        value = "" if self.value is None else f"{number(self.value)} {self.unit}".rstrip()
         return f"| {self.row} | {self.what} | {value} | {target} | {met} | {self.detail} | {day} |"
 
 
@@ -98,14 +102,26 @@ def shown(figures: Iterable[Figure]) -> str:
     return f"{table(figure.line(date.today().isoformat()) for figure in figures)}\n\n{machine()}"
 
 
-def write(figures: Sequence[Figure], path: Path = README) -> None:
-    """Put the lines of these figures' rows in place of the old ones; rows not measured keep theirs."""
+def write(figures: Sequence[Figure], order: Sequence[str], path: Path = README) -> None:
+    """Put the lines of these figures' rows in place of the old ones, all in this order of rows.
+
+    Rows not measured, or not in full, keep their lines.
+    """
     text = path.read_text(encoding="utf-8")
     before, _, rest = text.partition(_START)
     old, _, after = rest.partition(_END)
-    measured = {figure.row for figure in figures}
-    kept = [line for line in old.splitlines() if line.startswith("| ") and line != _HEAD]
-    kept = [line for line in kept if line.split("|")[1].strip() not in measured]
+    measured = {figure.row for figure in figures} - {figure.row for figure in figures if figure.value is None}
+    kept = [line for line in old.splitlines() if line.startswith("| ") and line != _HEAD and _row(line) not in measured]
     today = date.today().isoformat()
-    lines = table([*(figure.line(today) for figure in figures), *kept])
-    path.write_text(f"{before}{_START}\n{lines}\n\n{today}, {machine()}\n{_END}{after}", encoding="utf-8")
+    lines = [*(figure.line(today) for figure in figures if figure.row in measured), *kept]
+    lines.sort(key=lambda line: order.index(_row(line)) if _row(line) in order else len(order))
+    shown, folded = ([line for line in lines if (_row(line) in _FOLDED) is wanted] for wanted in (False, True))
+    tables = table(shown)
+    if folded:
+        tables += f"\n\n<details><summary>How often intervals hold the truth</summary>\n\n{table(folded)}\n\n</details>"
+    path.write_text(f"{before}{_START}\n{tables}\n\n{today}, {machine()}\n{_END}{after}", encoding="utf-8")
+
+
+def _row(line: str) -> str:
+    """The row that a line of the table belongs to."""
+    return line.split("|")[1].strip()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -78,10 +76,6 @@ def throughput(settings: Settings) -> Sequence[Figure]:
     """1,000 samples x 5 calls at 100 connections: wall, CPU, memory."""
     samples, connections = settings.count(1000, 4), settings.count(100, 2) if settings.scale < 1 else 100
     jobs = _jobs(samples, connections)
-    inspect = find_spec("inspect_ai") is not None
-    if inspect:
-        jobs["inspect"] = ("bare.inspect_loop", {"samples": samples, "connections": connections, "uvloop": False})
-        os.environ.setdefault("TMPDIR", tempfile.gettempdir())
     latency = LATENCY if settings.scale == 1 else LATENCY * min(1, settings.scale * 10)
     with server(latency, CALLS) as url:
         runs = _with_samples(_each(settings, url, jobs, settings.repeat), samples)

@@ -78,9 +78,9 @@ def run_here(job: str, **arguments: Any) -> dict[str, Any]:
     return figures
 
 
-def run_job(job: str, **arguments: Any) -> dict[str, Any]:
-    """The same in a fresh process. Raises JobFailed."""
-    command = [sys.executable, "-m", "benchmarks.job", job, json.dumps(arguments)]
+def run_job(job: str, *, python: str = sys.executable, **arguments: Any) -> dict[str, Any]:
+    """The same in a fresh process of this Python. Raises JobFailed."""
+    command = [python, "-m", "benchmarks.job", job, json.dumps(arguments)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     if done.returncode:
         raise JobFailed(f"{job} ended with {done.returncode}: {done.stderr.strip()[-800:]}")

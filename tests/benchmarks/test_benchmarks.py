@@ -12,8 +12,11 @@ from benchmarks.processes import JobFailed, run_here, run_job
 from tests.slow import slow
 from tests.table import each_row
 
-# Imports litellm twice; composes 16 jobs; opens every tier; opens a thousand connections; starts commands; runs many episodes.
-SLOW = ("coverage_few", "litellm", "sweep", "fused", "sandbox", "connections", "startup", "large", "panel", "coverage")
+# Imports litellm twice; imports the peers; composes 16 jobs; opens every tier; opens a thousand connections; starts commands;
+# runs many episodes.
+SLOW = (
+    "coverage_few", "litellm", "peers", "sweep", "fused", "sandbox", "connections", "startup", "large", "panel", "coverage",
+)  # fmt: skip
 TINY = Settings(scale=0.001, repeat=1, run=run_here)  # in this process: the numbers are not measurements
 
 
@@ -31,7 +34,8 @@ def test_slow_row_yields_numbers(name: str) -> None:
     figures = ROWS[name](Settings(scale=0.01, repeat=1))
     if name == "coverage":
         assert len(figures) == len(CASES) * len(SIZES) and all(figure.target == 2.0 for figure in figures)
-    assert figures and all(math.isfinite(figure.value) for figure in figures)
+    assert figures and all(math.isfinite(figure.value) for figure in figures if figure.value is not None)
+    assert all(figure.value is not None or "make bench-peers" in figure.detail for figure in figures)
 
 
 def test_job_runs_in_a_separate_process() -> None:
@@ -45,15 +49,41 @@ def test_target_is_judged_in_its_direction() -> None:
     assert Figure("a", "told", 1.0, "").met is None
 
 
+EMPTY = "before\n<!-- table: written by python -m benchmarks --write -->\n<!-- end of table -->\nafter\n"
+
+
 def test_written_table_keeps_unmeasured_rows(tmp_path: Path) -> None:
     path = tmp_path / "README.md"
-    path.write_text("before\n<!-- table: written by python -m benchmarks --write -->\n<!-- end of table -->\nafter\n")
-    write([Figure("a", "wall", 2.0, "x", 1.0), Figure("b", "size", 3.0, "MB")], path)
-    write([Figure("a", "wall", 0.5, "x", 1.0)], path)
+    path.write_text(EMPTY)
+    write([Figure("a", "wall", 2.0, "x", 1.0), Figure("b", "size", 3.0, "MB")], ["a", "b"], path)
+    write([Figure("a", "wall", 0.5, "x", 1.0)], ["a", "b"], path)
     text = path.read_text()
     assert "| a | wall | 0.5 x | <= 1 x | yes |" in text and "| b | size | 3 MB |" in text
     assert "| 2 x |" not in text and text.startswith("before\n") and text.endswith("after\n")
     assert text.count("| row |") == 1
+
+
+def test_written_table_has_the_order_of_the_rows_and_folds_what_is_not_cost(tmp_path: Path) -> None:
+    path = tmp_path / "README.md"
+    path.write_text(EMPTY)
+    order = ["a", "b", "coverage"]
+    for name in ("coverage", "b", "gone", "a"):
+        write([Figure(name, "first", 1.0, "x"), Figure(name, "second", 2.0, "x")], order, path)
+    found = [line.split(" | ")[:2] for line in path.read_text().splitlines() if line.startswith("| ")]
+    rows = [line for line in found if line[0] != "| row"]
+    assert rows == [[f"| {name}", what] for name in ("a", "b", "gone", "coverage") for what in ("first", "second")]
+    open_part, _, folded = path.read_text().partition("<details>")
+    assert "| coverage |" in folded and "| coverage |" not in open_part and folded.count("</details>") == 1
+
+
+def test_row_not_measured_in_full_keeps_its_lines(tmp_path: Path) -> None:
+    path = tmp_path / "README.md"
+    path.write_text(EMPTY)
+    write([Figure("a", "one", 1.0, "x"), Figure("a", "two", 2.0, "x")], ["a"], path)
+    missing = Figure("a", "two", None, "x", 1.0, detail="not installed: make bench-peers")
+    write([Figure("a", "one", 5.0, "x"), missing], ["a"], path)
+    assert "| a | one | 1 x |" in path.read_text() and "| a | two | 2 x |" in path.read_text()
+    assert missing.met is None and "| a | two |  | <= 1 x |  | not installed" in shown([missing])
 
 
 def test_large_numbers_are_grouped_and_small_ones_cut() -> None:
