@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -113,7 +113,7 @@ def httptools_loop(url: str, samples: int, connections: int, uvloop: bool) -> di
 
     async def main() -> Usage:
         async with _parsed(url, connections, model="bench", temperature=0.0, max_tokens=512) as chat:
-            return await _all(chat, samples, connections)
+            return await converse(chat, prompts(samples), connections)
 
     base = resident_mb()
     return run_loop(main(), uvloop).figures(base)

@@ -181,7 +181,7 @@ class Gateway:
             return self._transport
         endpoint, price = self._endpoint, self.price_row.price
         if endpoint.direct:
-            from components.models.openai_chat import OpenAIChat  # asyncio and ssl take 0.05 s to import
+            from components.models.openai_chat import OpenAIChat  # its client and ssl take 0.01 s to import
 
             base = endpoint.base or ""
             self._transport = OpenAIChat(base, self.name, self._key, price, self.send_seed, base == endpoints.OPENAI)

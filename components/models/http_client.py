@@ -27,25 +27,24 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class HttpClient:
-    """Posts to one URL. No redirect is followed, and no request is sent twice. ``connections`` counts sockets opened.
-    It serves one event loop after another; connections end with their loop."""
+    """Posts to one URL. No redirect is followed and no request sent twice: a lost connection is the caller's to retry.
+    ``connections`` counts sockets opened. It serves one event loop after another; connections end with their loop."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         self.connections = 0
         self._url = urlsplit(url)
-        secure = self._url.scheme == "https"
         server = f"{_host(self._url)}:{_port(self._url)}"
         proxy = None if proxy_bypass(server) else getproxies().get(self._url.scheme)
         self._proxy = urlsplit(proxy if "//" in proxy else f"http://{proxy}") if proxy else None
         authority = _host(self._url) if _port(self._url) == _PORTS[self._url.scheme] else server
-        target = quote(self._url._replace(scheme="", netloc="", fragment="").geturl(), safe="/?%:@!$&'()*+,;=~")
+        query = f"?{self._url.query}" if self._url.query else ""
+        target = quote(f"{self._url.path}{query}", safe="/?%:@!$&'()*+,;=~")
         fields = {"Host": authority, "Accept": "*/*", "Accept-Encoding": "gzip, deflate", **headers}
-        login = _login(self._proxy) if self._proxy else {}
-        if self._proxy and not secure:
+        login = _login(self._proxy)
+        if self._proxy and self._url.scheme == "http":
             target, fields = f"http://{authority}{target}", fields | login
         self._head = _lines(f"POST {target} HTTP/1.1", fields) + b"Content-Length: "
         self._tunnel = _lines(f"CONNECT {server} HTTP/1.1", {"Host": server, **login}) + b"\r\n"
-        self._tunnelled = secure and self._proxy is not None
         self._begin(None)
 
     def _begin(self, loop: asyncio.AbstractEventLoop | None) -> None:
@@ -72,10 +71,11 @@ class HttpClient:
 
     async def close(self) -> None:
         """Close all connections; a later request opens new ones."""
-        if self._loop is asyncio.get_running_loop() and self._open:
-            for connection in self._open:
-                connection.drop()
-            await asyncio.wait([connection.lost for connection in self._open], timeout=1.0)
+        connections = list(self._open)
+        if self._loop is asyncio.get_running_loop() and connections:
+            for connection in connections:
+                connection.transport.abort()
+            await asyncio.wait([connection.lost for connection in connections], timeout=1.0)
         self._begin(None)
 
     def _take(self, now: float) -> Connection | None:
@@ -107,13 +107,13 @@ class HttpClient:
             except BaseException:
                 opened.close()
                 raise
-            if self._tunnelled:
-                await self._cross(loop, connection)
+            if self._proxy and self._url.scheme == "https":
+                await self._open_tunnel(loop, connection)
         except (OSError, UnicodeError) as error:  # names of hosts are encoded
             raise Fault("connection", f"no connection ({describe(error)})") from None
         return connection
 
-    async def _cross(self, loop: asyncio.AbstractEventLoop, connection: Connection) -> None:
+    async def _open_tunnel(self, loop: asyncio.AbstractEventLoop, connection: Connection) -> None:
         """Have the proxy connect to the server, and start TLS with it. Raises Fault, OSError."""
         try:
             status = (await connection.send(self._tunnel, b"", tunnel=True)).status
@@ -170,9 +170,9 @@ def _port(url: SplitResult) -> int:
     return url.port or _PORTS[url.scheme]
 
 
-def _login(proxy: SplitResult) -> dict[str, str]:
+def _login(proxy: SplitResult | None) -> dict[str, str]:
     """What a proxy is sent when its address holds a user's name."""
-    if proxy.username is None:
+    if proxy is None or proxy.username is None:
         return {}
     user = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
     return {"Proxy-Authorization": f"Basic {b64encode(user.encode()).decode()}"}

@@ -14,7 +14,7 @@ from components.models.replies import Fault
 
 _LONGEST_REPLY = 64 << 20  # bytes, decompressed
 _TOO_LARGE = f"the reply is larger than {_LONGEST_REPLY >> 20} MB: see what answers at model.api_base"
-_CLOSED = "the connection was lost (the server closed it)"
+_CLOSED = "the connection was lost (closed without a reply)"
 _LONGEST_HEAD = 65_536
 _SLICE = 1 << 18  # bytes that are written at once
 
@@ -38,10 +38,10 @@ class Connection(asyncio.Protocol):
 
     transport: asyncio.Transport
 
-    def __init__(self, open_ones: set["Connection"], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, opened: set["Connection"], loop: asyncio.AbstractEventLoop) -> None:
         self.reusable = False
         self.lost: asyncio.Future[None] = loop.create_future()
-        self._open, self._loop = open_ones, loop
+        self._open, self._loop = opened, loop
         self._reply: asyncio.Future[Reply] = loop.create_future()
         self._reply.cancel()  # nothing was asked yet
         self._resumed: asyncio.Future[None] | None = None  # while the transport takes no more
@@ -163,12 +163,12 @@ class Connection(asyncio.Protocol):
             body = _decompressed(b"".join(self._parts), self._fields.get(b"content-encoding", b"").lower())
         except (zlib.error, EOFError):
             self._fail("unreadable", "the reply was cut off")
-        else:
-            if len(body) > _LONGEST_REPLY:
-                self._fail("too_large", _TOO_LARGE)
-                return
-            self.reusable = reusable
-            self._reply.set_result(Reply(self._status, self._fields, body))
+            return
+        if len(body) > _LONGEST_REPLY:
+            self._fail("too_large", _TOO_LARGE)
+            return
+        self.reusable = reusable
+        self._reply.set_result(Reply(self._status, self._fields, body))
 
     def _fail(self, kind: str, text: str) -> None:
         if not self._reply.done():

@@ -1,6 +1,7 @@
 import asyncio
 import base64
 import gzip
+import os
 import socket
 import ssl
 import subprocess
@@ -135,8 +136,8 @@ CUT, NOT_HTTP = "the reply was cut off", "the reply is not HTTP"
 @each_row(
     "reply, kind, text",
     [
-        ([NO_MORE], "connection", "the connection was lost (the server closed it)"),
-        ([b"HTTP/1.1 200 OK\r\nContent-", NO_MORE], "connection", "the connection was lost (the server closed it)"),
+        ([NO_MORE], "connection", "the connection was lost (closed without a reply)"),
+        ([b"HTTP/1.1 200 OK\r\nContent-", NO_MORE], "connection", "the connection was lost (closed without a reply)"),
         ([b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok", NO_MORE], "unreadable", CUT),
         ([b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n", NO_MORE], "unreadable", CUT),
         ([b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", NO_MORE], "unreadable", CUT),
@@ -232,7 +233,7 @@ async def test_cancelling_closes_the_connection():
 async def test_a_connection_that_was_idle_for_long_is_closed(monkeypatch):
     async with serving(OK) as server:
         await server.client.post(b"{}")
-        monkeypatch.setattr(http_client, "_IDLE_SECONDS", 0.0)
+        monkeypatch.setattr(http_client, "_IDLE_SECONDS", -1.0)
         await server.client.post(b"{}")
         assert server.client.connections == 2
 
@@ -244,6 +245,15 @@ async def test_closing_ends_all_connections_and_a_later_request_opens_one():
         await asyncio.sleep(0.05)
         assert server.ended == 5
         assert (await server.client.post(b"{}")).body == b"ok"
+
+
+async def test_closing_ends_a_call_with_a_fault():
+    async with serving([]) as server:
+        call = asyncio.create_task(failure(server.client))
+        while not server.requests:
+            await asyncio.sleep(0.01)
+        await server.client.close()
+        assert await call == ("connection", "the connection was lost (closed without a reply)")
 
 
 async def test_sockets_notice_a_dead_peer(monkeypatch):
@@ -263,9 +273,11 @@ async def test_ipv6():
 async def test_the_next_address_is_tried_where_one_does_not_answer(monkeypatch):
     async with serving(OK) as server:
         loop = asyncio.get_running_loop()
+        look_up = loop.getaddrinfo
 
-        async def two_addresses(host, port, **_):
-            assert host == "two.example"
+        async def two_addresses(host, port, **more):
+            if host != "two.example":
+                return await look_up(host, port, **more)
             kind = (socket.SOCK_STREAM, 0, "")
             return [(socket.AF_INET6, *kind, ("::1", port, 0, 0)), (socket.AF_INET, *kind, ("127.0.0.1", port))]
 
@@ -374,9 +386,11 @@ async def proxy_for(monkeypatch, scheme, proxy, login="", **options):
 async def test_http_goes_through_the_proxy_of_the_environment(monkeypatch):
     endpoint = Endpoint(OK)
     async with proxy_for(monkeypatch, "http", endpoint, "user:p%40ss@"):
-        client = HttpClient("http://far.example/v1/x", {"X-Key": "k"})
-        assert (await client.post(b"{}")).body == b"ok"
-        await client.close()
+        for address in (os.environ["http_proxy"], os.environ["http_proxy"].removeprefix("http://")):
+            monkeypatch.setenv("http_proxy", address)
+            client = HttpClient("http://far.example/v1/x", {"X-Key": "k"})
+            assert (await client.post(b"{}")).body == b"ok"
+            await client.close()
     head = endpoint.requests[0][0].decode()
     login = base64.b64encode(b"user:p@ss").decode()
     assert head.startswith("POST http://far.example/v1/x HTTP/1.1\r\nHost: far.example\r\n")
