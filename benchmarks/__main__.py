@@ -12,6 +12,7 @@ from benchmarks.figures import Figure, Row, Settings, shown, write
 
 ROWS: Mapping[str, Row] = {
     "throughput": http_rows.throughput,
+    "real": http_rows.real,
     "connections": http_rows.connections,
     "panel": http_rows.panel,
     "litellm": http_rows.litellm,

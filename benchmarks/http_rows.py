@@ -101,6 +101,26 @@ def throughput(settings: Settings) -> Sequence[Figure]:
     ]  # fmt: skip
 
 
+def real(settings: Settings) -> Sequence[Figure]:
+    """700 RadABench samples x 5 calls of ReAct with the shipped toolset, prompts and scorers at 100 connections."""
+    samples, connections = settings.count(700, 2), min(100, settings.count(700, 2))
+    jobs: Jobs = {
+        "ours": ("ours.real", {"samples": samples, "connections": connections, "uvloop": _UVLOOP}),
+        "uvloop": ("bare.aiohttp_loop", {"samples": samples, "connections": connections, "uvloop": _UVLOOP}),
+    }
+    with server(LATENCY, CALLS) as url:
+        runs = _with_samples(_each(settings, url, jobs, settings.repeat), samples)
+    _check(runs)
+    ideal = samples * CALLS * LATENCY / connections
+    wall = {name: [run["wall"] / ideal for run in found] for name, found in runs.items()}
+    cpu = {name: _per_call(runs, name) for name in runs}
+    return [
+        Figure("real", "wall / ideal, 100 connections", middle(wall["ours"]), "x", 1.15,
+               detail=f"{_loops(wall)}; server busy {_busy(runs):.0%}"),
+        Figure("real", "CPU per model call", middle(cpu["ours"]), "ms", 0.45, detail=_loops(cpu)),
+    ]  # fmt: skip
+
+
 def connections(settings: Settings) -> Sequence[Figure]:
     """The same at 1,000 connections against the bare loop; short and noisy, hence repeated twice as often."""
     samples = width = settings.count(1000, 4)

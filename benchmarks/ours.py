@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import panel_tasks
+from hydra import compose, initialize_config_dir
+
+from benchmarks import panel_tasks, radiology
 from benchmarks.bare import run_loop
 from benchmarks.processes import Usage, measured, resident_mb
-from benchmarks.tasks import Chart, Exact, Intact, Questions, Stepper
+from benchmarks.tasks import NATIVE_MODEL, Chart, Exact, Intact, Questions, Stepper
 from components.core.plain import Accept, NoTools
 from components.core.protocols import Scorer
 from components.core.types import Sample
@@ -20,13 +22,19 @@ from components.models.gateway import Gateway
 from components.panel.agent import MedAgents
 from components.panel.scorer import Panel
 from components.scorers.choice import Choice
+from runner.config.catalogue import CONF
+from runner.config.composed import resolve
 from runner.episode.budget import Budget
 from runner.episode.door import Door
 from runner.episode.episode import run_episode
 from runner.episode.shared import Parts
+from runner.experiment.experiment import Experiment
 from runner.job.execute import Execution, Outcome
+from runner.job.prepare import check
 from runner.storage import records
 from runner.storage.journal import Journal
+
+TASKS = 11  # of a record in RadABench
 
 
 def gateway(url: str, connections: int, transport: str) -> Gateway:
@@ -47,6 +55,25 @@ def panel_parts() -> Parts:
     """The experiment of a panel without tools."""
     scorers: dict[str, Scorer] = {"choice": Choice(), "panel": Panel()}
     return Parts(MedAgents(), Accept(), BracketJson(), NoTools(), Intact(), scorers, Budget(calls=100, steps=40))
+
+
+def composed(data: Path, url: str, connections: int) -> Experiment:
+    """RadABench on agent ReAct with every other part as the default config has it, composed and checked by Hydra."""
+    choices = ("agent=react", "dataset=radabench", "model=vllm", "tracking=off")
+    words = [*choices, f"dataset.path={data}", f"model.name={NATIVE_MODEL}", f"model.api_base={url}"]
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = compose("config", [*words, f"model.max_connections={connections}"])
+    return check(resolve(config))
+
+
+def real(url: str, samples: int, connections: int, uvloop: bool) -> dict[str, Any]:
+    """Run RadABench with ReAct on the shipped toolset, its prompts and scorers."""
+    with tempfile.TemporaryDirectory(prefix="wardround-bench-") as folder:
+        data = Path(folder) / "records.json"
+        radiology.records(str(data), samples // TASKS + 1)
+        experiment = composed(data, url, connections)
+        [model] = experiment.models.values()
+        return _run(model, experiment.parts, experiment.samples[: samples + 1], uvloop, Path(folder))
 
 
 async def _play(model: Gateway, experiment: Parts, asked: list[Sample], folder: Path) -> tuple[Usage, Outcome]:

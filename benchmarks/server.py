@@ -15,19 +15,20 @@ import sys
 import time
 from collections import deque
 from importlib.util import find_spec
-from typing import cast
+from typing import Any, cast
 
 from benchmarks import panel_tasks
 from benchmarks.processes import cpu_seconds
-from benchmarks.tasks import ANSWER, action
+from benchmarks.tasks import ANSWER, NATIVE_MODEL, action, native_call
 
 _END = b"\r\n\r\n"
 _STATS = b"GET /v1/stats"
+_NATIVE = f'"model":"{NATIVE_MODEL}"'.encode()
 
 
-def _reply(content: str) -> bytes:
-    """A whole HTTP reply."""
-    message = {"role": "assistant", "content": content}
+def _reply(content: str | dict[str, Any]) -> bytes:
+    """A whole HTTP reply with a text or a whole message."""
+    message = {"role": "assistant", **(content if isinstance(content, dict) else {"content": content})}
     body = json.dumps(
         {
             "id": "chatcmpl-1",
@@ -52,6 +53,7 @@ class Replies:
         self.latency, self.calls, self.count = latency, calls, 0
         self.first: float | None = None
         self.replies = [*(_reply(action(n)) for n in range(calls - 1)), _reply(f"Action: {ANSWER}")]
+        self.native = [*(_reply(native_call(n)) for n in range(calls - 1)), _reply("Diagnosis: appendicitis.")]
         self.panels = {
             f'"model":"{model}"'.encode(): {kind: _reply(text) for kind, text in panel_tasks.said(model).items()}
             for model in (panel_tasks.AGREED, panel_tasks.DISPUTED)
@@ -78,7 +80,8 @@ class Replies:
         for model, said in self.panels.items():
             if model in body[:64]:
                 return panel_tasks.numbered(said[panel_tasks.asked(body)], self.count)
-        return self.replies[min(body.count(b'"assistant"'), self.calls - 1)]
+        replies = self.native if _NATIVE in body[:64] else self.replies
+        return replies[min(body.count(b'"assistant"'), self.calls - 1)]
 
     def _send(self) -> None:
         now = self.loop.time() + 5e-4

@@ -18,6 +18,7 @@ from components.grammars.bracket_json import BracketJson
 
 CALLS = 5
 ANSWER = 'Finish[{"response": "The dose is 40 mg once a day, given the clearance of 62 ml/min."}]'
+NATIVE_MODEL = "bench-native"  # replies with calls of the tools that the radiology toolset offers
 _SUBJECTS = ("renal function", "liver enzymes", "current drugs", "allergies", "weight and height", "earlier imaging",
              "electrolytes", "blood count", "coagulation", "vital signs")  # fmt: skip
 
@@ -27,6 +28,13 @@ def action(n: int) -> str:
     subject = _SUBJECTS[n % len(_SUBJECTS)]
     thought = f"Before I can name the dose I need the patient's {subject}, since the label adjusts for it."
     return f'Thought: {thought}\nAction: lookup_{n % len(_SUBJECTS)}[{{"patient": "p{n}", "unit": "SI"}}]'
+
+
+def native_call(n: int) -> dict[str, Any]:
+    """The n-th native tool call of the server's model, of a tool by the name that RadABench's toolset gives it."""
+    arguments = '{"purpose": "Learn what the image shows before the next step.", "input": ["$Image$"]}'
+    function = {"name": f"TOOL{n + 1}", "arguments": arguments}
+    return {"content": "", "tool_calls": [{"id": f"call_{n}", "type": "function", "function": function}]}
 
 
 def _spec(n: int) -> ToolSpec:

@@ -110,7 +110,8 @@ class Acting:
         """The next action; ``closing``: nothing is offered but to end. Raises LimitReached, ModelError."""
         if closing:
             self.messages[0] = self._system(closing=True)
-        return await self.episode.act(self.messages, Sampling(stop=tuple(self.settings.stop)), closing)
+        sampling = Sampling(stop=tuple(self.settings.stop)) if self.settings.stop else None
+        return await self.episode.act(self.messages, sampling, closing)
 
     async def observe(self, action: Action) -> None:
         """Run an action and add what came of it."""
@@ -136,13 +137,14 @@ class Acting:
         return Answer((await self.episode.ask(continued(self.messages, ask), "conclude")).text)
 
     def _system(self, closing: bool = False) -> Message:
-        formats: dict[tuple[str, ...], str] = {}  # a call as a pattern, for each way of taking parameters
-        for tool in () if closing else self.episode.offer.tools.values():
+        prompts, formats = load(self.settings.prompts), dict[tuple[str, ...], str]()
+        shown = not closing and "formats" in names_given(prompts)
+        for tool in self.episode.offer.tools.values() if shown else ():  # a pattern for each way of taking parameters
             names = tuple(tool.spec.parameters.get("properties", {}))
             filled = orjson.dumps(dict.fromkeys(names, "...")).decode()
             formats.setdefault(names, f"{tool.spec.name}[{filled}]")
         values = {"instructions": self.episode.instructions(closing), "formats": tuple(formats.values())}
-        return load(self.settings.prompts).system("system", max_steps=self.settings.max_steps, **values, **self.values)
+        return prompts.system("system", max_steps=self.settings.max_steps, **values, **self.values)
 
 
 def shown_images(episode: Episode) -> tuple[Image, ...]:

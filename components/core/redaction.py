@@ -63,10 +63,12 @@ def _known_secrets() -> tuple[str, ...]:
 
 def without_key(completion: Completion, key: str) -> Completion:
     """The reply without the key that the request was sent with: records and journal keep replies."""
+    if len(key) < _SHORTEST_ECHOED:
+        return completion
     message = completion.message
     texts = [message.text, message.reasoning or "", completion.finish]
     texts += [part for call in message.tool_calls for part in (call.id, call.name, call.arguments)]
-    if len(key) < _SHORTEST_ECHOED or not any(key in text for text in texts):
+    if not any(key in text for text in texts):
         return completion
     content, reasoning, finish, *rest = (text.replace(key, HIDDEN) for text in texts)
     calls = tuple(ToolCall(*rest[n : n + 3]) for n in range(0, len(rest), 3))

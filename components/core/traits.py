@@ -177,13 +177,17 @@ class MemoryTraits:
     hold: Callable[[Iterable[Mapping[str, Any]]], None] | None = None
 
 
+_DEFAULTS: dict[Any, Any] = {}  # of each kind of declaration
+
+
 def declared(part: object, kind: type[T]) -> T:
     """The declaration of a part (``requirements`` of an agent, ``traits`` of any other kind), or the defaults. Raises
     ConfigError for a declaration of another type."""
     name = "requirements" if kind is Requirements else "traits"
     declaration = getattr(part, name, None)
     if declaration is None:
-        return kind()
+        default: T = _DEFAULTS.get(kind) or _DEFAULTS.setdefault(kind, kind())
+        return default
     if not isinstance(declaration, kind):
         raise ConfigError(f"{type(part).__name__}.{name} is {declaration!r}; it must be {kind.__name__}(...)")
     return declaration

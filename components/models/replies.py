@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from functools import cache
 from math import isfinite
@@ -42,18 +41,18 @@ _BROKEN_OFF = frozenset({"error", "ERROR", "abort", "network_error"})
 def read_reply(body: object, price: Price | None) -> Completion:
     """The completion in a decoded reply. Raises Fault. ``<think>...</think>`` at the content's start becomes reasoning;
     a refusal in its own field becomes the content, with finish ``refusal``."""
-    if not isinstance(body, Mapping):
+    if not isinstance(body, dict):
         raise Fault("unreadable", f"the reply is not a JSON object but {type(body).__name__}")
     if _means_something(body.get("error")):
         raise from_error_body(body["error"])
     choices = body.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise Fault("unreadable", "the reply holds no choices")
     choice = choices[0]
     if _means_something(choice.get("error")):
         raise from_error_body(choice["error"])
     message = choice.get("message")
-    if not isinstance(message, Mapping):
+    if not isinstance(message, dict):
         raise Fault("unreadable", "the reply's choice holds no message")
     finish = str(choice.get("finish_reason") or "stop")
     if finish in _BROKEN_OFF:
@@ -68,17 +67,19 @@ def read_reply(body: object, price: Price | None) -> Completion:
         finish = "tool_calls"
     reply = Message("assistant", content, calls, reasoning=reasoning or None)
     logprobs, answered_by = choice.get("logprobs"), body.get("model")
-    tokens = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    tokens = logprobs.get("content") if isinstance(logprobs, dict) else None
     if isinstance(tokens, list):
-        tokens = [{key: one.get(key) for key in _LOGPROB} for one in tokens if isinstance(one, Mapping)]
-    completion = Completion(reply, read_usage(body, price), finish, tokens if isinstance(tokens, list) else None)
-    return replace(completion, model=answered_by[:_LONGEST_NAME]) if isinstance(answered_by, str) else completion
+        tokens = [{key: one.get(key) for key in _LOGPROB} for one in tokens if isinstance(one, dict)]
+    return Completion(
+        reply, read_usage(body, price), finish, tokens if isinstance(tokens, list) else None,
+        answered_by[:_LONGEST_NAME] if isinstance(answered_by, str) else "",
+    )  # fmt: skip
 
 
 def read_usage(body: Mapping[str, Any], price: Price | None) -> Usage:
     """Tokens and cost of a reply; what was not reported is None, also where a library put zeros in its place."""
     usage = body.get("usage")
-    if not isinstance(usage, Mapping):
+    if not isinstance(usage, dict):
         return Usage()
     sent, received = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
     if not sent and not received:
@@ -98,7 +99,7 @@ def _texts(message: Mapping[str, Any]) -> tuple[str, str]:
     content = message.get("content") or ""
     if isinstance(content, list):
         content = "".join(
-            p if isinstance(p, str) else str(p.get("text", "")) for p in content if isinstance(p, str | Mapping)
+            p if isinstance(p, str) else str(p.get("text", "")) for p in content if isinstance(p, str | dict)
         )
     if not isinstance(content, str):
         raise Fault("unreadable", f"the reply's content is not a text but {type(content).__name__}")
@@ -121,8 +122,8 @@ def _calls(calls: object) -> list[ToolCall]:
     if len(calls) > _MOST_CALLS:
         raise Fault("unreadable", f"the reply holds {len(calls)} tool calls; {_MOST_CALLS} are the most that are read")
     for index, call in enumerate(calls):
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if not isinstance(function, Mapping):
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict):
             raise Fault("unreadable", "the reply holds a tool call without a function")
         arguments = function.get("arguments")
         text = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode() if arguments else ""
@@ -131,13 +132,13 @@ def _calls(calls: object) -> list[ToolCall]:
 
 
 def _count(place: object, field: str) -> int | None:
-    value = place.get(field) if isinstance(place, Mapping) else None
+    value = place.get(field) if isinstance(place, dict) else None
     return value if type(value) is int and 0 <= value < 1 << 53 else None
 
 
 def _means_something(error: object) -> bool:
     """Whether an ``error`` field reports one: some servers send an empty object with a good reply."""
-    if isinstance(error, Mapping):
+    if isinstance(error, dict):
         return bool(error.get("message")) or error.get("code") is not None
     return bool(error)
 
@@ -222,16 +223,16 @@ def complaint_in(body: object) -> Complaint:
     """Read the shapes in use: OpenAI's, vLLM's, Ollama's, FastAPI's, OpenRouter's, Gemini's (a list of one)."""
     if isinstance(body, list) and body:
         body = body[0]
-    if not isinstance(body, Mapping):
+    if not isinstance(body, dict):
         return Complaint()
     error: Any = body.get("error") or body.get("detail") or body
     if isinstance(error, list) and error:
         error = error[0]
-    if not isinstance(error, Mapping):
+    if not isinstance(error, dict):
         return Complaint(text=error if isinstance(error, str) else "")
     code = next((str(error[key]) for key in ("code", "type", "status") if error.get(key) is not None), "")
     metadata = error.get("metadata")  # of a router, whose own text only says that a provider failed
-    texts = (error.get("message") or error.get("msg"), metadata.get("raw") if isinstance(metadata, Mapping) else None)
+    texts = (error.get("message") or error.get("msg"), metadata.get("raw") if isinstance(metadata, dict) else None)
     return Complaint(code, " ".join(text for text in texts if isinstance(text, str) and text))
 
 

@@ -47,7 +47,7 @@ class PromptSet:
         environment.loader = jinja2.DictLoader(included)
         whole = "\0".join(f"{k}\0{v}" for k, v in (texts | self._data | included).items())
         self.digest = sha256(whole.encode()).hexdigest()[:16]
-        self._made: dict[tuple[Any, ...], Message] = {}
+        self._made: dict[tuple[str, ...], Message] = {}
         self._templates = {stem: environment.from_string(text) for stem, text in texts.items()}
 
     def _read(self, path: Path) -> str:
@@ -142,14 +142,16 @@ class PromptSet:
 
     def _message(self, role: Role, template: str, values: Mapping[str, Any]) -> Message:
         """Render; messages of few and short values are made once, since episodes repeat them."""
-        key = (role, template, *values.items())
-        if not all(isinstance(value, str) and len(value) < _SHORT for value in values.values()):
-            return Message(role, self.render(template, **values), source=self.source(template))
-        if key not in self._made:
+        repeated = all(len(value) < _SHORT if isinstance(value, str) else not value for value in values.values())
+        key = (role, template, *(f"{name}={value!r}" for name, value in values.items())) if repeated else ()
+        if key in self._made:
+            return self._made[key]
+        message = Message(role, self.render(template, **values), source=self.source(template))
+        if repeated:
             if len(self._made) >= _REMEMBERED:
                 self._made.clear()
-            self._made[key] = Message(role, self.render(template, **values), source=self.source(template))
-        return self._made[key]
+            self._made[key] = message
+        return message
 
 
 def _included(environment: jinja2.Environment, name: str, texts: Mapping[str, str]) -> dict[str, str]:

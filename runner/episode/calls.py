@@ -5,6 +5,7 @@ import inspect
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -101,10 +102,15 @@ async def _run_one(branch: Branch, call: ToolCall, offer: Offer, line: str, ahea
     return Observed(call, observation, error, time.monotonic() - started)
 
 
+@cache
+def _is_async(kind: type[Tool]) -> bool:
+    return inspect.iscoroutinefunction(kind.__call__)
+
+
 async def apply(tool: Tool, context: Context, arguments: Mapping[str, Any]) -> Observation:
     """Call a tool or control; a blocking one leaves the loop. One that raises SystemExit is a bug."""
     try:
-        if not inspect.iscoroutinefunction(type(tool).__call__):
+        if not _is_async(type(tool)):
             return await asyncio.to_thread(tool, context, **arguments)  # type: ignore[arg-type]
         return await tool(context, **arguments)
     except SystemExit as end:  # raised in a task of its own it would end the loop

@@ -3,7 +3,8 @@
 import asyncio
 import re
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -41,14 +42,36 @@ _FILE = re.compile(r'File "[^"]*?(?:((?:components|runner)/[^"]+)|([^"/]+))"')
 
 async def run_episode(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Trajectory, list[Score]]:
     """Run and score one sample; what ended in ``error`` is not scored. Raises RunLimitReached, Unwritable."""
+    trajectory = await solve_sample(parts, door, sample, epoch)
+    return trajectory, await score_sample(parts, door, sample, epoch, trajectory)
+
+
+async def solve_sample(parts: Parts, door: Door, sample: Sample, epoch: int) -> Trajectory:
+    """Let the agent solve one sample. Raises RunLimitReached, Unwritable."""
     trajectory = Trajectory()
+    with record_errors(trajectory):
+        await solve(Shared(parts, door, sample, epoch, trajectory))
+    return trajectory
+
+
+async def score_sample(parts: Parts, door: Door, sample: Sample, epoch: int, trajectory: Trajectory) -> list[Score]:
+    """The scores of what did not end in ``error``; it does where scoring fails. Raises RunLimitReached, Unwritable."""
 
     def judging() -> Episode:  # recorded, without the sample's budget
         return Episode(Shared(replace(parts, budget=Budget()), door, sample, epoch, trajectory), Offer({}), JUDGING)
 
+    scores: list[Score] = []
+    if trajectory.stop != "error":
+        with record_errors(trajectory):
+            scores = await score_all(parts.scorers, sample, trajectory, judging)
+    return scores
+
+
+@contextmanager
+def record_errors(trajectory: Trajectory) -> Iterator[None]:
+    """Write what costs one sample, not the run, into its trajectory."""
     try:
-        await solve(Shared(parts, door, sample, epoch, trajectory))
-        return trajectory, await score_all(parts.scorers, sample, trajectory, judging)
+        yield
     except ModelError as error:
         if error.kind == "replay_miss":  # a strict replay is refused as a whole, with its first difference
             raise ConfigError(f"run.replay: {error}") from None
@@ -61,7 +84,6 @@ async def run_episode(parts: Parts, door: Door, sample: Sample, epoch: int) -> t
         trajectory.stop, trajectory.error = "error", _trace()
     except Exception:  # noqa: BLE001 - the only broad one: a bug costs one sample, not the run
         trajectory.stop, trajectory.error = "error", _trace()
-    return trajectory, []
 
 
 def _trace() -> str:
@@ -99,7 +121,7 @@ class Episode(Branch):
         shared = self.shared
         self.attempt.act(shared.parts.budget.steps)
         self._closing, self._proposed = closing, []
-        propose = Proposals(self, messages, sampling or Sampling())
+        propose = Proposals(self, messages, sampling)
         chosen = await shared.parts.verifier.choose(messages, propose, self)
         for step in self._proposed:
             step.committed = step.action is chosen
@@ -111,8 +133,10 @@ class Episode(Branch):
         purpose: Purpose = "verify", admitted: bool = False,
     ) -> Action:  # fmt: skip
         """Ask for an action that may take a proposal's place. Raises LimitReached, ModelError."""
-        specs = self.shared.parts.grammar.specs(self._shown(self._closing))
-        step = await self._call(messages, purpose, sampling, role, specs, admitted)
+        key = (self._closing, len(self.offer.tools))
+        if key not in self._specs:
+            self._specs[key] = self.shared.parts.grammar.specs(self._shown(self._closing))
+        step = await self._call(messages, purpose, sampling, role, self._specs[key], admitted)
         action = self.parse(step.reply)
         step.action = written_out(action) if purpose == "verify" else action
         self._proposed.append(step)
@@ -217,7 +241,7 @@ class Episode(Branch):
 class Proposals:
     """Proposals of the next action, for a verifier (see ``components.core.protocols.Propose``)."""
 
-    def __init__(self, episode: Episode, messages: Sequence[Message], sampling: Sampling) -> None:
+    def __init__(self, episode: Episode, messages: Sequence[Message], sampling: Sampling | None) -> None:
         self._episode, self._messages, self._sampling = episode, messages, sampling
 
     async def __call__(self, sampling: Sampling | None = None) -> Action:
@@ -231,5 +255,5 @@ class Proposals:
         return await together(self._ask(sampling) for _ in range(n))
 
     async def _ask(self, sampling: Sampling | None) -> Action:
-        sampling = self._sampling.merged(sampling)
+        sampling = sampling if self._sampling is None else self._sampling.merged(sampling)
         return await self._episode.suggest(self._messages, sampling, "main", "act", admitted=True)

@@ -37,11 +37,16 @@ class Parts:
     budget: Budget = field(default_factory=Budget)
     memory: Memory | None = None
 
+    @cached_property
+    def required(self) -> Requirements:
+        """What the agent declares."""
+        return declared(self.agent, Requirements)
+
     def open(self, sample: Sample, epoch: int, seed: int) -> Offer:
         """What this sample offers under the condition; the same on every call."""
         rng = Random(f"{seed}/{sample.problem.id}/{epoch}/condition")
         offer = self.condition.offer(self.toolset.open(sample), sample, rng)
-        agent = declared(self.agent, Requirements)
+        agent = self.required
         if agent.tools or agent.only_own_tools:
             own = {tool.spec.name: tool for tool in agent.tools}
             offer = replace(offer, tools=own if agent.only_own_tools else {**own, **offer.tools})
@@ -125,7 +130,8 @@ class Branch:
         self._n = 0
         self._proposed: list[Step] = []  # by the present ``act``
         self._closing = False
-        self._instructions: dict[tuple[bool, int], str] = {}
+        self._instructions: dict[tuple[bool, int], str] = {}  # (closing, number of tools) -> text
+        self._specs: dict[tuple[bool, int], tuple[ToolSpec, ...]] = {}
 
     @property
     def problem(self) -> Problem:

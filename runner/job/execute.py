@@ -10,10 +10,10 @@ from functools import cache
 
 from components.core.errors import RunLimitReached
 from components.core.traits import MemoryTraits, ToolsetTraits, declared
-from components.core.types import Sample, Trajectory
+from components.core.types import Sample, Score, Trajectory
 from runner.episode.door import Door
-from runner.episode.ending import shorten
-from runner.episode.episode import is_cancelled, run_episode
+from runner.episode.ending import consults, shorten
+from runner.episode.episode import is_cancelled, score_sample, solve_sample
 from runner.episode.progress import Board, Progress
 from runner.episode.shared import Parts
 from runner.job.shared_resources import Lease, StopRule
@@ -48,6 +48,16 @@ class Outcome:
         return self.errored / len(self.records) if self.records else 0.0
 
 
+@dataclass(frozen=True)
+class Solved:
+    """A sample that its agent is done with, in so many ``seconds``."""
+
+    sample: Sample
+    epoch: int
+    trajectory: Trajectory
+    seconds: float
+
+
 @dataclass
 class Execution:
     """Fills ``outcome``; finished records are kept whatever happens. ``beat`` is called after every sample; ``lease``:
@@ -64,6 +74,8 @@ class Execution:
     stop_rule: StopRule | None = None
     _growth: Growth | None = field(default=None, init=False)
     _workers: list[asyncio.Task[None]] = field(default_factory=list, init=False)
+    _solved: asyncio.Queue[Solved | None] = field(default_factory=asyncio.Queue, init=False)  # None: no more comes
+    _room: asyncio.Semaphore = field(init=False)  # for samples that wait for their scores
 
     async def run(self, samples: Sequence[Sample], epochs: int) -> None:
         """Run these, as often as there are epochs, as far as they are not finished."""
@@ -81,48 +93,74 @@ class Execution:
         self.outcome.records += kept
         with Progress(door, len(wanted), len(done), self.name, self.board) as progress:
             n = min(door.models["main"].max_connections, max(1, len(wanted) - len(done))) if not self._growth else 1
+            self._room = asyncio.Semaphore(n)
             self._workers = [asyncio.create_task(self._work(owed, progress)) for _ in range(n)]
+            scoring = asyncio.create_task(self._score_solved(progress))
             asyncio.get_running_loop().call_later(_FIRST_SECONDS, _tune_gc)
             try:
-                await asyncio.gather(*self._workers)
+                await asyncio.gather(self._close_after_work(), asyncio.shield(scoring))
             except asyncio.CancelledError:
                 if self.outcome.halted is None or is_cancelled():
                     raise
-            finally:  # none is left behind when one of them, or who waits, breaks off
+            finally:  # none is left behind when one of them, or who waits, breaks off; what is solved is scored
                 self._cancel()
+                self._solved.put_nowait(None)
                 with contextlib.suppress(asyncio.CancelledError):
-                    await asyncio.gather(*self._workers, return_exceptions=True)
+                    await asyncio.gather(*self._workers, scoring, return_exceptions=True)
+
+    async def _close_after_work(self) -> None:
+        await asyncio.gather(*self._workers)
+        self._solved.put_nowait(None)
 
     async def _work(self, owed: Iterator[tuple[Sample, int]], progress: Progress) -> None:
         """Take samples until none is owed, the run's budget is spent or it cannot continue."""
-        growth, outcome, packer = self._growth, self.outcome, self.writer.packer
+        growth, outcome = self._growth, self.outcome
+        at_once = growth is not None or any(map(consults, self.parts.scorers.values()))
         for sample, epoch in owed:
             if growth is not None:
                 growth.before(sample, epoch)
+            scores: list[Score] = []
             try:
                 async with self.lease or contextlib.nullcontext():
                     started = time.monotonic()
-                    trajectory, scores = await run_episode(self.parts, self.door, sample, epoch)
-                    seconds = time.monotonic() - started
+                    trajectory = await solve_sample(self.parts, self.door, sample, epoch)
+                    if at_once:
+                        scores = await score_sample(self.parts, self.door, sample, epoch, trajectory)
+                    solved = Solved(sample, epoch, trajectory, time.monotonic() - started)
             except RunLimitReached as limit:
                 outcome.stopped = str(limit)
                 return
             if growth is not None:
                 growth.after(sample, epoch, trajectory)
-            try:
-                self._finish(record_of(sample, epoch, trajectory, scores, seconds, packer), progress)
-            except TypeError as error:  # a part left something that is not JSON: orjson says what
-                bug = Trajectory(error=f"bug: the record of this sample cannot be written: {error}")
-                self._finish(record_of(sample, epoch, bug, [], seconds, packer), progress)
+            if at_once or trajectory.stop == "error":
+                self._finish(solved, scores, progress)
+            else:
+                self._solved.put_nowait(solved)
+                await self._room.acquire()
             if growth is not None and trajectory.stop == "error":  # what follows would lack what it would have taught
                 outcome.halted = f"sample {sample.problem.id!r} errored, and the memory grows from sample to sample"
             if outcome.stopped or outcome.halted:
                 return
             await asyncio.sleep(0)
 
-    def _finish(self, record: Record, progress: Progress) -> None:
+    async def _score_solved(self, progress: Progress) -> None:
+        """Score and write what was solved, one after the other between replies: no call waits for a score."""
+        while (solved := await self._solved.get()) is not None:
+            scores = await score_sample(self.parts, self.door, solved.sample, solved.epoch, solved.trajectory)
+            self._finish(solved, scores, progress)
+            self._room.release()
+            await asyncio.sleep(0)
+
+    def _finish(self, solved: Solved, scores: Sequence[Score], progress: Progress) -> None:
         """Keep and count a record, and stop all where a rule says so."""
-        self.writer.append(record)
+        sample, epoch, seconds = solved.sample, solved.epoch, solved.seconds
+        try:
+            record = record_of(sample, epoch, solved.trajectory, scores, seconds, self.writer.packer)
+            self.writer.append(record)
+        except TypeError as error:  # a part left something that is not JSON: orjson says what
+            bug = Trajectory(error=f"bug: the record of this sample cannot be written: {error}")
+            record = record_of(sample, epoch, bug, [], seconds, self.writer.packer)
+            self.writer.append(record)
         self.outcome.add(record)
         errored = record["stop"] == "error"
         progress.finished(errored)

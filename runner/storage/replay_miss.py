@@ -59,8 +59,10 @@ def _agreement(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[int,
 
 def n_common(one: Sequence[str | bytes], other: Sequence[str | bytes]) -> int:
     """How many of their first items are the same."""
-    pairs = zip(one, other, strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    n = min(len(one), len(other))
+    if one[:n] == other[:n]:
+        return n
+    return next(n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
 
 
 def _difference(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

@@ -2,10 +2,14 @@
 
 import asyncio
 import json
+import time
+from dataclasses import dataclass
 
 import pytest
 
 from components.core.errors import ConfigError, ModelError
+from components.core.traits import ScorerTraits
+from components.core.types import Score
 from runner.config.schema import read_shard
 from runner.episode.budget import Budget
 from runner.experiment.experiment import select
@@ -35,11 +39,12 @@ def say(request):
     return f"answer {request.sample_id[1:]}"
 
 
-async def run(folder, model, samples=None, epochs=1, **changes):
+async def run(folder, model, samples=None, epochs=1, experiment=None, **changes):
     writer = RecordWriter(folder)
     outcome = Outcome()
     try:
-        await Execution(parts(), door(model, **changes), writer, outcome).run(samples or Rows().load("test"), epochs)
+        execution = Execution(experiment or parts(), door(model, **changes), writer, outcome)
+        await execution.run(samples or Rows().load("test"), epochs)
         return outcome
     finally:
         writer.close()
@@ -108,6 +113,45 @@ async def test_cancelling_keeps_finished_records_and_the_journal(tmp_path):
         assert len(model.asked) <= 40 * 3 + 2, "only the calls in flight were asked again"
         assert before < len(model.asked)
     assert len(list(read(tmp_path / "run"))) == 40
+
+
+@dataclass
+class SlowScorer:
+    """Scores on a thread, slower than the model replies."""
+
+    traits = ScorerTraits(names=("score/slow",), blocking=True)
+
+    def score(self, sample, trajectory):
+        time.sleep(0.01)
+        return [Score("score/slow", 1.0)]
+
+
+async def test_what_is_solved_is_scored_and_kept_when_the_run_is_cancelled(tmp_path):
+    model = Speaker(say, max_connections=8)
+    slow = parts(scorers={"slow": SlowScorer()})
+    task = asyncio.create_task(run(tmp_path, model, Rows(200).load("test"), experiment=slow))
+    while not (tmp_path / "records.jsonl").exists() or not list(read(tmp_path)):
+        await asyncio.sleep(0.001)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    replied = sum(len(request.messages) == 5 for request in model.asked)  # the last call of a sample
+    kept = list(read(tmp_path))
+    assert replied - 8 <= len(kept) <= replied and len(kept) > 8
+    assert all(record["scores"] == {"score/slow": 1.0} for record in kept)
+
+
+async def test_samples_that_wait_for_a_score_are_bounded(tmp_path):
+    model = Speaker(say, max_connections=4)
+    slow = parts(scorers={"slow": SlowScorer()})
+    task = asyncio.create_task(run(tmp_path, model, Rows(200).load("test"), experiment=slow))
+    while not model.asked or len(list(read(tmp_path))) < 3:
+        await asyncio.sleep(0.001)
+    replied = sum(len(request.messages) == 5 for request in model.asked)
+    assert replied <= len(list(read(tmp_path))) + 1 + 3 * 4  # being scored, waiting with room, waiting for room
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
 
 
 def test_a_limit_is_a_seeded_draw_in_the_datasets_order():
