@@ -22,8 +22,6 @@ from runner.results.cells import plain
 from runner.storage.records import RecordWriter, record_of, slim
 from runner.storage.schema import Record
 
-_FIRST_SECONDS = 0.5  # in which the first calls leave
-
 
 @dataclass
 class Outcome:
@@ -96,7 +94,7 @@ class Execution:
             self._room = asyncio.Semaphore(n)
             self._workers = [asyncio.create_task(self._work(owed, progress)) for _ in range(n)]
             scoring = asyncio.create_task(self._score_solved(progress))
-            asyncio.get_running_loop().call_later(_FIRST_SECONDS, _tune_gc)
+            asyncio.get_running_loop().call_later(0.5, _tune_gc)  # when the first calls have left
             try:
                 await asyncio.gather(self._close_after_work(), asyncio.shield(scoring))
             except asyncio.CancelledError:

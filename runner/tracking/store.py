@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import orjson
@@ -26,7 +26,7 @@ from runner.storage import manifest
 from runner.storage.disk import locked
 from runner.storage.records import FILE as RECORDS
 from runner.storage.schema import DatasetFacts
-from runner.tracking.describe import Job, safe
+from runner.tracking.describe import Figure, Job, safe
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -42,9 +42,6 @@ DATABASE = "sqlite:///outputs/.mlflow/mlflow.db"
 _LOADING = Lock()
 _LOCAL_PAGE = "http://127.0.0.1:5000"
 _PAGE = 200  # runs per request
-
-Figure: TypeAlias = tuple[str, int, float]
-"""A metric: name, step, value."""
 
 
 @dataclass(frozen=True)
