@@ -20,10 +20,10 @@ def main() -> int:
     """Run the command. Returns the exit code."""
     gc.set_threshold(200_000, 20, 100)  # modules and configs are many objects, and stay
     _order_path()
-    from runner.terminal.command import by_group, flags_first
+    from runner.terminal import command
 
     groups = [path.name for path in (_HOME / "conf").iterdir()]
-    sys.argv[1:] = words = by_group(flags_first(sys.argv[1:]), groups)
+    sys.argv[1:] = words = command.by_group(command.flags_first(sys.argv[1:]), groups)
     if words == ["--version"]:
         from importlib.metadata import version
 
@@ -31,12 +31,9 @@ def main() -> int:
         return 0
     if "choices" in words and words[words.index("choices") - 1] in ("--info", "-i"):
         from runner.config.catalogue import catalogue_of, describe_choices
-        from runner.terminal.command import WITH_VALUE, exit_code_of
 
-        named = [w for n, w in enumerate(words) if not w.startswith("-") and words[n - 1] not in WITH_VALUE]
-        return exit_code_of(lambda: print(*describe_choices(catalogue_of(words, strict=True), named), sep="\n"))  # noqa: T201
-    from runner.terminal.command import interrupts, signals
-
+        named = [w for n, w in enumerate(words) if not w.startswith("-") and words[n - 1] not in command.WITH_VALUE]
+        return command.exit_code_of(lambda: print(*describe_choices(catalogue_of(words, strict=True), named), sep="\n"))  # noqa: T201
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed package
     from components.core.errors import ConfigError
@@ -46,7 +43,7 @@ def main() -> int:
 
     task = Task()
     try:
-        with signals(), interrupts():
+        with command.signals(), command.interrupts():
             bundled = any(word.startswith("run.replay=") and word.rstrip("\"'").endswith(".zip") for word in words)
             if bundled:
                 from runner.bundle.replay import replay
@@ -57,9 +54,7 @@ def main() -> int:
         complain(error)
         return CONFIG
     except KeyboardInterrupt:
-        from runner.terminal.command import print_note
-
-        print_note(f"interrupted; what is finished is kept{task.continuing}")
+        command.print_note(f"interrupted; what is finished is kept{task.continuing}")
         return INTERRUPTED
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)

@@ -86,8 +86,7 @@ def _folders(options: argparse.Namespace, scratch: Path) -> list[Path]:
     for name in options.runs:
         named = [Path(name)]
         if name.startswith(_MLFLOW):
-            from runner.tracking.folders import folders_of
-            from runner.tracking.store import DATABASE
+            from runner.tracking.store import DATABASE, folders_of
 
             named = list(folders_of(name.removeprefix(_MLFLOW), scratch, options.uri or DATABASE))
         folders += [folder for one in named for folder in run_folders(one)]

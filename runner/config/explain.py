@@ -13,9 +13,9 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseE
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import CONF, Catalogue
+from runner.config.composed import COMMAND
 from runner.config.errors import Finding, near, nearest, shown
 from runner.config.hydra_patches import get_args_parser
-from runner.config.origins import COMMAND
 
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
 _RETIRED = {  # key -> what replaces it

@@ -98,7 +98,8 @@ def apply_patches() -> None:
     setattr(config_loader_impl, "create_defaults_list", _create_list)  # noqa: B010  # a name that is not exported
     setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", _merge)  # noqa: B010  # a method
     setattr(_utils, "get_yaml_loader", _yaml_loader)  # noqa: B010  # looked up there for every file
-    setattr(OverridesParser, "parse_rule", lambda _, text, rule: copy(_parse_rule(text, rule)))  # noqa: B010  # a method
+    parse_rule = lru_cache(_MOST_PARSED)(partial(_PARSE_RULE, OverridesParser.create()))
+    setattr(OverridesParser, "parse_rule", lambda _, text, rule: copy(parse_rule(text, rule)))  # noqa: B010  # a method
     parse = lru_cache(_MOST_PARSED)(grammar_parser.parse)  # of interpolations: pure, the trees are only read
     setattr(base, "parse", parse)  # noqa: B010  # a name that is not exported
     setattr(_utils, "parse", parse)  # noqa: B010  # another
@@ -153,11 +154,6 @@ def _merge(self: ConfigLoaderImpl, defaults: list[ResultDefault], repo: IConfigR
 def _once(repo: IConfigRepository, key: Any, make: Callable[[], T]) -> T:
     kept = repo.delegate if isinstance(repo, CachingConfigRepository) else repo
     return kept.once(key, make) if isinstance(kept, Kept) else make()
-
-
-@lru_cache(_MOST_PARSED)
-def _parse_rule(text: str, rule: str) -> Any:
-    return _PARSE_RULE(OverridesParser.create(), text, rule)
 
 
 def _choices(overrides: Any, defaults: Sequence[Any], self_added: bool) -> Any:

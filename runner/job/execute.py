@@ -22,8 +22,6 @@ from runner.results.cells import plain
 from runner.storage.records import RecordWriter, record_of, slim
 from runner.storage.schema import Record
 
-_FIRST_SECONDS = 0.5  # in which the first calls leave
-
 
 @dataclass
 class Outcome:
@@ -97,7 +95,7 @@ class Execution:
             self._workers = [asyncio.create_task(self._work(owed, progress)) for _ in range(n)]
             scoring = asyncio.create_task(self._score_solved(progress))
             scoring.add_done_callback(lambda _: self._cancel())  # where a record cannot be written
-            asyncio.get_running_loop().call_later(_FIRST_SECONDS, _tune_gc)
+            asyncio.get_running_loop().call_later(0.5, _tune_gc)  # when the first calls have left
             try:
                 await asyncio.gather(*self._workers)
             except asyncio.CancelledError:

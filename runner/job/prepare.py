@@ -23,9 +23,9 @@ from components.core.types import Sample
 from runner.config import build as builder
 from runner.config import composed as configs
 from runner.config.catalogue import Catalogue
+from runner.config.composed import Origins, words_of
 from runner.config.errors import ConfigErrors, Finding, complain, note_errors, unreachable
 from runner.config.explain import explain
-from runner.config.origins import Origins, words_of
 from runner.config.schema import Settings
 from runner.episode.budget import Budget
 from runner.episode.shared import Parts

@@ -1,7 +1,7 @@
 """Stored runs with their samples: scored again, and exported in the layout of a publication."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from runner.episode.ending import before_judging, score_all
 from runner.experiment.experiment import Experiment
 from runner.job.prepare import check
 from runner.results.runs import Run
+from runner.storage import disk
 from runner.storage.records import FILE, RecordWriter, read
 from runner.storage.resume import CONFIG
 from runner.storage.schema import Record
@@ -60,10 +61,13 @@ def rescored_records(folder: Path, cfg: Mapping[str, Any]) -> list[Record]:
 
 def replace_records(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
     """Replace the records of a folder, in one move."""
-    writer, fresh = RecordWriter(folder), folder / f"{FILE}.tmp"
-    fresh.write_bytes(b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records))
-    fresh.replace(folder / FILE)
+    writer = RecordWriter(folder)
+    disk.replace(folder / FILE, _lines(records))
     writer.close()
+
+
+def _lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows).decode()
 
 
 def export(runs: Sequence[Run]) -> None:
@@ -80,10 +84,7 @@ def export(runs: Sequence[Run]) -> None:
         for record, sample in with_samples(run.folder, experiment):
             episode = layout(sample, before_judging(unpacker.trajectory(record)))
             episodes[order[sample.problem.id], record["epoch"]] = {**_facts(run, record), **episode}
-        path, fresh = run.folder / EXPORT_FILE, run.folder / f"{EXPORT_FILE}.tmp"
-        lines = (orjson.dumps(episodes[key], option=orjson.OPT_APPEND_NEWLINE) for key in sorted(episodes))
-        fresh.write_bytes(b"".join(lines))
-        fresh.replace(path)
+        disk.replace(path := run.folder / EXPORT_FILE, _lines(episodes[key] for key in sorted(episodes)))
         print(f"{len(episodes):,} episodes written to {path}")  # noqa: T201
     names = ", ".join(dict.fromkeys(without))
     if len(without) == len(runs):

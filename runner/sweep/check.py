@@ -14,9 +14,9 @@ from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import Catalogue
+from runner.config.composed import words_of
 from runner.config.errors import ConfigErrors, Finding, complain
 from runner.config.explain import explain, too_deep
-from runner.config.origins import words_of
 from runner.experiment.checks import PrivacyRefused
 from runner.experiment.experiment import facts_of, study
 from runner.job.plan import Cell

@@ -24,9 +24,8 @@ from runner.storage.resume import parts_of, quoted
 from runner.storage.schema import Record
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.launcher import Launcher, Sweeper, exit_code
-from runner.sweep.search_results import conclude, metrics_of, worse
 from runner.sweep.search_space import Search, Space, corners, groups_of, space_of, words_at
-from runner.sweep.search_study import Study, Trial, library
+from runner.sweep.search_study import Study, Trial, conclude, library, metrics_of, worse
 from runner.terminal.command import print_note
 
 _GROUP = "search"

@@ -19,8 +19,7 @@ import orjson
 
 from components.core.learning import Made
 from runner.tracking import describe, traces
-from runner.tracking.describe import Job, job_of, safe
-from runner.tracking.stages import stage_facts
+from runner.tracking.describe import job_of, safe, stage_facts
 from runner.tracking.store import Tracker, connect, database_of, failures, short, texts_may_leave, view_url
 
 log = logging.getLogger(__name__)
@@ -102,7 +101,10 @@ def finish_sweep(
         tracker.client.set_terminated(parent, status, end)
         key, view = f"mlflow.sharedViewState.{sweep}", describe.shared_view(jobs, sweep, named)
         tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
-        attach(tracker, parent, files, jobs, config)
+        if files and not all(texts_may_leave(config, job.privacy) for job in jobs):
+            log.warning("%s and its tables stay here, see tracking.permits", files[0])
+        elif files:  # the first one is at the top
+            tracker.upload(parent, files, files[0].parent)
         _remember_newest(config, url := view_url(config, tracker.experiment_id, sweep=sweep))
         sent = url
     return sent
@@ -183,16 +185,6 @@ class Heartbeat:
                     warned = True
                     log.warning("MLflow does not answer, the run continues without it: %s", short(error))
             first = False
-
-
-def attach(
-    tracker: Tracker, run_id: str, files: Sequence[Path], jobs: Sequence[Job], config: Mapping[str, Any]
-) -> None:
-    """Send a sweep's files, unless the texts of some job's data may not leave; the first one is at the top."""
-    if files and not all(texts_may_leave(config, job.privacy) for job in jobs):
-        log.warning("%s and its tables stay here, see tracking.permits", files[0])
-    elif files:
-        tracker.upload(run_id, files, files[0].parent)
 
 
 def _parent(tracker: Tracker, sweep: str | None, total_jobs: int, start: int | None = None) -> str | None:

@@ -1,4 +1,5 @@
-"""A run folder as MLflow shows it: names, params, tags, metrics, notes, columns. Pure functions, without MLflow."""
+"""A run folder, or that of a stage, as MLflow shows it: names, params, tags, metrics, notes, columns. Pure functions,
+without MLflow."""
 
 import math
 import re
@@ -8,11 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 import orjson
 
+from components.core.learning import Made
 from runner.results.cells import markdown
 from runner.results.intervals import MetricJSON
 from runner.results.kinds import as_gain, better
@@ -29,6 +31,14 @@ _STATUS = {"running": "KILLED", "interrupted": "KILLED", "budget": "KILLED", "pa
 _EXTRA = ("seed", "limit", "epochs", "model.name", "model.temperature", "agent.grammar", "agent.prompts", "verifier.n")
 _VALUE = re.compile(r"[-+.\deE/]+|true|false|null|", flags=re.IGNORECASE)
 _COLUMNS = 7  # that fit next to each other in the table of runs
+_VERSIONS = "sets"  # in the folder of a stage, every version that was tried: many files, which stay there
+_MAX_VALUE = 500
+_STAGE_TAGS = ("begun", "model_kind", "status", "command")
+_USAGE = {"calls": "calls/{}", "input_tokens": "tokens/{}/input", "output_tokens": "tokens/{}/output",
+          "cost_usd": "cost/{}"}  # fmt: skip
+
+Figure: TypeAlias = tuple[str, int, float]
+"""A metric: name, step, value."""
 
 
 @dataclass(frozen=True)
@@ -236,3 +246,52 @@ def _text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(_text(one) for one in value)
     return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()[:MAX_NOTE]
+
+
+@dataclass(frozen=True)
+class StageFacts:
+    """What is sent of a stage. Where texts may not leave: no files, and a note that does not quote a model."""
+
+    figures: list[Figure]
+    params: dict[str, str]
+    tags: dict[str, str]
+    files: list[Path]
+
+
+def stage_facts(
+    made: Made, notes: Mapping[str, Any], config: Mapping[str, Any], choices: Mapping[str, str], texts: bool
+) -> StageFacts:
+    """What is sent of a stage. ``texts``: whether texts of its data may leave."""
+    own = {f"stage.{key}": value for key, value in (config.get("stage") or {}).items() if not key.startswith("_")}
+    settings = {**choices, "seed": config.get("seed"), **own}
+    tags = {key: str(notes[key])[:_MAX_VALUE] for key in _STAGE_TAGS if notes.get(key)}
+    return StageFacts(
+        figures=_stage_figures(made, notes.get("usage") or {}),
+        params={safe(key): str(value)[:_MAX_VALUE] for key, value in settings.items()},
+        tags={**tags, "folder": str(made.folder), "mlflow.note.content": _stage_note(made, texts)},
+        files=_stage_files(made.folder) if texts else [],
+    )
+
+
+def _stage_figures(made: Made, usage: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
+    """Calls, tokens and cost by purpose, where they are known, and the stage's own by round, where they are finite."""
+    used = [
+        (safe(name.format(purpose)), 0, float(of[key]))
+        for purpose, of in usage.items()
+        for key, name in _USAGE.items()
+        if of[key] is not None
+    ]
+    own = [(safe(name), n, float(value)) for name, values in made.figures.items() for n, value in values]
+    return used + [figure for figure in own if math.isfinite(figure[2])]
+
+
+def _stage_note(made: Made, texts: bool) -> str:
+    """What the stage reported at its end, which may quote a model, and its folder; without texts only the folder."""
+    reported = [f"    {line}" for line in made.said] if texts else []
+    return "\n".join([*reported, "", f"Whole: `{made.folder}`"])[:MAX_NOTE]
+
+
+def _stage_files(folder: Path) -> list[Path]:
+    """All files of a stage but hidden ones and the versions that it tried."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return [path for path in paths if _VERSIONS not in path.relative_to(folder).parent.parts]

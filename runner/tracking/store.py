@@ -11,22 +11,26 @@ import re
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import orjson
 
+from components.core.errors import ConfigError
+from runner.storage import manifest
 from runner.storage.disk import locked
+from runner.storage.records import FILE as RECORDS
 from runner.storage.schema import DatasetFacts
-from runner.tracking.describe import Job, safe
+from runner.tracking.describe import Figure, Job, safe
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
+    from mlflow.entities import Run
 
 _ENVIRONMENT = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
                 "MLFLOW_LOGGING_LEVEL": "CRITICAL", "MLFLOW_DISABLE_AGENT_HINT": "true",
@@ -37,9 +41,7 @@ _TIMEOUTS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", "MLFLOW_HTTP_REQUEST_MAX_RETRI
 DATABASE = "sqlite:///outputs/.mlflow/mlflow.db"
 _LOADING = Lock()
 _LOCAL_PAGE = "http://127.0.0.1:5000"
-
-Figure: TypeAlias = tuple[str, int, float]
-"""A metric: name, step, value."""
+_PAGE = 200  # runs per request
 
 
 @dataclass(frozen=True)
@@ -223,3 +225,54 @@ def _experiment(client: MlflowClient, name: str, artifacts: str | None) -> str:
     if found.lifecycle_stage == "deleted":
         client.restore_experiment(found.experiment_id)
     return str(found.experiment_id)
+
+
+def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
+    """The folders of an experiment's jobs, the oldest first; those of other machines are downloaded ``into`` a folder.
+    Raises ConfigError where there is no such experiment, no run, or one without its records."""
+    database = database_of(uri)
+    if database is not None and not database.is_file():
+        raise ConfigError(f"mlflow:{experiment}: {database} does not exist; run an experiment first, or give --uri")
+    try:
+        load(with_database=database is not None)
+        from mlflow import MlflowClient
+
+        client = MlflowClient(absolute(uri))
+        folders = [_folder(client, run, into) for run in _jobs(client, experiment)]
+    except failures() as error:
+        raise ConfigError(f"mlflow:{experiment}: MLflow does not answer: {short(error)}") from None
+    if not folders:
+        raise ConfigError(f"mlflow:{experiment}: the experiment has no finished run")
+    return folders
+
+
+def _jobs(client: MlflowClient, experiment: str) -> Iterator[Run]:
+    """The runs of jobs, without those of sweeps. Raises ConfigError."""
+    known = client.get_experiment_by_name(experiment)
+    if known is None:
+        have = ", ".join(sorted(one.name for one in client.search_experiments() if one.experiment_id != "0"))
+        raise ConfigError(f"mlflow:{experiment}: there is no such experiment; there are {have or 'none'}")
+    token: str | None = None
+    while token != "":
+        page = client.search_runs(
+            [known.experiment_id], "tags.level = 'job'", max_results=_PAGE, order_by=["attributes.start_time ASC"],
+            page_token=token,
+        )  # fmt: skip
+        yield from page
+        token = page.token or ""
+
+
+def _folder(client: MlflowClient, run: Run, into: Path) -> Path:
+    """The folder that a run names, if it still is this run's, else a copy of its artifacts."""
+    folder, id = Path(run.data.tags.get("folder", "")), run.data.tags.get("folder_id")
+    if (folder / RECORDS).is_file() and (manifest.read(folder).get("mlflow") or {}).get("id") == id:
+        return folder
+    copy = into / str(run.info.run_id)
+    copy.mkdir(parents=True, exist_ok=True)
+    for artifact in client.list_artifacts(run.info.run_id):
+        if not artifact.is_dir:
+            client.download_artifacts(run.info.run_id, artifact.path, str(copy))
+    if not (copy / RECORDS).is_file():
+        name = run.info.run_name
+        raise ConfigError(f"mlflow: run {name} is not at {folder}, and its records were not sent (tracking.permits)")
+    return copy

@@ -6,7 +6,7 @@ import pytest
 
 from components.core.learning import Made
 from runner import tracking
-from runner.tracking.stages import stage_facts
+from runner.tracking.describe import stage_facts
 from tests.slow import slow
 
 USAGE = {"act": {"calls": 2, "input_tokens": 30, "output_tokens": None, "cost_usd": 0.5}}

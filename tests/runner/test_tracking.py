@@ -28,8 +28,8 @@ from components.core.types import (
 from runner import tracking, ui
 from runner.storage.records import RecordWriter, record_of
 from runner.tracking import describe, store, traces
-from runner.tracking.folders import folders_of
 from runner.tracking.spans import Spans
+from runner.tracking.store import folders_of
 from tests.slow import slow
 
 T0 = 1_760_000_000.0

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from runner.job.plan import Cell
-from runner.sweep.search_results import conclude, metrics_of
 from runner.sweep.search_space import Dimension, Search
-from runner.sweep.search_study import Study
+from runner.sweep.search_study import Study, conclude, metrics_of
 
 pytest.importorskip("optuna", reason="comes with the extra optuna")
 SPACE = {"agent.t": Dimension(0, 1, None, False, False)}

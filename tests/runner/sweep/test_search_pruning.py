@@ -1,6 +1,6 @@
 """When a trial cannot be the best any more."""
 
-from runner.sweep.search_results import worse
+from runner.sweep.search_study import worse
 from tests.table import each_row
 
 
