@@ -86,6 +86,7 @@ _UNUSUAL = re.compile(
     r'[",:.?](?:(?<=[,:])(?:"|[,:]| *\.)|(?<=\.) +(?:[;,:?)\]]|"(?![a-z]))|(?<=")(?:"|[^ ]*[(\[])'
     r"|(?<=\?)(?!\Z| ))"
 )
+_PARAGRAPH = re.compile(r"(?<=[a-z0-9.])\n\n(?=[a-z0-9])")  # a blank to the rules
 _CUT = ("--", "gimme", "gonna", "gotta", "lemme", "wanna")
 _CANNOT = re.compile(r"(?:^|(?<=[ (\[]))cannot(?=[ ;?)\]]|[.,:]?(?: |\Z))")
 _OPENING_QUOTE = re.compile(r'(?:^|(?<=[ (\[]))"')
@@ -97,7 +98,8 @@ _MARKS = re.compile(r"([;%?()\[\]]|[,:](?!\d)|``|''|(?<=\w)(?='s))")
 def words(text: str) -> tuple[str, ...]:
     """The words and marks of a text in lower case, in order."""
     lowered = text.lower()
-    return tuple(_split_plain(lowered) if _is_plain(lowered) else split_words(lowered))
+    lines = _PARAGRAPH.sub(" ", lowered)
+    return tuple(_split_plain(lines) if _is_plain(lines) else split_words(lowered))
 
 
 def _is_plain(text: str) -> bool:
