@@ -6,7 +6,7 @@ with names in it (``components.prompts.plain``).
 """
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
@@ -15,12 +15,13 @@ from typing import Any
 
 import jinja2
 import yaml
+from jinja2 import nodes
 from jinja2.meta import find_referenced_templates, find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, Role
-from components.prompts.plain import WRITTEN, flaw_in, is_plain, rules_of, shown_by
+from components.prompts.plain import WRITTEN, flaw_in, is_plain, pieces, rules_of, shown_by
 from components.text.structured import parsed
 from components.text.words import meant
 
@@ -42,13 +43,17 @@ class PromptSet:
         self._environment = environment = kind(
             undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
         )
+        self._trees: dict[str, nodes.Template] = {}
         self.written = self._checked()
-        self._included = included = _included(environment, name, texts)
+        self._included = included = _included(environment, name, self._trees.values())
         environment.loader = jinja2.DictLoader(included)
         whole = "\0".join(f"{k}\0{v}" for k, v in (texts | self._data | included).items())
         self.digest = sha256(whole.encode()).hexdigest()[:16]
         self._made: dict[tuple[str, ...], Message] = {}
-        self._templates = {stem: environment.from_string(text) for stem, text in texts.items()}
+        self._templates: dict[str, jinja2.Template] = {}  # ours are compiled when they are first rendered
+        if kind is not jinja2.Environment:
+            self._templates.update((stem, environment.from_string(tree)) for stem, tree in self._trees.items())
+        self._pieces = {stem: found for stem, text in texts.items() if (found := pieces(text))}
 
     def _read(self, path: Path) -> str:
         """A file of the set. Raises ConfigError."""
@@ -75,7 +80,7 @@ class PromptSet:
                 raise ConfigError(f"prompt {self.source(template)}: {flaw}")
         for template, text in self.texts.items():
             try:
-                self._environment.parse(text)
+                self._trees[template] = self._environment.parse(text)
             except jinja2.TemplateSyntaxError as error:
                 raise ConfigError(f"prompt {self.source(template)}, line {error.lineno}: {error.message}") from None
         return rules.keys()
@@ -96,9 +101,9 @@ class PromptSet:
 
     def names(self, template: str) -> set[str]:
         """What a template has to be given, also for what it includes."""
-        included = _included(self._environment, self.name, {template: self.texts[template]})
-        trees = map(self._environment.parse, (self.texts[template], *included.values()))
-        return set().union(*map(find_undeclared_variables, trees))
+        tree = self._trees[template]
+        trees = map(self._environment.parse, _included(self._environment, self.name, [tree]).values())
+        return set().union(*map(find_undeclared_variables, (tree, *trees)))
 
     def source(self, template: str) -> str:
         """The prompt file as messages name it."""
@@ -119,10 +124,15 @@ class PromptSet:
 
     def render(self, template: str, **values: Any) -> str:
         """Fill a template. Raises ConfigError when the set lacks it or a value is not given."""
+        plain = self._pieces.get(template, ())
+        if plain and all(type(values.get(name)) is str for name in plain[1::2]):
+            return "".join([values[one] if n % 2 else one for n, one in enumerate(plain)]).strip()
         try:
+            if template not in self._templates:
+                self._templates[template] = self._environment.from_string(self._trees[template])
             return self._templates[template].render(**values).strip()
         except KeyError:
-            have = ", ".join(sorted(self._templates))
+            have = ", ".join(sorted(self.texts))
             raise ConfigError(f"prompt set {self.name!r} has no {template}.jinja; it has {have}") from None
         except (jinja2.UndefinedError, jinja2.exceptions.SecurityError) as error:
             raise ConfigError(f"prompt {self.source(template)}: {error}") from None
@@ -154,18 +164,18 @@ class PromptSet:
         return message
 
 
-def _included(environment: jinja2.Environment, name: str, texts: Mapping[str, str]) -> dict[str, str]:
+def _included(environment: jinja2.Environment, name: str, trees: Iterable[nodes.Template]) -> dict[str, str]:
     """What templates include, and what that includes: path below this folder -> text. Raises ConfigError."""
     found: dict[str, str] = {}
-    unread = list(texts.values())
+    unread = list(trees)
     while unread:
-        for path in find_referenced_templates(environment.parse(unread.pop())):
+        for path in find_referenced_templates(unread.pop()):
             if path is None or not (_ROOT / path).is_file():
                 have = ", ".join(sorted(p.relative_to(_ROOT).as_posix() for p in _ROOT.glob("_shared/*.jinja")))
                 raise ConfigError(f"prompt set {name!r} includes {path!r}, which is none of ours; shared are {have}")
             if path not in found:
                 found[path] = (_ROOT / path).read_text(encoding="utf-8")
-                unread.append(found[path])
+                unread.append(environment.parse(found[path]))
     return dict(sorted(found.items()))
 
 

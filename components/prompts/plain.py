@@ -6,7 +6,7 @@ lists such templates in ``written.yaml``; they are checked whenever it is read, 
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 from unicodedata import category
 
@@ -22,6 +22,11 @@ _OPENS = re.compile(r"\{[{%#]")
 def slots(text: str) -> list[str]:
     """The names that a plain template is filled with, in their order."""
     return _SLOT.findall(text)
+
+
+def pieces(text: str) -> Sequence[str]:
+    """A plain template as text, name, text, name, ..., text; empty where it is not plain."""
+    return _SLOT.split(text) if is_plain(text) else ()
 
 
 def is_plain(text: str) -> bool:
