@@ -49,7 +49,7 @@ class _Same(NamedTuple):
         return id(self.trajectory)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and all(mine is its for mine, its in zip(self, other, strict=True))
+        return isinstance(other, _Same) and self.trajectory is other.trajectory and self.sample is other.sample
 
 
 def attempt(sample: Sample, trajectory: Trajectory, switches: Switches) -> Attempt | None:

@@ -80,13 +80,16 @@ class Task:
 TASKS: Mapping[str, Task] = {digits: Task(digits, **fields) for digits, fields in TABLES["tasks"].items()}
 
 
+_KEYS = {"IndicatorName": "Name", "IndicatorValue": "Value"}
+
+
 def lookup(record: Mapping[str, Any], variable: str) -> Any:
     """Find a variable (without dollar signs) in a record, depth first from the top; None when absent."""
-    key = {"IndicatorName": "Name", "IndicatorValue": "Value"}.get(variable, variable)
+    key = _KEYS.get(variable, variable)
     if key in record:
         return record[key]
     for value in record.values():
-        if isinstance(value, Mapping) and (found := lookup(value, variable)) is not None:
+        if isinstance(value, dict) and (found := lookup(value, key)) is not None:
             return found
     return None
 
