@@ -12,7 +12,7 @@ from components.core.types import Sample
 from components.prompts.recognition import rendered_from
 from components.simulation.draws import Draws, Rates
 from components.simulation.grammar import STYLE_MARKS, Style, said
-from components.simulation.history import History, read_history
+from components.simulation.history import REFINE, SELECT, History, read_history
 from components.text.answers import parse_letter
 
 CONCLUDES = ("_shared/conclude", "medagents_expert/conclude")
@@ -131,6 +131,12 @@ class Asked:
     def history(self) -> History:
         """What is offered and what was done."""
         return read_history(self.messages, self.tools)
+
+    @property
+    def reviewed(self) -> bool:
+        """Whether a verifier asks about proposals."""
+        asks = self.last.endswith((SELECT, REFINE))
+        return asks and (self.history.current is not None or bool(self.history.candidates))
 
     @cached_property
     def concludes(self) -> bool:

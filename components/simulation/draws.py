@@ -4,6 +4,7 @@ the same behind an HTTP endpoint; some on less: on the question, or on the quest
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from typing import TypeVar
 
@@ -31,13 +32,15 @@ class Draws:
     def __init__(
         self, seed: int, messages: Sequence[Message], question: str | None = None, turn: int | None = None
     ) -> None:
-        self._seed, self._question = seed, question
-        start = (seed % 2**64).to_bytes(8, "little")
-        subject = None if question is None else question.encode("utf-8", "surrogatepass")
-        self._base = start + b"".join([m.digest for m in messages])
-        self._whole = self._base if subject is None else start + subject
-        if turn is not None and subject is not None:
-            self._base = start + b"turn %d\0" % turn + subject
+        self._seed, self._messages, self._question, self._turn = seed, messages, question, turn
+        self._start = (seed % 2**64).to_bytes(8, "little")
+        self._subject = b"" if question is None else question.encode("utf-8", "surrogatepass")
+
+    @cached_property
+    def _base(self) -> bytes:
+        if self._turn is not None and self._question is not None:
+            return self._start + b"turn %d\0" % self._turn + self._subject
+        return self._start + b"".join([m.digest for m in self._messages])
 
     def in_turn(self, n: int) -> "Draws":
         """The draws of a dialogue's n-th reply, independent of its prompts' wording, so that two ways of asking meet
@@ -46,7 +49,7 @@ class Draws:
 
     def share(self, what: str, whole: bool = False) -> float:
         """A number in [0, 1); ``whole``: the same for all conversations on the question, where there is one."""
-        base = self._whole if whole else self._base
+        base = self._start + self._subject if whole and self._question is not None else self._base
         return int.from_bytes(blake2b(base, digest_size=8, person=what.encode()[:16]).digest(), "little") / 2**64
 
     def happens(self, what: str, rate: float, whole: bool = False) -> bool:

@@ -70,7 +70,7 @@ def _statement(asked: Asked) -> str:
 def _on_task(asked: Asked, knowledge: ClinicalKnowledge) -> Message:
     """A verifier's choice, the next step, the answer after the last one, or an answer from the prompt alone."""
     history, style = asked.history, asked.style
-    if history.candidates or history.current is not None:
+    if asked.reviewed:
         return _review(asked, knowledge, style or "native")
     if style == "xml" and asked.concludes:
         style = None

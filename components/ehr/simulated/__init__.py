@@ -46,7 +46,7 @@ class Records(Responder):
         if prompt.style is None:
             return said(asked.voice.worded(_by_heart(case), asked.draws))
         step = code if prompt.runs_code else act
-        if asked.history.candidates or asked.history.current is not None:  # one proposal is as good as another here
+        if asked.reviewed:  # one proposal is as good as another here
             style = prompt.style if prompt.style in ("native", "xml") else "bracket"
             return review(asked.history, bool, lambda: step(case), style, asked.draws)
         return step(case)

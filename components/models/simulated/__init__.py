@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from itertools import takewhile
+from itertools import chain, takewhile
 from string import punctuation
 from typing import Annotated, Any, Literal
 
@@ -18,7 +18,7 @@ from components.core.messages import Completion, Message, Request, Sampling, Too
 from components.core.traits import ModelTraits
 from components.core.types import Problem, Sample
 from components.models.simulated.responders import Generic, PromptAlone
-from components.simulation.asked import Asked, Responder, Voice
+from components.simulation.asked import Asked, Responder
 from components.simulation.draws import Draws, Rates
 
 VERSION = "12"  # changes when a reply can
@@ -70,7 +70,7 @@ class AnswerKey:
         """The sample whose question is in the newest message that holds one; None when there is none."""
         systems = (one.text.partition("\n[Query]\n")[2] for one in messages if one.role == "system")
         queries = (Message("user", text.partition("\n[Plan]\n")[0]) for text in systems)  # that they pass on
-        for message in (*reversed(messages), *queries):
+        for message in chain(reversed(messages), queries):
             if message.role != "user":
                 continue
             if (found := self._seen.get(message.digest)) is None:
@@ -181,10 +181,11 @@ class Core:
         known = (one.knowledge(sample) for one in self._chain) if sample is not None else iter(())
         request = Asked(messages, tools, self.rates, draws, next((one for one in known if one is not None), None))
         voices = (one.voice(request) for one in self._chain)
-        request = replace(request, voice=next((one for one in voices if one is not None), Voice()))
+        if (voice := next((one for one in voices if one is not None), None)) is not None:
+            request = replace(request, voice=voice)
         message = next(reply for one in self._chain if (reply := one.reply(request)) is not None)
         message = add_doubt(message, messages, self.rates, request.draws)
-        sent = sum(len(m.wire) for m in messages) + sum(len(t.wire) for t in tools)
+        sent = sum([len(m.wire) for m in messages]) + sum([len(t.wire) for t in tools])
         usage = Usage(sent // 4, max(1, len(message.wire) // 4), 0.0)
         return Completion(message, usage, "tool_calls" if message.tool_calls else "stop")
 

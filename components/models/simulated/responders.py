@@ -101,7 +101,7 @@ class Generic(Responder):
         """A call, or what the last message asks for."""
         if (garbled := asked.garbled()) is not None:
             return garbled
-        if asked.history.candidates or asked.history.current is not None:
+        if asked.reviewed:
             return review(asked.history, bool, lambda: self._step(asked), asked.style or "native", asked.draws)
         return said(self._answer(asked)) if asked.style is None or asked.concludes else self._step(asked)
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from components.core.messages import Message
 from components.radiology.simulated import stages
 from components.radiology.simulated.moves import Move, concluded, decide, missing_tool, planned, validated
-from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Situation, read
-from components.simulation.asked import CONCLUDES, Asked, Responder
+from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Reader, Situation
+from components.simulation.asked import CONCLUDES, MALFORMED, Asked, Responder
 from components.simulation.draws import Rates
 from components.simulation.grammar import CALLS, Style, called, finished, refused, said
 from components.simulation.history import repeated, review
@@ -37,6 +37,9 @@ _SHOWN = {
 class Radiology(Responder):
     """Questions of RadABench, and of unknown ones those whose prompt shows its tools, memory or plan."""
 
+    def __init__(self) -> None:
+        self._reader = Reader()
+
     def reply(self, asked: Asked) -> Message | None:
         """A plan, a call, a refusal, an answer; a stage's critique, template or record."""
         if len(asked.messages) == 1 and (text := stages.replied(asked)) is not None:
@@ -44,7 +47,7 @@ class Radiology(Responder):
         target = None if asked.sample is None else asked.sample.target
         if asked.sample is not None and not (isinstance(target, dict) and "chain" in target):
             return None
-        situation = read(asked.messages, asked.tools)
+        situation = self._reader.read(asked.messages, asked.tools)
         plans = situation.plan or not situation.marks.isdisjoint(_PLANS)
         if asked.sample is None and not (situation.cards or situation.memory or plans):
             return None
@@ -59,9 +62,9 @@ class _Turn:
     def __init__(self, asked: Asked, situation: Situation) -> None:
         self.asked, self.situation, self.sample = asked, situation, asked.sample
         self.style: Style = asked.style or "native"
-        self.reviewed = asked.history.candidates or asked.history.current is not None
+        self.reviewed = asked.reviewed
         self.proposal = asked.last.rpartition(_PROPOSAL)[2].partition("\n\n")[0] if _PROPOSAL in asked.last else None
-        n = sum(message.role == "assistant" for message in asked.messages)
+        n = [message.role for message in asked.messages].count("assistant")
         self.draws = asked.draws if self.reviewed or self.proposal is not None else asked.draws.in_turn(n)
         self.rates = stages.eased(asked.rates, situation.marks)
 
@@ -74,10 +77,11 @@ class _Turn:
             return said(self._answer())
         if asked.style is None and not marks.isdisjoint(_PLANS):
             return said(planned(self.sample, asked.rates, self.draws, marks))
-        examples = [one.text.partition(CALLS)[2] for one in asked.messages if asked.style is not None]
-        shown = SHOWN_FORM if any(map(_SHOWN.get(self.style, _NEVER).search, examples)) else 1.0
-        if (garbled := replace(asked, rates=self._with(malformed=shown), draws=self.draws).garbled()) is not None:
-            return garbled
+        if self.draws.happens("malformed", rate := self.rates.malformed):
+            examples = [one.text.partition(CALLS)[2] for one in asked.messages if asked.style is not None]
+            shown = any(map(_SHOWN.get(self.style, _NEVER).search, examples))
+            if not shown or self.draws.happens("malformed", rate * SHOWN_FORM):
+                return said(MALFORMED)
         if self.reviewed:
             return self._review()
         return finished("native", self._answer()) if asked.style is None else self._step()
@@ -92,9 +96,9 @@ class _Turn:
             first = self.asked.messages[0]
             taught = TAUGHT_SLIPS if first.role == "system" and _TAUGHT.search(first.text) else 1.0
             handed = HANDED_SLIPS if HANDED in self.situation.marks else 1.0
-            return self._act(self._with(wrong_tool=taught * handed), self.asked.rates.malformed)
+            return self._act(self._with(self.rates, taught * handed), self.asked.rates.malformed)
         if _FINDING in self.asked.last and self.draws.happens("heeds", HEEDS):
-            return self._act(self._with(wrong_tool=0.0))
+            return self._act(self._with(self.rates, 0.0))
         native = self.style == "native" and "[{" in self.proposal
         return repeated(self.proposal, "native") if native else said(self.proposal)
 
@@ -129,12 +133,12 @@ class _Turn:
 
     def _review(self) -> Message:
         """A verifier's question: what would be done without a slip is good."""
-        careful = self._with(self.asked.rates, wrong_tool=0.0)
+        careful = self._with(self.asked.rates, 0.0)
         move = self._move(careful)
         wanted = "Refuse" if move.grounds is not None else "Finish" if move.card is None else move.card.name
         history, style, draws = self.asked.history, self.style, self.draws
         return review(history, lambda text: text.startswith(f"{wanted}["), lambda: self._act(careful), style, draws)
 
-    def _with(self, rates: Rates | None = None, wrong_tool: float = 1.0, malformed: float = 1.0) -> Rates:
-        base = rates or self.rates
-        return replace(base, wrong_tool=base.wrong_tool * wrong_tool, malformed=base.malformed * malformed)
+    def _with(self, rates: Rates, wrong_tool: float) -> Rates:
+        """The rates with so much of the wrong tools left."""
+        return rates if wrong_tool == 1.0 else replace(rates, wrong_tool=rates.wrong_tool * wrong_tool)

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from components.core.types import Sample
 from components.radiology.plan import plan_text
@@ -33,8 +32,7 @@ _LONG = ("$Information$", "$Report$", "$Treatment$")  # too long to be quoted as
 _TWO_SAY = re.compile(r"(.+?) \(\w+\); .+ \(.+\)")  # values of two tools that disagree, as a memory shows them
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(NamedTuple):
     """A call (``last`` when the task is done after it), or grounds of a refusal, or nothing left to do."""
 
     card: Card | None = None
@@ -46,10 +44,10 @@ class Move:
 def decide(situation: Situation, sample: Sample | None, may_refuse: bool, rates: Rates, draws: Draws) -> Move:
     """The next move: the first step of the plan that no finished call covers."""
     owed = _owed(situation, sample)
-    fitting = [
-        [c for c in situation.cards.values() if c.category == category and kind in (None, c.type)]
-        for category, kind in owed
-    ]
+    of_category: dict[str, list[Card]] = {}
+    for c in situation.cards.values():
+        of_category.setdefault(c.category, []).append(c)
+    fitting = [[c for c in of_category.get(category, ()) if kind in (None, c.type)] for category, kind in owed]
     if may_refuse and not draws.happens("ignored refusal", rates.ignored_refusal, whole=True):
         for (category, _), cards in zip(owed, fitting, strict=True):
             if not any(_suits(c, situation, sample) for c in cards):
@@ -64,9 +62,8 @@ def decide(situation: Situation, sample: Sample | None, may_refuse: bool, rates:
         worse = [c for c in ready if c.upper < card.upper]
         if worse and draws.happens("second choice", rates.second_choice):
             card = draws.pick("which choice", worse)
-        others = [c for c in situation.cards.values() if c not in up]
-        if others and draws.happens("wrong tool", rates.wrong_tool):
-            card = draws.pick("which tool", others)
+        if len(up) < len(situation.cards) and draws.happens("wrong tool", rates.wrong_tool):
+            card = draws.pick("which tool", [c for c in situation.cards.values() if c not in up])
         optional = [v for v in card.optional if v in situation.memory and v not in card.compulsory]
         return Move(card, (*card.compulsory, *optional), last=position == len(owed) - 1)
     return Move()

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -31,7 +30,9 @@ _MARKS = (
     "<NoCall>", "Refuse[", "Tool Chain:", *ADVISED,
     NOTES, REFLECTS, EVIDENCE, ALIGNS, AS_OBJECT, THINKS, HANDED, f"Organ {QUANTIFICATION}", QUANTIFICATION,
 )  # fmt: skip
-_DOWN = re.compile(r"(\w+) is unavailable: ")
+_REMEMBERED = 256  # dialogues
+_IS_DOWN = " is unavailable: "
+_DOWN = re.compile(rf"(\w+){_IS_DOWN}")
 _BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")
 
 
@@ -49,67 +50,84 @@ class Card(NamedTuple):
     upper: float
 
 
-@dataclass(frozen=True)
-class Situation:
+class Situation(NamedTuple):
     """The content of a conversation: the offered cards, the memory, the plan, the finished calls, ``marks`` of the
-    formats that its prompts ask for, and the tools that are ``down``."""
+    formats that its prompts ask for, the tools that are ``down``, and calls whose results may still come."""
 
-    cards: Mapping[str, Card] = field(default_factory=dict)
-    memory: Mapping[str, Any] = field(default_factory=dict)
+    cards: Mapping[str, Card] = {}
+    memory: Mapping[str, Any] = {}
     plan: tuple[Step, ...] = ()
     called: tuple[Card, ...] = ()
     marks: frozenset[str] = frozenset()
     down: frozenset[str] = frozenset()
+    pending: tuple[Card, ...] = ()
 
 
 class _Noted(NamedTuple):
     """What one message holds."""
 
-    cards: tuple[Card, ...] = ()
-    memory: tuple[tuple[str, Any], ...] = ()
+    cards: Mapping[str, Card] = {}
+    memory: Mapping[str, Any] = {}
     plan: tuple[Step, ...] = ()
-    tools: tuple[str, ...] = ()
+    tool: str = ""
     marks: frozenset[str] = frozenset()
     down: frozenset[str] = frozenset()
 
 
-def read(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
-    """All that the messages say. A call counts as finished when its outputs are in memory later."""
-    cards = {t.name: card for t in tools if (card := _native_card(t.name, t.description))}
-    memory, plan = dict[str, Any](), tuple[Step, ...]()
-    called, pending = list[Card](), list[Card]()
-    marks, down = set[str](), set[str]()
-    for message in messages:
-        noted = _noted(message.role, message.text, tuple(one.name for one in message.tool_calls))
-        cards |= {card.name: card for card in noted.cards}
-        if noted.memory:
-            memory.update(noted.memory)
-            called += [c for c in pending if all(v in memory for v in c.outputs)]
-            pending = []
-        pending += [cards[name] for name in noted.tools if name in cards]
-        plan = plan or noted.plan
-        marks |= noted.marks
-        down |= noted.down
-    return Situation(cards, memory, plan, tuple(called), frozenset(marks), frozenset(down))
+class Reader:
+    """Reads dialogues: of one that goes on, only what is new."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, tuple[tuple[Message, ...], Situation]] = {}  # by tools and first messages
+
+    def read(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
+        """All that the messages say. A call counts as finished when its outputs are in memory later."""
+        given = tuple(messages)
+        key = b"".join([*(tool.digest for tool in tools), *(message.digest for message in given[:2])])
+        before, situation = self._known.get(key, ((), None))
+        if situation is None or given[: len(before)] != before:
+            native = (_native_card(one.name, one.description) for one in tools)
+            before, situation = (), Situation({card.name: card for card in native if card is not None})
+        for message in given[len(before) :]:
+            situation = _after(situation, message)
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        self._known[key] = given, situation
+        return situation
 
 
-@lru_cache(maxsize=4096)
+def _after(situation: Situation, message: Message) -> Situation:
+    """The situation once this message is read, too."""
+    noted = _noted(message.role, message.text, tuple([one.name for one in message.tool_calls]))
+    cards, memory, plan, called, marks, down, pending = situation
+    if noted.cards:
+        cards = {**cards, **noted.cards}
+    if noted.memory:
+        memory = {**memory, **noted.memory}
+        called, pending = (*called, *(c for c in pending if all(map(memory.__contains__, c.outputs)))), ()
+    if noted.tool in cards:
+        pending = (*pending, cards[noted.tool])
+    return Situation(cards, memory, plan or noted.plan, called, marks | noted.marks, down | noted.down, pending)
+
+
+@lru_cache(maxsize=512)
 def _noted(role: str, text: str, called: tuple[str, ...]) -> _Noted:
-    """What one message holds; remembered, since each call of a dialogue repeats the messages before it."""
+    """What one message holds; remembered, since episodes and dialogues that take turns repeat it."""
     if role == "assistant":
         names = [*called, *(_XML_TOOL.findall(text) or _BRACKET_TOOL.findall(text))]
-        return _Noted(plan=_plan(text), memory=_memory(text), tools=tuple(names[:1]))
-    marks = frozenset(mark for mark in _MARKS if mark in text)
+        return _Noted(plan=_plan(text), memory=_memory(text), tool=next(iter(names), ""))
+    marks = frozenset([mark for mark in _MARKS if mark in text])
     if role == "system":  # its examples are not the plan
         return _Noted(_cards(text), plan=_plan(text.partition(HANDED)[2].partition("\n\n")[0]), marks=marks)
-    return _Noted(_cards(text), _memory(text), marks=marks, down=frozenset(_DOWN.findall(text)))
+    down = frozenset(_DOWN.findall(text) if _IS_DOWN in text else ())
+    return _Noted(_cards(text), _memory(text), marks=marks, down=down)
 
 
-def _cards(text: str) -> tuple[Card, ...]:
+def _cards(text: str) -> Mapping[str, Card]:
     if '"Compulsory Input"' not in text:
-        return ()
+        return {}
     found = (_NAMED.match(line) for line in text.split("\n") if line.startswith('{"Name"'))
-    return tuple(_text_card(one[2], one[1]) for one in found if one)
+    return {one[1]: _text_card(one[2], one[1]) for one in found if one}
 
 
 @lru_cache(maxsize=8192)
@@ -142,13 +160,13 @@ def _make(name: str, label: str, ability: str, performance: str, *variables: str
     return Card(name, category, kind, pair, entries, compulsory, optional, outputs, best)
 
 
-def _memory(text: str) -> tuple[tuple[str, Any], ...]:
+def _memory(text: str) -> Mapping[str, Any]:
     """Variables and values of the JSON objects in the text, one per line."""
-    found: list[tuple[str, Any]] = []
+    found: dict[str, Any] = {}
     for match in _OBJECT.finditer(text):
         with suppress(ValueError):
-            found += [(name, value) for name, value in orjson.loads(match[0]).items() if name.startswith("$")]
-    return tuple(found)
+            found.update((name, value) for name, value in orjson.loads(match[0]).items() if name.startswith("$"))
+    return found
 
 
 def _plan(text: str) -> tuple[Step, ...]:

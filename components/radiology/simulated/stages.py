@@ -110,7 +110,7 @@ def eased(rates: Rates, marks: Collection[str]) -> Rates:
     """The rates of slips while acting, under these instructions."""
     fields: dict[Slip, str] = {"tool": "wrong_tool", "form": "malformed", "refuse": "ignored_refusal"}
     warned = [name for kind, name in fields.items() if ADVICE[kind][0] in marks]
-    return replace(rates, **{name: getattr(rates, name) * LEFT for name in warned})
+    return replace(rates, **{name: getattr(rates, name) * LEFT for name in warned}) if warned else rates
 
 
 def _listed(text: str, head: str) -> list[str]:
