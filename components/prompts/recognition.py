@@ -19,16 +19,10 @@ _SHORTEST = 12  # characters of a line that is looked for
 def rendered_from(text: str, *templates: str) -> bool:
     """Whether half of the fixed text of one of these templates, each as ``set/template``, is in a text."""
     return any(
-        2 * sum([len(line) for line in lines if line in text]) >= n > 0
+        2 * sum(len(line) for line in lines if line in text) >= sum(map(len, lines)) > 0
         for template in templates
-        for lines, n in _measured(template)
+        for lines in fixed(template)
     )
-
-
-@cache
-def _measured(template: str) -> Sequence[tuple[Sequence[str], int]]:
-    """The fixed lines of a template and their length, for each combination of branches."""
-    return [(lines, sum(map(len, lines))) for lines in fixed(template)]
 
 
 @cache

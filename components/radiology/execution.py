@@ -26,8 +26,6 @@ from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE, PLANNING_NAMES, TASKS, Task, supports
 from components.radiology.toolset import run
 
-_CARD = tuple(field.name for field in fields(Card))
-
 
 class Called(NamedTuple):
     """A call that an agent made: the tool's category and type (None: no such tool), and whether it ran."""
@@ -135,17 +133,16 @@ class Suitable:
     """The suitable tools among those offered for a patient."""
 
     def __init__(self, offered: Iterable[ToolSpec], record: Mapping[str, Any]) -> None:
-        self._record, self._tools = record, dict[str, list[ToolSpec]]()
-        for spec in offered:
-            if "category" in spec.facts:
-                self._tools.setdefault(spec.facts["category"], []).append(spec)
+        self._tools = [spec for spec in offered if "category" in spec.facts]
+        self._record = record
 
     def tools(self, category: str, variant: str | None = None) -> Sequence[ToolSpec]:
         """The suitable tools for a step in the order of the offer; ``variant`` None leaves the type open."""
         return [
             spec
-            for spec in self._tools.get(category, ())
-            if variant in (None, spec.facts["variant"])
+            for spec in self._tools
+            if spec.facts["category"] == category
+            and variant in (None, spec.facts["variant"])
             and spec.facts["anatomy"] in (None, self._record["Anatomy"])
             and spec.facts["modality"] in (None, self._record["Modality"])
             and supports(spec.facts["supported"] or None, self._record, category, spec.facts["variant"])
@@ -184,9 +181,9 @@ def execute(chain: str, condition: str, suitable: Suitable, record: Mapping[str,
         tool = suitable.best(category, variant)
         if tool is None or (calls and not calls[-1].ok):
             break
-        values: dict[str, Any] = {name: tool.facts[name] for name in _CARD}
-        values |= {name: tuple(one) for name, one in values.items() if isinstance(one, list)}
-        card = Card(**values)
+        values: dict[str, Any] = {one.name: tool.facts[one.name] for one in fields(Card)}
+        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        card = Card(**{**values, **lists})
         calls.append(Called(card.category, card.variant, _runs(card, memory, switches)))
         names.append(tool.name)
     clean = sum(call.ok for call in calls)

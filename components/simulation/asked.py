@@ -125,7 +125,7 @@ class Asked:
         if self.tools:
             return "native"
         texts = [message.text for message in self.messages if message.role != "assistant"]
-        return next((style for style, mark in STYLE_MARKS.items() if any([mark in text for text in texts])), None)
+        return next((style for style, mark in STYLE_MARKS.items() if any(mark in text for text in texts)), None)
 
     @cached_property
     def history(self) -> History:

@@ -62,7 +62,7 @@ def bleu(reference: str, response: str, order: int = _MAX_ORDER) -> float:
         return float(expected[0] > 0)
     if not expected[0] or not found[0]:
         return 0.0
-    correct = _matches(reference, response)[:order]
+    correct = [_clipped(theirs, mine) for theirs, mine in zip(expected[1 : order + 1], found[1:], strict=False)]
     if order == 1 or not correct[0]:
         return float(_brevity(expected[0], found[0]) * correct[0] / found[0])
     total = [max(0, found[0] - size) for size in range(order)]
@@ -82,12 +82,6 @@ def _brevity(n_reference: int, n_response: int) -> float:
 def _clipped(reference: Mapping[Any, int], response: Mapping[Any, int]) -> int:
     """How much of the response is in the reference, nothing counted more often than there."""
     return sum([min(reference[item], n) for item, n in response.items() if item in reference])
-
-
-@lru_cache(maxsize=1)  # orders are asked one after the other
-def _matches(reference: str, response: str) -> list[int]:
-    """How many n-grams of every order the response has in common with the reference."""
-    return [_clipped(*pair) for pair in zip(_grams(reference)[1:], _grams(response)[1:], strict=True)]
 
 
 @lru_cache(maxsize=256)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from components.core.messages import Message
 from components.radiology.simulated import stages
 from components.radiology.simulated.moves import Move, concluded, decide, missing_tool, planned, validated
-from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Situation, read
+from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Reader, Situation
 from components.simulation.asked import CONCLUDES, MALFORMED, Asked, Responder
 from components.simulation.draws import Rates
 from components.simulation.grammar import CALLS, Style, called, finished, refused, said
@@ -37,6 +37,9 @@ _SHOWN = {
 class Radiology(Responder):
     """Questions of RadABench, and of unknown ones those whose prompt shows its tools, memory or plan."""
 
+    def __init__(self) -> None:
+        self._reader = Reader()
+
     def reply(self, asked: Asked) -> Message | None:
         """A plan, a call, a refusal, an answer; a stage's critique, template or record."""
         if len(asked.messages) == 1 and (text := stages.replied(asked)) is not None:
@@ -44,7 +47,7 @@ class Radiology(Responder):
         target = None if asked.sample is None else asked.sample.target
         if asked.sample is not None and not (isinstance(target, dict) and "chain" in target):
             return None
-        situation = read(asked.messages, asked.tools)
+        situation = self._reader.read(asked.messages, asked.tools)
         plans = situation.plan or not situation.marks.isdisjoint(_PLANS)
         if asked.sample is None and not (situation.cards or situation.memory or plans):
             return None

@@ -30,6 +30,7 @@ _MARKS = (
     "<NoCall>", "Refuse[", "Tool Chain:", *ADVISED,
     NOTES, REFLECTS, EVIDENCE, ALIGNS, AS_OBJECT, THINKS, HANDED, f"Organ {QUANTIFICATION}", QUANTIFICATION,
 )  # fmt: skip
+_REMEMBERED = 256  # dialogues
 _IS_DOWN = " is unavailable: "
 _DOWN = re.compile(rf"(\w+){_IS_DOWN}")
 _BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")
@@ -51,7 +52,7 @@ class Card(NamedTuple):
 
 class Situation(NamedTuple):
     """The content of a conversation: the offered cards, the memory, the plan, the finished calls, ``marks`` of the
-    formats that its prompts ask for, and the tools that are ``down``."""
+    formats that its prompts ask for, the tools that are ``down``, and calls whose results may still come."""
 
     cards: Mapping[str, Card] = {}
     memory: Mapping[str, Any] = {}
@@ -59,6 +60,7 @@ class Situation(NamedTuple):
     called: tuple[Card, ...] = ()
     marks: frozenset[str] = frozenset()
     down: frozenset[str] = frozenset()
+    pending: tuple[Card, ...] = ()
 
 
 class _Noted(NamedTuple):
@@ -72,34 +74,45 @@ class _Noted(NamedTuple):
     down: frozenset[str] = frozenset()
 
 
-def read(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
-    """All that the messages say. A call counts as finished when its outputs are in memory later."""
-    cards = {t.name: card for t in tools if (card := _native_card(t.name, t.description))}
-    memory, plan = dict[str, Any](), tuple[Step, ...]()
-    called, pending = list[Card](), list[Card]()
-    marks, down = set[str](), set[str]()
-    for message in messages:
-        names = tuple([one.name for one in message.tool_calls]) if message.tool_calls else ()
-        noted = _noted(message.role, message.text, names)
-        if noted.cards:
-            cards.update(noted.cards)
-        if noted.memory:
-            memory.update(noted.memory)
-            called += [c for c in pending if all(map(memory.__contains__, c.outputs))]
-            pending.clear()
-        if noted.tool in cards:
-            pending.append(cards[noted.tool])
-        plan = plan or noted.plan
-        if noted.marks:
-            marks |= noted.marks
-        if noted.down:
-            down |= noted.down
-    return Situation(cards, memory, plan, tuple(called), frozenset(marks), frozenset(down))
+class Reader:
+    """Reads dialogues: of one that goes on, only what is new."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, tuple[tuple[Message, ...], Situation]] = {}  # by tools and first messages
+
+    def read(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
+        """All that the messages say. A call counts as finished when its outputs are in memory later."""
+        given = tuple(messages)
+        key = b"".join([*(tool.digest for tool in tools), *(message.digest for message in given[:2])])
+        before, situation = self._known.get(key, ((), None))
+        if situation is None or given[: len(before)] != before:
+            native = (_native_card(one.name, one.description) for one in tools)
+            before, situation = (), Situation({card.name: card for card in native if card is not None})
+        for message in given[len(before) :]:
+            situation = _after(situation, message)
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        self._known[key] = given, situation
+        return situation
 
 
-@lru_cache(maxsize=4096)
+def _after(situation: Situation, message: Message) -> Situation:
+    """The situation once this message is read, too."""
+    noted = _noted(message.role, message.text, tuple([one.name for one in message.tool_calls]))
+    cards, memory, plan, called, marks, down, pending = situation
+    if noted.cards:
+        cards = {**cards, **noted.cards}
+    if noted.memory:
+        memory = {**memory, **noted.memory}
+        called, pending = (*called, *(c for c in pending if all(map(memory.__contains__, c.outputs)))), ()
+    if noted.tool in cards:
+        pending = (*pending, cards[noted.tool])
+    return Situation(cards, memory, plan or noted.plan, called, marks | noted.marks, down | noted.down, pending)
+
+
+@lru_cache(maxsize=512)
 def _noted(role: str, text: str, called: tuple[str, ...]) -> _Noted:
-    """What one message holds; remembered, since each call of a dialogue repeats the messages before it."""
+    """What one message holds; remembered, since episodes and dialogues that take turns repeat it."""
     if role == "assistant":
         names = [*called, *(_XML_TOOL.findall(text) or _BRACKET_TOOL.findall(text))]
         return _Noted(plan=_plan(text), memory=_memory(text), tool=next(iter(names), ""))

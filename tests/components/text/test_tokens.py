@@ -1,5 +1,6 @@
 """Words and sentences as NLTK finds them; plain texts split at once, against the rules."""
 
+from itertools import product
 from random import Random
 
 from components.text.tokens import _is_plain, _split_plain, ends_before, sentences, split_words, words
@@ -67,3 +68,11 @@ def test_sentence_endings() -> None:
     for token in ("2.", "x.", "dr.", "non-dr.", "e.g.", "..."):
         assert not ends_before(token, "the")
     assert not ends_before("wall", "the") and not ends_before("2.", ",")
+
+
+def test_a_blank_line_is_a_blank_to_the_rules() -> None:
+    for end, start in product(
+        ("mass.", "3.", "e.g.", "dr.", "a 5", "lobe", "9 mm..", "u.s."), ("the", "5 mm", "e.g. it", "(b)")
+    ):
+        text = f"It shows a {end}\n\n{start} is small, of 1.5 cm."
+        assert list(words(text)) == split_words(text.lower()), text

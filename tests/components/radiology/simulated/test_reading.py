@@ -1,6 +1,6 @@
 from components.core.messages import Message, ToolCall, ToolSpec
 from components.radiology.cards import VARIANTS, card, spec
-from components.radiology.simulated.reading import Card, read
+from components.radiology.simulated.reading import Card, Reader
 from components.radiology.tasks import AC, AD, BQ, CATEGORIES, DD, DI, IE, MC, OS, PAIRS, RG, TR
 from tests.golden.vectors import PAPER
 
@@ -26,7 +26,7 @@ def expected(n: int) -> Card:
 
 def test_every_card_is_understood_from_text_and_from_a_function():
     text = Message("user", "These are the tools:\n\n" + "\n".join(one.card_text for one in SPECS))
-    described, offered = read([text], ()).cards, read([], SPECS).cards
+    described, offered = Reader().read([text], ()).cards, Reader().read([], SPECS).cards
     for n in range(len(TOOLS)):
         name = f"TOOL{n + 1}"
         assert described[name] == expected(n)
@@ -35,7 +35,7 @@ def test_every_card_is_understood_from_text_and_from_a_function():
 
 
 def test_other_functions_are_not_cards():
-    assert read([], [ToolSpec("add", "Adds numbers.")]).cards == {}
+    assert Reader().read([], [ToolSpec("add", "Adds numbers.")]).cards == {}
 
 
 def test_the_memory_is_what_was_shown_last():
@@ -45,20 +45,20 @@ def test_the_memory_is_what_was_shown_last():
         Message("user", 'Memory now: {"$Image$":"y","$Report$":{"Finding":"a }","Impression":"b"}}'),
         Message("user", 'Broken {"$Image$": and no more}'),
     ]
-    found = read(messages, ()).memory
+    found = Reader().read(messages, ()).memory
     assert found == {"$Image$": "y", "$Anatomy$": "Chest", "$Report$": {"Finding": "a }", "Impression": "b"}}
 
 
-def test_a_plan_is_read_from_the_agents_messages_and_not_from_the_prompts_examples():
+def test_a_plan_is_read_from_the_agents_words_and_not_from_the_prompts_examples():
     plan = "Tool Chain: [*Organ Segmentation Tool* -> *Anomaly Biomarker Quantification Tool*]"
-    assert read([Message("system", plan)], ()).plan == ()
-    assert read([Message("user", plan)], ()).plan == ()
+    assert Reader().read([Message("system", plan)], ()).plan == ()
+    assert Reader().read([Message("user", plan)], ()).plan == ()
     said = [Message("assistant", plan), Message("assistant", "Plan: Report Generation Tool")]
-    assert read(said, ()).plan == ((OS, None), (BQ, "Anomaly"))
+    assert Reader().read(said, ()).plan == ((OS, None), (BQ, "Anomaly"))
     echo = Message(
         "assistant", 'Known information: {"$Image$":"x"}\nPlan: Organ Segmentation Tool -> Indicator Evaluation Tool'
     )
-    assert read([echo], ()).plan == ((OS, None), (IE, None))
+    assert Reader().read([echo], ()).plan == ((OS, None), (IE, None))
 
 
 def test_a_call_is_finished_once_its_outputs_are_in_memory():
@@ -69,18 +69,29 @@ def test_a_call_is_finished_once_its_outputs_are_in_memory():
         Message("assistant", 'Thought: p\nAction: TOOL1[{"input": []}]'),
         Message("assistant", "", (ToolCall("1", "TOOL1", "{}"),)),
     ):
-        assert [c.name for c in read([before, said, after], SPECS).called] == ["TOOL1"]
-        assert read([before, said, before], SPECS).called == ()
-        assert read([before, said], SPECS).called == ()
+        assert [c.name for c in Reader().read([before, said, after], SPECS).called] == ["TOOL1"]
+        assert Reader().read([before, said, before], SPECS).called == ()
+        assert Reader().read([before, said], SPECS).called == ()
 
 
-def test_marks_show_the_form_of_the_reply():
+def test_marks_tell_the_form_of_the_reply():
     text = "Write <EndCall> or <NoCall>, at the end Answer: <letter>"
-    assert read([Message("user", text)], ()).marks == {"<NoCall>"}
-    assert read([Message("assistant", text)], ()).marks == set()
+    assert Reader().read([Message("user", text)], ()).marks == {"<NoCall>"}
+    assert Reader().read([Message("assistant", text)], ()).marks == set()
 
 
-def test_a_tool_is_down_once_a_message_reports_it():
+def test_a_tool_is_down_once_a_message_says_so():
     said = [Message("user", "Which?"), Message("user", "TOOL3 is unavailable: the service does not respond.")]
-    assert read(said, ()).down == {"TOOL3"} and read([*said, Message("user", "Go on.")], ()).down == {"TOOL3"}
-    assert read(said[:1], ()).down == frozenset()
+    assert Reader().read(said, ()).down == {"TOOL3"}
+    assert Reader().read([*said, Message("user", "Go on.")], ()).down == {"TOOL3"}
+    assert Reader().read(said[:1], ()).down == frozenset()
+
+
+def test_a_dialogue_that_grows_or_is_told_anew_is_read_as_at_once():
+    shown = [Message("user", f'Memory now: {{"$Image$":"x","${name}$":"y"}}') for name in ("Anatomy", "Modality")]
+    said = Message("assistant", "<Call><Purpose>p</Purpose><Tool>TOOL1</Tool><Input>[]</Input></Call>")
+    opening = [Message("user", "Question"), Message("user", "Tools")]
+    told = [[*opening, shown[1], said, shown[0]], [*opening, shown[1], said, shown[1]], [*opening, shown[0]], opening]
+    grown, reader = [[*opening, shown[1], said, shown[0]][:n] for n in range(6)], Reader()
+    for messages in (*grown, *told, *grown):
+        assert reader.read(messages, SPECS) == Reader().read(messages, SPECS)
