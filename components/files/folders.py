@@ -11,13 +11,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
 
 from components.core.errors import ConfigError
+from components.files.rows import content_key
 
 MANIFEST = "manifest.json"
 NEW = "new"  # the status of a folder in which nothing is finished yet: other settings may begin it again
@@ -81,11 +81,6 @@ class MadeFolder:
 
 
 T = TypeVar("T")
-
-
-def content_key(*parts: str) -> str:
-    """Return 16 hexadecimal digits that identify texts in this order."""
-    return sha256(orjson.dumps(parts)).hexdigest()[:16]
 
 
 def keep_documents(cache: Path, documents: Mapping[str, str]) -> Path:

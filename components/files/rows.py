@@ -92,6 +92,11 @@ def files_digest(*paths: Path) -> str:
     return whole.hexdigest()[:16]
 
 
+def content_key(*parts: str) -> str:
+    """Return 16 hexadecimal digits that identify texts in this order."""
+    return sha256(orjson.dumps(parts)).hexdigest()[:16]
+
+
 def json_lines(path: Path) -> Iterator[Row]:
     """Read the rows of a JSON Lines file one by one. Raises ConfigError for a line that is not an object."""
     with path.open("rb") as file:

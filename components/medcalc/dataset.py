@@ -10,9 +10,8 @@ from math import isfinite
 from pathlib import Path
 
 from components.core.types import Sample
-from components.files.file_dataset import FileDataset, Part
+from components.files.file_dataset import FileDataset, Part, task_sample
 from components.files.rows import Row, csv_records
-from components.files.samples import task_sample
 
 _FILES = {
     "test": "dataset/test_data.csv",

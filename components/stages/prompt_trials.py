@@ -18,7 +18,7 @@ from components.core.protocols import Agent
 from components.core.task_text import task_text
 from components.core.types import EpisodeResult, Sample
 from components.core.usage import Purposes, summed, usage_of
-from components.files.samples import draw
+from components.files.file_dataset import draw
 
 SOLVED = "solved"  # next to the scores: how right an episode was, by the score that decides
 

@@ -9,10 +9,8 @@ from annotated_types import Ge
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.files.file_dataset import FileDataset, Part
-from components.files.folders import content_key
-from components.files.rows import Row, json_records
-from components.files.samples import draw, task_sample
+from components.files.file_dataset import FileDataset, Part, draw, task_sample
+from components.files.rows import Row, content_key, json_records
 
 
 @dataclass(frozen=True)

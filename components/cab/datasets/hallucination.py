@@ -12,10 +12,8 @@ from annotated_types import Ge, MinLen
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import attach, path_below
-from components.files.file_dataset import FileDataset, ImageDataset, ImageQuestion, Part
-from components.files.folders import content_key
-from components.files.rows import Row, csv_records, json_object, json_records
-from components.files.samples import draw_split, task_sample
+from components.files.file_dataset import FileDataset, ImageDataset, ImageQuestion, Part, draw_split, task_sample
+from components.files.rows import Row, content_key, csv_records, json_object, json_records
 from components.text.answers import letter_of, lettered
 
 Test = Literal["fake", "fct", "nota"]

@@ -8,9 +8,8 @@ from typing import ClassVar, Literal
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import attach, path_below
-from components.files.file_dataset import ImageDataset, ImageQuestion, Part
+from components.files.file_dataset import ImageDataset, ImageQuestion, Part, task_sample
 from components.files.rows import Row, json_records
-from components.files.samples import task_sample
 
 _PHRASE_TYPES = {"test": ("test_freeform", "test_para"), "train": ("freeform", "para")}
 

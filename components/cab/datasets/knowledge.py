@@ -10,9 +10,8 @@ from annotated_types import MinLen
 
 from components.core.errors import ConfigError
 from components.core.types import Sample
-from components.files.file_dataset import FileDataset, Part
+from components.files.file_dataset import FileDataset, Part, add_request, task_sample
 from components.files.rows import Row, csv_records, json_records
-from components.files.samples import add_request, task_sample
 
 Subject = Literal[
     "anatomy", "clinical_knowledge", "college_biology", "college_medicine", "medical_genetics", "professional_medicine"

@@ -19,10 +19,9 @@ from components.cab.tasks import TASKS
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import attach
-from components.files.file_dataset import FileDataset, Part
-from components.files.folders import content_key, keep_documents
-from components.files.rows import Row, json_object
-from components.files.samples import draw, task_sample
+from components.files.file_dataset import FileDataset, Part, draw, task_sample
+from components.files.folders import keep_documents
+from components.files.rows import Row, content_key, json_object
 from components.text.answers import letter_of
 
 CANNOT = "Question cannot be answered with provided documents"

@@ -9,9 +9,8 @@ from typing import Literal, TypedDict
 
 from components.core.errors import ConfigError
 from components.core.types import Sample
-from components.files.file_dataset import FileDataset, Part
+from components.files.file_dataset import FileDataset, Part, task_sample
 from components.files.rows import existing
-from components.files.samples import task_sample
 
 _LISTS = {"test": "test", "dev": "dev", "train": "trng"}
 

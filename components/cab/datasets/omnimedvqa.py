@@ -10,10 +10,8 @@ from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import attach, path_below
-from components.files.file_dataset import ImageDataset, ImageQuestion, Part
-from components.files.folders import content_key
-from components.files.rows import Row, json_records
-from components.files.samples import draw_in_proportion, task_sample
+from components.files.file_dataset import ImageDataset, ImageQuestion, Part, draw_in_proportion, task_sample
+from components.files.rows import Row, content_key, json_records
 from components.text.answers import letter_of, lettered
 
 

@@ -16,8 +16,7 @@ from components.ehr.datasets.ehrsql import ehrsql_file
 from components.ehr.datasets.ehrsql2024 import database_2024, questions_2024, split_files
 from components.ehr.datasets.samples import RecordDataset, database_file, ehr_questions, require_some
 from components.files.attachments import attach
-from components.files.file_dataset import Part
-from components.files.samples import NO_RESULT, add_request, task_sample
+from components.files.file_dataset import NO_RESULT, Part, add_request, task_sample
 from components.sql.reading import require_readable
 
 _Source = Literal["mimic_iv", "mimic_iii", "eicu"]

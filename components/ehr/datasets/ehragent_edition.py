@@ -22,9 +22,8 @@ from components.ehr.datasets.samples import (
     require_some,
 )
 from components.files.attachments import attach
-from components.files.file_dataset import Part
-from components.files.folders import content_key
-from components.files.samples import task_sample
+from components.files.file_dataset import Part, task_sample
+from components.files.rows import content_key
 from components.sql.reading import require_readable
 
 _SHIPPED = Path(__file__).parent

@@ -23,10 +23,9 @@ from components.ehr.datasets.samples import (
     require_some,
 )
 from components.files.attachments import attach
-from components.files.file_dataset import Part
-from components.files.folders import content_key, keep_json
-from components.files.rows import files_digest
-from components.files.samples import NO_RESULT, add_request, task_sample
+from components.files.file_dataset import NO_RESULT, Part, add_request, task_sample
+from components.files.folders import keep_json
+from components.files.rows import content_key, files_digest
 from components.sql import SqlError
 from components.sql.cleaning import clean_sql
 from components.sql.reading import ReadOnly, require_readable

@@ -17,10 +17,8 @@ from annotated_types import Gt
 from components.core.types import Sample
 from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, Source
 from components.files.attachments import attach
-from components.files.file_dataset import Part
-from components.files.folders import content_key
-from components.files.rows import Row, existing, json_mapping, json_records
-from components.files.samples import NO_RESULT, add_request, task_sample
+from components.files.file_dataset import NO_RESULT, Part, add_request, task_sample
+from components.files.rows import Row, content_key, existing, json_mapping, json_records
 from components.sql.reading import require_readable
 from components.text.values import cells
 

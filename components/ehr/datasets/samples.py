@@ -17,8 +17,8 @@ from components.core.types import Problem, Sample
 from components.ehr.interpreters import MAX_VALUE, fill_placeholders
 from components.ehr.metadata import Metadata, metadata
 from components.files.file_dataset import FileDataset, Part
-from components.files.folders import content_key, keep_json
-from components.files.rows import Row, files_digest, json_records
+from components.files.folders import keep_json
+from components.files.rows import Row, content_key, files_digest, json_records
 from components.sql import SqlError
 from components.sql.complexity import level, n_columns, n_slots, tables_of
 from components.sql.reading import ReadOnly, require_readable

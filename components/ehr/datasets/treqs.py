@@ -17,8 +17,7 @@ from components.core.types import Privacy, Sample
 from components.ehr.datasets.samples import EhrQuestion, Gold, RecordDataset, Wording, database_file
 from components.ehr.metadata import metadata
 from components.files.file_dataset import Part
-from components.files.folders import content_key
-from components.files.rows import json_lines
+from components.files.rows import content_key, json_lines
 from components.sql.complexity import n_columns
 from components.text.values import cells
 

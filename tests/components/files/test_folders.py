@@ -3,7 +3,8 @@ import json
 import pytest
 
 from components.core.errors import ConfigError
-from components.files.folders import MadeFolder, content_key, keep_documents, keep_json
+from components.files.folders import MadeFolder, keep_documents, keep_json
+from components.files.rows import content_key
 
 
 def test_a_folder_is_gone_on_with_by_the_same_settings_only(tmp_path):
