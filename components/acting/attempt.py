@@ -13,7 +13,7 @@ import orjson
 from annotated_types import Ge
 
 from components.acting.action_lines import line_text
-from components.acting.demonstrations import shown_plans, shown_tasks
+from components.acting.solved import shown_plans, shown_tasks
 from components.core.messages import Image, Message, Sampling, continued
 from components.core.protocols import Episode
 from components.core.task_text import Chain, action_text, task_text

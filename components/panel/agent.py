@@ -21,8 +21,8 @@ from components.core.messages import Message, Purpose, Sampling
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure, Refusal, as_failure
-from components.panel.export import export_episode
 from components.panel.replies import NO_ANALYSIS, READERS, UnreadableReport, clean_analysis
+from components.panel.scorer import export_episode
 from components.prompts import PromptSet, load
 from components.text.answers import after_mark, chosen
 
