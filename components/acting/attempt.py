@@ -12,7 +12,7 @@ from typing import Annotated, Any, Protocol, Self, runtime_checkable
 import orjson
 from annotated_types import Ge
 
-from components.acting.action_lines import line_text
+from components.acting.arguments import line_text
 from components.acting.solved import shown_plans, shown_tasks
 from components.core.messages import Image, Message, Sampling, continued
 from components.core.protocols import Episode

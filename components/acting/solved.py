@@ -19,7 +19,7 @@ from annotated_types import Ge, MinLen
 from Levenshtein import distance
 from pydantic import BaseModel, StringConstraints, TypeAdapter, ValidationError
 
-from components.acting.action_lines import action_lines
+from components.acting.arguments import action_lines
 from components.acting.tool_names import lasting_names, to_local
 from components.core.errors import ConfigError
 from components.core.protocols import Episode

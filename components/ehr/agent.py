@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Interval
 
-from components.acting.action_lines import line_text
+from components.acting.arguments import line_text
 from components.acting.solved import MEMORY, SEEDS, Form, ShowsSolved, learn, seeds_of, solved_like, steps_of
 from components.core.errors import ConfigError
 from components.core.messages import Message, Sampling
@@ -23,8 +23,8 @@ from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Action, Answer, Failure, Observed, Refusal
+from components.ehr.actions import PythonCell, cell_of
 from components.ehr.outcome import export_episode
-from components.ehr.python_cell import PythonCell, cell_of
 from components.ehr.toolset import Overview
 from components.prompts import load
 
@@ -193,8 +193,6 @@ def _final(text: str | None) -> Answer | Failure:
 
 def _with_observations(actions: str) -> str:
     return "\n".join(f"{did}\nObservation: {saw}" if saw else did for did, saw in steps_of(actions))
-
-
 
 
 @dataclass(frozen=True)

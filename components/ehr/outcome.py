@@ -13,8 +13,8 @@ from functools import cached_property as cached
 from typing import Any
 
 from components.core.types import Observed, Sample, Step, Trajectory
+from components.ehr.actions import cell_of
 from components.ehr.errors import KINDS
-from components.ehr.python_cell import cell_of
 
 END = "TERMINATE"
 LIMITS = ("timeout", "killed", "too_large")

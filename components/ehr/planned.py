@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from components.acting.action_lines import ActionLine, action_lines, call_of, describe_tools
+from components.acting.arguments import ActionLine, action_lines, call_of, describe_tools
 from components.acting.solved import REFERENCE, ShowsSolved, shown_plans
 from components.core.errors import ActionError
 from components.core.messages import Message

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from components.acting.action_lines import call_of
+from components.acting.arguments import call_of
 from components.acting.solved import ShowsSolved, seeds_of
 from components.core.errors import ActionError, ConfigError
 from components.core.messages import Message

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 
-from components.acting.action_lines import action_lines
+from components.acting.arguments import action_lines
 from components.core.messages import Message
 from components.core.types import Sample
 from components.ehr.simulated.case import BY_HEART, LOOKS_OVER, OPEN, RECALLS, Case, Gold, gold_of

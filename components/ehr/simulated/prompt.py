@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from components.acting.action_lines import action_lines
+from components.acting.arguments import action_lines
 from components.core.messages import Message
 from components.simulation.asked import Asked
 from components.simulation.grammar import CODE_TOOL, Style, called, finished, refused, said

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from components.acting.action_lines import action_lines
+from components.acting.arguments import action_lines
 from components.core.messages import Message
 from components.ehr.simulated.case import BY_HAND, GIVES_WAY, LOOKS_OVER, NO_CODE, OPEN, Case
 from components.ehr.simulated.mistakes import fault_in, repair, turn_back
