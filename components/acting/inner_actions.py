@@ -37,7 +37,6 @@ class InnerAction:
         return ToolSpec(self.name, self.description, parameters, facts={"dimension": "inner"})
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
-        """Take note."""
         return Observation(OK)
 
 
@@ -55,7 +54,6 @@ class Inputs:
     effect: Effect = "pure"
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
-        """Read what there is, off the loop."""
         files = context.state
         assert isinstance(files, SampleFiles), "a toolset with this control has files"
         return Observation(await asyncio.to_thread(self._text, context.problem, files))

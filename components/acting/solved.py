@@ -156,7 +156,6 @@ def own_seeds(prompts: str, shots: int | None = None, databases: Sequence[str] =
 
 
 def _text(value: object) -> str:
-    """A block of text, or a list of lines, as text."""
     return "\n".join(map(str, value)) if isinstance(value, list) else str(value).strip()
 
 
@@ -165,8 +164,6 @@ _SAW = "Observation:"
 
 
 class _Task(BaseModel, extra="forbid"):
-    """A solved task in a file."""
-
     task: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
     steps: Annotated[
         list[tuple[Annotated[str, StringConstraints(pattern=r"(?s)^[^\[\]\n]*\w\[.*\]\s*$")], str]], MinLen(1)

@@ -156,7 +156,6 @@ def _state(context: Context) -> EhrState:
 
 
 def _current(state: EhrState) -> Any:
-    """The current table. Raises ToolError (unknown_table) before the first one is loaded."""
     if state.table is None:
         names = ", ".join(state.tables.names)
         raise ToolError(f"No table is loaded yet; LoadDB loads one of {names}.", "unknown_table")

@@ -87,7 +87,6 @@ class EhrAgent:
         )
 
     def _check_offer(self, offer: Offer) -> None:
-        """Raises ConfigError for an offer that this agent cannot work with, before the run."""
         metadata = offer.controls.get("metadata")
         state = metadata.state if isinstance(metadata, Overview) else self.state
         if state != self.state:
@@ -175,7 +174,6 @@ class EhrAgent:
         return load(self.prompts).render("cause", failed=seen.text, cause=cause)
 
     async def _ask(self, episode: Episode, purpose: Literal["knowledge", "debug"], system: str, ask: Message) -> str:
-        """Ask the one who knows the database, or the one who debugs."""
         sampling = Sampling(self.temperature, self.top_p, self.max_tokens)
         messages = [load(self.prompts).system(system, code=self.code), ask]
         return (await episode.ask(messages, purpose, sampling)).text.strip()
@@ -187,7 +185,6 @@ class EhrAgent:
 
 
 def _final(text: str | None) -> Answer | Failure:
-    """The answer; a failure when there is none."""
     return Failure("no_answer", "the last execution gave no value") if text is None else Answer(text)
 
 
@@ -251,5 +248,4 @@ def _ended(action: Action, run: Observed | None) -> Answer | Refusal | Failure |
 
 
 def _lines(cell: str) -> set[str]:
-    """The lines of a cell, however they are indented."""
     return {line.strip() for line in cell.splitlines() if line.strip()}

@@ -132,7 +132,6 @@ class _Rows:
 
 
 def _apply(condition: str, rows: _Rows, groups: bool) -> _Rows:
-    """The rows that meet one condition. Raises EhrError."""
     if extreme := _EXTREME.fullmatch(condition):
         values = rows.column(extreme[2], condition)
         return rows.where(pc.equal(values, pc.min_max(values)[extreme[1]]))
@@ -158,7 +157,6 @@ def _apply(condition: str, rows: _Rows, groups: bool) -> _Rows:
 
 
 def _select(rows: _Rows, name: str, sign: str, written: str, condition: str) -> _Rows:
-    """The rows whose value compares so to the one that was written. Raises EhrError."""
     values = rows.column(name, condition)
     if not written:
         raise _bad(condition, "the value is missing")
@@ -193,7 +191,6 @@ def _compare(sign: str, values: Columns, atom: Atom) -> Any:
 
 
 def _kind(values: Columns) -> str:
-    """The type of a column as metadata name it."""
     if pa.types.is_string(values.type):
         return "text"
     return "int" if pa.types.is_integer(values.type) else "float"

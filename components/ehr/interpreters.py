@@ -111,7 +111,6 @@ def calculate(expression: str) -> float:
 
 
 def _power(x: Value, y: Value) -> Value:
-    """A power of a small base and exponent. Raises ToolError."""
     base, exponent = number(x, "a power"), number(y, "a power")
     if abs(base) > BASE or abs(exponent) > EXPONENT:
         raise invalid(f"a power may have a base up to {BASE:g} and an exponent up to {EXPONENT}")

@@ -90,7 +90,6 @@ class Outcome:
 
     @cached
     def _steps(self) -> Sequence[Step]:
-        """The steps that were no mere proposals."""
         return [step for step in self.trajectory.steps if step.committed]
 
     @cached

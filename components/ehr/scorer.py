@@ -154,5 +154,4 @@ def _says_nothing(answer: str) -> bool:
 
 
 def _rows(rows: Sequence[Sequence[Any]]) -> set[tuple[Any, ...]]:
-    """Rows as a set, numbers to 6 decimals."""
     return {tuple(round(cell, _DIGITS) if isinstance(cell, float) else cell for cell in row) for row in rows}

@@ -71,7 +71,6 @@ def read_argument(name: str, kind: Kind, value: Value) -> Value:
 
 
 def _read_quantity(name: str, quantity: Quantity, value: Value) -> float:
-    """A number in the argument's unit, inside its range. Raises ToolError."""
     text = _TEXT.fullmatch(value) if isinstance(value, str) else None
     if text:
         number = float(text[1])

@@ -143,7 +143,6 @@ class Panel:
     async def _ask_each(
         self, asks: Mapping[str, list[Message]], purpose: Purpose, limit: Tokens
     ) -> list[tuple[Episode, str]]:
-        """The replies to questions at once, each with its branch, whose step takes remarks."""
         replies = await self.episode.ask_each(asks, purpose, Sampling(max_tokens=limit))
         return [(self.episode.branch(name), reply.text) for name, reply in zip(asks, replies, strict=True)]
 

@@ -156,7 +156,6 @@ def _rounds(steps: Sequence[Step]) -> list[list[dict[str, Any]]]:
 
 
 def _opinion(step: Step) -> dict[str, Any]:
-    """Who said something in a step, and what it was."""
     known = {key: value for key, value in step.remarks.items() if key in ("expert", "field", "side", "vote", "parsed")}
     raw = step.action.answer if step.action is not None and step.action.answer is not None else step.reply.text
     return {**known, "raw": raw}

@@ -128,7 +128,6 @@ def _vote(asked: Asked) -> str:
 
 
 def _advice(asked: Asked) -> str:
-    """Another answer than the report's."""
     knowledge, favourite = asked.knowledge, most_frequent(favoured_answers(asked.last))
     if knowledge is None:
         return f"{_ADVICE} It should say what it rests on."
@@ -162,7 +161,6 @@ def _decision(asked: Asked) -> str:
 
 
 def _opinion(asked: Asked, knowledge: Knowledge) -> tuple[bool, str]:
-    """Whether the model's own opinion is right, and the opinion."""
     known = asked.draws.happens("competence", knowledge.by_heart(asked.rates))
     return known, knowledge.opinion(known, asked.draws)
 

@@ -109,7 +109,6 @@ class Tried:
                 self._scored(name, key)
 
     def _scored(self, name: str, key: str) -> list[float]:
-        """The values of a score, where it has any."""
         scores = [record["scores"] for record in self.records]
         if values := [value for of in scores if (value := of.get(name)) is not None]:
             return values

@@ -71,7 +71,6 @@ class EmrQa(FileDataset[Sample]):
 
 
 def _samples(title: str, note: str, row: Row) -> Iterator[Sample]:
-    """The questions on a note. Raises ConfigError."""
     context = _text(row, "context", join=True)
     for number, question in enumerate(row.rows("qas"), 1):
         texts = [one.values.get("text") for one in question.rows("answers")]
@@ -191,7 +190,6 @@ def documents(lines: Iterable[str], place: str) -> Iterator[Document]:
 
 
 def _document(block: Sequence[tuple[int, str]], place: str) -> Document:
-    """A document. Raises ConfigError."""
     texts = []
     for (number, line), mark in zip(block, "ta", strict=False):
         pmid, *rest = line.split("|", 2)

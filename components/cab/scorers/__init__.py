@@ -79,7 +79,6 @@ class Cab:
 
 
 def _scored(name: str, reader: Reader, case: Case) -> Score:
-    """One score; None for what cannot be scored."""
     try:
         reading = reader(case)
     except Unscored as why:

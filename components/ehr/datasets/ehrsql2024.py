@@ -158,7 +158,6 @@ class Ehrsql2024(Files2024):
 
 
 def _rounded(cell: object) -> str:
-    """A cell as published: numbers to 3 decimals."""
     try:
         return f"{float(cell):.3f}" if isinstance(cell, str | int | float) else str(cell)
     except ValueError:

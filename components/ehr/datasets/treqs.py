@@ -149,7 +149,6 @@ def standard_sql(sql: str) -> str:
 
 
 def _is_condition(value: object, columns: Sequence[Sequence[str]]) -> bool:
-    """Whether a value is [table, column, operator, value], with numbers for names."""
     if not isinstance(value, list) or len(value) != 4 or not isinstance(value[3], str | int | float):
         return False
     table, column, operator, _ = value

@@ -101,7 +101,6 @@ def _statement(case: Case) -> str:
 
 
 def _note(case: Case) -> str:
-    """A note on an attempt; with competence it names the tables and columns to use."""
     if not case.gold.tables or not case.happens("recalls", RECALLS):
         return "The attempt took a name that is not there. Look at the lists of tables and columns first."
     used = "; ".join(f"{table} with {', '.join(columns) or 'its rows'}" for table, columns in case.gold.spelt.items())
@@ -109,7 +108,6 @@ def _note(case: Case) -> str:
 
 
 def _class(case: Case) -> str:
-    """The class of the statement and, of a nested one, smaller questions."""
     if len(re.findall(r"\bselect\b", case.gold.sql, re.IGNORECASE)) > 1:
         asked = "\n".join(f"- Which rows of {table} are meant?" for table in sorted(case.gold.tables))
         return f"Class: nested\nSub-questions:\n{asked}"
@@ -117,7 +115,6 @@ def _class(case: Case) -> str:
 
 
 def _module(case: Case) -> str:
-    """The module that is asked for, with its argument."""
     found = _MODULE.search(case.asked.last)
     names = (_MODULES.findall(case.asked.last) or [found[2] if found else ""])[-1].split(", ")
     return module(names, int(found[1]) if found else 1, case)

@@ -94,7 +94,6 @@ def _names(sql: str, database: str) -> tuple[frozenset[str], frozenset[str], fro
 
 
 def _schema(database: str, tables: frozenset[str]) -> Mapping[str, Sequence[str]]:
-    """These tables of a database with their columns; none of an unknown one."""
     try:
         listed = metadata(database).tables
     except ConfigError:

@@ -166,7 +166,6 @@ def silent_mistake(text: str) -> str:
 
 
 def _slipped(text: str, kind: Slip, columns: frozenset[str]) -> str:
-    """The text with one slip; as it is where it cannot have it."""
     if kind == "column":
         known = sorted(columns & {one.lower() for one in re.findall(r"\w+", text)})
         return re.sub(rf"(?i)\b{known[0]}\b", lambda found: f"{found[0]}_no", text) if known else text

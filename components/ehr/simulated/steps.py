@@ -192,7 +192,6 @@ def _take(right: str, n: int, failed: Done | None, case: Case) -> str:
 
 
 def _other_actions(name: str, case: Case) -> list[str]:
-    """The other actions that are offered, where one of them is taken by mistake."""
     if not case.draws.happens("wrong tool", case.asked.rates.wrong_tool):
         return []
     return [one for one in FUNCTIONS if one != name and case.prompt.names([one])]
