@@ -30,8 +30,7 @@ _HEAD = re.compile(r"(?:[\s>*`-]|#?\d+\s*+[.):=]|Action(?:\s*+\d++)?\s*+:)*+(\w+
 
 @dataclass(frozen=True)
 class ActionLine:
-    """One action as it is written; ``end`` is where it ends in the text. ``argument`` None: its bracket is not closed
-    on the line."""
+    """An action as it is; ``end`` is its end in the text. ``argument`` None: its bracket is not closed."""
 
     name: str
     argument: str | None

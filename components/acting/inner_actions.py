@@ -1,8 +1,7 @@
 """What agents add to a toolset: Plan and Think, which only write something down, and the task's inputs as text.
 
 Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, table 4; for the inputs the option ``preload_multimodal`` of
-its implementation (BlueZeros/ReflecTool): a database as its schema, documents one after the other, each below its
-file's name in brackets.
+BlueZeros/ReflecTool: a database as its schema, documents one after the other, each below its file's name in brackets.
 """
 
 import asyncio

@@ -136,8 +136,7 @@ def lessons_in(trajectory: Trajectory) -> list[Mapping[str, Any]]:
 
 def own_seeds(prompts: str, shots: int | None = None, databases: Sequence[str] = DATABASES) -> tuple[Entry, ...]:
     """The first ``shots`` demonstrations (None: all) of each database of a prompt set, a YAML per database: question,
-    knowledge, code, actions, sql. A database may have none. Raises ConfigError, also where a database has fewer than
-    ``shots``."""
+    knowledge, code, actions, sql. A database may have none. Raises ConfigError, also where it has fewer than that."""
     found: list[Entry] = []
     for database in databases:
         rows = load(prompts).data(database)
@@ -232,8 +231,7 @@ def shown_tasks(episode: Episode, shots: int) -> Sequence[Demonstration]:
 
 def shown_plans(episode: Episode, database: str, shots: int) -> Sequence[Demonstration]:
     """At most ``shots`` solved questions of a database, our own, in their order. ``data`` also holds ``plan`` (lines)
-    and ``steps`` (pairs of an action and what came back, empty where that is not known). Raises ConfigError where some
-    are asked for and the memory holds none."""
+    and ``steps`` (an action and what came back, empty where not known). Raises ConfigError where it has none."""
     found = seeds_of(episode, database, "actions")[:shots] if shots else ()
     if shots and not found:
         raise ConfigError(

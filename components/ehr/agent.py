@@ -73,8 +73,7 @@ class EhrAgent:
 
     @property
     def requirements(self) -> Requirements:
-        """The description of the database, the memory of what is shown, and the tool that runs cells, whose functions
-        the agent's own prompt describes."""
+        """The description of the database, the memory of what is shown, and the tool that runs cells."""
         memory = MEMORY if self.memory else SEEDS
         return Requirements(
             controls=("metadata",),

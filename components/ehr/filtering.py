@@ -56,8 +56,7 @@ def is_null(written: str) -> bool:
 
 
 def as_kind(text: str, kind: str) -> Atom | None:
-    """The value in a column of a type (int, float, text); None for what such a column cannot hold. A whole number
-    beyond 64 bits is given as a float."""
+    """The value in a column of a type, None for what it cannot hold; a whole number beyond 64 bits as a float."""
     if kind == "text":
         return text
     text = text.strip()

@@ -2,8 +2,7 @@
 
 A cell leaves ``{"status", "answer", ...}`` in ``Observed.observation.data``, an action its error's label. Agents may
 remark ``terminated`` (whether they ended on their own), ``executions`` and ``sql`` (the statement they answer with).
-``export_episode`` gives an episode as one object: the trajectory record of EHRAgent's specification; settings and
-scores are stored with the run.
+``export_episode`` gives an episode as one object: the trajectory record of EHRAgent's specification.
 """
 
 from collections import Counter

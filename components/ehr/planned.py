@@ -79,8 +79,7 @@ class PlanRun:
 
 @dataclass(frozen=True)
 class Planned(ShowsSolved):
-    """Ends with the first action that fails, and with the ``max_steps``-th. The answer is that of ``Finish``, else the
-    last result."""
+    """Ends with the first action that fails, or the ``max_steps``-th; answers with ``Finish``, else the last result."""
 
     prompts: PromptSetName
     max_steps: Annotated[int, Ge(1)] = 10

@@ -176,8 +176,7 @@ def row_letter(row: Row, key: str, options: Mapping[str, str]) -> str:
 
 
 def explanation(row: Row, key: str) -> dict[str, str]:
-    """Read ``explanation`` for a sample's metadata, where the row has such a text: for solved examples, never shown
-    in a problem. Raises ConfigError."""
+    """Read ``explanation`` for a sample's metadata, where the row has one: for solved examples. Raises ConfigError."""
     text = row.optional_text(key)
     return {"explanation": text} if text else {}
 

@@ -84,8 +84,7 @@ T = TypeVar("T")
 
 
 def keep_documents(cache: Path, documents: Mapping[str, str]) -> Path:
-    """Return an absolute folder that holds these texts under these file names, and nothing else. Raises ConfigError
-    when the cache cannot be written."""
+    """Return an absolute folder that holds just these texts under these file names. Raises ConfigError."""
     digest = content_key(*(part for pair in documents.items() for part in pair))
     folder = cache.expanduser().resolve() / digest
     if folder.is_dir():
@@ -110,8 +109,7 @@ def keep_documents(cache: Path, documents: Mapping[str, str]) -> Path:
 
 
 def keep_json(cache: Path, key: str, make: Callable[[], T]) -> T:
-    """Return the JSON value that is kept under a key, made and kept first where there is none. Raises ConfigError when
-    the cache cannot be written."""
+    """Return the JSON value that is kept under a key, made first where there is none. Raises ConfigError."""
     path = cache.expanduser() / f"{key}.json"
     if not path.is_file():
         raw = orjson.dumps(make())

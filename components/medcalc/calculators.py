@@ -153,8 +153,7 @@ CALCULATORS: Mapping[str, Calculator] = {
 
 
 def calculators(search: Value = "") -> Value:
-    """Names and titles of all calculators, or the full cards of those that hold every word of the search. Raises
-    ToolError when none does."""
+    """Names and titles of all calculators, or the cards that hold every word of the search. Raises ToolError."""
     words = str(search).lower().replace("_", " ").split()
     if not words:
         return "\n".join(f"{one.name}: {one.title}" for one in CALCULATORS.values())

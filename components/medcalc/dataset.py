@@ -23,8 +23,7 @@ _FILES = {
 @dataclass(frozen=True)
 class MedCalcBench(FileDataset[Row]):
     """Questions on a note, which is the context; the target holds the answer, its type and its limits as texts.
-    ``one_shot`` has one row per calculator, from the corrected release, and serves to build memory. Raises ConfigError
-    with file, line and key."""
+    ``one_shot`` has one row per calculator, from the corrected release, and serves to build memory."""
 
     path: str
     title = "MedCalc-Bench"

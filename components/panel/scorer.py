@@ -9,8 +9,7 @@ numbers are this project's. They are read from what agents remark on their steps
   and missing in a report that ended the episode;
 - a draw ``{"draw": int, "read": str or None}``.
 
-The keys of the published records keep their names. Votes and advice are lists there, since a field that sits on both
-sides of the panel votes twice.
+In the published layout votes and advice are lists, since a field that is on both sides of the panel votes twice.
 """
 
 from collections import Counter, defaultdict

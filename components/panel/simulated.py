@@ -1,8 +1,7 @@
 """How the simulated model takes part in a panel, from the messages alone.
 
 An expert's opinion is right as often as a direct answer. What makes a panel better: its report follows the majority of
-the analyses, and experts who know better object more often than those who err, so that votes and revisions correct more
-reports than they spoil.
+the analyses, and experts who know better object more often than those who err.
 """
 
 import re
@@ -35,8 +34,7 @@ _QUOTED = 160  # longest piece of a question that an analysis quotes, in charact
 
 @dataclass(frozen=True)
 class Expert(Voice):
-    """An expert. On the question it is ``neutral`` and quotes a sentence of it; on the answers it names the one that it
-    believes in."""
+    """An expert. On the question it is ``neutral`` and quotes a sentence of it; on the answers it names one."""
 
     field: str
     neutral: bool

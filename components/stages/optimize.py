@@ -38,8 +38,7 @@ from components.text.structured import array_in, lessons, object_in
 
 @dataclass(frozen=True)
 class Success:
-    """A training task that was solved at the second attempt; ``names``: action that could be taken -> what it is
-    known as."""
+    """A training task that was solved at the second attempt; ``names``: possible action -> what it is known as."""
 
     sample: Sample
     first: Sequence[Chain]
@@ -153,8 +152,7 @@ class Optimize:
     async def _merged(
         self, practice: Practice, sample: Sample, known: Mapping[str, list[str]], new: Mapping[str, list[str]]
     ) -> dict[str, list[str]]:
-        """What is known of every action that there are new lessons on: old and new as one list by the model, one after
-        the other when no draw could be read."""
+        """Old and new lessons on each action as one list by the model; one after the other when no draw was read."""
         fused: dict[str, list[str]] = {}
 
         async def fuse(line: Episode, name: str) -> list[str]:
@@ -194,8 +192,7 @@ class Collect:
     """Writes ``examples.json``: at most ``n`` of each task and number of options, asking no model.
 
     Those for which the prompt set has a rationale come first, then those that the dataset explains; alike ones in the
-    order of the SHA-256 of their ids, which is a draw that any machine repeats. What shows an image is left out, for
-    a text cannot show it.
+    order of the SHA-256 of their ids, a draw that any machine repeats. What shows an image is left out.
     """
 
     n: Annotated[int, Ge(1)] = 5

@@ -50,8 +50,7 @@ class Parts:
 
 
 def parts_of(context: StageContext, split: str | None, train: int, validation: int, compare: int) -> Parts:
-    """Draw the parts by whole records. Raises ConfigError when there are too few, one is evaluated too, or two parts
-    hold the same task."""
+    """Draw the parts by whole records. Raises ConfigError for too few, evaluated ones, or a task in two parts."""
     seed = f"{context.seed}/refine_prompts"
     name, samples = context.training(split)
     records, evaluated = (list(dict.fromkeys(map(record_of, some))) for some in (samples, context.evaluated))

@@ -113,8 +113,7 @@ class HaltMedVqa(ImageDataset):
     shipped). Made-up questions 543, swapped images 818, none of the above 1,000; images of VQA-RAD, PathVQA and
     PMC-VQA. ClinicalAgent Bench (medvqa_halt) has 900; how many of each is not published, here 300.
     ``path`` holds ``data``; ``images`` names the folder of images of each part. ``per_part`` chooses so many of each,
-    with ``seed``; ``train`` is chosen from the rest. Raises ConfigError with file, line or record, and key, before
-    the first sample when an image is missing.
+    with ``seed``; ``train`` is chosen from the rest. Raises ConfigError with file, line or record, and key.
     """
 
     path: str

@@ -19,8 +19,7 @@ _PHRASE_TYPES = {"test": ("test_freeform", "test_para"), "train": ("freeform", "
 
 @dataclass(frozen=True)
 class ShortAnswers(ImageDataset):
-    """Questions with an image; the target's answer is a short text. Raises ConfigError with file, record and key,
-    before the first sample when an image is missing."""
+    """Questions with an image; the target's answer is a short text. Raises ConfigError with file, record and key."""
 
     path: str
     task: ClassVar[str]
@@ -122,13 +121,11 @@ class Slake(ShortAnswers):
 class OmniMedVqa(ImageDataset):
     """OmniMedVQA, open part: questions with an image and lettered options; the target is the right letter.
 
-    Source: Hu et al. 2024, CVPR (hub name ``foreverbeliever/OmniMedVQA``; every source has its own licence): 73
-    classification data sets, 88,996 open questions with two to four options; ClinicalAgent Bench (omnimedqa) takes
-    1,000 in the same proportions.
+    Source: Hu et al. 2024, CVPR (hub name ``foreverbeliever/OmniMedVQA``; every source has its own licence): 73 data
+    sets, 88,996 open questions with two to four options; ClinicalAgent Bench (omnimedqa) takes 1,000 in proportion.
     ``path`` holds ``OmniMedVQA`` with ``QA_information/Open-access/{source}.json`` and ``Images``. ``images`` is
     the number of questions in the test split, chosen with ``seed``, each source its share (null: all); ``train`` is
-    as many again of the others. Raises ConfigError with file, record and key, before the first sample when an
-    image is missing.
+    as many again of the others. Raises ConfigError with file, record and key.
     """
 
     path: str

@@ -159,8 +159,7 @@ def _question(row: Row, texts: Mapping[str, str]) -> CaseQuestion:
 
 def mix_documents(case: Case, cases: Sequence[Case], own: bool, min_tokens: int, seed: str) -> list[str]:
     """Choose documents of other patients in random order until they make ``min_tokens``, add all of the patient's
-    ``own`` ones if true, and shuffle them. Tokens are counted as a quarter of the characters. Raises ConfigError when
-    all documents together are too few."""
+    ``own`` ones if true, and shuffle them. A token is four characters. Raises ConfigError when all are too few."""
     rng = Random(f"{seed}/{case.id}")
     chosen = list(case.texts.values()) if own else []
     others = [text for other in cases if other.id != case.id for text in other.texts.values()]

@@ -59,8 +59,7 @@ class Files2022(RecordDataset):
 class Ehrsql(Files2022):
     """Questions database by database; the target's answer holds the distinct values that the gold SQL gives. ``sqlite``
     names each database's file. ``wording``: the template's, as EHRAgent asks, or the paraphrased question's.
-    ``unanswerable``: questions that no table answers are asked too, always as people word them (their templates are
-    mere headings); their target's answer is None."""
+    ``unanswerable``: questions that no table answers count too, as people word them; their target is None."""
 
     sqlite: Mapping[str, str]
     databases: tuple[EhrDatabase, ...] = ("mimic_iii", "eicu")

@@ -57,8 +57,7 @@ def database_2024(path: str | Path) -> Path:
 
 def questions_2024(data: Path) -> Iterator[EhrQuestion]:
     """Read the questions of ``data.json`` with SQL and answers from the files next to it. Raises ConfigError. Patient
-    and template, with its slots left open, are there where the annotations have them. ``row.values`` has the answer,
-    the text of a list of rows."""
+    and template, with its slots left open, are there where annotated. ``row.values`` has the answer, a list as text."""
     labels, answers = (json_mapping(existing(data.with_name(name), HOW_2024)) for name in ("label.json", "answer.json"))
     path = data.with_name("annotated.json")
     annotated: dict[str, tuple[str | None, str | None]] = {}
@@ -93,8 +92,7 @@ def published_rows(question: EhrQuestion) -> Rows:
 
 @dataclass(frozen=True)
 class Files2024(RecordDataset):
-    """The files of the shared task. ``path`` holds ``data/mimic_iv`` with a folder per split and ``mimic_iv.sqlite``.
-    Raises ConfigError with file, record and key."""
+    """Files of the shared task: ``path`` holds ``data/mimic_iv`` with a folder per split and ``mimic_iv.sqlite``."""
 
     path: str
     title = "EHRSQL 2024"
@@ -121,8 +119,7 @@ class Ehrsql2024(Files2024):
 
     Published answers are rounded to 3 decimals and cut after 100 rows, so where the gold SQL gives the published answer
     on this database, what it gives is the target, in full; elsewhere (tables that the database lacks) the published
-    answer is, and ``metadata["executable"]`` is False. The SQL is run once, each statement for at most ``seconds``, and
-    kept in ``cache``.
+    answer is, and ``metadata["executable"]`` is False. Each statement runs once, for at most ``seconds`` (``cache``).
     """
 
     unanswerable: bool = True
@@ -199,8 +196,7 @@ _HOW_DATABASE = "name a SQLite file of the same tables in dataset.sqlite, or lea
 class EhrHalt(RecordDataset):
     """Unanswerable questions with the database they are asked on; the target is an empty eval block. ``path`` holds the
     folders ``ehrsql`` and ``ehrsql2024``, ``sqlite`` names the databases on MIMIC-III and eICU: any of the same tables
-    will do, since no row can hold an answer. ``ask`` is added to each question. Raises ConfigError with file, record
-    and key."""
+    will do, since no row can hold an answer. ``ask`` is added to each question."""
 
     path: str
     sqlite: Mapping[str, str] = field(default_factory=dict)

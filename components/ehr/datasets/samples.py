@@ -88,8 +88,7 @@ class EhrQuestion:
 
     def gold(self, key: str, answer: Sequence[str], joins: bool) -> Gold:
         """Make the gold answer with the complexity of its SQL, ``row[key]``. ``joins``: tables after ``join`` count
-        too, as in the project's own data, else only those after a lower-case ``from``, as in the published levels.
-        Raises ConfigError when there are none."""
+        too, else only those after a lower-case ``from``, as in the published levels. Raises ConfigError for none."""
         sql, tag = self.sql or "", self.tag
         tables = tables_of(sql, joins=joins)
         if not tables:
@@ -149,8 +148,7 @@ class Source(NamedTuple):
 
     def rows(self, questions: Sequence[EhrQuestion], key: str, cache: str, seconds: float) -> list[Rows | None]:
         """Run each question's statement, or take what is in ``cache`` by the content of statements and database; None
-        for a question without SQL. ``key`` is where a row has its SQL; ``seconds`` limits one statement. Raises
-        ConfigError when one fails."""
+        for a question without SQL. ``key`` is where a row has it; ``seconds`` limits each. Raises ConfigError."""
         clock, file = self.metadata.clock, self.file
         statements = [(one.row, one.sql) for one in questions if one.sql is not None]
         name = content_key(_RULES, clock or "", files_digest(file), *(sql for _, sql in statements))
@@ -234,8 +232,7 @@ def open_source(database: str, file: Path) -> Source:
 
 @lru_cache(maxsize=16)
 def _size(file: Path, changed: int, n_bytes: int) -> str:
-    """How many tables a file has and how many rows they have on average (Table 3 of the article); counted once for the
-    file as it is. Raises ConfigError."""
+    """How many tables a file has and how many rows they have on average (Table 3 of the article); counted once."""
     reading = ReadOnly(file, seconds=_COUNTING)
     try:
         names = [str(name).replace('"', '""') for (name,) in reading.run(_TABLES)]

@@ -1,8 +1,7 @@
 """MIMICSQL as EHRAgent asks it (there called TREQS): questions on five tables made from MIMIC-III.
 
 Source: Wang, Shi, Reddy 2020, WWW, arXiv 1908.01839 (questions and SQL MIT; ``wangpinggl/TREQS``), read in its JSON
-Lines of a question, its SQL and the parts that the SQL was made from; Shi et al. 2024, EMNLP, asks 996. The database is
-made from MIMIC-III 1.4, which is credentialed.
+Lines of a question, its SQL and its parts; Shi et al. 2024, EMNLP, asks 996. MIMIC-III 1.4 is credentialed.
 """
 
 import re

@@ -71,8 +71,7 @@ def _knowledge(case: Case) -> str:
 
 
 def _cause(case: Case) -> str:
-    """What is wrong with what was run, by what came of it: with the names that the error lists, else with those that
-    are known of the database."""
+    """What is wrong with what was run, by the names that its error lists, else by those of the database."""
     found = _RUN.search(case.asked.last)
     if found is None or not found[2].strip():
         return "Nothing is told of what came of it, so the cause cannot be seen."

@@ -122,8 +122,7 @@ def _unclosed(text: str) -> Fault | None:
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
-    """The name that is most alike: the longest that it begins with, else one within a third of its letters; empty where
-    there is none."""
+    """The name most alike: the longest that it begins with, else one within a third of its letters; else empty."""
     lowered = name.lower()
     begun = [one for one in names if one and lowered.startswith(one.lower())]
     if begun:

@@ -31,8 +31,7 @@ _WHY = "No table of the database holds what is asked."
 @dataclass(frozen=True)
 class Prompt:
     """``text``: all before the first reply. ``known``: knowledge on this question; ``solved``: other questions with
-    what solved them. ``style``: how an action is written, None where none is asked for; ``offered``: tools -> names of
-    their parameters."""
+    what solved them. ``style``: how an action is written, if one is asked for; ``offered``: tools -> parameters."""
 
     text: str
     known: str = ""

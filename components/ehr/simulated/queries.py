@@ -219,8 +219,7 @@ def _add_steps(query: Query, take: str, steps: list[_Step]) -> int:
 
 
 def plan(query: Query) -> Sequence[str] | None:
-    """The actions without the answer, in which #k stands for the k-th result; None where they are too many, or one
-    would be to count distinct values."""
+    """The actions without the answer, #k for the k-th result; None where too many, or to count distinct values."""
     if query.take == "distinct count":
         return None
     steps: list[_Step] = []

@@ -81,8 +81,7 @@ def code(case: Case) -> Message:
 
 
 def right_cells(case: Case) -> list[str]:
-    """The cells that answer the question with functions that the prompt names, first the one that is written first.
-    Without SQL in the key it is a plausible one."""
+    """The right cells with functions that the prompt names, in order; without SQL in the key a plausible one."""
     gold = case.gold
     cells = [sql_cell(gold.sql or f"select count(*) from {case.prompt.any_table}")]
     if gold.sql and (query := translate(gold.sql, gold.database)) is not None:
@@ -161,8 +160,7 @@ def module(names: Sequence[str], number: int, case: Case) -> str:
 
 
 def choose_actions(case: Case, begun: Sequence[str]) -> list[str]:
-    """The right actions without the answer, of those that the prompt names: by steps, or one statement; as it was
-    ``begun`` where it was."""
+    """The right actions that the prompt names, without the answer: by steps, or one statement; as it was ``begun``."""
     gold = case.gold
     query = translate(gold.sql, gold.database) if gold.sql else None
     steps = list(plan(query) or ()) if query is not None else []
@@ -177,8 +175,7 @@ def choose_actions(case: Case, begun: Sequence[str]) -> list[str]:
 
 
 def _take(right: str, n: int, failed: Done | None, case: Case) -> str:
-    """The action that is taken where ``right`` would be, one of ``n``: what failed there is repaired where the failure
-    shows how, else another one is tried."""
+    """The action taken where ``right`` would be, one of ``n``: what failed is repaired, else another one is tried."""
     if not case.gold.sql:
         return right
     if failed is not None and failed.saw:
