@@ -241,9 +241,7 @@ def _ended(action: Action, run: Observed | None) -> Answer | Refusal | Failure |
     if action.answer is None and not quotes:
         return None
     data = {} if run is None else run.observation.data
-    if data.get("status") != "ok":
-        return Failure("no_answer", "the last execution gave no value")
-    return Answer(data["answer"])
+    return _final(data["answer"] if data.get("status") == "ok" else None)
 
 
 def _lines(cell: str) -> set[str]:

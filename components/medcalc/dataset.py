@@ -18,6 +18,7 @@ _FILES = {
     "train": "dataset/train_data.csv",
     "one_shot": "verified/datasets/one_shot_data.csv",
 }
+_VALUES = ("Lower Limit", "Ground Truth Answer", "Upper Limit")
 
 
 @dataclass(frozen=True)
@@ -44,20 +45,15 @@ class MedCalcBench(FileDataset[Row]):
     def sample(self, item: Row, part: Part) -> Sample:
         """Make a question. Raises ConfigError."""
         kind = item.one_of("Output Type", ("decimal", "integer", "date"))
-        if kind == "decimal":
-            for key in ("Lower Limit", "Ground Truth Answer", "Upper Limit"):
-                try:
-                    finite = isfinite(float(item.text(key)))
-                except ValueError:
-                    finite = False
-                if not finite:
-                    raise item.error(key, f"must be a number, found {item.text(key)!r}")
-        target = {
-            "answer": item.text("Ground Truth Answer"),
-            "Output Type": kind,
-            "Low Limit": item.text("Lower Limit"),
-            "Upper Limit": item.text("Upper Limit"),
-        }
+        low, answer, high = map(item.text, _VALUES)
+        for key, value in zip(_VALUES, (low, answer, high), strict=True) if kind == "decimal" else ():
+            try:
+                finite = isfinite(float(value))
+            except ValueError:
+                finite = False
+            if not finite:
+                raise item.error(key, f"must be a number, found {value!r}")
+        target = {"answer": answer, "Output Type": kind, "Low Limit": low, "Upper Limit": high}
         name, question = f"medcalc-{part.split}-{item.text('Row Number')}", item.text("Question").strip()
         facts = {"calculator_id": item.text("Calculator ID"), "calculator": item.text("Calculator Name")}
         strata = {"category": item.text("Category"), "output_type": kind, "note_type": item.text("Note Type")}

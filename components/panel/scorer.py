@@ -43,6 +43,7 @@ class Panel:
     ``lower``: the scores that are better low; ``neither``: those that say how, and not how well, it was decided.
     """
 
+    version: ClassVar[str] = "1"  # changes when a score can
     traits: ClassVar[ScorerTraits] = ScorerTraits(
         lower=LOWER,
         neither=NEITHER,
@@ -53,11 +54,6 @@ class Panel:
             **dict.fromkeys(("panel/dissent", "panel/default_votes", "draws/unreadable", "draws/agreement"), "share"),
         },
     )
-
-    @property
-    def version(self) -> str:
-        """Changes when a score can."""
-        return "1"
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Count what the agent remarked."""

@@ -17,14 +17,7 @@ from annotated_types import Gt
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.ehr.datasets.samples import (
-    EhrDatabase,
-    RecordDataset,
-    Wording,
-    database_file,
-    ehr_questions,
-    require_some,
-)
+from components.ehr.datasets.samples import EhrDatabase, RecordDataset, Wording, database_file, ehr_questions
 from components.files.attachments import attach
 from components.files.file_dataset import NO_RESULT, Part, add_request, task_sample
 from components.files.folders import keep_json
@@ -68,7 +61,7 @@ class Ehrsql(Files2022):
     cache: str = "outputs/.cache/ehrsql"
 
     def __post_init__(self) -> None:
-        require_some("databases", self.databases, EhrDatabase)
+        self.require_some("databases", self.databases, EhrDatabase)
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """A file per database."""
@@ -201,7 +194,7 @@ class EhrAgentEdition(RecordDataset):
     how = "set CLINICAL_DATA_DIR to the folder that holds the data set, or give dataset.path=..."
 
     def __post_init__(self) -> None:
-        require_some("databases", self.databases, _Database)
+        self.require_some("databases", self.databases, _Database)
         if self.path is None and self.shipped is None:
             raise ConfigError(f"dataset.path: no data; {self.how}")
 
@@ -258,7 +251,7 @@ class CabEhrAgentDemo(RecordDataset):
     how = "set CLINICAL_DATA_DIR to the folder that holds ehragent_demo/, or give dataset.path=..."
 
     def __post_init__(self) -> None:
-        require_some("databases", self.databases, EhrDatabase)
+        self.require_some("databases", self.databases, EhrDatabase)
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """A file per database."""

@@ -19,15 +19,7 @@ from annotated_types import Gt
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.ehr.datasets.ehrsql import ehrsql_file
-from components.ehr.datasets.samples import (
-    EhrQuestion,
-    RecordDataset,
-    Rows,
-    Source,
-    database_file,
-    ehr_questions,
-    require_some,
-)
+from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, Source, database_file, ehr_questions
 from components.files.attachments import attach
 from components.files.file_dataset import NO_RESULT, Part, add_request, task_sample
 from components.files.rows import Row, content_key, existing, json_mapping, json_records
@@ -210,7 +202,7 @@ class EhrHalt(RecordDataset):
     )
 
     def __post_init__(self) -> None:
-        require_some("sources", self.sources, _Source)
+        self.require_some("sources", self.sources, _Source)
 
     @property
     def _newer(self) -> Path:

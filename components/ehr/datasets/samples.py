@@ -37,6 +37,11 @@ class RecordDataset(FileDataset[Sample]):
     def sqlite_of(self, name: str) -> Path:
         """Return the database that the questions of a part are asked on. Raises ConfigError."""
 
+    def require_some(self, key: str, chosen: Sequence[str], known: Any) -> None:
+        """Raise ConfigError for an empty choice of these names (a ``Literal``)."""
+        if not chosen:
+            raise ConfigError(f"dataset.{key}: at least one of {', '.join(get_args(known))} is needed, found none")
+
     def source(self, part: Part) -> "Source":
         """Read about the database of a part. Raises ConfigError."""
         return open_source(part.name, self.sqlite_of(part.name))
@@ -99,12 +104,6 @@ class EhrQuestion:
     def patient_of(self, database: str) -> str | None:
         """Name the patient together with the database."""
         return None if self.patient is None else f"{database}/{self.patient}"
-
-
-def require_some(key: str, chosen: Sequence[str], known: Any) -> None:
-    """Raise ConfigError for an empty choice of these names (a ``Literal``)."""
-    if not chosen:
-        raise ConfigError(f"dataset.{key}: at least one of {', '.join(get_args(known))} is needed, found none")
 
 
 def ehr_questions(path: Path, database: str) -> Iterator[EhrQuestion]:

@@ -45,7 +45,12 @@ def fault_in(text: str, failed: str, names: Iterable[str] = ()) -> Fault | None:
     """What a failure shows to be wrong: by its cause, else by its error, with the names in it or, without any, with
     ``names``; None where it shows no place that can be repaired."""
     error, _, reasons = failed.partition(REASONS)
-    if caused := _by_cause(text, error, reasons):
+    for meant, stands in _MEANT.findall(reasons):
+        if repair(text, Fault(stands, meant)) != text:
+            return Fault(stands, meant, "cause")
+    here = words_of(text)  # without such a sentence: the quoted names that the text lacks, for what the error names
+    quoted = [one for part in _QUOTED.findall(reasons) for one in re.findall(r"\w+", part) if one.lower() not in here]
+    if quoted and (caused := _by_error(text, error, quoted)):
         return caused._replace(source="cause")
     found = _LISTED.search(error)
     listed = [one.strip() for one in found[1].split(",")] if found else []
@@ -82,16 +87,6 @@ def find_unlisted(sql: str, tables: Mapping[str, Sequence[str]]) -> Fault | None
         if tables and name.lower() not in known | own and (near := _nearest(name, sorted(known))):
             return Fault(name, near)
     return None
-
-
-def _by_cause(text: str, error: str, reasons: str) -> Fault | None:
-    """What a cause names that is in the text; or the quoted names that do not, for what the error names."""
-    for meant, stands in _MEANT.findall(reasons):
-        if repair(text, Fault(stands, meant)) != text:
-            return Fault(stands, meant)
-    here = words_of(text)
-    quoted = [one for part in _QUOTED.findall(reasons) for one in re.findall(r"\w+", part) if one.lower() not in here]
-    return _by_error(text, error, quoted) if quoted else None
 
 
 def _by_error(text: str, error: str, names: Sequence[str]) -> Fault | None:
