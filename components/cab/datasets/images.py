@@ -187,18 +187,10 @@ class OmniMedVqa(ImageDataset):
         letter = letter_of(choices, row.text("gt_answer"))
         if letter is None or len(choices) < 2:
             raise row.error("gt_answer", f"must be one of {list(choices.values())}, found {row.text('gt_answer')!r}")
-        name, question = f"omnimedvqa-{item.name}", row.text("question").strip()
+        name, text = f"omnimedvqa-{item.name}", row.text("question").strip()
         modality = row.text("modality_type" if "modality_type" in row.values else "modality")
         strata = {"modality": modality, "question_type": row.text("question_type"), "source": row.text("dataset")}
         files, image = attach([item.image]), row.text("image_path")
         return task_sample(
-            "omnimedqa",
-            "multimodal",
-            name,
-            question,
-            letter,
-            choices=choices,
-            files=files,
-            strata=strata,
-            cluster=image,
+            "omnimedqa", "multimodal", name, text, letter, choices=choices, files=files, strata=strata, cluster=image
         )

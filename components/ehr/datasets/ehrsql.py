@@ -132,20 +132,14 @@ class CabEhrsql2022(Files2022):
             return answers
 
         answers = keep_json(Path(self.cache), self.identify(files_digest(part.file, sqlite)), run_all)
-        return (
-            task_sample(
-                self.database,
-                "numerical",
-                f"{self.database}-{part.split}-{one.id}",
-                add_request(one.question, self.ask),
-                {"answer": answer},
-                files=attach(database=sqlite),
-                metadata={"sql": one.sql, "sql_dialect": self.database, "template": one.template},
-                strata=one.strata,
-                cluster=one.patient,
+        for one, answer in zip(questions, answers, strict=True):
+            name, text = f"{self.database}-{part.split}-{one.id}", add_request(one.question, self.ask)
+            target, files = {"answer": answer}, attach(database=sqlite)
+            facts = {"sql": one.sql, "sql_dialect": self.database, "template": one.template}
+            of, strata, patient = self.database, one.strata, one.patient
+            yield task_sample(
+                of, "numerical", name, text, target, files=files, metadata=facts, strata=strata, cluster=patient
             )
-            for one, answer in zip(questions, answers, strict=True)
-        )
 
     def sqlite_of(self, name: str) -> Path:
         """Return the database's file, which must be readable. Raises ConfigError."""
@@ -263,26 +257,14 @@ class CabEhrAgentDemo(RecordDataset):
 
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions on a database. Raises ConfigError."""
-        database = attach(database=self.sqlite_of(part.name))
-        return (
-            task_sample(
-                part.name,
-                "numerical",
-                f"ehragent_demo-{part.split}-{part.name}-{one.id}",
-                one.text(self.wording),
-                {"answer": one.answer(least=1)},
-                files=database,
-                metadata={
-                    "sql": one.sql,
-                    "sql_dialect": part.name,
-                    "template": one.template,
-                    "paraphrase": one.question,
-                },
-                strata=one.strata,
-                cluster=one.patient_of(part.name),
+        files = attach(database=self.sqlite_of(part.name))
+        for one in ehr_questions(part.file, part.name):
+            name, target = f"ehragent_demo-{part.split}-{part.name}-{one.id}", {"answer": one.answer(least=1)}
+            facts = {"sql": one.sql, "sql_dialect": part.name, "template": one.template, "paraphrase": one.question}
+            text, strata, patient = one.text(self.wording), one.strata, one.patient_of(part.name)
+            yield task_sample(
+                part.name, "numerical", name, text, target, files=files, metadata=facts, strata=strata, cluster=patient
             )
-            for one in ehr_questions(part.file, part.name)
-        )
 
     def sqlite_of(self, name: str) -> Path:
         """Return a database's file, which must be readable. Raises ConfigError."""

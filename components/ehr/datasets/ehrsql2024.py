@@ -163,21 +163,14 @@ class CabEhrsql(Files2024):
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the answerable questions. Raises ConfigError."""
         split_files(self.path, part.split)
-        database = attach(database=require_readable(self.sqlite_of(part.name)))
-        return (
-            task_sample(
-                "ehrsql",
-                "numerical",
-                f"ehrsql-{part.split}-{one.id}",
-                add_request(one.question, self.ask),
-                {"answer": one.row.text("answer")},
-                files=database,
-                metadata={"sql": one.sql, "sql_dialect": "mimic_iv"},
-                cluster=one.patient,
-            )
-            for one in questions_2024(part.file)
-            if one.sql is not None and published_rows(one) is not None  # which refuses what is no list of rows
-        )
+        files = attach(database=require_readable(self.sqlite_of(part.name)))
+        for one in questions_2024(part.file):
+            if one.sql is None:
+                continue
+            published_rows(one)  # which refuses what is no list of rows
+            name, text, who = f"ehrsql-{part.split}-{one.id}", add_request(one.question, self.ask), one.patient
+            target, facts = {"answer": one.row.text("answer")}, {"sql": one.sql, "sql_dialect": "mimic_iv"}
+            yield task_sample("ehrsql", "numerical", name, text, target, files=files, metadata=facts, cluster=who)
 
 
 _Source = Literal["mimic_iv", "mimic_iii", "eicu"]
@@ -225,20 +218,10 @@ class EhrHalt(RecordDataset):
         """Read the unanswerable questions of a source. Raises ConfigError."""
         database = attach(database=self.sqlite_of(part.name))
         questions = questions_2024(part.file) if part.name == "mimic_iv" else ehr_questions(part.file, part.name)
-        return (
-            task_sample(
-                "ehr_halt",
-                "trust",
-                f"ehr_halt-{part.split}-{part.name}-{one.id}",
-                add_request(one.question, self.ask),
-                {},
-                files=database,
-                metadata={"sql_dialect": part.name},
-                strata={"database": part.name},
-            )
-            for one in questions
-            if one.sql is None
-        )
+        facts, strata = {"sql_dialect": part.name}, {"database": part.name}
+        for one in (one for one in questions if one.sql is None):
+            name, text = f"ehr_halt-{part.split}-{part.name}-{one.id}", add_request(one.question, self.ask)
+            yield task_sample("ehr_halt", "trust", name, text, {}, files=database, metadata=facts, strata=strata)
 
     def sqlite_of(self, name: str) -> Path:
         """Return a source's database, which must be readable. Raises ConfigError."""

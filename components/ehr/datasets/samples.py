@@ -118,16 +118,11 @@ def ehr_questions(path: Path, database: str) -> Iterator[EhrQuestion]:
             raise row.error("query", f"an answerable question needs its SQL, found {sql!r}")
         value, tag = row.values.get("value"), row.values.get("q_tag")
         slots = value if isinstance(value, dict) else {}
-        yield EhrQuestion(
-            row,
-            row.text("id"),
-            row.text("question").strip(),
-            row.text("template").strip(),
-            None if impossible else sql,
-            next((str(slots[name]) for name in _PATIENTS if slots.get(name) is not None), None),
-            {name: text for name, key in _STRATA.items() if isinstance(text := row.values.get(key), str)},
-            tag if isinstance(tag, str) else None,
-        )
+        name, question, template = row.text("id"), row.text("question").strip(), row.text("template").strip()
+        patient = next((str(slots[slot]) for slot in _PATIENTS if slots.get(slot) is not None), None)
+        strata = {stratum: text for stratum, key in _STRATA.items() if isinstance(text := row.values.get(key), str)}
+        tag, answerable = tag if isinstance(tag, str) else None, None if impossible else sql
+        yield EhrQuestion(row, name, question, template, answerable, patient, strata, tag)
 
 
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"

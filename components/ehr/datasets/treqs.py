@@ -123,16 +123,10 @@ def treqs_questions(path: Path) -> Iterator[TreqsQuestion]:
         for one in conditions:
             if not _is_condition(one, columns):
                 raise row.error("format.cond", f"must hold [table, column, operator, value], found {one!r:.80}")
-        yield TreqsQuestion(
-            row,
-            row.text("key"),
-            row.text("question_refine").strip(),
-            None,
-            standard_sql(sql),
-            strata={"operation": OPERATIONS[operation]},
-            tables=tuple(dict.fromkeys(names[one] for one in tables)),
-            n_conditions=len(conditions),
-        )
+        name, question = row.text("key"), row.text("question_refine").strip()
+        named, strata = tuple(dict.fromkeys(names[one] for one in tables)), {"operation": OPERATIONS[operation]}
+        sql, n = standard_sql(sql), len(conditions)
+        yield TreqsQuestion(row, name, question, None, sql, strata=strata, tables=named, n_conditions=n)
 
 
 def standard_sql(sql: str) -> str:
