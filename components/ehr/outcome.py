@@ -32,11 +32,6 @@ class Outcome:
         """The final prediction; None for a run that did not end by its own."""
         return self.trajectory.answer if self.trajectory.stop == "answered" and self.ended else None
 
-    @property
-    def refused(self) -> bool:
-        """Whether the agent stated that it cannot be answered."""
-        return self.trajectory.stop == "refused"
-
     @cached
     def ended(self) -> bool:
         """Whether the agent ended by its own: as it remarked, else whether it gave an answer or refused."""

@@ -87,16 +87,16 @@ class Ehr:
             return self._unscored(f"the target is not a list of right answers: {sample.target!r:.80}")
         if trajectory.stop == "error":
             return self._unscored("ended in an error")
-        outcome, calls = Outcome(trajectory), len(trajectory.steps)
+        outcome, calls, refused = Outcome(trajectory), len(trajectory.steps), trajectory.stop == "refused"
         answer = outcome.answer
         right = gold is not None and answer is not None and strict(answer, gold)
         nothing = answer is not None and (strict(answer, []) or _NO_RESULT.search(conclusion(answer)) is not None)
-        abstained = not right and (outcome.refused or nothing)
+        abstained = not right and (refused or nothing)
         right = right or (gold is None and abstained)
         penalised = answer is not None and not abstained and not right
         official = None  # what the published judge says of a run that came to its end, failed executions included
         if gold is not None:
-            official = float(outcome.ended and not outcome.refused and lenient(outcome.searched, gold))
+            official = float(outcome.ended and not refused and lenient(outcome.searched, gold))
         executed, why = self._executed(sample, outcome)
         values: dict[str, float | None] = {
             STRICT: float(right),

@@ -76,18 +76,12 @@ class Ehrsql(Files2022):
         source = self.source(part)
         questions = list(ehr_questions(part.file, part.name))
         found = source.rows(questions, "query", self.cache, self.seconds)
-        return (
-            source.sample(
-                f"ehrsql-{part.split}-{part.name}",
-                one,
-                one.text("question" if rows is None else self.wording),
-                None if rows is None else one.gold("query", cells(rows), joins=False),
-                cluster=one.patient_of(part.name),
-                may_abstain=self.unanswerable,
-            )
-            for one, rows in zip(questions, found, strict=True)
-            if rows is not None or self.unanswerable
-        )
+        prefix = f"ehrsql-{part.split}-{part.name}"
+        for one, rows in zip(questions, found, strict=True):
+            if rows is not None or self.unanswerable:
+                text = one.text("question" if rows is None else self.wording)
+                gold = None if rows is None else one.gold("query", cells(rows), joins=False)
+                yield source.sample(prefix, one, text, gold, may_abstain=self.unanswerable)
 
     def sqlite_of(self, name: str) -> Path:
         """Return a database's file. Raises ConfigError."""
@@ -208,18 +202,11 @@ class EhrAgentEdition(RecordDataset):
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the questions on a database. Raises ConfigError."""
         source = self.source(part)
-        return (
-            source.sample(
-                f"{self.name}-{part.split}-{part.name}",
-                one,
-                one.text(self.wording),
-                None if one.sql is None else one.gold("query", one.answer(), self.count_joins),
-                cluster=one.patient_of(part.name),
-                may_abstain=self.unanswerable,
-            )
-            for one in ehr_questions(part.file, part.name)
-            if one.sql is not None or self.unanswerable
-        )
+        prefix = f"{self.name}-{part.split}-{part.name}"
+        for one in ehr_questions(part.file, part.name):
+            if one.sql is not None or self.unanswerable:
+                gold = None if one.sql is None else one.gold("query", one.answer(), self.count_joins)
+                yield source.sample(prefix, one, one.text(self.wording), gold, may_abstain=self.unanswerable)
 
     def sqlite_of(self, name: str) -> Path:
         """Return a database's file. Raises ConfigError."""

@@ -19,7 +19,7 @@ from annotated_types import Gt
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.ehr.datasets.ehrsql import ehrsql_file
-from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, Source, database_file, ehr_questions
+from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, database_file, ehr_questions
 from components.files.attachments import attach
 from components.files.file_dataset import NO_RESULT, Part, add_request, task_sample
 from components.files.rows import Row, content_key, existing, json_mapping, json_records
@@ -126,24 +126,19 @@ class Ehrsql2024(Files2024):
         """Read the questions and run their SQL. Raises ConfigError."""
         questions, source = list(questions_2024(part.file)), self.source(part)
         found = source.rows(questions, "id", self.cache, self.seconds)
-        return (
-            self._sample(one, rows, source, part)
-            for one, rows in zip(questions, found, strict=True)
-            if rows is not None or self.unanswerable
-        )
-
-    def _sample(self, one: EhrQuestion, rows: Rows | None, source: Source, part: Part) -> Sample:
-        """A question; its rows are the published ones but for rounding, order and the cut. Raises ConfigError."""
-        gold = executable = None
-        if rows is not None:
-            published = published_rows(one)
-            ours, theirs = (Counter(tuple(map(_rounded, row)) for row in each) for each in (rows, published))
-            executable = ours == theirs or (len(published) == _PUBLISHED_ROWS and theirs <= ours)
-            gold = one.gold("id", cells(rows if executable else published), joins=True)
-        name, facts, patient = f"ehrsql2024-{part.split}", {"executable": executable}, one.patient
-        return source.sample(
-            name, one, one.question, gold, metadata=facts, cluster=patient, may_abstain=self.unanswerable
-        )
+        for one, rows in zip(questions, found, strict=True):
+            gold = executable = None
+            if rows is not None:  # the published ones but for rounding, order and the cut
+                published = published_rows(one)
+                ours, theirs = (Counter(tuple(map(_rounded, row)) for row in each) for each in (rows, published))
+                executable = ours == theirs or (len(published) == _PUBLISHED_ROWS and theirs <= ours)
+                gold = one.gold("id", cells(rows if executable else published), joins=True)
+            elif not self.unanswerable:
+                continue
+            name, facts, patient = f"ehrsql2024-{part.split}", {"executable": executable}, one.patient
+            yield source.sample(
+                name, one, one.question, gold, metadata=facts, cluster=patient, may_abstain=self.unanswerable
+            )
 
 
 def _rounded(cell: object) -> str:
