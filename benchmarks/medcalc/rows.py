@@ -19,7 +19,7 @@ import orjson
 from components.arithmetic.functions import Value
 from components.core.errors import ConfigError
 from components.files.rows import csv_records, existing, json_object
-from components.medcalc.calculators import Calculator
+from components.medcalc.calculators import ClinicalCalculator
 
 Part = Literal["test", "one_shot", "worked"]
 PARTS: tuple[Part, ...] = ("test", "one_shot", "worked")
@@ -95,7 +95,7 @@ def _worked(root: Path) -> Iterator[Row]:
         yield Row(f"{path.name} {key}", row.calculator, given, text, row.lower, row.upper)
 
 
-def arguments(calculator: Calculator, entities: Mapping[str, Any]) -> dict[str, Value]:
+def arguments(calculator: ClinicalCalculator, entities: Mapping[str, Any]) -> dict[str, Value]:
     """The arguments of a row. Raises ConfigError for an entity that no argument stands for."""
     if calculator.name == "steroid_conversion":
         steroid, dose, unit = entities["input steroid"]
@@ -117,7 +117,7 @@ def arguments(calculator: Calculator, entities: Mapping[str, Any]) -> dict[str, 
     return found
 
 
-def _argument(calculator: Calculator, entity: str) -> str:
+def _argument(calculator: ClinicalCalculator, entity: str) -> str:
     """The calculator's name for an entity; empty for what no score of ours needs."""
     plain = entity.strip().lower()
     names = _names().get(plain, plain.replace(" ", "_")).split("|")

@@ -1,7 +1,6 @@
 """One attempt, step by step: the parts from which ReAct, CRITIC, Reflexion and ReflecTool are made.
 
-Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; step limit and forced finish of Liao et al. 2024
-(ReflecTool), arXiv 2410.17657.
+Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; step limit, forced finish: Liao et al. 2024, arXiv 2410.17657.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,8 +11,8 @@ from typing import Annotated, Any, Protocol, Self, runtime_checkable
 import orjson
 from annotated_types import Ge
 
-from components.acting.action_lines import line_text
-from components.acting.demonstrations import shown_plans, shown_tasks
+from components.acting.arguments import line_text
+from components.acting.solved import shown_plans, shown_tasks
 from components.core.messages import Image, Message, Sampling, continued
 from components.core.protocols import Episode
 from components.core.task_text import Chain, action_text, task_text
@@ -33,8 +32,7 @@ class Trial:
 @dataclass(frozen=True)
 class Shown:
     """What an attempt is shown alongside its task: earlier trials of its own with what was concluded from them (also
-    alone, as ``reflections``), a draft to check; or the role in which it acts and what is asked of it in the task's
-    place."""
+    alone, as ``reflections``), a draft to check; or its role and what is asked of it in the task's place."""
 
     previous: Sequence[Chain] = ()
     reflections: Sequence[str] = ()

@@ -1,8 +1,7 @@
 """What agents add to a toolset: Plan and Think, which only write something down, and the task's inputs as text.
 
 Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, table 4; for the inputs the option ``preload_multimodal`` of
-its implementation (BlueZeros/ReflecTool): a database as its schema, documents one after the other, each below its
-file's name in brackets.
+BlueZeros/ReflecTool: a database as its schema, documents one after the other, each below its file's name in brackets.
 """
 
 import asyncio
@@ -37,7 +36,6 @@ class InnerAction:
         return ToolSpec(self.name, self.description, parameters, facts={"dimension": "inner"})
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
-        """Take note."""
         return Observation(OK)
 
 
@@ -55,7 +53,6 @@ class Inputs:
     effect: Effect = "pure"
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
-        """Read what there is, off the loop."""
         files = context.state
         assert isinstance(files, SampleFiles), "a toolset with this control has files"
         return Observation(await asyncio.to_thread(self._text, context.problem, files))

@@ -104,9 +104,8 @@ def distribution(trajectories: Iterable[Iterable[str]], tools: Collection[str]) 
 
 
 def action_names(trajectory: Trajectory) -> list[str]:
-    """The names of the committed actions: one per call, ``Finish`` for an end, empty for a malformed one. An agent that
-    tries several times in branches of its own is counted by its final trial: the branch of the episode's last
-    action."""
+    """The names of the committed actions: one per call, ``Finish`` for an end, empty for a malformed one. Of an agent
+    that tries several times in branches, those of the final trial: the branch of the episode's last action."""
     acted = [(step.branch, step.action) for step in trajectory.steps if step.action is not None and step.committed]
     final = [action for branch, action in acted if branch == acted[-1][0]]
     names: list[str] = []

@@ -153,7 +153,6 @@ def _decoded(value: Any) -> Any:
 
 
 def _parameters(schema: Any) -> Mapping[str, Any]:
-    """The schema of all parameters. Raises ToolError."""
     if not isinstance(schema, Mapping) or schema.get("type") != "object" or not schema.get("properties"):
         raise _bad("parameters must be a JSON schema of type object with at least one entry in properties")
     if unknown := sorted(set(schema) - _OBJECT_WORDS):

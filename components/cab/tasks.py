@@ -1,7 +1,6 @@
 """The 18 tasks of ClinicalAgent Bench: their dimensions, sizes and the forms of their answers.
 
-Source: Liao et al. 2024, arXiv 2410.17657; sizes as printed there, MedMentions 879 (the figure's 897
-does not add up to its own percentages).
+Source: Liao et al. 2024, arXiv 2410.17657; sizes as printed there, MedMentions 879 (the figure's 897 does not add up).
 """
 
 from dataclasses import dataclass

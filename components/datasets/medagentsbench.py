@@ -9,9 +9,8 @@ from typing import Literal
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.datasets.multiple_choice import HOW
-from components.files.file_dataset import FileDataset, Part
+from components.files.file_dataset import FileDataset, Part, explanation, row_letter, row_options
 from components.files.rows import Row, json_lines
-from components.files.samples import explanation, row_letter, row_options
 from components.text.answers import letter_of
 
 _FILES = {"test_hard": "test_hard.jsonl", "train": "train.jsonl"}

@@ -8,9 +8,8 @@ from typing import Literal
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.datasets.multiple_choice import HOW
-from components.files.file_dataset import FileDataset, Part
+from components.files.file_dataset import FileDataset, Part, row_letter, row_options
 from components.files.rows import Row, json_groups
-from components.files.samples import row_letter, row_options
 
 MirageSet = Literal["medqa", "medmcqa", "pubmedqa", "bioasq", "mmlu"]
 

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
-from components.files.file_dataset import FileDataset, Part
+from components.files.file_dataset import FileDataset, Part, explanation, row_letter, row_options
 from components.files.rows import Row, json_lines
-from components.files.samples import explanation, row_letter, row_options
 from components.text.answers import lettered
 
 _UNPACK = "unpack the archive linked in the README of github.com/"

@@ -13,9 +13,8 @@ from typing import Literal
 
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
-from components.files.file_dataset import FileDataset, Part
+from components.files.file_dataset import FileDataset, Part, add_request, explanation, task_sample
 from components.files.rows import Row, existing, json_mapping, json_object
-from components.files.samples import add_request, explanation, task_sample
 from components.text.answers import DECISIONS, letter_of, lettered
 
 CHOICES = lettered(DECISIONS)

@@ -1,31 +1,38 @@
-"""The six tools of EHRAgent as actions over one current table: LoadDB, FilterDB, GetValue, SQLInterpreter, Calendar,
-Calculate.
+"""The tools of EHRAgent: six actions over one current table (LoadDB, FilterDB, GetValue, SQLInterpreter, Calendar,
+Calculate), and python, which runs a cell of code that a model wrote in the sandbox of the question.
 
-Source: Shi et al. 2024, EMNLP, arXiv 2401.07128; rules of docs/papers/ehragent.md. Departure: outside of code a table
-has no name, so LoadDB sets the current one, FilterDB narrows it and GetValue reads it. Each takes one text; each raises
-ToolError with the kind of what went wrong (``components.ehr.errors``).
+Source: Shi et al. 2024, EMNLP, arXiv 2401.07128; rules of docs/papers/ehragent.md: of a cell the model sees the value
+of ``answer``, of its failure the exception's type, message and line. Departures: outside of code a table has no name,
+so LoadDB sets the current one, FilterDB narrows it and GetValue reads it; code runs in a process of its own that holds
+it; whether ``answer`` was assigned is seen in the namespace, not in the text of the code. Each action takes one text
+and raises ToolError with the kind of what went wrong (``components.ehr.errors``).
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
+
+from annotated_types import Ge
 
 from components.acting.arguments import only_text, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
-from components.core.types import Observation
+from components.core.traits import PromptSetName
+from components.core.types import Action, Observation
 from components.ehr.errors import EhrError
 from components.ehr.interpreters import calculate, calendar, run_sql
 from components.ehr.toolset import EhrState
+from components.prompts import load
+from components.sandbox import Ran
 from components.text.structured import read_yaml
 
 SHOWN, CARRIED = 4_000, 65_536  # characters of a result: what a model sees, and what a plan may pass on
 
 
-class Action(ABC):
+class EhrAction(ABC):
     """An action on the state of the toolset ``ehr``; ``actions.yaml`` describes its argument."""
 
     effect: ClassVar[Effect] = "pure"
@@ -57,7 +64,7 @@ class Action(ABC):
 
 
 @dataclass(frozen=True)
-class LoadDB(Action):
+class LoadDB(EhrAction):
     """Sets the current table and shows its rows and columns."""
 
     effect = "episode"
@@ -71,7 +78,7 @@ class LoadDB(Action):
 
 
 @dataclass(frozen=True)
-class FilterDB(Action):
+class FilterDB(EhrAction):
     """Filters the current table and shows how many rows are left. ``groups``: rows may be counted by value."""
 
     groups: bool = True
@@ -92,7 +99,7 @@ class FilterDB(Action):
 
 
 @dataclass(frozen=True)
-class GetValue(Action):
+class GetValue(EhrAction):
     """Reads the current table."""
 
     def run(self, context: Context, argument: str) -> str:
@@ -103,7 +110,7 @@ class GetValue(Action):
 
 
 @dataclass(frozen=True)
-class SQLInterpreter(Action):
+class SQLInterpreter(EhrAction):
     """Runs a statement, read-only and within limits."""
 
     def run(self, context: Context, argument: str) -> str:
@@ -113,7 +120,7 @@ class SQLInterpreter(Action):
 
 
 @dataclass(frozen=True)
-class Calendar(Action):
+class Calendar(EhrAction):
     """Moves the clock of the database."""
 
     def run(self, context: Context, argument: str) -> str:
@@ -125,7 +132,7 @@ class Calendar(Action):
 
 
 @dataclass(frozen=True)
-class Calculate(Action):
+class Calculate(EhrAction):
     """Works out an expression."""
 
     def run(self, context: Context, argument: str) -> str:
@@ -149,7 +156,6 @@ def _state(context: Context) -> EhrState:
 
 
 def _current(state: EhrState) -> Any:
-    """The current table. Raises ToolError (unknown_table) before the first one is loaded."""
     if state.table is None:
         names = ", ".join(state.tables.names)
         raise ToolError(f"No table is loaded yet; LoadDB loads one of {names}.", "unknown_table")
@@ -158,3 +164,63 @@ def _current(state: EhrState) -> Any:
 
 def _rows(n: int) -> str:
     return f"{n} row{'' if n == 1 else 's'}"
+
+
+@runtime_checkable
+class RunsCode(Protocol):
+    """A state that can run a cell."""
+
+    async def run(self, cell: str) -> Ran: ...
+
+
+@dataclass(frozen=True)
+class PythonCell:
+    """Takes ``cell``, Python code that assigns ``answer``; returns ``str(answer)``, at most ``shown`` characters of it.
+
+    ``described``: the card names the functions that are in every cell, for agents whose prompts do not, and says
+    that filters may count groups (``groups``). Data: ``status`` (ok, no_answer, error, timeout, killed, too_large),
+    ``answer`` whole, ``output`` (what was printed, never shown), ``error`` (type, kind, message, line_no, line,
+    traceback) and ``seconds``. Raises ToolError for every status but ok and no_answer, with the status as its label.
+    """
+
+    described: bool = True
+    groups: bool = False
+    prompts: PromptSetName = "python_cell"
+    shown: Annotated[int, Ge(1)] = 4000
+    effect: Effect = "episode"
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The description that the model reads; ``facts`` mark the tool whose one argument is code."""
+        shown = {"described": self.described, "metadata": {"groups": self.groups}}
+        description = load(self.prompts).render("description", **shown)
+        return text_spec("python", description, "cell", "The code of one cell.", "numerical", code="cell")
+
+    async def __call__(self, context: Context, cell: Any = "", **_: Any) -> Observation:
+        """Run the cell. Raises ToolError."""
+        if not isinstance(context.state, RunsCode):
+            raise TypeError(f"this tool runs on a state with a sandbox, found {type(context.state).__name__}")
+        if not isinstance(cell, str) or not cell.strip():
+            raise ToolError("python takes one argument, cell: the text of the code to run.", "bad_arguments")
+        ran = await context.state.run(cell)
+        data, prompts = facts(ran), load(self.prompts)
+        if ran.status == "ok":
+            return Observation(ran.answer[: self.shown], data)
+        if ran.status == "no_answer":
+            return Observation(prompts.render("no_answer", status=ran.status, raised=ran.error), data)
+        raise ToolError(prompts.render("failed", status=ran.status, raised=ran.error), ran.status, data)
+
+
+def cell_of(action: Action) -> str:
+    """The code of an action, or what the model wrote in the place of its arguments; empty where there is none."""
+    calls = action.calls or action.message.tool_calls
+    try:
+        return str(calls[-1].parsed.get("cell", "")) if calls else ""
+    except ValueError:
+        return calls[-1].arguments
+
+
+def facts(ran: Ran) -> dict[str, Any]:
+    """What came of a cell, for scorers and for agents that word it themselves."""
+    error = None if ran.error is None else vars(ran.error)
+    return {"status": ran.status, "answer": ran.answer, "output": ran.output, "error": error, "seconds": ran.seconds}

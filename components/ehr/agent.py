@@ -1,9 +1,12 @@
-"""EHRAgent: answers questions about health records with code that it writes, runs and repairs.
+"""Agents that answer questions about health records with code that they write, run and repair.
 
-Source: Shi et al. 2024, EMNLP, arXiv 2401.07128; docs/papers/ehragent.md. What is known is integrated first, solved
+EHRAgent: Shi et al. 2024, EMNLP, arXiv 2401.07128; docs/papers/ehragent.md. What is known is integrated first, solved
 questions like this one are shown, cells run until the model says TERMINATE, and a debugger names the cause of each
 failure. Each of the four can be left out, which also makes the two-agent chat of AutoGen (Wu et al. 2023, arXiv
 2308.08155). Departures: no call of ours that fails becomes a text; a run that ends without TERMINATE has no answer.
+
+Self-Debugging: Chen et al. 2024, ICLR, arXiv 2304.05128, as a baseline there: one call holds the explanation of a cell
+and either the verdict or the whole new cell. Departure: a run that is never called right has no answer.
 """
 
 from collections.abc import Mapping
@@ -12,17 +15,16 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Interval
 
-from components.acting.action_lines import line_text
-from components.acting.demonstrations import steps_of
-from components.acting.solved import MEMORY, SEEDS, Form, learn, seeds_of, solved_like
+from components.acting.arguments import line_text
+from components.acting.solved import MEMORY, SEEDS, Form, ShowsSolved, learn, seeds_of, solved_like, steps_of
 from components.core.errors import ConfigError
 from components.core.messages import Message, Sampling
 from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import PromptSetName, Requirements
-from components.core.types import Action, Answer, Failure, Refusal
+from components.core.types import Action, Answer, Failure, Observed, Refusal
+from components.ehr.actions import PythonCell, cell_of
 from components.ehr.outcome import export_episode
-from components.ehr.python_cell import PythonCell, cell_of
 from components.ehr.toolset import Overview
 from components.prompts import load
 
@@ -71,8 +73,7 @@ class EhrAgent:
 
     @property
     def requirements(self) -> Requirements:
-        """The description of the database, the memory of what is shown, and the tool that runs cells, whose functions
-        the agent's own prompt describes."""
+        """The description of the database, the memory of what is shown, and the tool that runs cells."""
         memory = MEMORY if self.memory else SEEDS
         return Requirements(
             controls=("metadata",),
@@ -85,7 +86,6 @@ class EhrAgent:
         )
 
     def _check_offer(self, offer: Offer) -> None:
-        """Raises ConfigError for an offer that this agent cannot work with, before the run."""
         metadata = offer.controls.get("metadata")
         state = metadata.state if isinstance(metadata, Overview) else self.state
         if state != self.state:
@@ -173,7 +173,6 @@ class EhrAgent:
         return load(self.prompts).render("cause", failed=seen.text, cause=cause)
 
     async def _ask(self, episode: Episode, purpose: Literal["knowledge", "debug"], system: str, ask: Message) -> str:
-        """Ask the one who knows the database, or the one who debugs."""
         sampling = Sampling(self.temperature, self.top_p, self.max_tokens)
         messages = [load(self.prompts).system(system, code=self.code), ask]
         return (await episode.ask(messages, purpose, sampling)).text.strip()
@@ -185,9 +184,65 @@ class EhrAgent:
 
 
 def _final(text: str | None) -> Answer | Failure:
-    """The answer; a failure when there is none."""
     return Failure("no_answer", "the last execution gave no value") if text is None else Answer(text)
 
 
 def _with_observations(actions: str) -> str:
     return "\n".join(f"{did}\nObservation: {saw}" if saw else did for did, saw in steps_of(actions))
+
+
+@dataclass(frozen=True)
+class SelfDebugging(ShowsSolved):
+    """At most ``max_steps`` cells, shown ``shots`` demonstrations, and after each one call that explains it. Of a cell
+    the model sees its result or its whole traceback. Every new cell is run and explained, whatever verdict comes with
+    it; a reply with neither a cell nor a verdict gets a reminder and counts as a cell."""
+
+    prompts: PromptSetName = "self_debugging"
+    max_steps: Annotated[int, Ge(1)] = 10
+
+    @property
+    def requirements(self) -> Requirements:
+        """With the tool that runs a cell, and no other."""
+        return replace(super().requirements, acts="always", tools=_CODE, only_own_tools=True)
+
+    async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
+        """Write, then run and explain until the verdict."""
+        prompts, metadata = load(self.prompts), (await episode.control("metadata")).data
+        run: Observed | None = None
+        shown = seeds_of(episode, metadata["database"], "code")[: self.shots]
+        question = episode.problem.question.strip()
+        task = prompts.user("problem", metadata=metadata, demonstrations=shown, question=question)
+        fields = episode.offer.refusal_fields
+        messages = [prompts.system("review_system", metadata=metadata, refusal_fields=fields), task]
+        action = await episode.act([prompts.system("system", instructions=episode.instructions()), task])
+        executions, ended = 0, _ended(action, run)
+        while ended is None and executions < self.max_steps:
+            executions += 1
+            seen = await episode.observe(action)
+            message, result = action.message, Message("user", seen[-1].text)
+            if message.tool_calls:  # the calls that explain offer no function: a cell sent to one is a text there
+                message = prompts.assistant("cell", cell=cell_of(action))
+            if action.error is None:
+                run = episode.last.observed[-1]
+                trace = (run.observation.data.get("error") or {}).get("traceback")
+                result = prompts.user("review", told=trace or run.observation.text)
+            messages += [message, result]
+            action = episode.parse(await episode.ask(messages, "reflect"))
+            ended = _ended(action, run)
+        episode.remark(executions=executions, terminated=ended is not None)
+        return ended or Failure("step_limit", f"no cell was called right within {self.max_steps} executions")
+
+
+def _ended(action: Action, run: Observed | None) -> Answer | Refusal | Failure | None:
+    """The outcome that a reply states. A verdict comes without a cell, or with lines of the last one as quotations."""
+    if action.refusal is not None:
+        return action.refusal
+    quotes = action.last and run is not None and _lines(cell_of(action)) <= _lines(str(run.call.parsed.get("cell")))
+    if action.answer is None and not quotes:
+        return None
+    data = {} if run is None else run.observation.data
+    return _final(data["answer"] if data.get("status") == "ok" else None)
+
+
+def _lines(cell: str) -> set[str]:
+    return {line.strip() for line in cell.splitlines() if line.strip()}

@@ -2,7 +2,6 @@
 
 This module is imported by the process from which the code's own process is made, before any code is there: all that
 the functions need is imported here, because that process may read neither the project nor more than the two paths.
-Source: Shi et al. 2024, EHRAgent, arXiv 2401.07128.
 """
 
 from pathlib import Path

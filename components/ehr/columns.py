@@ -71,7 +71,6 @@ def prepare(file: Path, metadata: Metadata, folder: Path) -> Path:
 
 
 def _write(file: Path, metadata: Metadata, folder: Path) -> None:
-    """Write all tables of a file. Raises ConfigError, SqlError, sqlite3.Error."""
     known = {name.lower(): name for name in metadata.tables}
     with closing(open_database(file)) as connection:
         tables = Database(metadata.database, file).schema().tables
@@ -143,7 +142,6 @@ def _part(cells: tuple[Any, ...], kind: Kind, number: int) -> pa.Array:
 
 
 def _convert(cell: Any, kind: Kind, number: int) -> Any:
-    """One cell in another type. Raises _Misfit where it has none."""
     if kind == "text":
         return cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
     form = _WHOLE if kind == "int" else _NUMBER

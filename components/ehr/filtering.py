@@ -56,8 +56,7 @@ def is_null(written: str) -> bool:
 
 
 def as_kind(text: str, kind: str) -> Atom | None:
-    """The value in a column of a type (int, float, text); None for what such a column cannot hold. A whole number
-    beyond 64 bits is given as a float."""
+    """The value in a column of a type, None for what it cannot hold; a whole number beyond 64 bits as a float."""
     if kind == "text":
         return text
     text = text.strip()
@@ -132,7 +131,6 @@ class _Rows:
 
 
 def _apply(condition: str, rows: _Rows, groups: bool) -> _Rows:
-    """The rows that meet one condition. Raises EhrError."""
     if extreme := _EXTREME.fullmatch(condition):
         values = rows.column(extreme[2], condition)
         return rows.where(pc.equal(values, pc.min_max(values)[extreme[1]]))
@@ -158,7 +156,6 @@ def _apply(condition: str, rows: _Rows, groups: bool) -> _Rows:
 
 
 def _select(rows: _Rows, name: str, sign: str, written: str, condition: str) -> _Rows:
-    """The rows whose value compares so to the one that was written. Raises EhrError."""
     values = rows.column(name, condition)
     if not written:
         raise _bad(condition, "the value is missing")
@@ -193,7 +190,6 @@ def _compare(sign: str, values: Columns, atom: Atom) -> Any:
 
 
 def _kind(values: Columns) -> str:
-    """The type of a column as metadata name it."""
     if pa.types.is_string(values.type):
         return "text"
     return "int" if pa.types.is_integer(values.type) else "float"

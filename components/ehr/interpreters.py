@@ -63,8 +63,7 @@ def run_sql(file: Path, sql: str, clock: str | None, *, seconds: float = SECONDS
 
 
 def fill_placeholders(sql: str, clock: str | None) -> str:
-    """The statement with the clock, the ranges of vital signs and the benchmark's spellings filled in. Without a clock,
-    words that ask for it stay as they are."""
+    """The statement with the clock (if there is one), ranges of vital signs and the benchmark's spellings filled in."""
 
     def fill(found: re.Match[str]) -> str:
         text = found[0]
@@ -111,7 +110,6 @@ def calculate(expression: str) -> float:
 
 
 def _power(x: Value, y: Value) -> Value:
-    """A power of a small base and exponent. Raises ToolError."""
     base, exponent = number(x, "a power"), number(y, "a power")
     if abs(base) > BASE or abs(exponent) > EXPONENT:
         raise invalid(f"a power may have a base up to {BASE:g} and an exponent up to {EXPONENT}")

@@ -2,8 +2,7 @@
 
 A cell leaves ``{"status", "answer", ...}`` in ``Observed.observation.data``, an action its error's label. Agents may
 remark ``terminated`` (whether they ended on their own), ``executions`` and ``sql`` (the statement they answer with).
-``export_episode`` gives an episode as one object: the trajectory record of EHRAgent's specification; settings and
-scores are stored with the run.
+``export_episode`` gives an episode as one object: the trajectory record of EHRAgent's specification.
 """
 
 from collections import Counter
@@ -13,8 +12,8 @@ from functools import cached_property as cached
 from typing import Any
 
 from components.core.types import Observed, Sample, Step, Trajectory
+from components.ehr.actions import cell_of
 from components.ehr.errors import KINDS
-from components.ehr.python_cell import cell_of
 
 END = "TERMINATE"
 LIMITS = ("timeout", "killed", "too_large")
@@ -32,11 +31,6 @@ class Outcome:
     def answer(self) -> str | None:
         """The final prediction; None for a run that did not end by its own."""
         return self.trajectory.answer if self.trajectory.stop == "answered" and self.ended else None
-
-    @property
-    def refused(self) -> bool:
-        """Whether the agent stated that it cannot be answered."""
-        return self.trajectory.stop == "refused"
 
     @cached
     def ended(self) -> bool:
@@ -90,7 +84,6 @@ class Outcome:
 
     @cached
     def _steps(self) -> Sequence[Step]:
-        """The steps that were no mere proposals."""
         return [step for step in self.trajectory.steps if step.committed]
 
     @cached

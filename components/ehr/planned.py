@@ -13,9 +13,8 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from components.acting.action_lines import ActionLine, action_lines, call_of, describe_tools
-from components.acting.demonstrations import REFERENCE, shown_plans
-from components.acting.solved import ShowsSolved
+from components.acting.arguments import ActionLine, action_lines, call_of, describe_tools
+from components.acting.solved import REFERENCE, ShowsSolved, shown_plans
 from components.core.errors import ActionError
 from components.core.messages import Message
 from components.core.protocols import Episode
@@ -80,8 +79,7 @@ class PlanRun:
 
 @dataclass(frozen=True)
 class Planned(ShowsSolved):
-    """Ends with the first action that fails, and with the ``max_steps``-th. The answer is that of ``Finish``, else the
-    last result."""
+    """Ends with the first action that fails, or the ``max_steps``-th; answers with ``Finish``, else the last result."""
 
     prompts: PromptSetName
     max_steps: Annotated[int, Ge(1)] = 10

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt
 
@@ -58,6 +58,7 @@ class Ehr:
     level too; ``lower``: the scores that are better low; to abstain is right only where there is no answer.
     """
 
+    version: ClassVar[str] = "1"  # changes when a score can
     judge: Literal["strict", "official"] = "strict"
     questions: Annotated[int, Ge(1)] | None = None
     seconds: Annotated[float, Gt(0)] = 10.0
@@ -79,11 +80,6 @@ class Ehr:
             blocking=True,
         )
 
-    @property
-    def version(self) -> str:
-        """Changes when a score can."""
-        return "1"
-
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Compare the answer with the gold texts, and count."""
         gold = sample.target.get("answer", "") if isinstance(sample.target, Mapping) else ""
@@ -91,15 +87,16 @@ class Ehr:
             return self._unscored(f"the target is not a list of right answers: {sample.target!r:.80}")
         if trajectory.stop == "error":
             return self._unscored("ended in an error")
-        outcome, calls = Outcome(trajectory), len(trajectory.steps)
+        outcome, calls, refused = Outcome(trajectory), len(trajectory.steps), trajectory.stop == "refused"
         answer = outcome.answer
         right = gold is not None and answer is not None and strict(answer, gold)
-        abstained = not right and (outcome.refused or (answer is not None and _says_nothing(answer)))
+        nothing = answer is not None and (strict(answer, []) or _NO_RESULT.search(conclusion(answer)) is not None)
+        abstained = not right and (refused or nothing)
         right = right or (gold is None and abstained)
         penalised = answer is not None and not abstained and not right
         official = None  # what the published judge says of a run that came to its end, failed executions included
         if gold is not None:
-            official = float(outcome.ended and not outcome.refused and lenient(outcome.searched, gold))
+            official = float(outcome.ended and not refused and lenient(outcome.searched, gold))
         executed, why = self._executed(sample, outcome)
         values: dict[str, float | None] = {
             STRICT: float(right),
@@ -148,11 +145,5 @@ class Ehr:
             return 0.0, str(error)
 
 
-def _says_nothing(answer: str) -> bool:
-    """Whether an answer says that there is no result: null in any form, an empty list, or the words."""
-    return strict(answer, []) or _NO_RESULT.search(conclusion(answer)) is not None
-
-
 def _rows(rows: Sequence[Sequence[Any]]) -> set[tuple[Any, ...]]:
-    """Rows as a set, numbers to 6 decimals."""
     return {tuple(round(cell, _DIGITS) if isinstance(cell, float) else cell for cell in row) for row in rows}

@@ -129,7 +129,6 @@ class Ehr:
         return Offer(self.tools, state, {"metadata": overview}, fields, facts=facts)
 
     def _open(self, sample: Sample) -> _Opened:
-        """The sample's database, opened once in a process. Raises ConfigError."""
         name, path = sample.metadata.get("sql_dialect"), next(iter(sample.files.values()), None)
         if not isinstance(name, str) or path is None:
             raise ConfigError(

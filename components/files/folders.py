@@ -11,13 +11,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
 
 from components.core.errors import ConfigError
+from components.files.rows import content_key
 
 MANIFEST = "manifest.json"
 NEW = "new"  # the status of a folder in which nothing is finished yet: other settings may begin it again
@@ -83,14 +83,8 @@ class MadeFolder:
 T = TypeVar("T")
 
 
-def content_key(*parts: str) -> str:
-    """Return 16 hexadecimal digits that identify texts in this order."""
-    return sha256(orjson.dumps(parts)).hexdigest()[:16]
-
-
 def keep_documents(cache: Path, documents: Mapping[str, str]) -> Path:
-    """Return an absolute folder that holds these texts under these file names, and nothing else. Raises ConfigError
-    when the cache cannot be written."""
+    """Return an absolute folder that holds just these texts under these file names. Raises ConfigError."""
     digest = content_key(*(part for pair in documents.items() for part in pair))
     folder = cache.expanduser().resolve() / digest
     if folder.is_dir():
@@ -115,8 +109,7 @@ def keep_documents(cache: Path, documents: Mapping[str, str]) -> Path:
 
 
 def keep_json(cache: Path, key: str, make: Callable[[], T]) -> T:
-    """Return the JSON value that is kept under a key, made and kept first where there is none. Raises ConfigError when
-    the cache cannot be written."""
+    """Return the JSON value that is kept under a key, made first where there is none. Raises ConfigError."""
     path = cache.expanduser() / f"{key}.json"
     if not path.is_file():
         raw = orjson.dumps(make())

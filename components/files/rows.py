@@ -92,6 +92,11 @@ def files_digest(*paths: Path) -> str:
     return whole.hexdigest()[:16]
 
 
+def content_key(*parts: str) -> str:
+    """Return 16 hexadecimal digits that identify texts in this order."""
+    return sha256(orjson.dumps(parts)).hexdigest()[:16]
+
+
 def json_lines(path: Path) -> Iterator[Row]:
     """Read the rows of a JSON Lines file one by one. Raises ConfigError for a line that is not an object."""
     with path.open("rb") as file:
@@ -157,7 +162,6 @@ def _object(raw: bytes, place: str) -> dict[str, Any]:
 
 
 def _records(value: Any, place: str, key: str | None) -> Iterator[Row]:
-    """The objects of an array as rows. Raises ConfigError."""
     if key is not None:
         if not isinstance(value, Mapping) or key not in value:
             raise ConfigError(f"{place}: must be a JSON object with the key {key!r}, found {value!r:.80}")
@@ -190,7 +194,6 @@ class _Lines:
 
 
 def _csv_rows(reader: Any, path: Path, columns: Sequence[str] | None, fill: bool) -> Iterator[Row]:
-    """The rows after the header, if there is one."""
     line = 1
 
     def read() -> list[str] | None:  # the limit is one for the whole process: raised for the reading of this row alone

@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from components.acting.action_lines import FORM, action_lines, call_of, describe_tools
+from components.acting.arguments import FORM, action_lines, call_of, describe_tools
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.task_text import FINISH, REFUSE

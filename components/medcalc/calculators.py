@@ -1,7 +1,9 @@
-"""All 55 calculators of MedCalc-Bench by name: formulas with named, checked arguments and a card that describes them.
+"""The calculator tool: one expression, with unit conversion, dates and all 55 calculators of MedCalc-Bench by name.
 
-Source of the selection: Khandekar et al. 2024, arXiv 2406.12036. The formulas come from the medical literature that
-each calculator names, not from the benchmark's code.
+Source of the tool: item 11 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657, which runs Python's ``eval`` on
+the text. Departures: the expression is parsed and never executed, and a failure is an error and not a result. Source of
+the selection: Khandekar et al. 2024, arXiv 2406.12036. The formulas come from the medical literature that each
+calculator names, not from the benchmark's code; each has named, checked arguments and a card that describes them.
 
 An argument's name decides its kind: those of ``quantities.csv`` are numbers in a unit, or texts with another unit ("120
 umol/L"), which are converted. Others are choices, dates, or facts that hold or not. Facts default to no, as in
@@ -18,8 +20,14 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args, get_origin
 
+from components.acting.arguments import only_text, text_spec
+from components.arithmetic import functions, units
+from components.arithmetic.evaluate import as_text, evaluate
 from components.arithmetic.functions import Function, Value, invalid, read_date
 from components.arithmetic.units import convert
+from components.core.messages import ToolSpec
+from components.core.tools import Context, Effect
+from components.core.types import Observation
 from components.medcalc import formulas, scores
 from components.text.structured import read_yaml
 
@@ -71,7 +79,6 @@ def read_argument(name: str, kind: Kind, value: Value) -> Value:
 
 
 def _read_quantity(name: str, quantity: Quantity, value: Value) -> float:
-    """A number in the argument's unit, inside its range. Raises ToolError."""
     text = _TEXT.fullmatch(value) if isinstance(value, str) else None
     if text:
         number = float(text[1])
@@ -91,7 +98,7 @@ def _read_quantity(name: str, quantity: Quantity, value: Value) -> float:
 
 
 @dataclass(frozen=True)
-class Calculator:
+class ClinicalCalculator:
     """``id`` and ``title`` are those of MedCalc-Bench. ``about``: what comes out, in which unit, and the source.
     ``kinds``: argument -> kind, of which some are ``required``; ``formula`` takes them by name."""
 
@@ -122,7 +129,7 @@ class Calculator:
         return self.formula(**{name: read_argument(name, self.kinds[name], value) for name, value in named.items()})
 
 
-def _calculator(name: str, row: Mapping[str, Any]) -> Calculator:
+def _calculator(name: str, row: Mapping[str, Any]) -> ClinicalCalculator:
     """A calculator by its row of ``calculators.yaml``: a formula, or a score by its table of points, in which an
     argument with points per choice takes these choices, and the others are facts."""
     hints: dict[str, Any]
@@ -145,17 +152,16 @@ def _calculator(name: str, row: Mapping[str, Any]) -> Calculator:
         one: QUANTITIES.get(one) or (get_args(hint) if get_origin(hint) is Literal else hint)
         for one, hint in hints.items()
     }
-    return Calculator(name, row["id"], row["title"], about, kinds, frozenset(hints.keys() - defaults), formula)
+    return ClinicalCalculator(name, row["id"], row["title"], about, kinds, frozenset(hints.keys() - defaults), formula)
 
 
-CALCULATORS: Mapping[str, Calculator] = {
+CALCULATORS: Mapping[str, ClinicalCalculator] = {
     name: _calculator(name, row) for name, row in read_yaml(Path(__file__).with_suffix(".yaml")).items()
 }
 
 
 def calculators(search: Value = "") -> Value:
-    """Names and titles of all calculators, or the full cards of those that hold every word of the search. Raises
-    ToolError when none does."""
+    """Names and titles of all calculators, or the cards that hold every word of the search. Raises ToolError."""
     words = str(search).lower().replace("_", " ").split()
     if not words:
         return "\n".join(f"{one.name}: {one.title}" for one in CALCULATORS.values())
@@ -167,3 +173,42 @@ def calculators(search: Value = "") -> Value:
 
 
 FUNCTIONS: Mapping[str, Function] = {**CALCULATORS, "calculators": calculators}
+
+_PLAIN: Mapping[str, Function] = {**functions.FUNCTIONS, **functions.DATE_FUNCTIONS, **units.FUNCTIONS}
+_ALL: Mapping[str, Function] = {**_PLAIN, **FUNCTIONS}
+_ABOUT = (
+    "Evaluate one arithmetic expression: + - * / // % ** (or ^), comparisons, parentheses, "
+    f"{', '.join(['pow', *functions.FUNCTIONS])} (log is natural), pi, e; dates with days_between('01/31/2024', "
+    "'03/01/2024') and add_days('01/31/2024', 14); units with convert(120, 'umol/L', 'mg/dL', 'creatinine') or "
+    "'120 umol/L creatinine to mg/dL'. No variables, no thousands separators."
+)
+_CLINICAL = (
+    " Clinical calculators are functions with named arguments, such as cockcroft_gault(sex='male', age=60, "
+    "weight=70, creatinine='90 umol/L'); calculators() lists them, calculators('creatinine') shows those about a "
+    "word with their arguments and units."
+)
+_EXPRESSION = "The expression, such as (140 - 60) * 70 / (72 * 1.2)."
+_PLAIN_SPEC = text_spec("Calculator", _ABOUT, "expression", _EXPRESSION, "numerical")
+_CLINICAL_SPEC = text_spec("Calculator", _ABOUT + _CLINICAL, "expression", _EXPRESSION, "numerical")
+
+
+@dataclass(frozen=True)
+class Calculator:
+    """The value of an expression as text, 12 significant digits; ``data.value`` holds the same. ``clinical`` False
+    leaves arithmetic, dates and units only. Raises ToolError (invalid_expression), which names what is wrong; a
+    clinical calculator that is called wrongly answers with its arguments."""
+
+    clinical: bool = True
+    effect: Effect = "pure"
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model sees."""
+        return _CLINICAL_SPEC if self.clinical else _PLAIN_SPEC
+
+    async def __call__(self, context: Context, expression: Any) -> Observation:
+        """Evaluate. Raises ToolError."""
+        plain = units.as_call(only_text(self.spec, expression))
+        value = evaluate(plain, _ALL if self.clinical else _PLAIN)
+        text = as_text(value)
+        return Observation(text, {"value": value if isinstance(value, int | float) else text})

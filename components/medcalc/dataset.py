@@ -10,22 +10,21 @@ from math import isfinite
 from pathlib import Path
 
 from components.core.types import Sample
-from components.files.file_dataset import FileDataset, Part
+from components.files.file_dataset import FileDataset, Part, task_sample
 from components.files.rows import Row, csv_records
-from components.files.samples import task_sample
 
 _FILES = {
     "test": "dataset/test_data.csv",
     "train": "dataset/train_data.csv",
     "one_shot": "verified/datasets/one_shot_data.csv",
 }
+_VALUES = ("Lower Limit", "Ground Truth Answer", "Upper Limit")
 
 
 @dataclass(frozen=True)
 class MedCalcBench(FileDataset[Row]):
     """Questions on a note, which is the context; the target holds the answer, its type and its limits as texts.
-    ``one_shot`` has one row per calculator, from the corrected release, and serves to build memory. Raises ConfigError
-    with file, line and key."""
+    ``one_shot`` has one row per calculator, from the corrected release, and serves to build memory."""
 
     path: str
     title = "MedCalc-Bench"
@@ -46,20 +45,15 @@ class MedCalcBench(FileDataset[Row]):
     def sample(self, item: Row, part: Part) -> Sample:
         """Make a question. Raises ConfigError."""
         kind = item.one_of("Output Type", ("decimal", "integer", "date"))
-        if kind == "decimal":
-            for key in ("Lower Limit", "Ground Truth Answer", "Upper Limit"):
-                try:
-                    finite = isfinite(float(item.text(key)))
-                except ValueError:
-                    finite = False
-                if not finite:
-                    raise item.error(key, f"must be a number, found {item.text(key)!r}")
-        target = {
-            "answer": item.text("Ground Truth Answer"),
-            "Output Type": kind,
-            "Low Limit": item.text("Lower Limit"),
-            "Upper Limit": item.text("Upper Limit"),
-        }
+        low, answer, high = map(item.text, _VALUES)
+        for key, value in zip(_VALUES, (low, answer, high), strict=True) if kind == "decimal" else ():
+            try:
+                finite = isfinite(float(value))
+            except ValueError:
+                finite = False
+            if not finite:
+                raise item.error(key, f"must be a number, found {value!r}")
+        target = {"answer": answer, "Output Type": kind, "Low Limit": low, "Upper Limit": high}
         name, question = f"medcalc-{part.split}-{item.text('Row Number')}", item.text("Question").strip()
         facts = {"calculator_id": item.text("Calculator ID"), "calculator": item.text("Calculator Name")}
         strata = {"category": item.text("Category"), "output_type": kind, "note_type": item.text("Note Type")}

@@ -15,8 +15,7 @@ from urllib.parse import unquote
 import orjson
 from annotated_types import Ge
 
-from components.acting.demonstrations import own_tasks, solved_task
-from components.acting.solved import TASKS, SolvedQuestions, own_seeds
+from components.acting.solved import TASKS, SolvedQuestions, own_seeds, own_tasks, solved_task
 from components.core.errors import ConfigError
 from components.core.learning import LEARNT, Stage
 from components.core.protocols import Memory

@@ -15,8 +15,19 @@ from typing import Annotated
 import orjson
 from annotated_types import Ge
 
-from components.acting.demonstrations import FixedTasks, own_tasks
-from components.acting.solved import FILE, MEMORY, SEEDS, TASKS, TRAINED, Entry, SolvedQuestions, Update, own_seeds
+from components.acting.solved import (
+    FILE,
+    MEMORY,
+    SEEDS,
+    TASKS,
+    TRAINED,
+    Entry,
+    FixedTasks,
+    SolvedQuestions,
+    Update,
+    own_seeds,
+    own_tasks,
+)
 from components.core.errors import ConfigError
 from components.core.learning import Stage
 from components.core.protocols import Memory

@@ -2,8 +2,7 @@
 
 Source: Tang et al. 2024, Findings of ACL, arXiv 2311.10537, Algorithm 1; docs/papers/medagents.md. Every call is a
 fresh chat of a role and an instruction. Departures: the two calls that gather experts are made at once; key knowledge
-stays in the report; questions without options are decided in words; where tools are offered, each expert acts with
-them in a separate attempt.
+stays in the report; questions without options are decided in words; where tools are offered, each expert uses them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,8 +20,8 @@ from components.core.messages import Message, Purpose, Sampling
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure, Refusal, as_failure
-from components.panel.export import export_episode
 from components.panel.replies import NO_ANALYSIS, READERS, UnreadableReport, clean_analysis
+from components.panel.scorer import export_episode
 from components.prompts import PromptSet, load
 from components.text.answers import after_mark, chosen
 
@@ -51,8 +50,7 @@ _SIDES: Mapping[Side, str] = {"question": "question", "option": "options"}
 class MedAgents:
     """A panel of experts. ``level``: analyses alone, with a report of them, or with votes on it (Table 3 of the
     article). At most ``max_attempts`` rounds of votes; the last revision is not voted on. ``readers``: how replies are
-    read, published as the published code does. ``expert_tools``: where tools are offered, each expert acts with them,
-    at most ``max_steps`` steps."""
+    read, published as the published code does. ``expert_tools``: each expert acts with them, at most ``max_steps``."""
 
     prompts: PromptSetName = "medagents"
     expert_prompts: PromptSetName = "medagents_expert"
@@ -110,8 +108,7 @@ class Expert:
 
 @dataclass
 class Panel:
-    """The stages over one question; ``shown``: the question and its options as prompts show them, and the question
-    without what the toolset holds."""
+    """The stages over one question; ``shown``: how prompts show it, also without what the toolset holds."""
 
     rules: MedAgents
     episode: Episode
@@ -143,7 +140,6 @@ class Panel:
     async def _ask_each(
         self, asks: Mapping[str, list[Message]], purpose: Purpose, limit: Tokens
     ) -> list[tuple[Episode, str]]:
-        """The replies to questions at once, each with its branch, whose step takes remarks."""
         replies = await self.episode.ask_each(asks, purpose, Sampling(max_tokens=limit))
         return [(self.episode.branch(name), reply.text) for name, reply in zip(asks, replies, strict=True)]
 

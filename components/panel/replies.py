@@ -79,8 +79,7 @@ def read_experts(raw: str, expected: int) -> Experts:
 
 
 def read_vote(raw: str) -> Vote:
-    """The whole word yes or no: the one that the reply begins with, else the last one. Without either it is a yes,
-    as published, which ends discussions silently."""
+    """The word yes or no: the one that the reply begins with, else the last; without either a yes, as published."""
     if first := _FIRST_VOTE.match(raw):
         return Vote(first[1].lower() == "yes", True)
     words = _VOTE.findall(raw)
@@ -151,8 +150,7 @@ def published_vote(raw: str) -> Vote:
 
 
 def published_report(raw: str) -> Report:
-    """What is between the first and the second heading of the analysis; the key knowledge is always lost. Raises
-    UnreadableReport without a heading."""
+    """What is between two headings of the analysis; key knowledge is lost. Raises UnreadableReport without one."""
     heading = "Total Analysis:"
     parts = raw.split(heading)
     if len(parts) == 1:

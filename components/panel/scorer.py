@@ -1,4 +1,4 @@
-"""How a panel of experts came to its report, and how far several draws agree.
+"""How a panel of experts came to its report, how far several draws agree, and its episode in the published layout.
 
 Source: Tang et al. 2024 (MedAgents), arXiv 2311.10537, algorithm 1, and the self-consistency of its baselines; the
 numbers are this project's. They are read from what agents remark on their steps (``Step.remarks``):
@@ -8,15 +8,18 @@ numbers are this project's. They are read from what agents remark on their steps
   "fields", "wanted", "parsed"}``; ``parsed`` is False where a reply could not be read and a default is in its place,
   and missing in a report that ended the episode;
 - a draw ``{"draw": int, "read": str or None}``.
+
+In the published layout votes and advice are lists, since a field that is on both sides of the panel votes twice.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from components.core.messages import Message
 from components.core.traits import ScorerTraits
-from components.core.types import Sample, Score, Trajectory
+from components.core.types import Sample, Score, Step, Trajectory
 from components.text.values import share
 
 _SEVERAL, _NESTED = "several discussions in one episode", "draws within draws"
@@ -40,6 +43,7 @@ class Panel:
     ``lower``: the scores that are better low; ``neither``: those that say how, and not how well, it was decided.
     """
 
+    version: ClassVar[str] = "1"  # changes when a score can
     traits: ClassVar[ScorerTraits] = ScorerTraits(
         lower=LOWER,
         neither=NEITHER,
@@ -50,11 +54,6 @@ class Panel:
             **dict.fromkeys(("panel/dissent", "panel/default_votes", "draws/unreadable", "draws/agreement"), "share"),
         },
     )
-
-    @property
-    def version(self) -> str:
-        """Changes when a score can."""
-        return "1"
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Count what the agent remarked."""
@@ -96,4 +95,84 @@ def _draws(draws: Sequence[Mapping[str, Any]]) -> Mapping[str, float | None]:
         "draws/unreadable": 1 - readable / len(draws),
         "draws/agreement": most / readable if readable else None,
         "draws/tie": float([*votes.values()].count(most) > 1) if readable else None,
+    }
+
+
+def export_episode(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
+    """The record of an episode; what a level leaves out is empty."""
+    problem, steps = sample.problem, trajectory.steps
+    stages: dict[str | None, list[Step]] = defaultdict(list)
+    before: dict[str, Sequence[Message]] = {}  # branch -> all messages of its newest call
+    calls = []
+    for step in steps:
+        stages[step.remarks.get("stage")].append(step)
+        before[step.branch] = [*before.get(step.branch, ())[: step.kept], *step.asked]
+        calls.append(_call(step, before[step.branch]))
+    votes, reports = _rounds(stages["vote"]), [step.reply.text for step in stages["report"]]
+    domains: dict[str, list[str]] = defaultdict(list)
+    for step in stages["experts"]:
+        domains[step.remarks["side"]] += map(str, step.remarks["fields"])
+    analyses: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for step in stages["analysis"]:
+        analyses[step.remarks["side"]].append(_opinion(step))
+    return {
+        "id": problem.id,
+        "question": problem.question,
+        "options": dict(problem.choices),
+        "pred_answer": trajectory.answer or "",
+        "gold_answer": sample.target,
+        "question_domains": domains["question"],
+        "option_domains": domains["option"],
+        "question_analyses": analyses["question"],
+        "option_analyses": analyses["option"],
+        "syn_report": reports[-1] if reports else "",
+        "vote_history": votes,
+        "revision_history": _rounds(stages["advice"]),
+        "syn_repo_history": reports,
+        "raw_output": stages["decision"][0].reply.text if stages["decision"] else "",
+        "consensus": all(vote["vote"] == "yes" for vote in votes[-1]) if votes else None,
+        "n_rounds": len(votes),
+        "n_llm_calls": sum(step.purpose != "judge" for step in steps),
+        "parse_flags": [
+            {"branch": one.branch, "stage": one.remarks["stage"]} for one in steps if one.remarks.get("parsed") is False
+        ],
+        "stop": trajectory.stop,
+        "error": trajectory.error,
+        "calls": calls,
+    }
+
+
+def _rounds(steps: Sequence[Step]) -> list[list[dict[str, Any]]]:
+    """What was said in each round: votes, or the advice of those against."""
+    rounds: dict[int, list[dict[str, Any]]] = {}
+    for step in steps:
+        rounds.setdefault(step.remarks["round"], []).append(_opinion(step))
+    return [rounds[number] for number in sorted(rounds)]
+
+
+def _opinion(step: Step) -> dict[str, Any]:
+    known = {key: value for key, value in step.remarks.items() if key in ("expert", "field", "side", "vote", "parsed")}
+    raw = step.action.answer if step.action is not None and step.action.answer is not None else step.reply.text
+    return {**known, "raw": raw}
+
+
+def _call(step: Step, messages: Sequence[Message]) -> dict[str, Any]:
+    """One model call; of an expert with tools the newest message of the user."""
+    texts = {message.role: message.text for message in messages}
+    return {
+        "stage": step.remarks.get("stage", step.purpose),
+        "expert_index": step.remarks.get("expert"),
+        "field": step.remarks.get("field"),
+        "system": texts.get("system", ""),
+        "user": texts.get("user", ""),
+        "reply": step.reply.text,
+        "tool_calls": [
+            {"name": one.call.name, "arguments": one.call.arguments, "returned": one.observation.text}
+            for one in step.observed
+            if not one.control
+        ],
+        "finish_reason": step.finish,
+        "prompt_tokens": step.usage.input_tokens,
+        "completion_tokens": step.usage.output_tokens,
+        "seconds": step.seconds,
     }

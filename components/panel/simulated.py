@@ -1,8 +1,7 @@
 """How the simulated model takes part in a panel, from the messages alone.
 
 An expert's opinion is right as often as a direct answer. What makes a panel better: its report follows the majority of
-the analyses, and experts who know better object more often than those who err, so that votes and revisions correct more
-reports than they spoil.
+the analyses, and experts who know better object more often than those who err.
 """
 
 import re
@@ -35,8 +34,7 @@ _QUOTED = 160  # longest piece of a question that an analysis quotes, in charact
 
 @dataclass(frozen=True)
 class Expert(Voice):
-    """An expert. On the question it is ``neutral`` and quotes a sentence of it; on the answers it names the one that it
-    believes in."""
+    """An expert. On the question it is ``neutral`` and quotes a sentence of it; on the answers it names one."""
 
     field: str
     neutral: bool
@@ -128,7 +126,6 @@ def _vote(asked: Asked) -> str:
 
 
 def _advice(asked: Asked) -> str:
-    """Another answer than the report's."""
     knowledge, favourite = asked.knowledge, most_frequent(favoured_answers(asked.last))
     if knowledge is None:
         return f"{_ADVICE} It should say what it rests on."
@@ -162,7 +159,6 @@ def _decision(asked: Asked) -> str:
 
 
 def _opinion(asked: Asked, knowledge: Knowledge) -> tuple[bool, str]:
-    """Whether the model's own opinion is right, and the opinion."""
     known = asked.draws.happens("competence", knowledge.by_heart(asked.rates))
     return known, knowledge.opinion(known, asked.draws)
 

@@ -18,7 +18,7 @@ from annotated_types import Ge
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
-from components.files.samples import draw
+from components.files.file_dataset import draw
 from components.radiology.study import LISTS, Entry, Vocabulary, parse_records
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS

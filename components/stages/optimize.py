@@ -1,25 +1,35 @@
-"""ReflecTool, optimisation: long-term memory and tool-wise experience from training tasks.
+"""What is learnt from training tasks: ReflecTool's optimisation, few-shot demonstrations, and solved questions.
 
-Source: Liao et al. 2024, arXiv 2410.17657, algorithm 1, and the published code: attempt, reflection against
+``Optimize``: Liao et al. 2024, arXiv 2410.17657, algorithm 1, and the published code: attempt, reflection against
 the gold answer, second attempt; on success the task goes into the memory and the two attempts are compared
 for lessons on each action, which are merged into what is known. Departures: an unreadable reply is asked for
 again with another draw; an unfinished batch is merged too; an empty merge never erases.
+
+``Collect``: the few-shot baselines of Tang et al. 2024 (MedAgents), arXiv 2311.10537, after Brown et al. 2020, arXiv
+2005.14165, and Wei et al. 2022, arXiv 2201.11903. The rationales are the project's own.
+
+``Solve`` collects questions that an agent solved itself, each shown those solved before it: the long-term memory of
+Shi et al. 2024 (EHRAgent), arXiv 2401.07128. Departure: on training questions, not on those that are evaluated.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import quote
 
 from annotated_types import Ge, Interval
 
 from components.acting.attempt import Retries, Shown, Trial
+from components.acting.examples import FILE, Example, rationale_of, rationales
+from components.acting.solved import FILE as SOLVED_FILE
+from components.acting.solved import SolvedQuestions, lessons_in, own_seeds
 from components.acting.tool_names import INNER, lasting_names, to_lasting
 from components.core.concurrency import together
 from components.core.errors import ConfigError
 from components.core.learning import LEARNT, Practice, task_of
 from components.core.protocols import Episode
-from components.core.task_text import Chain, chain_text, gold_text, response_text, task_text
+from components.core.task_text import Chain, chain_text, gold_answer, gold_text, response_text, task_text
 from components.core.traits import PromptSetName, StageTraits, agents_in
 from components.core.types import Answer, Failure, Refusal, Sample
 from components.prompts import load
@@ -28,8 +38,7 @@ from components.text.structured import array_in, lessons, object_in
 
 @dataclass(frozen=True)
 class Success:
-    """A training task that was solved at the second attempt; ``names``: action that could be taken -> what it is
-    known as."""
+    """A training task that was solved at the second attempt; ``names``: possible action -> what it is known as."""
 
     sample: Sample
     first: Sequence[Chain]
@@ -143,8 +152,7 @@ class Optimize:
     async def _merged(
         self, practice: Practice, sample: Sample, known: Mapping[str, list[str]], new: Mapping[str, list[str]]
     ) -> dict[str, list[str]]:
-        """What is known of every action that there are new lessons on: old and new as one list by the model, one after
-        the other when no draw could be read."""
+        """Old and new lessons on each action as one list by the model; one after the other when no draw was read."""
         fused: dict[str, list[str]] = {}
 
         async def fuse(line: Episode, name: str) -> list[str]:
@@ -177,3 +185,53 @@ def _item(n: int, one: Success) -> dict[str, Any]:
     }
     chain = [list(step) for step in to_lasting(one.second, one.names)]
     return {"id": f"example_{n}", "contents": task_text(problem), "task": task, "act_obs": chain, "score": one.score}
+
+
+@dataclass(frozen=True)
+class Collect:
+    """Writes ``examples.json``: at most ``n`` of each task and number of options, asking no model.
+
+    Those for which the prompt set has a rationale come first, then those that the dataset explains; alike ones in the
+    order of the SHA-256 of their ids, a draw that any machine repeats. What shows an image is left out.
+    """
+
+    n: Annotated[int, Ge(1)] = 5
+    prompts: PromptSetName = "few_shot"
+
+    async def run(self, practice: Practice, samples: Sequence[Sample]) -> Mapping[str, Any]:
+        """Collect. Raises ConfigError for a prompt set without rationales."""
+        known = rationales(self.prompts)
+        groups: dict[tuple[str, int], list[Example]] = {}
+        for sample in (one for one in samples if not one.problem.images):
+            problem, text = sample.problem, sample.metadata.get("explanation")
+            explained = text.strip() or None if isinstance(text, str) else None
+            task = str(sample.metadata.get("task") or task_of(sample))
+            why = rationale_of(problem.question, known) or explained
+            question, answer = problem.question.strip(), gold_answer(sample)
+            one = Example(problem.id, question, answer, dict(problem.choices), problem.context, why, task)
+            groups.setdefault((task, len(one.choices)), []).append(one)
+
+        def order(one: Example) -> tuple[bool, bool, str]:
+            ours = rationale_of(one.question, known) is not None
+            return not ours, one.rationale is None, sha256(one.id.encode()).hexdigest()
+
+        return {FILE: [asdict(one) for group in groups.values() for one in sorted(group, key=order)[: self.n]]}
+
+
+@dataclass(frozen=True)
+class Solve:
+    """Writes ``solved.json``: what the agent solved rightly; it begins with the first ``shots`` demonstrations."""
+
+    shots: Annotated[int, Ge(0)] = 4
+    prompts: PromptSetName = "ehr_demonstrations"
+
+    async def run(self, practice: Practice, samples: Sequence[Sample]) -> Mapping[str, Any]:
+        """Solve, in the order of the samples. Raises ConfigError for a prompt set without demonstrations."""
+        memory = SolvedQuestions("", own_seeds(self.prompts, self.shots), "gold")
+        learnt: list[Mapping[str, Any]] = []
+        for sample in samples:
+            memory.hold(learnt)
+            result = await practice.run_sample(sample, practice.agent.solve, memory)
+            learnt += lessons_in(result.trajectory)
+        memory.hold(learnt)
+        return {SOLVED_FILE: [asdict(one) for one in memory.grown]}

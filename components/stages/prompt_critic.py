@@ -26,8 +26,7 @@ _REPLY, _STEPS, _CRITIQUE = 600, 12, 20_000  # characters of a reply, steps of a
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a critic wants: its critique, the version with what it wrote, what was refused of that and why, and what its
-    calls took."""
+    """A critique, the version with what the critic wrote, what was refused of that and why, and what its calls took."""
 
     critique: str
     version: Version

@@ -18,7 +18,7 @@ from components.core.protocols import Agent
 from components.core.task_text import task_text
 from components.core.types import EpisodeResult, Sample
 from components.core.usage import Purposes, summed, usage_of
-from components.files.samples import draw
+from components.files.file_dataset import draw
 
 SOLVED = "solved"  # next to the scores: how right an episode was, by the score that decides
 
@@ -50,8 +50,7 @@ class Parts:
 
 
 def parts_of(context: StageContext, split: str | None, train: int, validation: int, compare: int) -> Parts:
-    """Draw the parts by whole records. Raises ConfigError when there are too few, one is evaluated too, or two parts
-    hold the same task."""
+    """Draw the parts by whole records. Raises ConfigError for too few, evaluated ones, or a task in two parts."""
     seed = f"{context.seed}/refine_prompts"
     name, samples = context.training(split)
     records, evaluated = (list(dict.fromkeys(map(record_of, some))) for some in (samples, context.evaluated))
@@ -109,7 +108,6 @@ class Tried:
                 self._scored(name, key)
 
     def _scored(self, name: str, key: str) -> list[float]:
-        """The values of a score, where it has any."""
         scores = [record["scores"] for record in self.records]
         if values := [value for of in scores if (value := of.get(name)) is not None]:
             return values

@@ -18,8 +18,8 @@ from components.core.errors import ConfigError
 from components.core.learning import Made, StageContext
 from components.core.traits import PromptSetName
 from components.core.types import Sample
+from components.files.file_dataset import draw
 from components.files.folders import MadeFolder
-from components.files.samples import draw
 from components.prompts import PromptSet, own_folder, place_of
 from components.stages.prompt_critic import Critic, failure_text
 from components.stages.prompt_folder import COMPLETE, WAITING, PromptHome, Rules, Version, diff

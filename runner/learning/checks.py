@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from components.acting.demonstrations import FixedTasks
-from components.acting.solved import SEEDS, TASKS, SolvedQuestions
+from components.acting.solved import SEEDS, TASKS, FixedTasks, SolvedQuestions
 from components.core.errors import ConfigError
 from components.core.learning import Source
 from components.core.task_text import inputs_in, task_text

@@ -16,7 +16,7 @@ from components.core.redaction import redact
 from components.core.task_text import task_text
 from components.core.traits import SourceTraits, StageTraits, declared
 from components.core.types import Sample
-from components.files.samples import draw
+from components.files.file_dataset import draw
 from components.prompts import place_of
 from runner.experiment.experiment import Experiment, clean
 from runner.experiment.parts import prompt_digests

@@ -8,7 +8,7 @@ import pytest
 from components.acting.solved import SolvedQuestions
 from components.core.plain import Accept
 from components.ehr.agent import EhrAgent
-from components.ehr.datasets.ehragent_edition import EhrAgentEdition
+from components.ehr.datasets.ehrsql import EhrAgentEdition
 from components.ehr.datasets.ehrsql2024 import Ehrsql2024
 from components.ehr.scorer import Ehr as EhrScorer
 from components.ehr.toolset import Ehr

@@ -9,8 +9,7 @@ import pytest
 from hydra import compose
 from omegaconf import OmegaConf
 
-from components.acting.demonstrations import steps_of
-from components.acting.solved import Entry, own_seeds
+from components.acting.solved import Entry, own_seeds, steps_of
 from components.core.types import Sample
 from components.ehr.metadata import metadata
 from components.models.scripted import Scripted

@@ -16,10 +16,8 @@ from components.cab.tasks import TASKS
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
 from components.files.attachments import attach, path_below
-from components.files.file_dataset import FileDataset, Part
-from components.files.folders import content_key
-from components.files.rows import Row, json_records
-from components.files.samples import draw, task_sample
+from components.files.file_dataset import FileDataset, Part, draw, task_sample
+from components.files.rows import Row, content_key, json_records
 from components.text.answers import letter_of, split_options
 
 _DIALECTS = ("mimic_iv", "mimic_iii", "eicu")

@@ -12,10 +12,8 @@ from annotated_types import Ge, MinLen
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import attach, path_below
-from components.files.file_dataset import FileDataset, ImageDataset, ImageQuestion, Part
-from components.files.folders import content_key
-from components.files.rows import Row, csv_records, json_object, json_records
-from components.files.samples import draw_split, task_sample
+from components.files.file_dataset import FileDataset, ImageDataset, ImageQuestion, Part, draw_split, task_sample
+from components.files.rows import Row, content_key, csv_records, json_object, json_records
 from components.text.answers import letter_of, lettered
 
 Test = Literal["fake", "fct", "nota"]
@@ -115,8 +113,7 @@ class HaltMedVqa(ImageDataset):
     shipped). Made-up questions 543, swapped images 818, none of the above 1,000; images of VQA-RAD, PathVQA and
     PMC-VQA. ClinicalAgent Bench (medvqa_halt) has 900; how many of each is not published, here 300.
     ``path`` holds ``data``; ``images`` names the folder of images of each part. ``per_part`` chooses so many of each,
-    with ``seed``; ``train`` is chosen from the rest. Raises ConfigError with file, line or record, and key, before
-    the first sample when an image is missing.
+    with ``seed``; ``train`` is chosen from the rest. Raises ConfigError with file, line or record, and key.
     """
 
     path: str

@@ -10,9 +10,8 @@ from annotated_types import MinLen
 
 from components.core.errors import ConfigError
 from components.core.types import Sample
-from components.files.file_dataset import FileDataset, Part
+from components.files.file_dataset import FileDataset, Part, add_request, task_sample
 from components.files.rows import Row, csv_records, json_records
-from components.files.samples import add_request, task_sample
 
 Subject = Literal[
     "anatomy", "clinical_knowledge", "college_biology", "college_medicine", "medical_genetics", "professional_medicine"
@@ -111,14 +110,11 @@ class BioAsq(FileDataset[Row]):
         answer = item.text("exact_answer").strip().lower()
         if answer not in _DECISIONS:
             raise item.error("exact_answer", f"must be yes or no, found {answer!r}")
-        choice, question = self.form == "choice", item.text("body").strip()
-        return task_sample(
-            "bioasq",
-            "knowledge",
-            f"bioasq-{item.text('id')}",
-            question if choice else add_request(question, self.ask),
-            "AB"[_DECISIONS.index(answer)] if choice else answer,
-            choices=dict(zip("AB", _DECISIONS, strict=True)) if choice else None,
-            metadata={} if choice else {"decisions": _DECISIONS},
-            strata={"year": f"task {part.name.partition('B')[0]}B"},
-        )
+        name, question = f"bioasq-{item.text('id')}", item.text("body").strip()
+        strata = {"year": f"task {part.name.partition('B')[0]}B"}
+        if self.form == "choice":
+            letters = dict(zip(_DECISIONS, "AB", strict=True))
+            choices = {letter: decision for decision, letter in letters.items()}
+            return task_sample("bioasq", "knowledge", name, question, letters[answer], choices=choices, strata=strata)
+        question, facts = add_request(question, self.ask), {"decisions": _DECISIONS}
+        return task_sample("bioasq", "knowledge", name, question, answer, metadata=facts, strata=strata)

@@ -19,31 +19,23 @@ from components.cab.tasks import TASKS
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import attach
-from components.files.file_dataset import FileDataset, Part
-from components.files.folders import content_key, keep_documents
-from components.files.rows import Row, json_object
-from components.files.samples import draw, task_sample
+from components.files.file_dataset import FileDataset, Part, draw, task_sample
+from components.files.folders import keep_documents
+from components.files.rows import Row, content_key, json_object
 from components.text.answers import letter_of
 
 CANNOT = "Question cannot be answered with provided documents"
 _CHARACTERS_PER_TOKEN = 4  # of English text; clinical text has fewer, so a context is never shorter than asked
 
 
-class CaseQuestion(NamedTuple):
-    """A question with options A to E; ``letter`` is the right one."""
-
-    text: str
-    choices: Mapping[str, str]
-    letter: str
-
-
 class Case(NamedTuple):
-    """A patient: ``about`` is name and birthday, ``texts`` are the documents by their names."""
+    """A patient: ``about`` is name and birthday, ``texts`` are the documents by their names. A question has its text,
+    options A to E and the right letter."""
 
     id: str
     about: str
     texts: Mapping[str, str]
-    questions: Sequence[CaseQuestion]
+    questions: Sequence[tuple[str, Mapping[str, str], str]]
 
 
 @dataclass(frozen=True)
@@ -146,7 +138,7 @@ def read_cases(file: Path) -> list[Case]:
     return cases
 
 
-def _question(row: Row, texts: Mapping[str, str]) -> CaseQuestion:
+def _question(row: Row, texts: Mapping[str, str]) -> tuple[str, Mapping[str, str], str]:
     choices = {letter: row.text(f"answer_{letter.lower()}").strip() for letter in "ABCDE"}
     correct, sources = row.text("correct"), row.values.get("answer_location")
     letter = letter_of(choices, correct)
@@ -155,13 +147,12 @@ def _question(row: Row, texts: Mapping[str, str]) -> CaseQuestion:
     if not isinstance(sources, dict) or not set(sources) <= set(texts):
         names = ", ".join(texts)
         raise row.error("answer_location", f"its keys must be names of texts ({names}), found {sources!r:.80}")
-    return CaseQuestion(row.text("question").strip(), choices, letter)
+    return row.text("question").strip(), choices, letter
 
 
 def mix_documents(case: Case, cases: Sequence[Case], own: bool, min_tokens: int, seed: str) -> list[str]:
     """Choose documents of other patients in random order until they make ``min_tokens``, add all of the patient's
-    ``own`` ones if true, and shuffle them. Tokens are counted as a quarter of the characters. Raises ConfigError when
-    all documents together are too few."""
+    ``own`` ones if true, and shuffle them. A token is four characters. Raises ConfigError when all are too few."""
     rng = Random(f"{seed}/{case.id}")
     chosen = list(case.texts.values()) if own else []
     others = [text for other in cases if other.id != case.id for text in other.texts.values()]

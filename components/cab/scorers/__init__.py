@@ -20,8 +20,6 @@ from components.core.types import Sample, Score, Trajectory
 from components.text.values import share
 
 STRICT, OFFICIAL = "score/strict", "score/official"
-DATABASE = "sql_database"
-UNSUPPORTED = "unsupported_input"
 Reader = Callable[[Case], Reading]
 # Form of the answer -> its strict and its official reading.
 _FORMS: Mapping[Form, tuple[Reader, Reader]] = {
@@ -65,9 +63,9 @@ class Cab:
             return _unscored(f"no task of ClinicalAgent Bench: {sample.metadata.get('task')!r}")
         if trajectory.stop == "error":
             return _unscored("ended in an error")
-        if trajectory.failure == UNSUPPORTED:
+        if trajectory.failure == "unsupported_input":
             return _unscored("the model cannot take what the task gives it")
-        file = sample.files.get(sample.problem.inputs.get(DATABASE, ""))
+        file = sample.files.get(sample.problem.inputs.get("sql_database", ""))
         database, dialect = Path(file) if file else None, str(sample.metadata.get("sql_dialect") or "")
         case = Case(
             trajectory.answer or "", sample.target, sample.problem.choices, database, dialect, self.seconds, task.form
@@ -79,7 +77,6 @@ class Cab:
 
 
 def _scored(name: str, reader: Reader, case: Case) -> Score:
-    """One score; None for what cannot be scored."""
     try:
         reading = reader(case)
     except Unscored as why:

@@ -115,7 +115,6 @@ def _official_number(reply: str) -> float | None:
 
 
 def _limits(case: Case) -> tuple[float, float]:
-    """The lower and upper limit. Raises Unscored."""
     low, high = case.value("Low Limit"), case.value("Upper Limit")
     try:
         return float(low), float(high)
@@ -124,7 +123,6 @@ def _limits(case: Case) -> tuple[float, float]:
 
 
 def _kind(case: Case) -> str:
-    """The type of the output. Raises Unscored."""
     kind = case.value("Output Type")
     if kind not in ("decimal", "integer", "date"):
         raise Unscored(f"the output type must be decimal, integer or date, found {kind!r:.40}")

@@ -81,8 +81,7 @@ def _letter(text: str, choices: Mapping[str, str]) -> str | None:
 
 
 def _gold(case: Case) -> tuple[str, str]:
-    """The letter and text of the right option; both are the key where the options stand in the question only. Raises
-    Unscored."""
+    """The letter and text of the right option; both are the key where the options are in the question only."""
     if not case.choices and isinstance(case.target, Mapping):
         return str(case.value("answer_idx")), str(case.value("answer"))
     if not isinstance(case.target, str) or case.target not in case.choices:

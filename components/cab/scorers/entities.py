@@ -45,7 +45,6 @@ def strict(case: Case) -> Reading:
 
 
 def _f1(hits: int, n_found: int, n_gold: int) -> float:
-    """The harmonic mean of precision and recall; 0 without hits."""
     return 2 * hits / (n_found + n_gold) if hits else 0.0
 
 
@@ -99,7 +98,6 @@ def _name(text: str) -> str:
 
 
 def _gold(case: Case) -> list[str]:
-    """The names of the answer key. Raises Unscored."""
     gold: Any = case.value("answer")
     if not isinstance(gold, list) or not all(isinstance(one, Mapping) and "entity_name" in one for one in gold):
         raise Unscored(f"the right answer must be a list of objects with entity_name, found {gold!r:.80}")

@@ -90,7 +90,6 @@ def is_query(answer: str) -> bool:
 
 
 def _in_text(reply: str, gold: Rows) -> bool:
-    """Whether all cells of all rows are in a text."""
     there = numbers(reply)
     for cell in (cell for row in gold for cell in row):
         if (value := number(cell)) is not None:
@@ -120,7 +119,6 @@ def _each_has_its_own(gold: Rows, rows: Rows) -> bool:
 
 
 def _within(row: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether all cells of a row are among the other's."""
     return all(any(_same(cell, one) for one in other) for cell in row)
 
 
@@ -139,14 +137,12 @@ _number = lru_cache(maxsize=1 << 12)(number)  # of a cell, which is compared wit
 
 
 def _rows(gold: str | list[Any]) -> Rows:
-    """Gold as rows of texts; anything else is a row of one cell."""
     if isinstance(gold, str):
         return [[gold]]
     return [[str(cell) for cell in row] if isinstance(row, list | tuple) else [str(row)] for row in gold]
 
 
 def _answer(case: Case) -> str | list[Any]:
-    """The right answer. Raises Unscored."""
     gold = case.value("answer")
     if isinstance(gold, int | float):
         return str(gold)

@@ -55,9 +55,8 @@ _STEP_2_MORE = (*(rule for rule in STEP_2 if rule[0] != "logi"), ("fulli", "ful"
 
 
 def stem(word: str) -> str:
-    """The stem of a word in lower case, as NLTK 3.9 extends Porter 1980; words of one or two characters stay unchanged.
-    Differs from ``components.text.bm25`` in these extensions. Tests compare it with NLTK, whose import takes two
-    seconds."""
+    """The stem of a word in lower case, as NLTK 3.9 extends Porter 1980 (unlike ``components.text.bm25``); words of one
+    or two characters stay unchanged. Tests compare it with NLTK, whose import takes two seconds."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if len(word) <= 2:

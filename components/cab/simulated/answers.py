@@ -112,7 +112,6 @@ class ClinicalKnowledge(Knowledge):
 
 
 def _wrong_count(answer: str, draws: Draws) -> str:
-    """A number that is not in the answer."""
     count = draws.pick("wrong count", range(1, 41))
     return str(count if str(count) not in answer else count + 50)
 

@@ -1,32 +1,27 @@
 """EHRSQL (2022): questions of hospital staff on MIMIC-III and eICU, as EHRAgent and as ClinicalAgent Bench ask them.
 
 Source: Lee et al. 2022, NeurIPS Datasets and Benchmarks (questions and SQL CC BY 4.0; ``glee4810/EHRSQL``); Shi et al.
-2024, EMNLP. The databases are made from MIMIC-III 1.4 and eICU-CRD 2.0, which are credentialed. Editions of the
-questions differ (2024 and 2026 changed wording and SQL), so numbers compare within one edition only.
+2024, EMNLP, arXiv 2401.07128 (the form with gold answers; its files are a download of its repository). The databases
+are made from MIMIC-III 1.4 and eICU-CRD 2.0, which are credentialed. Editions of the questions differ (2024 and 2026
+changed wording and SQL), so numbers compare within one edition only. ``ehr_mini`` is the project's own, in the same
+form. The open demo databases are made from the MIMIC-III demo 1.4 (doi:10.13026/C2HM2Q) and the eICU demo 2.0.1
+(doi:10.13026/4mxk-na84), ODbL 1.0; numbers on them cannot be compared with those on the full databases.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from annotated_types import Gt
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.ehr.datasets.samples import (
-    EhrDatabase,
-    RecordDataset,
-    Wording,
-    database_file,
-    ehr_questions,
-    require_some,
-)
+from components.ehr.datasets.samples import EhrDatabase, RecordDataset, Wording, database_file, ehr_questions
 from components.files.attachments import attach
-from components.files.file_dataset import Part
-from components.files.folders import content_key, keep_json
-from components.files.rows import files_digest
-from components.files.samples import NO_RESULT, add_request, task_sample
+from components.files.file_dataset import NO_RESULT, Part, add_request, task_sample
+from components.files.folders import keep_json
+from components.files.rows import content_key, files_digest
 from components.sql import SqlError
 from components.sql.cleaning import clean_sql
 from components.sql.reading import ReadOnly, require_readable
@@ -57,8 +52,7 @@ class Files2022(RecordDataset):
 class Ehrsql(Files2022):
     """Questions database by database; the target's answer holds the distinct values that the gold SQL gives. ``sqlite``
     names each database's file. ``wording``: the template's, as EHRAgent asks, or the paraphrased question's.
-    ``unanswerable``: questions that no table answers are asked too, always as people word them (their templates are
-    mere headings); their target's answer is None."""
+    ``unanswerable``: questions that no table answers count too, as people word them; their target is None."""
 
     sqlite: Mapping[str, str]
     databases: tuple[EhrDatabase, ...] = ("mimic_iii", "eicu")
@@ -67,7 +61,7 @@ class Ehrsql(Files2022):
     cache: str = "outputs/.cache/ehrsql"
 
     def __post_init__(self) -> None:
-        require_some("databases", self.databases, EhrDatabase)
+        self.require_some("databases", self.databases, EhrDatabase)
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """A file per database."""
@@ -82,18 +76,12 @@ class Ehrsql(Files2022):
         source = self.source(part)
         questions = list(ehr_questions(part.file, part.name))
         found = source.rows(questions, "query", self.cache, self.seconds)
-        return (
-            source.sample(
-                f"ehrsql-{part.split}-{part.name}",
-                one,
-                one.text("question" if rows is None else self.wording),
-                None if rows is None else one.gold("query", cells(rows), joins=False),
-                cluster=one.patient_of(part.name),
-                may_abstain=self.unanswerable,
-            )
-            for one, rows in zip(questions, found, strict=True)
-            if rows is not None or self.unanswerable
-        )
+        prefix = f"ehrsql-{part.split}-{part.name}"
+        for one, rows in zip(questions, found, strict=True):
+            if rows is not None or self.unanswerable:
+                text = one.text("question" if rows is None else self.wording)
+                gold = None if rows is None else one.gold("query", cells(rows), joins=False)
+                yield source.sample(prefix, one, text, gold, may_abstain=self.unanswerable)
 
     def sqlite_of(self, name: str) -> Path:
         """Return a database's file. Raises ConfigError."""
@@ -138,20 +126,14 @@ class CabEhrsql2022(Files2022):
             return answers
 
         answers = keep_json(Path(self.cache), self.identify(files_digest(part.file, sqlite)), run_all)
-        return (
-            task_sample(
-                self.database,
-                "numerical",
-                f"{self.database}-{part.split}-{one.id}",
-                add_request(one.question, self.ask),
-                {"answer": answer},
-                files=attach(database=sqlite),
-                metadata={"sql": one.sql, "sql_dialect": self.database, "template": one.template},
-                strata=one.strata,
-                cluster=one.patient,
+        for one, answer in zip(questions, answers, strict=True):
+            name, text = f"{self.database}-{part.split}-{one.id}", add_request(one.question, self.ask)
+            target, files = {"answer": answer}, attach(database=sqlite)
+            facts = {"sql": one.sql, "sql_dialect": self.database, "template": one.template}
+            of, strata, patient = self.database, one.strata, one.patient
+            yield task_sample(
+                of, "numerical", name, text, target, files=files, metadata=facts, strata=strata, cluster=patient
             )
-            for one, answer in zip(questions, answers, strict=True)
-        )
 
     def sqlite_of(self, name: str) -> Path:
         """Return the database's file, which must be readable. Raises ConfigError."""
@@ -169,3 +151,108 @@ def cell_text(value: object) -> str:
     if isinstance(value, float):
         return f"{round(value, 3):.3f}".rstrip("0").rstrip(".")
     return str(value)
+
+
+_SHIPPED = Path(__file__).parent
+_Database = Literal["mimic_iii", "eicu", "treqs"]
+
+
+@dataclass(frozen=True)
+class EhrAgentEdition(RecordDataset):
+    """Questions database by database; the target's answer is a list of texts.
+
+    ``path`` is a folder, ``shipped`` one next to this file; the first that is given counts. In it ``questions`` and
+    ``sqlite`` name the files of a ``{database}`` and a ``{split}``. ``wording``: the template's, as EHRAgent asks, or
+    the paraphrased question's. ``unanswerable``: questions that no table answers are asked too; their target's answer
+    is None. ``count_joins``: for the level, tables after ``join`` count too; the published levels count those after
+    ``from`` only. ``name`` begins the samples' ids. Raises ConfigError with file, record and key.
+    """
+
+    name: str
+    path: str | None = None
+    shipped: str | None = None
+    databases: tuple[_Database, ...] = ("mimic_iii", "eicu")
+    questions: str = "{database}/{split}_preprocessed.json"
+    sqlite: str = "{database}/{database}.db"
+    wording: Wording = "template"
+    unanswerable: bool = False
+    count_joins: bool = False
+    privacy: Privacy = field(default="credentialed", kw_only=True)
+    split_names = ("test", "valid", "train")
+    how = "set CLINICAL_DATA_DIR to the folder that holds the data set, or give dataset.path=..."
+
+    def __post_init__(self) -> None:
+        self.require_some("databases", self.databases, _Database)
+        if self.path is None and self.shipped is None:
+            raise ConfigError(f"dataset.path: no data; {self.how}")
+
+    @property
+    def title(self) -> str:
+        """The name of the edition."""
+        return self.name
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """A file per database."""
+        return {name: self._file(self.questions.replace("{split}", split), name) for name in self.databases}
+
+    def identify(self, digest: str) -> str:
+        """Add wording and choice."""
+        return content_key(self.wording, str(self.unanswerable), str(self.count_joins), digest)
+
+    def read(self, part: Part) -> Iterable[Sample]:
+        """Read the questions on a database. Raises ConfigError."""
+        source = self.source(part)
+        prefix = f"{self.name}-{part.split}-{part.name}"
+        for one in ehr_questions(part.file, part.name):
+            if one.sql is not None or self.unanswerable:
+                gold = None if one.sql is None else one.gold("query", one.answer(), self.count_joins)
+                yield source.sample(prefix, one, one.text(self.wording), gold, may_abstain=self.unanswerable)
+
+    def sqlite_of(self, name: str) -> Path:
+        """Return a database's file. Raises ConfigError."""
+        return database_file(self._file(self.sqlite, name), self.how)
+
+    def _file(self, name: str, database: str) -> Path:
+        root = Path(self.path).expanduser() if self.path is not None else _SHIPPED / str(self.shipped)
+        return root / name.replace("{database}", database)
+
+
+@dataclass(frozen=True)
+class CabEhrAgentDemo(RecordDataset):
+    """ClinicalAgent Bench's tasks mimic_iii and eicu on the open demo databases, with EHRAgent's gold answers. Test 90
+    and 159 questions, valid 40 each; the target's answer is a list of texts. ``path`` holds
+    ``{database}/{split}_preprocessed.json`` and ``{database}/{database}.db``. ``wording``: the template's, as EHRAgent
+    asks, or the paraphrased question's, as ClinicalAgent Bench does. Raises ConfigError with file, record and key."""
+
+    path: str
+    databases: tuple[EhrDatabase, ...] = ("mimic_iii", "eicu")
+    wording: Wording = "template"
+    title = "the demo"
+    split_names = ("test", "valid")
+    how = "set CLINICAL_DATA_DIR to the folder that holds ehragent_demo/, or give dataset.path=..."
+
+    def __post_init__(self) -> None:
+        self.require_some("databases", self.databases, EhrDatabase)
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """A file per database."""
+        return {name: Path(self.path) / name / f"{split}_preprocessed.json" for name in self.databases}
+
+    def identify(self, digest: str) -> str:
+        """Add the wording."""
+        return f"{self.wording}-{digest}"
+
+    def read(self, part: Part) -> Iterable[Sample]:
+        """Read the questions on a database. Raises ConfigError."""
+        files = attach(database=self.sqlite_of(part.name))
+        for one in ehr_questions(part.file, part.name):
+            name, target = f"ehragent_demo-{part.split}-{part.name}-{one.id}", {"answer": one.answer(least=1)}
+            facts = {"sql": one.sql, "sql_dialect": part.name, "template": one.template, "paraphrase": one.question}
+            text, strata, patient = one.text(self.wording), one.strata, one.patient_of(part.name)
+            yield task_sample(
+                part.name, "numerical", name, text, target, files=files, metadata=facts, strata=strata, cluster=patient
+            )
+
+    def sqlite_of(self, name: str) -> Path:
+        """Return a database's file, which must be readable. Raises ConfigError."""
+        return require_readable(database_file(Path(self.path) / name / f"{name}.db", self.how))

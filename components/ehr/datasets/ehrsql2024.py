@@ -1,26 +1,28 @@
-"""EHRSQL 2024 on the open MIMIC-IV demo: questions of hospital staff, some of which no table answers.
+"""EHRSQL 2024 on the open MIMIC-IV demo, and EHR-Halt: questions of hospital staff that no table answers.
 
 Source: Lee et al. 2024, Clinical NLP workshop at NAACL, arXiv 2405.06673 (questions, SQL and answers CC BY 4.0,
 ``glee4810/ehrsql-2024``; database ODbL 1.0, from the MIMIC-IV demo 2.2, doi:10.13026/dp1f-ex47): 1,167 test questions,
-233 of them unanswerable. ClinicalAgent Bench takes the answerable test questions as its task ehrsql: 934.
+233 of them unanswerable. ClinicalAgent Bench (Liao et al. 2024, arXiv 2410.17657) takes the answerable test questions
+as its task ehrsql: 934. Its task ehr_halt has the unanswerable ones and those of EHRSQL 2022 on MIMIC-III and eICU (Lee
+et al. 2022, NeurIPS, CC BY 4.0): 1,032 test questions; the right answer is that there is no result.
 """
 
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from annotated_types import Gt
 
+from components.core.errors import ConfigError
 from components.core.types import Sample
-from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, Source
+from components.ehr.datasets.ehrsql import ehrsql_file
+from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, database_file, ehr_questions
 from components.files.attachments import attach
-from components.files.file_dataset import Part
-from components.files.folders import content_key
-from components.files.rows import Row, existing, json_mapping, json_records
-from components.files.samples import NO_RESULT, add_request, task_sample
+from components.files.file_dataset import NO_RESULT, Part, add_request, task_sample
+from components.files.rows import Row, content_key, existing, json_mapping, json_records
 from components.sql.reading import require_readable
 from components.text.values import cells
 
@@ -47,8 +49,7 @@ def database_2024(path: str | Path) -> Path:
 
 def questions_2024(data: Path) -> Iterator[EhrQuestion]:
     """Read the questions of ``data.json`` with SQL and answers from the files next to it. Raises ConfigError. Patient
-    and template, with its slots left open, are there where the annotations have them. ``row.values`` has the answer,
-    the text of a list of rows."""
+    and template, with its slots left open, are there where annotated. ``row.values`` has the answer, a list as text."""
     labels, answers = (json_mapping(existing(data.with_name(name), HOW_2024)) for name in ("label.json", "answer.json"))
     path = data.with_name("annotated.json")
     annotated: dict[str, tuple[str | None, str | None]] = {}
@@ -83,8 +84,7 @@ def published_rows(question: EhrQuestion) -> Rows:
 
 @dataclass(frozen=True)
 class Files2024(RecordDataset):
-    """The files of the shared task. ``path`` holds ``data/mimic_iv`` with a folder per split and ``mimic_iv.sqlite``.
-    Raises ConfigError with file, record and key."""
+    """Files of the shared task: ``path`` holds ``data/mimic_iv`` with a folder per split and ``mimic_iv.sqlite``."""
 
     path: str
     title = "EHRSQL 2024"
@@ -111,8 +111,7 @@ class Ehrsql2024(Files2024):
 
     Published answers are rounded to 3 decimals and cut after 100 rows, so where the gold SQL gives the published answer
     on this database, what it gives is the target, in full; elsewhere (tables that the database lacks) the published
-    answer is, and ``metadata["executable"]`` is False. The SQL is run once, each statement for at most ``seconds``, and
-    kept in ``cache``.
+    answer is, and ``metadata["executable"]`` is False. Each statement runs once, for at most ``seconds`` (``cache``).
     """
 
     unanswerable: bool = True
@@ -127,28 +126,22 @@ class Ehrsql2024(Files2024):
         """Read the questions and run their SQL. Raises ConfigError."""
         questions, source = list(questions_2024(part.file)), self.source(part)
         found = source.rows(questions, "id", self.cache, self.seconds)
-        return (
-            self._sample(one, rows, source, part)
-            for one, rows in zip(questions, found, strict=True)
-            if rows is not None or self.unanswerable
-        )
-
-    def _sample(self, one: EhrQuestion, rows: Rows | None, source: Source, part: Part) -> Sample:
-        """A question; its rows are the published ones but for rounding, order and the cut. Raises ConfigError."""
-        gold = executable = None
-        if rows is not None:
-            published = published_rows(one)
-            ours, theirs = (Counter(tuple(map(_rounded, row)) for row in each) for each in (rows, published))
-            executable = ours == theirs or (len(published) == _PUBLISHED_ROWS and theirs <= ours)
-            gold = one.gold("id", cells(rows if executable else published), joins=True)
-        name, facts, patient = f"ehrsql2024-{part.split}", {"executable": executable}, one.patient
-        return source.sample(
-            name, one, one.question, gold, metadata=facts, cluster=patient, may_abstain=self.unanswerable
-        )
+        for one, rows in zip(questions, found, strict=True):
+            gold = executable = None
+            if rows is not None:  # the published ones but for rounding, order and the cut
+                published = published_rows(one)
+                ours, theirs = (Counter(tuple(map(_rounded, row)) for row in each) for each in (rows, published))
+                executable = ours == theirs or (len(published) == _PUBLISHED_ROWS and theirs <= ours)
+                gold = one.gold("id", cells(rows if executable else published), joins=True)
+            elif not self.unanswerable:
+                continue
+            name, facts, patient = f"ehrsql2024-{part.split}", {"executable": executable}, one.patient
+            yield source.sample(
+                name, one, one.question, gold, metadata=facts, cluster=patient, may_abstain=self.unanswerable
+            )
 
 
 def _rounded(cell: object) -> str:
-    """A cell as published: numbers to 3 decimals."""
     try:
         return f"{float(cell):.3f}" if isinstance(cell, str | int | float) else str(cell)
     except ValueError:
@@ -165,18 +158,70 @@ class CabEhrsql(Files2024):
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the answerable questions. Raises ConfigError."""
         split_files(self.path, part.split)
-        database = attach(database=require_readable(self.sqlite_of(part.name)))
-        return (
-            task_sample(
-                "ehrsql",
-                "numerical",
-                f"ehrsql-{part.split}-{one.id}",
-                add_request(one.question, self.ask),
-                {"answer": one.row.text("answer")},
-                files=database,
-                metadata={"sql": one.sql, "sql_dialect": "mimic_iv"},
-                cluster=one.patient,
-            )
-            for one in questions_2024(part.file)
-            if one.sql is not None and published_rows(one) is not None  # which refuses what is no list of rows
-        )
+        files = attach(database=require_readable(self.sqlite_of(part.name)))
+        for one in questions_2024(part.file):
+            if one.sql is None:
+                continue
+            published_rows(one)  # which refuses what is no list of rows
+            name, text, who = f"ehrsql-{part.split}-{one.id}", add_request(one.question, self.ask), one.patient
+            target, facts = {"answer": one.row.text("answer")}, {"sql": one.sql, "sql_dialect": "mimic_iv"}
+            yield task_sample("ehrsql", "numerical", name, text, target, files=files, metadata=facts, cluster=who)
+
+
+_Source = Literal["mimic_iv", "mimic_iii", "eicu"]
+_HOW_DATABASE = "name a SQLite file of the same tables in dataset.sqlite, or leave the source out of dataset.sources"
+
+
+@dataclass(frozen=True)
+class EhrHalt(RecordDataset):
+    """Unanswerable questions with the database they are asked on; the target is an empty eval block. ``path`` holds the
+    folders ``ehrsql`` and ``ehrsql2024``, ``sqlite`` names the databases on MIMIC-III and eICU: any of the same tables
+    will do, since no row can hold an answer. ``ask`` is added to each question."""
+
+    path: str
+    sqlite: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[_Source, ...] = ("mimic_iv", "mimic_iii", "eicu")
+    ask: str = NO_RESULT
+    title = "EHR-Halt"
+    split_names = ("test", "valid", "train")
+    how = (
+        "set CLINICAL_DATA_DIR to the folder that holds ehrsql/ and ehrsql2024/, or take them from "
+        "github.com/glee4810/EHRSQL and glee4810/ehrsql-2024 and give dataset.path=..."
+    )
+
+    def __post_init__(self) -> None:
+        self.require_some("sources", self.sources, _Source)
+
+    @property
+    def _newer(self) -> Path:
+        return Path(self.path) / "ehrsql2024"
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """A file per source."""
+        newer = self._newer / "data" / "mimic_iv" / split / "data.json"
+        older = str(Path(self.path) / "ehrsql")
+        return {name: newer if name == "mimic_iv" else ehrsql_file(older, name, split) for name in self.sources}
+
+    def contents(self, split: str) -> Sequence[Path]:
+        """Name all files and the databases, the newer questions twice: fingerprints of earlier runs have them so."""
+        files = {part.name: part.file for part in self.locate(split)}
+        newer = split_files(self._newer, split) if "mimic_iv" in files else []
+        older = [file for name, file in files.items() if name != "mimic_iv"]
+        return [*newer, *older, *newer[:1], *(self.sqlite_of(name) for name in self.sources)]
+
+    def read(self, part: Part) -> Iterable[Sample]:
+        """Read the unanswerable questions of a source. Raises ConfigError."""
+        database = attach(database=self.sqlite_of(part.name))
+        questions = questions_2024(part.file) if part.name == "mimic_iv" else ehr_questions(part.file, part.name)
+        facts, strata = {"sql_dialect": part.name}, {"database": part.name}
+        for one in (one for one in questions if one.sql is None):
+            name, text = f"ehr_halt-{part.split}-{part.name}-{one.id}", add_request(one.question, self.ask)
+            yield task_sample("ehr_halt", "trust", name, text, {}, files=database, metadata=facts, strata=strata)
+
+    def sqlite_of(self, name: str) -> Path:
+        """Return a source's database, which must be readable. Raises ConfigError."""
+        if name == "mimic_iv":
+            return database_2024(self._newer)
+        if name not in self.sqlite:
+            raise ConfigError(f"dataset.sqlite: names no database for {name}; {_HOW_DATABASE}")
+        return require_readable(database_file(self.sqlite[name], _HOW_DATABASE))

@@ -17,8 +17,8 @@ from components.core.types import Problem, Sample
 from components.ehr.interpreters import MAX_VALUE, fill_placeholders
 from components.ehr.metadata import Metadata, metadata
 from components.files.file_dataset import FileDataset, Part
-from components.files.folders import content_key, keep_json
-from components.files.rows import Row, files_digest, json_records
+from components.files.folders import keep_json
+from components.files.rows import Row, content_key, files_digest, json_records
 from components.sql import SqlError
 from components.sql.complexity import level, n_columns, n_slots, tables_of
 from components.sql.reading import ReadOnly, require_readable
@@ -36,6 +36,11 @@ class RecordDataset(FileDataset[Sample]):
     @abstractmethod
     def sqlite_of(self, name: str) -> Path:
         """Return the database that the questions of a part are asked on. Raises ConfigError."""
+
+    def require_some(self, key: str, chosen: Sequence[str], known: Any) -> None:
+        """Raise ConfigError for an empty choice of these names (a ``Literal``)."""
+        if not chosen:
+            raise ConfigError(f"dataset.{key}: at least one of {', '.join(get_args(known))} is needed, found none")
 
     def source(self, part: Part) -> "Source":
         """Read about the database of a part. Raises ConfigError."""
@@ -88,8 +93,7 @@ class EhrQuestion:
 
     def gold(self, key: str, answer: Sequence[str], joins: bool) -> Gold:
         """Make the gold answer with the complexity of its SQL, ``row[key]``. ``joins``: tables after ``join`` count
-        too, as in the project's own data, else only those after a lower-case ``from``, as in the published levels.
-        Raises ConfigError when there are none."""
+        too, else only those after a lower-case ``from``, as in the published levels. Raises ConfigError for none."""
         sql, tag = self.sql or "", self.tag
         tables = tables_of(sql, joins=joins)
         if not tables:
@@ -100,12 +104,6 @@ class EhrQuestion:
     def patient_of(self, database: str) -> str | None:
         """Name the patient together with the database."""
         return None if self.patient is None else f"{database}/{self.patient}"
-
-
-def require_some(key: str, chosen: Sequence[str], known: Any) -> None:
-    """Raise ConfigError for an empty choice of these names (a ``Literal``)."""
-    if not chosen:
-        raise ConfigError(f"dataset.{key}: at least one of {', '.join(get_args(known))} is needed, found none")
 
 
 def ehr_questions(path: Path, database: str) -> Iterator[EhrQuestion]:
@@ -120,16 +118,11 @@ def ehr_questions(path: Path, database: str) -> Iterator[EhrQuestion]:
             raise row.error("query", f"an answerable question needs its SQL, found {sql!r}")
         value, tag = row.values.get("value"), row.values.get("q_tag")
         slots = value if isinstance(value, dict) else {}
-        yield EhrQuestion(
-            row,
-            row.text("id"),
-            row.text("question").strip(),
-            row.text("template").strip(),
-            None if impossible else sql,
-            next((str(slots[name]) for name in _PATIENTS if slots.get(name) is not None), None),
-            {name: text for name, key in _STRATA.items() if isinstance(text := row.values.get(key), str)},
-            tag if isinstance(tag, str) else None,
-        )
+        name, question, template = row.text("id"), row.text("question").strip(), row.text("template").strip()
+        patient = next((str(slots[slot]) for slot in _PATIENTS if slots.get(slot) is not None), None)
+        strata = {stratum: text for stratum, key in _STRATA.items() if isinstance(text := row.values.get(key), str)}
+        tag, answerable = tag if isinstance(tag, str) else None, None if impossible else sql
+        yield EhrQuestion(row, name, question, template, answerable, patient, strata, tag)
 
 
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -149,8 +142,7 @@ class Source(NamedTuple):
 
     def rows(self, questions: Sequence[EhrQuestion], key: str, cache: str, seconds: float) -> list[Rows | None]:
         """Run each question's statement, or take what is in ``cache`` by the content of statements and database; None
-        for a question without SQL. ``key`` is where a row has its SQL; ``seconds`` limits one statement. Raises
-        ConfigError when one fails."""
+        for a question without SQL. ``key`` is where a row has it; ``seconds`` limits each. Raises ConfigError."""
         clock, file = self.metadata.clock, self.file
         statements = [(one.row, one.sql) for one in questions if one.sql is not None]
         name = content_key(_RULES, clock or "", files_digest(file), *(sql for _, sql in statements))
@@ -234,8 +226,7 @@ def open_source(database: str, file: Path) -> Source:
 
 @lru_cache(maxsize=16)
 def _size(file: Path, changed: int, n_bytes: int) -> str:
-    """How many tables a file has and how many rows they have on average (Table 3 of the article); counted once for the
-    file as it is. Raises ConfigError."""
+    """How many tables a file has and how many rows they have on average (Table 3 of the article); counted once."""
     reading = ReadOnly(file, seconds=_COUNTING)
     try:
         names = [str(name).replace('"', '""') for (name,) in reading.run(_TABLES)]

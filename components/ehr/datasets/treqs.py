@@ -1,8 +1,7 @@
 """MIMICSQL as EHRAgent asks it (there called TREQS): questions on five tables made from MIMIC-III.
 
 Source: Wang, Shi, Reddy 2020, WWW, arXiv 1908.01839 (questions and SQL MIT; ``wangpinggl/TREQS``), read in its JSON
-Lines of a question, its SQL and the parts that the SQL was made from; Shi et al. 2024, EMNLP, asks 996. The database is
-made from MIMIC-III 1.4, which is credentialed.
+Lines of a question, its SQL and its parts; Shi et al. 2024, EMNLP, asks 996. MIMIC-III 1.4 is credentialed.
 """
 
 import re
@@ -17,8 +16,7 @@ from components.core.types import Privacy, Sample
 from components.ehr.datasets.samples import EhrQuestion, Gold, RecordDataset, Wording, database_file
 from components.ehr.metadata import metadata
 from components.files.file_dataset import Part
-from components.files.folders import content_key
-from components.files.rows import json_lines
+from components.files.rows import content_key, json_lines
 from components.sql.complexity import n_columns
 from components.text.values import cells
 
@@ -125,16 +123,10 @@ def treqs_questions(path: Path) -> Iterator[TreqsQuestion]:
         for one in conditions:
             if not _is_condition(one, columns):
                 raise row.error("format.cond", f"must hold [table, column, operator, value], found {one!r:.80}")
-        yield TreqsQuestion(
-            row,
-            row.text("key"),
-            row.text("question_refine").strip(),
-            None,
-            standard_sql(sql),
-            strata={"operation": OPERATIONS[operation]},
-            tables=tuple(dict.fromkeys(names[one] for one in tables)),
-            n_conditions=len(conditions),
-        )
+        name, question = row.text("key"), row.text("question_refine").strip()
+        named, strata = tuple(dict.fromkeys(names[one] for one in tables)), {"operation": OPERATIONS[operation]}
+        sql, n = standard_sql(sql), len(conditions)
+        yield TreqsQuestion(row, name, question, None, sql, strata=strata, tables=named, n_conditions=n)
 
 
 def standard_sql(sql: str) -> str:
@@ -150,7 +142,6 @@ def standard_sql(sql: str) -> str:
 
 
 def _is_condition(value: object, columns: Sequence[Sequence[str]]) -> bool:
-    """Whether a value is [table, column, operator, value], with numbers for names."""
     if not isinstance(value, list) or len(value) != 4 or not isinstance(value[3], str | int | float):
         return False
     table, column, operator, _ = value

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 
-from components.acting.action_lines import action_lines
+from components.acting.arguments import action_lines
 from components.core.messages import Message
 from components.core.types import Sample
 from components.ehr.simulated.case import BY_HEART, LOOKS_OVER, OPEN, RECALLS, Case, Gold, gold_of
@@ -71,8 +71,7 @@ def _knowledge(case: Case) -> str:
 
 
 def _cause(case: Case) -> str:
-    """What is wrong with what was run, by what came of it: with the names that the error lists, else with those that
-    are known of the database."""
+    """What is wrong with what was run, by the names that its error lists, else by those of the database."""
     found = _RUN.search(case.asked.last)
     if found is None or not found[2].strip():
         return "Nothing is told of what came of it, so the cause cannot be seen."
@@ -101,7 +100,6 @@ def _statement(case: Case) -> str:
 
 
 def _note(case: Case) -> str:
-    """A note on an attempt; with competence it names the tables and columns to use."""
     if not case.gold.tables or not case.happens("recalls", RECALLS):
         return "The attempt took a name that is not there. Look at the lists of tables and columns first."
     used = "; ".join(f"{table} with {', '.join(columns) or 'its rows'}" for table, columns in case.gold.spelt.items())
@@ -109,7 +107,6 @@ def _note(case: Case) -> str:
 
 
 def _class(case: Case) -> str:
-    """The class of the statement and, of a nested one, smaller questions."""
     if len(re.findall(r"\bselect\b", case.gold.sql, re.IGNORECASE)) > 1:
         asked = "\n".join(f"- Which rows of {table} are meant?" for table in sorted(case.gold.tables))
         return f"Class: nested\nSub-questions:\n{asked}"
@@ -117,7 +114,6 @@ def _class(case: Case) -> str:
 
 
 def _module(case: Case) -> str:
-    """The module that is asked for, with its argument."""
     found = _MODULE.search(case.asked.last)
     names = (_MODULES.findall(case.asked.last) or [found[2] if found else ""])[-1].split(", ")
     return module(names, int(found[1]) if found else 1, case)

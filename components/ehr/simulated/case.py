@@ -78,8 +78,7 @@ def gold_of(sample: Sample) -> Gold | None:
 
 @lru_cache(maxsize=4096)
 def _names(sql: str, database: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """The tables and columns of a statement, and all columns of its tables; of an unknown database what is written
-    behind a dot and is not made by the statement."""
+    """The tables and columns of a statement, and all columns of its tables; of an unknown one those behind dots."""
     if not sql:
         return frozenset(), frozenset(), frozenset()
     tables, plain = frozenset(tables_of(sql)), _TEXT.sub("''", sql)
@@ -94,7 +93,6 @@ def _names(sql: str, database: str) -> tuple[frozenset[str], frozenset[str], fro
 
 
 def _schema(database: str, tables: frozenset[str]) -> Mapping[str, Sequence[str]]:
-    """These tables of a database with their columns; none of an unknown one."""
     try:
         listed = metadata(database).tables
     except ConfigError:

@@ -45,7 +45,12 @@ def fault_in(text: str, failed: str, names: Iterable[str] = ()) -> Fault | None:
     """What a failure shows to be wrong: by its cause, else by its error, with the names in it or, without any, with
     ``names``; None where it shows no place that can be repaired."""
     error, _, reasons = failed.partition(REASONS)
-    if caused := _by_cause(text, error, reasons):
+    for meant, stands in _MEANT.findall(reasons):
+        if repair(text, Fault(stands, meant)) != text:
+            return Fault(stands, meant, "cause")
+    here = words_of(text)  # without such a sentence: the quoted names that the text lacks, for what the error names
+    quoted = [one for part in _QUOTED.findall(reasons) for one in re.findall(r"\w+", part) if one.lower() not in here]
+    if quoted and (caused := _by_error(text, error, quoted)):
         return caused._replace(source="cause")
     found = _LISTED.search(error)
     listed = [one.strip() for one in found[1].split(",")] if found else []
@@ -84,16 +89,6 @@ def find_unlisted(sql: str, tables: Mapping[str, Sequence[str]]) -> Fault | None
     return None
 
 
-def _by_cause(text: str, error: str, reasons: str) -> Fault | None:
-    """What a cause names that is in the text; or the quoted names that do not, for what the error names."""
-    for meant, stands in _MEANT.findall(reasons):
-        if repair(text, Fault(stands, meant)) != text:
-            return Fault(stands, meant)
-    here = words_of(text)
-    quoted = [one for part in _QUOTED.findall(reasons) for one in re.findall(r"\w+", part) if one.lower() not in here]
-    return _by_error(text, error, quoted) if quoted else None
-
-
 def _by_error(text: str, error: str, names: Sequence[str]) -> Fault | None:
     """What an error names, and the nearest of these names."""
     if found := _UNKNOWN.search(error):
@@ -122,8 +117,7 @@ def _unclosed(text: str) -> Fault | None:
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
-    """The name that is most alike: the longest that it begins with, else one within a third of its letters; empty where
-    there is none."""
+    """The name most alike: the longest that it begins with, else one within a third of its letters; else empty."""
     lowered = name.lower()
     begun = [one for one in names if one and lowered.startswith(one.lower())]
     if begun:
@@ -166,7 +160,6 @@ def silent_mistake(text: str) -> str:
 
 
 def _slipped(text: str, kind: Slip, columns: frozenset[str]) -> str:
-    """The text with one slip; as it is where it cannot have it."""
     if kind == "column":
         known = sorted(columns & {one.lower() for one in re.findall(r"\w+", text)})
         return re.sub(rf"(?i)\b{known[0]}\b", lambda found: f"{found[0]}_no", text) if known else text

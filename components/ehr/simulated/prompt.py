@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from components.acting.action_lines import action_lines
+from components.acting.arguments import action_lines
 from components.core.messages import Message
 from components.simulation.asked import Asked
 from components.simulation.grammar import CODE_TOOL, Style, called, finished, refused, said
@@ -31,8 +31,7 @@ _WHY = "No table of the database holds what is asked."
 @dataclass(frozen=True)
 class Prompt:
     """``text``: all before the first reply. ``known``: knowledge on this question; ``solved``: other questions with
-    what solved them. ``style``: how an action is written, None where none is asked for; ``offered``: tools -> names of
-    their parameters."""
+    what solved them. ``style``: how an action is written, if one is asked for; ``offered``: tools -> parameters."""
 
     text: str
     known: str = ""

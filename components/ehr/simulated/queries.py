@@ -101,7 +101,6 @@ class _Scope:
 
 
 def _query(sql: str, tables: Mapping[str, Mapping[str, object]]) -> Query:
-    """A statement. Raises Unreadable."""
     if (found := _STATEMENT.fullmatch(sql)) is None:
         raise Unreadable
     scope, take, extreme = _Scope(found, tables), _take(found), ""
@@ -152,7 +151,6 @@ def _conditions(text: str) -> Iterator[str]:
 
 
 def _where(text: str, scope: _Scope) -> tuple[str, Sequence[Where]]:
-    """One condition, as a table with one or two of them."""
     pairs: Sequence[tuple[str, str | Query | Ago]]
     if found := _COMPARED.fullmatch(text):
         pairs = [(found[2], _literal(found[3]))]
@@ -221,8 +219,7 @@ def _add_steps(query: Query, take: str, steps: list[_Step]) -> int:
 
 
 def plan(query: Query) -> Sequence[str] | None:
-    """The actions without the answer, in which #k stands for the k-th result; None where they are too many, or one
-    would be to count distinct values."""
+    """The actions without the answer, #k for the k-th result; None where too many, or to count distinct values."""
     if query.take == "distinct count":
         return None
     steps: list[_Step] = []

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from components.acting.action_lines import action_lines
+from components.acting.arguments import action_lines
 from components.core.messages import Message
 from components.ehr.simulated.case import BY_HAND, GIVES_WAY, LOOKS_OVER, NO_CODE, OPEN, Case
 from components.ehr.simulated.mistakes import fault_in, repair, turn_back
@@ -81,8 +81,7 @@ def code(case: Case) -> Message:
 
 
 def right_cells(case: Case) -> list[str]:
-    """The cells that answer the question with functions that the prompt names, first the one that is written first.
-    Without SQL in the key it is a plausible one."""
+    """The right cells with functions that the prompt names, in order; without SQL in the key a plausible one."""
     gold = case.gold
     cells = [sql_cell(gold.sql or f"select count(*) from {case.prompt.any_table}")]
     if gold.sql and (query := translate(gold.sql, gold.database)) is not None:
@@ -161,8 +160,7 @@ def module(names: Sequence[str], number: int, case: Case) -> str:
 
 
 def choose_actions(case: Case, begun: Sequence[str]) -> list[str]:
-    """The right actions without the answer, of those that the prompt names: by steps, or one statement; as it was
-    ``begun`` where it was."""
+    """The right actions that the prompt names, without the answer: by steps, or one statement; as it was ``begun``."""
     gold = case.gold
     query = translate(gold.sql, gold.database) if gold.sql else None
     steps = list(plan(query) or ()) if query is not None else []
@@ -177,8 +175,7 @@ def choose_actions(case: Case, begun: Sequence[str]) -> list[str]:
 
 
 def _take(right: str, n: int, failed: Done | None, case: Case) -> str:
-    """The action that is taken where ``right`` would be, one of ``n``: what failed there is repaired where the failure
-    shows how, else another one is tried."""
+    """The action taken where ``right`` would be, one of ``n``: what failed is repaired, else another one is tried."""
     if not case.gold.sql:
         return right
     if failed is not None and failed.saw:
@@ -192,7 +189,6 @@ def _take(right: str, n: int, failed: Done | None, case: Case) -> str:
 
 
 def _other_actions(name: str, case: Case) -> list[str]:
-    """The other actions that are offered, where one of them is taken by mistake."""
     if not case.draws.happens("wrong tool", case.asked.rates.wrong_tool):
         return []
     return [one for one in FUNCTIONS if one != name and case.prompt.names([one])]

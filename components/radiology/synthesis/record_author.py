@@ -16,7 +16,7 @@ from components.core.learning import StageContext
 from components.core.protocols import Episode
 from components.core.types import Answer
 from components.core.usage import Purposes, usage_of
-from components.files.samples import draw
+from components.files.file_dataset import draw
 from components.prompts import load
 from components.radiology.synthesis.checks import nouns_of, record_flaws
 from components.radiology.synthesis.question_checks import needed_in_answer, question_flaws

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from components.acting.action_lines import action_lines, call_of, describe_tools, line_text, parameter_of
+from components.acting.arguments import action_lines, call_of, describe_tools, line_text, parameter_of
 from components.core.errors import ActionError, ConfigError
 from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.types import Action

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from components.acting.attempt import Retries, Shown, Trial
-from components.acting.demonstrations import FixedTasks, own_tasks, solved_task
+from components.acting.solved import FixedTasks, own_tasks, solved_task
 from components.agents.react import ReAct
 from components.core.errors import ConfigError
 from components.core.messages import Image

@@ -1,6 +1,6 @@
 import pytest
 
-from components.acting.demonstrations import own_tasks, shown_plans, steps_of
+from components.acting.solved import own_tasks, shown_plans, steps_of
 from components.core.errors import ConfigError
 from tests.record_desk import PLAN, SOLVED, Records
 

@@ -1,4 +1,4 @@
-from components.acting.demonstrations import solved_task
+from components.acting.solved import solved_task
 from components.agents.reflectool import ReflecTool
 from components.core.types import Answer
 from tests.attempts import Attempt, Lessons, solving

@@ -1,6 +1,6 @@
 import pytest
 
-from components.building.tools import BuildTool
+from components.building import BuildTool
 from components.core.errors import ToolError
 from components.core.tools import Tool
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, Shop, fenced

@@ -3,9 +3,8 @@ import pytest
 from components.agents.self_consistency import SelfConsistency
 from components.core.errors import ConfigError, ModelError
 from components.core.messages import Message, ToolCall
-from components.ehr.actions import FilterDB, GetValue, LoadDB
+from components.ehr.actions import FilterDB, GetValue, LoadDB, PythonCell
 from components.ehr.agent import EhrAgent
-from components.ehr.python_cell import PythonCell
 from components.grammars.bracket_json import BracketText
 from components.grammars.code_block import CodeBlock
 from tests.slow import slow

@@ -2,7 +2,7 @@ import pytest
 
 from components.acting.solved import Entry, SolvedQuestions
 from components.ehr.actions import SQLInterpreter
-from components.ehr.din_sql import DinSql, kind_in, kind_of
+from components.ehr.sql_agents import DinSql, kind_in, kind_of
 from tests.table import each_row
 from tests.wards import run_agent, sample
 

@@ -1,5 +1,5 @@
 from components.ehr.actions import SQLInterpreter
-from components.ehr.llm2sql import Llm2Sql
+from components.ehr.sql_agents import Llm2Sql
 from tests.table import each_row
 from tests.wards import run_agent, sample
 

@@ -1,4 +1,4 @@
-from components.acting.action_lines import ActionLine, action_lines
+from components.acting.arguments import ActionLine, action_lines
 from components.core.messages import Message
 from components.core.types import Answer, Failure, Refusal
 from components.ehr.planned import PlanRun

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 
 from components.core.errors import ToolError
-from components.ehr.python_cell import PythonCell
+from components.ehr.actions import PythonCell
 from components.sandbox import CellError, Ran
 from tests.table import each_row
 

@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.messages import Message, ToolCall
-from components.ehr.self_debugging import SelfDebugging
+from components.ehr.agent import SelfDebugging
 from components.grammars.code_block import CodeBlock
 from tests.table import each_row
 from tests.wards import cell, run_agent, sample

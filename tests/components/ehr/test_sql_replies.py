@@ -6,8 +6,7 @@ from components.core.errors import ConfigError
 from components.core.messages import Message
 from components.core.tools import Offer
 from components.core.types import Answer, Failure, Refusal
-from components.ehr.llm2sql import Llm2Sql
-from components.ehr.sql_replies import answer_with_rows, database_facts, refused_in, statement_in
+from components.ehr.sql_agents import Llm2Sql, answer_with_rows, database_facts, refused_in, statement_in
 from tests.attempts import Attempt
 from tests.record_desk import Records, counting
 from tests.table import each_row

@@ -5,9 +5,8 @@ from components.conditions.wrong_results import Noisy
 from components.core.errors import ConfigError
 from components.core.plain import Accept
 from components.core.types import Problem, Sample
-from components.ehr.actions import LoadDB
+from components.ehr.actions import LoadDB, PythonCell
 from components.ehr.agent import EhrAgent
-from components.ehr.python_cell import PythonCell
 from components.ehr.toolset import Ehr
 from components.grammars.code_block import CodeBlock
 from runner.config.errors import ConfigErrors

@@ -8,8 +8,8 @@ from PIL import Image as Pictures
 
 from components.core.errors import ConfigError, ToolError
 from components.files.attachments import MAX_BYTES, SampleFiles, attach, path_below, read_image
+from components.files.file_dataset import task_sample
 from components.files.rows import Row
-from components.files.samples import task_sample
 from tests.components.cab_files import database, png, write
 
 

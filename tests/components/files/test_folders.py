@@ -3,7 +3,8 @@ import json
 import pytest
 
 from components.core.errors import ConfigError
-from components.files.folders import MadeFolder, content_key, keep_documents, keep_json
+from components.files.folders import MadeFolder, keep_documents, keep_json
+from components.files.rows import content_key
 
 
 def test_a_run_folder_is_resumed_only_with_the_same_settings(tmp_path):

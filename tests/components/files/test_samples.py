@@ -1,8 +1,7 @@
 import pytest
 
 from components.core.errors import ConfigError
-from components.files.rows import Row
-from components.files.samples import (
+from components.files.file_dataset import (
     add_request,
     draw,
     draw_in_proportion,
@@ -12,6 +11,7 @@ from components.files.samples import (
     row_options,
     task_sample,
 )
+from components.files.rows import Row
 from tests.table import each_row
 
 

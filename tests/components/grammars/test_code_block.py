@@ -6,7 +6,7 @@ from components.core.errors import ActionError, ConfigError
 from components.core.messages import Message, ToolCall
 from components.core.tools import Offer
 from components.core.types import Observation
-from components.ehr.python_cell import PythonCell
+from components.ehr.actions import PythonCell
 from components.grammars.code_block import CodeBlock
 from tests.attempts import Echo
 from tests.table import each_row

@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.errors import ToolError
-from components.medcalc.calculators import QUANTITIES, Calculator
+from components.medcalc.calculators import QUANTITIES, ClinicalCalculator
 from components.medcalc.scores import steps
 from tests.table import each_row
 
@@ -12,7 +12,9 @@ def ponderal_index(weight, height=100, corrected=False):
 
 KINDS = {"weight": QUANTITIES["weight"], "height": QUANTITIES["height"], "corrected": bool}
 ABOUT = "Ponderal index in kg/m^3."
-CALCULATOR = Calculator("ponderal_index", 99, "Ponderal Index", ABOUT, KINDS, frozenset({"weight"}), ponderal_index)
+CALCULATOR = ClinicalCalculator(
+    "ponderal_index", 99, "Ponderal Index", ABOUT, KINDS, frozenset({"weight"}), ponderal_index
+)
 
 
 def test_a_card_describes_the_call():

@@ -2,7 +2,7 @@ import pytest
 
 from components.core.errors import ToolError
 from components.core.tools import Tool
-from components.medcalc.tool import Calculator
+from components.medcalc.calculators import Calculator
 from tests.table import each_row
 
 CALCULATOR, PLAIN = Calculator(), Calculator(clinical=False)

@@ -4,7 +4,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.memory.examples import Examples
-from components.stages.collect import Collect
+from components.stages.optimize import Collect
 
 
 def written(folder, *rows):

@@ -5,7 +5,7 @@ import pytest
 from components.acting.solved import Entry, SolvedQuestions
 from components.core.errors import ConfigError
 from components.memory.solved import Solved
-from components.stages.collect import Solve
+from components.stages.optimize import Solve
 
 DOSE = {"id": "learnt-0", "database": "eicu", "question": "what dose was given?", "code": "answer = 1"}
 

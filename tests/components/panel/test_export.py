@@ -1,6 +1,6 @@
 from components.core.types import Sample
 from components.panel.agent import MedAgents
-from components.panel.export import export_episode
+from components.panel.scorer import export_episode
 from tests.attempts import Echo
 from tests.panels import QUESTION, Script, panel
 from tests.table import each_row

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from components.acting.demonstrations import steps_of
+from components.acting.solved import steps_of
 from components.core.types import Answer
 from components.ehr.cell import functions
 from components.ehr.columns import prepare

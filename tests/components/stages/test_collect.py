@@ -5,7 +5,7 @@ import pytest
 from components.core.errors import ConfigError
 from components.core.messages import Image
 from components.core.types import Problem, Sample
-from components.stages.collect import Collect
+from components.stages.optimize import Collect
 
 LETTERS = {"A": "gout", "B": "scurvy"}
 

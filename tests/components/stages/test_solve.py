@@ -8,7 +8,7 @@ from components.ehr.agent import EhrAgent
 from components.ehr.scorer import Ehr as EhrScorer
 from components.grammars.code_block import CodeBlock
 from components.models.scripted import Scripted
-from components.stages.collect import Solve
+from components.stages.optimize import Solve
 from runner.episode.door import Door
 from runner.episode.shared import Parts
 from runner.learning.stage_context import Practice

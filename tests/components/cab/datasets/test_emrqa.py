@@ -1,4 +1,4 @@
-from components.cab.datasets.emrqa import EmrQa
+from components.cab.datasets.extraction import EmrQa
 from tests.components.cab_files import refused, write
 
 QA = {"id": ["1", "2"], "question": ["What dose?", "How much?"], "answers": [{"text": " 10 mg ", "evidence": "x"}, {"text": "daily"}]}  # fmt: skip

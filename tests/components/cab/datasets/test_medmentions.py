@@ -3,7 +3,7 @@ import shutil
 
 import pytest
 
-from components.cab.datasets.medmentions import MedMentions, documents
+from components.cab.datasets.extraction import MedMentions, documents
 from components.core.errors import ConfigError
 from tests.components.cab_files import DATA, needs, refused, write
 from tests.table import each_row

@@ -1,6 +1,6 @@
 from collections import Counter
 
-from components.cab.datasets.omnimedvqa import OmniMedVqa
+from components.cab.datasets.images import OmniMedVqa
 from tests.components.cab_files import png, without, write
 
 ROW = {

@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from components.core.errors import ConfigError
-from components.ehr.datasets.ehr_halt import EhrHalt
+from components.ehr.datasets.ehrsql2024 import EhrHalt
 from tests.components.cab_files import DATA, database, needs, refused, write
 from tests.components.ehr.datasets.test_ehrsql2024 import written
 from tests.components.ehr.datasets.test_questions import ASKED, UNASKED

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import ConfigError
-from components.ehr.datasets.ehragent_edition import CabEhrAgentDemo, EhrAgentEdition
+from components.ehr.datasets.ehrsql import CabEhrAgentDemo, EhrAgentEdition
 from components.ehr.interpreters import run_sql
 from components.ehr.metadata import metadata
 from components.text.values import strict

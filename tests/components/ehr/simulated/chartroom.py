@@ -14,23 +14,21 @@ from components.core.messages import Message
 from components.core.plain import Accept, Intact
 from components.core.types import Sample, Trajectory
 from components.ehr import actions as actions
-from components.ehr.agent import EhrAgent
-from components.ehr.datasets.ehragent_edition import EhrAgentEdition
-from components.ehr.din_sql import DinSql
-from components.ehr.llm2sql import Llm2Sql
+from components.ehr.actions import PythonCell
+from components.ehr.agent import EhrAgent, SelfDebugging
+from components.ehr.datasets.ehrsql import EhrAgentEdition
 from components.ehr.planned import Chameleon, CotPlan
-from components.ehr.python_cell import PythonCell
 from components.ehr.scorer import Ehr as Scorer
-from components.ehr.self_debugging import SelfDebugging
 from components.ehr.simulated.case import Case, Gold
 from components.ehr.simulated.prompt import prompt_of
+from components.ehr.sql_agents import DinSql, Llm2Sql
 from components.ehr.toolset import Ehr
 from components.grammars.bracket_json import BracketJson, BracketText
 from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
-from components.stages.collect import Solve
+from components.stages.optimize import Solve
 from runner.episode.door import Door
 from runner.episode.episode import run_episode
 from runner.episode.shared import Parts

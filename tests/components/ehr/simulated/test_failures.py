@@ -4,9 +4,8 @@ import orjson
 
 from components.agents.react import ReAct
 from components.core.messages import Message, ToolCall
-from components.ehr.agent import EhrAgent
-from components.ehr.python_cell import PythonCell
-from components.ehr.self_debugging import SelfDebugging
+from components.ehr.actions import PythonCell
+from components.ehr.agent import EhrAgent, SelfDebugging
 from components.ehr.simulated.mistakes import fault_in
 from components.ehr.simulated.prompt import CODE_TOOL, done
 from components.ehr.simulated.steps import FAILED, WORKED

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from components.acting.action_lines import action_lines
+from components.acting.arguments import action_lines
 from components.core.messages import ToolCall
 from components.ehr.metadata import metadata
 from components.ehr.simulated.queries import plan, program, translate
