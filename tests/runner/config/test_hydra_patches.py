@@ -117,7 +117,7 @@ def test_a_config_that_was_kept_is_a_copy_and_so_is_each_parsed_word():
     assert (first.limit, second.limit) == (3, 4) and second.name != "changed"
     one, other = (OverridesParser.create().parse_rule("a=[1,2]", "override") for _ in range(2))
     one.config_loader = "of the first"
-    assert one == other and other.config_loader is None
+    assert one.value() == other.value() == [1, 2] and other.config_loader is None
 
 
 def test_no_more_is_kept_than_there_is_room_for(monkeypatch):
