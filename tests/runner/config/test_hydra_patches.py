@@ -1,6 +1,8 @@
 """Patched Hydra composes the same configs, and tests that fail once a patch is obsolete."""
 
 import inspect
+import subprocess
+import sys
 
 import hydra
 import omegaconf
@@ -9,11 +11,13 @@ from hydra import compose, initialize_config_dir
 from hydra._internal import config_loader_impl, defaults_list
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import ConfigRepository
+from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
 from hydra._internal.hydra import Hydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf, _utils, base, grammar_parser
 from yaml.constructor import ConstructorError
 
+from runner.config import hydra_patches
 from runner.config.catalogue import CONF
 from runner.config.hydra_patches import (
     _COMPOSED_MODE,
@@ -24,6 +28,7 @@ from runner.config.hydra_patches import (
     _PARSE_RULE,
     _YAML_LOADER,
     KNOWN,
+    Kept,
     _yaml_loader,
     apply_patches,
 )
@@ -101,3 +106,31 @@ def test_patch_is_still_needed(original, does):
 
 def test_the_patches_are_for_the_pinned_versions():
     assert hydra.__version__.startswith(KNOWN[0]) and omegaconf.__version__.startswith(KNOWN[1])
+
+
+def test_a_config_that_was_kept_is_a_copy_and_so_is_each_parsed_word():
+    apply_patches.__wrapped__()
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        first = compose("config", ["agent=react", "limit=3"])
+        first.name = "changed"
+        second = compose("config", ["agent=react", "limit=4"])
+    assert (first.limit, second.limit) == (3, 4) and second.name != "changed"
+    one, other = (OverridesParser.create().parse_rule("a=[1,2]", "override") for _ in range(2))
+    one.config_loader = "of the first"
+    assert one.value() == other.value() == [1, 2] and other.config_loader is None
+
+
+def test_no_more_is_kept_than_there_is_room_for(monkeypatch):
+    monkeypatch.setattr(hydra_patches, "_MOST_KEPT", 2)
+    kept = Kept(ConfigSearchPathImpl())
+    for number in (1, 2, 3):
+        assert kept.once(number, lambda number=number: [number]) == [number]
+    assert kept.once(3, lambda: "made again") == [3] and kept.once(1, lambda: "made again") == "made again"
+
+
+def test_a_config_is_shown_without_what_runs_it():
+    heavy = ["asyncio", "jinja2", "mlflow", "numpy", "pydantic", "runner.sweep.plugins"]
+    start = "import sys; sys.argv[1:] = ['--cfg', 'job']; from runner.__main__ import main; main()"
+    code = f"{start}; print([one for one in {heavy} if one in sys.modules], file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
