@@ -13,9 +13,7 @@ from components.core.types import Problem
 from components.prompts import load
 
 FILE = "examples.json"
-
 _DECIDE = "Answer with yes, no or maybe."
-
 _Text = Annotated[str, StringConstraints(min_length=1)]
 
 

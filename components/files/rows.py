@@ -41,11 +41,7 @@ class Row:
 
     def identifier(self, key: str) -> int | str:
         """Return a whole number or a text that is not empty. Raises ConfigError."""
-        found: int | str = self._checked(
-            key,
-            "a number or a text",
-            lambda value: isinstance(value, int | str) and not isinstance(value, bool) and value != "",
-        )
+        found: int | str = self._checked(key, "a number or a text", lambda it: type(it) in (int, str) and it != "")
         return found
 
     def texts(self, key: str) -> list[str]:

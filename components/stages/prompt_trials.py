@@ -206,9 +206,8 @@ class Gate:
         lost, p = before.count(self.metric) - after.count(self.metric), gain["p"]
         better = (gain["gain"] or 0.0) > 0
         kept = lost <= 0 and better and p is not None and p <= self.level
-        why = (
-            f"gain in {gain['metric']} {number(gain['gain'])} over {gain['pairs']} pairs, {gain['test']} p {number(p)}"
-        )
+        test = f"{gain['test']} p {number(p)}"
+        why = f"gain in {gain['metric']} {number(gain['gain'])} over {gain['pairs']} pairs, {test}"
         if lost > 0:
             why += f", but {lost} episodes fewer have that score"
         else:

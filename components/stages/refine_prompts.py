@@ -139,10 +139,8 @@ class _Refining:
         if parts.compared:
             metric, trials, sets = setting.metric, setting.compare_trials, (self.rules.first, version)
             plain, refined = [await self._tried("compared", one, parts.compared, trials) for one in sets]
-            gain, points = (
-                dict(context.gain(refined.records, plain.records, metric)),
-                per_record(plain, refined, metric),
-            )
+            gain = dict(context.gain(refined.records, plain.records, metric))
+            points = per_record(plain, refined, metric)
             notes["compared"] = {"metric": metric, "trials": trials, "gain": gain, "records": points}
             self.home.home.write("history/comparison.svg", scatter(points, metric, gain["better"]))
             self.home.home.write("history/comparison.md", compared(notes["compared"]))

@@ -7,7 +7,7 @@ right answer is that they cannot be answered: every document is another patient'
 the patient's own notes hold is not marked question by question.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -69,31 +69,27 @@ class LongHealth(FileDataset[Sample]):
         test = {case.id for case in cases}
         if "train" in self.split_names:
             test = {case.id for case in draw(cases, (len(cases) + 1) // 2, f"{self.seed}/test")}
-        for case in cases:
-            if (case.id in test) == (part.split == "test"):
-                yield from self._samples(case, cases, f"{self.seed}/{part.name}")
-
-    def _samples(self, case: Case, cases: Sequence[Case], seed: str) -> Iterator[Sample]:
-        texts = mix_documents(case, cases, self.own_documents, self.min_tokens, seed)
-        folder = keep_documents(Path(self.cache), {f"document_{n:02}.txt": text for n, text in enumerate(texts, 1)})
-        files = attach(documents=folder, folder=case.id)
-        for number, (question, choices, letter) in enumerate(case.questions):
-            metadata: dict[str, object] = {"documents": len(texts)}
-            if not self.own_documents:
-                metadata["unanswerable"] = letter
-                choices, letter = {**choices, "F": CANNOT}, "F"
-            yield task_sample(
-                self.task,
-                TASKS[self.task].dimension,
-                f"{self.task}-{case.id}-{number}",
-                question,
-                letter,
-                choices=choices,
-                context=case.about,
-                files=files,
-                metadata=metadata,
-                cluster=case.id,
-            )
+        for case in (one for one in cases if (one.id in test) == (part.split == "test")):
+            texts = mix_documents(case, cases, self.own_documents, self.min_tokens, f"{self.seed}/{part.name}")
+            folder = keep_documents(Path(self.cache), {f"document_{n:02}.txt": text for n, text in enumerate(texts, 1)})
+            files = attach(documents=folder, folder=case.id)
+            for number, (question, choices, letter) in enumerate(case.questions):
+                metadata: dict[str, object] = {"documents": len(texts)}
+                if not self.own_documents:
+                    metadata["unanswerable"] = letter
+                    choices, letter = {**choices, "F": CANNOT}, "F"
+                yield task_sample(
+                    self.task,
+                    TASKS[self.task].dimension,
+                    f"{self.task}-{case.id}-{number}",
+                    question,
+                    letter,
+                    choices=choices,
+                    context=case.about,
+                    files=files,
+                    metadata=metadata,
+                    cluster=case.id,
+                )
 
     def sample(self, item: Sample, part: Part) -> Sample:
         """Return it as it is."""

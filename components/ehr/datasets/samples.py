@@ -5,7 +5,7 @@ whose files hold SQL only are computed on the user's database once, then cached.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -49,6 +49,10 @@ class RecordDataset(FileDataset[Sample]):
     def contents(self, split: str) -> Sequence[Path]:
         """Name the file and the database of each part."""
         return [file for part in self.locate(split) for file in (part.file, self.sqlite_of(part.name))]
+
+    def items(self, split: str) -> Iterable[tuple[Part, Iterable[Sample]]]:
+        """Read all questions, which checks gold SQL and databases, before the first sample. Raises ConfigError."""
+        return [(part, list(items)) for part, items in super().items(split)]
 
     def sample(self, item: Sample, part: Part) -> Sample:
         """Return the sample, which ``read`` makes."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from components.acting.examples import Example, as_examples, fitting, kind, own_examples, rationale_of, rationales
-from components.cab.datasets.knowledge import MmluMed
+from components.cab.datasets.choices import MmluMed
 from components.core.errors import ConfigError
 from components.core.types import Problem
 from components.datasets.medagentsbench import MedAgentsBench

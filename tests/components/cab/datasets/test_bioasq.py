@@ -1,4 +1,4 @@
-from components.cab.datasets.knowledge import BioAsq
+from components.cab.datasets.choices import BioAsq
 from tests.components.cab_files import DATA, needs, write
 
 YES = {"id": "a1", "type": "yesno", "body": "Is it a gene?", "exact_answer": "yes", "ideal_answer": ["It is."]}

@@ -1,4 +1,4 @@
-from components.cab.datasets.hallucination import HaltMedVqa
+from components.cab.datasets.choices import HaltMedVqa
 from tests.components.cab_files import png, refused, write
 
 FAKE = {"question": "Which star?", "option": {"A": "Sirius", "B": "I do not know"}, "answer": "I do not know", "answer_id": "B", "img": "a.png"}  # fmt: skip

@@ -33,7 +33,7 @@ def test_cases_have_documents_and_lettered_questions(tmp_path):
         ["text_0", "text_1", "text_2", "text_3"],
     )
     first, second = case.questions
-    assert (first.text, first.letter) == ("Which drug came first?", "B") and second.choices["B"] == "Rituximab"
+    assert (first[0], first[2]) == ("Which drug came first?", "B") and second[1]["B"] == "Rituximab"
 
 
 def test_documents_are_mixed_up_to_the_size_by_the_seed(tmp_path):

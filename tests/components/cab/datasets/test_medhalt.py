@@ -3,7 +3,7 @@ import io
 
 import pytest
 
-from components.cab.datasets.hallucination import MedHalt
+from components.cab.datasets.choices import MedHalt
 from tests.components.cab_files import DATA, needs, refused, write
 
 FAKE = {

@@ -1,6 +1,6 @@
 from collections import Counter
 
-from components.cab.datasets.knowledge import MmluMed
+from components.cab.datasets.choices import MmluMed
 from tests.components.cab_files import DATA, needs, refused, write
 
 ROWS = 'Which nerve?,Facial,Vagus,Optic,Ulnar,B\n"Which ""sign"", if\nany?",Pain,"Heat, or none",Rash,Cough,A\n'
