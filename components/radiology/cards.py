@@ -63,13 +63,6 @@ class Card:
     step: float
 
     @cached_property
-    def _hash(self) -> int:
-        return hash((self.category, self.variant, self.anatomy, self.modality, self.supported, self.upper))
-
-    def __hash__(self) -> int:  # taken once: caches are asked by it in every episode
-        return self._hash
-
-    @cached_property
     def facts(self) -> dict[str, Any]:
         """The card for scorers, JSON-able; never shown to an agent."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}

@@ -1,7 +1,6 @@
 """The switches in which RadABench's article and code differ (docs/papers/radabench.md), a frozen set per profile."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 
@@ -39,10 +38,3 @@ class Switches:
     completion_rule: Literal["target_hit", "chain_cover", "exact_chain"] = "chain_cover"
     patient_info_in_plan: bool = True
     text_metrics: Literal["code", "maintained"] = "maintained"
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash(tuple(vars(self).values()))
-
-    def __hash__(self) -> int:  # taken once: caches are asked by it in every episode
-        return self._hash

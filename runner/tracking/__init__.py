@@ -101,13 +101,20 @@ def finish_sweep(
         tracker.client.set_terminated(parent, status, end)
         key, view = f"mlflow.sharedViewState.{sweep}", describe.shared_view(jobs, sweep, named)
         tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
-        if files and not all(texts_may_leave(config, job.privacy) for job in jobs):
-            log.warning("%s and its tables stay here, see tracking.permits", files[0])
-        elif files:  # the first one is at the top
-            tracker.upload(parent, files, files[0].parent)
+        attach(tracker, parent, files, jobs, config)
         _remember_newest(config, url := view_url(config, tracker.experiment_id, sweep=sweep))
         sent = url
     return sent
+
+
+def attach(
+    tracker: Tracker, run_id: str, files: Sequence[Path], jobs: Sequence[describe.Job], config: Mapping[str, Any]
+) -> None:
+    """Send a sweep's files, unless the texts of some job's data may not leave; the first one is at the top."""
+    if files and not all(texts_may_leave(config, job.privacy) for job in jobs):
+        log.warning("%s and its tables stay here, see tracking.permits", files[0])
+    elif files:
+        tracker.upload(run_id, files, files[0].parent)
 
 
 def prepare(config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> None:
