@@ -40,6 +40,7 @@ def test_replay_needs_no_key_or_server_and_writes_the_same_records(recorded, rep
     assert read_records(replayed.folder) == read_records(recorded[1])
 
 
+@slow
 def test_replay_sends_nothing_and_is_marked_as_a_replay(replayed):
     manifest = read_manifest(replayed.folder)
     assert manifest["calls"]["sent"] == 0

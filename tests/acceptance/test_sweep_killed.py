@@ -37,6 +37,7 @@ def test_only_calls_in_flight_were_paid_twice(killed):
     assert ALL <= counts["requests"] <= ALL + CONNECTIONS
 
 
+@slow
 def test_every_job_is_complete(killed):
     folder, _ = killed
     for seed in SEEDS:

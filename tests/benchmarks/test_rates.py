@@ -8,6 +8,7 @@ from tests.slow import slow
 POINTS = {(n, shards): Point(min(n / 0.1, 1_250.0 * shards), 0.5) for n in CONNECTIONS for shards in SHARDS}
 
 
+@slow
 def test_page_gets_table_and_plot(tmp_path: Path) -> None:
     page, plot = tmp_path / "page.md", tmp_path / "rates.svg"
     page.write_text(

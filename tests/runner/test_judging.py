@@ -36,6 +36,7 @@ def test_grades_and_their_cost_are_recorded_apart_from_the_agent(home):
     }
 
 
+@slow
 def test_only_samples_drawn_by_the_rubric_are_graded(home):
     assert run_graded(home, *GRADED, FAILURES).code == 0
     for record in records(home):

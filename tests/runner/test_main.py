@@ -59,6 +59,7 @@ def test_help_survives_a_closed_pipe():
         assert (process.stderr.read(), process.wait()) == ("", 0)
 
 
+@slow
 def test_two_runs_in_one_second_have_two_folders(home):
     assert home.run("limit=1").code == home.run("limit=2").code == home.run("limit=3").code == 0
     assert [len(ids(folder)) for folder in home.runs()] in ([1, 2, 3], [1, 3, 2])
@@ -71,6 +72,7 @@ def test_uncreatable_folder_is_named_in_one_line(home):
         assert done.code == 2 and f"cannot be read or written: {why}" in done.complaint, done.err
 
 
+@slow
 def test_given_run_folder_may_contain_other_files(home):
     (home.path / "here").mkdir()
     (home.path / "here" / "notes.txt").write_text("mine")

@@ -90,6 +90,7 @@ def test_invalid_stage_is_refused_in_one_line_and_writes_nothing(run_plain, home
     assert not (home.path / "outputs").exists()
 
 
+@slow
 def test_synthesised_records_are_written_and_run(run_plain, home):
     words = ("stage=synthesize", "stage.anatomies=[Spine]", "model.competence=1")
     done = run_plain(*words)

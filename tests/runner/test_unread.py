@@ -69,6 +69,7 @@ def test_memory_with_lessons_only_is_read_by_a_verifier_of_any_agent(tmp_path):
     assert done.code == 0, done.err
 
 
+@slow
 def test_memory_of_a_preset_is_removed_as_the_refusal_suggests(tmp_path):
     done = run_in_process(tmp_path, *CAB, "agent=react_one_shot", "agent.shots=0", "~memory", own=False)
     assert done.code == 0, done.err

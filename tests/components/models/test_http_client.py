@@ -14,6 +14,7 @@ import uvloop
 from components.models import http_client, http_connection
 from components.models.http_client import HttpClient
 from components.models.replies import Fault
+from tests.slow import slow
 from tests.table import each_row
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -99,6 +100,7 @@ async def test_a_reply_in_every_form_is_read_and_its_connection_used_again(reply
         assert (server.client.connections, server.opened) == (1, 1)
 
 
+@slow
 @each_row(
     "reply",
     [

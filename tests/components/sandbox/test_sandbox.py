@@ -283,6 +283,7 @@ else:
 """
 
 
+@slow
 @pytest.mark.parametrize("way", ["killed", pytest.param("leave", marks=slow)])
 def test_nothing_remains_when_the_host_dies(held, way):
     line = [sys.executable, "-c", HOST, held.report()["tier"], way]

@@ -150,6 +150,7 @@ async def test_a_worker_has_no_descriptors_but_its_own(session):
     assert ran.answer == "(3, 0)"  # output, cells, results
 
 
+@slow
 async def test_a_large_cell_arrives(session):
     ran = await session.run("answer = len('" + "x" * 300_000 + "')")
     assert ran.answer == "300000"

@@ -30,6 +30,7 @@ def test_entries_prompts_and_files_of_a_run_are_found(site, run):
     assert site.home / "mine/US/4_options/phrases_no_exclude_test.jsonl" in used.files
 
 
+@slow
 @pytest.mark.parametrize("journal", [None, "nowhere"])
 def test_without_a_journal_nothing_is_found(run, journal):
     folder, cfg = run

@@ -47,6 +47,7 @@ def test_no_confirmation_without_a_terminal_or_below_the_limit():
     assert all(ask_to_continue(Estimate(usd), above) for usd, above in costs)
 
 
+@slow
 def test_sweep_prints_its_estimate_and_pays_the_pilot_once(home):
     done = home.run("-m", "seed=0,1", "dataset.n=7", *ASK, "run.pilot=2")
     assert done.code == 0, done.err

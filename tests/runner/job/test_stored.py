@@ -44,6 +44,7 @@ def test_episodes_are_exported_in_the_layout_of_their_method(finished_sweep, cap
     assert first["usage"]["calls"] == 2 and first["settings"]["agent"]["times"] == 2
 
 
+@slow
 def test_agent_without_an_export_layout_is_refused_in_one_line(finished_sweep, capsys):
     assert main(["export", str(finished_sweep / "agent-asks")]) == 2
     assert capsys.readouterr().err == "error: export: the agent asks has no export format (Requirements.export)\n"
@@ -53,6 +54,7 @@ def test_agent_without_an_export_layout_is_refused_in_one_line(finished_sweep, c
     assert (finished_sweep / "agent-exports" / "export.jsonl").is_file()
 
 
+@slow
 def test_run_with_a_truncated_config_is_not_rescored(finished_sweep, capsys):
     folder = finished_sweep / "agent-exports"
     (folder / "config.yaml").write_text("name: scratch\n")

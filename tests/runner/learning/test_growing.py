@@ -13,6 +13,7 @@ from runner.episode.budget import Budget
 from runner.job.execute import Execution, Outcome
 from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
+from tests.slow import slow
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,7 @@ REFUSED = {
 }
 
 
+@slow
 @pytest.mark.parametrize("word", REFUSED)
 def test_unsupported_settings_of_a_growing_memory_are_refused_before_the_run(word, home):
     done = home.run("agent=ehragent", *word.split(), "tracking=off", plain=True)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from runner.rating.result import agreement
+from tests.slow import slow
 
 # Fleiss, Levin & Paik 2003, Statistical Methods for Rates and Proportions, table 18.1: two raters, 100 subjects.
 DIAGNOSES = [[75, 1, 4], [5, 4, 1], [0, 0, 10]]
@@ -21,6 +22,7 @@ def apart(n):
     return [str(i) for i in range(n)]
 
 
+@slow
 def test_cohens_kappa_and_its_interval_match_published_values():
     found = agreement(two_raters(DIAGNOSES), apart(100))
     assert found.kind == "Cohen's kappa" and found.n == 100 and found.share == pytest.approx(0.89)

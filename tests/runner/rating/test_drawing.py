@@ -34,6 +34,7 @@ def test_draw_is_seeded_balanced_over_runs_and_strata_and_shuffled(both):
     assert names(items) != sorted(names(items))
 
 
+@slow
 def test_only_failures_are_drawn_and_at_most_all_of_them(both):
     items = draw(both, rubric(which="failures", score="score/strict"), 50, 0)
     assert {item.sample_id for item in items} == {"case 2", "case 3", "case 4", "case 5"} and len(items) == 8

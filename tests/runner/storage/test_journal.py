@@ -227,6 +227,7 @@ def test_a_killed_writer_loses_at_most_the_entry_in_flight(tmp_path: Path) -> No
         assert Journal(folder).repaired == 0
 
 
+@slow
 def test_two_processes_write_concurrently(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     writers = [spawn(folder, first, 400) for first in (0, 400)]

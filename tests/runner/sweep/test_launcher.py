@@ -236,6 +236,7 @@ def test_budget_is_shared_equally_by_all_jobs(home):
     assert varied.code == 2 and "budget of the whole sweep" in varied.err
 
 
+@slow
 def test_job_with_a_locked_folder_returns_its_share_of_the_budget(home):
     busy = RecordWriter(home.path / "sweep" / "seed-0")
     done = home.run(*SWEEP, "seed=0,1", "budget.run.calls=4", "model.max_connections=1")
@@ -284,6 +285,7 @@ def test_finished_job_without_records_or_metrics_restores_them(home):
         assert json.loads((folder / "metrics.json").read_text())["metrics"]
 
 
+@slow
 def test_the_same_folder_refuses_another_config(home):
     assert home.run(*SWEEP, "seed=0,1").code == 0
     done = home.run(*SWEEP, "seed=0,1", "limit=2")
@@ -291,6 +293,7 @@ def test_the_same_folder_refuses_another_config(home):
     assert "limit was null, now is 2" in done.err
 
 
+@slow
 def test_experiment_may_define_its_sweep(home):
     home.write(
         "experiment/grid",

@@ -23,6 +23,7 @@ def budgets(found, key):
     return [order.cfg["budget"]["run"][key] for order in found]
 
 
+@slow
 def test_each_job_has_its_share_of_the_budget(three):
     found = three(calls=11, tokens=2, usd=0.9, spent=Spent(calls=1, usd=0.3))
     assert budgets(found, "calls") == [4, 3, 3]

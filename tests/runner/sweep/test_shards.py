@@ -27,6 +27,7 @@ def read(folder):
     return without_times(lines), metrics, {key: manifest[key] for key in keys}
 
 
+@slow
 def test_merged_shards_equal_the_unsharded_run(home):
     words = ("-m", "tracking=off", "agent=react", "limit=7", "model.max_connections=1", "epochs=2")
     assert home.run(*words, "hydra.sweep.dir=whole", "run.journal=j1", plain=True).code == 0
