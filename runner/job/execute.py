@@ -59,7 +59,8 @@ class Solved:
 @dataclass
 class Execution:
     """Fills ``outcome``; finished records are kept whatever happens. ``beat`` is called after every sample; ``lease``:
-    on slots that jobs share; ``stop_rule``: when to stop."""
+    on slots that jobs share; ``stop_rule``: when to stop; ``scores_decide``: whether scores may stop the run, so that a
+    sample is scored before its slot takes the next."""
 
     parts: Parts
     door: Door
@@ -70,6 +71,7 @@ class Execution:
     lease: Lease | None = None
     board: Board | None = None
     stop_rule: StopRule | None = None
+    scores_decide: bool = False
     _growth: Growth | None = field(default=None, init=False)
     _workers: list[asyncio.Task[None]] = field(default_factory=list, init=False)
     _solved: asyncio.Queue[Solved | None] = field(default_factory=asyncio.Queue, init=False)  # None: no more comes
@@ -111,7 +113,7 @@ class Execution:
     async def _work(self, owed: Iterator[tuple[Sample, int]], progress: Progress) -> None:
         """Take samples until none is owed, the run's budget is spent or it cannot continue."""
         growth, outcome = self._growth, self.outcome
-        at_once = growth is not None or any(map(consults, self.parts.scorers.values()))
+        at_once = self.scores_decide or growth is not None or any(map(consults, self.parts.scorers.values()))
         for sample, epoch in owed:
             if growth is not None:
                 growth.before(sample, epoch)

@@ -60,7 +60,7 @@ class _Job:
 
             try:
                 name, rule = experiment.launch.label or experiment.name, resources.stop_rule(experiment)
-                shared = beat, lease, resources.board, rule
+                shared = beat, lease, resources.board, rule, resources.watch is not None
                 execution = Execution(experiment.parts, door, self.writer, outcome, name, *shared)
                 await execution.run(experiment.samples, experiment.epochs)
             except ConfigError:
