@@ -72,6 +72,17 @@ def _with_samples(runs: Runs, samples: int) -> Runs:
     return {name: [run | {"samples": samples} for run in found] for name, found in runs.items()}
 
 
+def _wall_and_cpu(row: str, runs: Runs, ideal: float, most_wall: float, most_cpu: float) -> Sequence[Figure]:
+    """Wall against the ``ideal`` in seconds, and CPU per call, with their targets."""
+    wall = {name: [run["wall"] / ideal for run in found] for name, found in runs.items()}
+    cpu = {name: _per_call(runs, name) for name in runs}
+    return [
+        Figure(row, "wall / ideal, 100 connections", middle(wall["ours"]), "x", most_wall,
+               detail=f"{_loops(wall)}; server busy {_busy(runs):.0%}"),
+        Figure(row, "CPU per model call", middle(cpu["ours"]), "ms", most_cpu, detail=_loops(cpu)),
+    ]  # fmt: skip
+
+
 def throughput(settings: Settings) -> Sequence[Figure]:
     """1,000 samples x 5 calls at 100 connections: wall, CPU, memory."""
     samples, connections = settings.count(1000, 4), settings.count(100, 2) if settings.scale < 1 else 100
@@ -80,15 +91,9 @@ def throughput(settings: Settings) -> Sequence[Figure]:
     with server(latency, CALLS) as url:
         runs = _with_samples(_each(settings, url, jobs, settings.repeat), samples)
     _check(runs)
-    ideal = samples * CALLS * latency / connections
-    wall = {name: [run["wall"] / ideal for run in found] for name, found in runs.items()}
-    cpu = {name: _per_call(runs, name) for name in runs}
     memory = [run["beyond_mb"] for run in runs["ours"]]
     return [
-        Figure("throughput", "wall / ideal, 100 connections", middle(wall["ours"]), "x", 1.10,
-               detail=f"{_loops(wall)}; server busy {_busy(runs):.0%}"),
-        Figure("throughput", "CPU per model call", middle(cpu["ours"]), "ms", 0.3,
-               detail=_loops(cpu)),
+        *_wall_and_cpu("throughput", runs, samples * CALLS * latency / connections, 1.10, 0.3),
         Figure("throughput", "the same / bare loop", middle(_ratio(runs, "ours", "uvloop", "cpu")), "x",
                detail=f"targets: 0.3 / 0.13 = 2.3; {span(_ratio(runs, 'ours', 'uvloop', 'cpu'))}"),
         Figure("throughput", "peak memory beyond imports", middle(memory), "MB", 200, detail=span(memory, " MB")),
@@ -105,14 +110,7 @@ def real(settings: Settings) -> Sequence[Figure]:
     with server(LATENCY, CALLS) as url:
         runs = _with_samples(_each(settings, url, jobs, settings.repeat), samples)
     _check(runs)
-    ideal = samples * CALLS * LATENCY / connections
-    wall = {name: [run["wall"] / ideal for run in found] for name, found in runs.items()}
-    cpu = {name: _per_call(runs, name) for name in runs}
-    return [
-        Figure("real", "wall / ideal, 100 connections", middle(wall["ours"]), "x", 1.15,
-               detail=f"{_loops(wall)}; server busy {_busy(runs):.0%}"),
-        Figure("real", "CPU per model call", middle(cpu["ours"]), "ms", 0.45, detail=_loops(cpu)),
-    ]  # fmt: skip
+    return _wall_and_cpu("real", runs, samples * CALLS * LATENCY / connections, 1.15, 0.45)
 
 
 def connections(settings: Settings) -> Sequence[Figure]:

@@ -42,18 +42,18 @@ PEERS = (
 )  # fmt: skip
 
 
-def row(settings: Settings) -> Sequence[Figure]:
+def row(settings: Settings, python: Path = PYTHON) -> Sequence[Figure]:
     """Ours, inspect_ai, lm-evaluation-harness, and loops over openai and litellm: 700 samples x 5 calls."""
     whole = settings.scale == 1
     samples, connections = settings.count(SAMPLES, 4), CONNECTIONS if whole else settings.count(CONNECTIONS, 2)
     latency = LATENCY if whole else LATENCY * min(1, settings.scale * 10)
-    versions = _versions()
+    versions = _versions(python)
     runs: dict[str, list[dict[str, Any]]] = {peer.name: [] for peer in PEERS}
     with tempfile.TemporaryDirectory(prefix="wardround-bench-") as folder, server(latency, CALLS) as url:
         path = Path(folder, "prompts.json")
         prompts(samples).save(path)
         here = {"samples": samples, "uvloop": sys.platform != "win32"}
-        there = {"prompts": str(path), "python": str(PYTHON)}
+        there = {"prompts": str(path), "python": str(python)}
         for _ in range(settings.repeat):
             for peer in PEERS:
                 if peer.distribution in versions:
@@ -65,12 +65,12 @@ def row(settings: Settings) -> Sequence[Figure]:
     return [_figure(peer, versions, runs[peer.name], ideal, samples * CALLS) for peer in PEERS]
 
 
-def _versions() -> dict[str, str]:
+def _versions(python: Path) -> dict[str, str]:
     """The version of each distribution that is installed where it is run."""
     found = {peer.distribution: version(peer.distribution) for peer in PEERS if peer.here}
-    if PYTHON.exists():
+    if python.exists():
         names = [peer.distribution for peer in PEERS if not peer.here]
-        found |= run_job("peer_loops.versions", python=str(PYTHON), names=names)
+        found |= run_job("peer_loops.versions", python=str(python), names=names)
     return found
 
 

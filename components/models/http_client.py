@@ -10,6 +10,7 @@ import ssl
 from base64 import b64encode
 from collections import deque
 from collections.abc import Awaitable, Mapping
+from contextlib import ExitStack
 from functools import cached_property
 from typing import Any, cast
 from urllib.parse import SplitResult, quote, unquote, urlsplit
@@ -20,7 +21,6 @@ from aiohappyeyeballs import AddrInfoType, start_connection
 from components.models.http_connection import Connection, Reply, describe
 from components.models.replies import Fault
 
-_IDLE_SECONDS = 15.0  # after which a connection is not used again: its server may be closing it
 _ADDRESS_SECONDS = 10.0  # for which a name is not looked up again
 _STAGGER_SECONDS = 0.25  # before the next address is tried as well
 _PORTS = {"http": 80, "https": 443}
@@ -28,10 +28,14 @@ _PORTS = {"http": 80, "https": 443}
 
 class HttpClient:
     """Posts to one URL. No redirect is followed and no request sent twice: a lost connection is the caller's to retry.
-    ``connections`` counts sockets opened. It serves one event loop after another; connections end with their loop."""
+    ``connections`` counts sockets opened. It serves one event loop after another; connections end with their loop.
+    After ``idle_seconds`` a connection is not used again: its server may be closing it. ``longest_reply``: bytes."""
 
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, url: str, headers: Mapping[str, str], *, idle_seconds: float = 15.0, longest_reply: int = 64 << 20
+    ) -> None:
         self.connections = 0
+        self._idle_seconds, self._longest_reply = idle_seconds, longest_reply
         self._url = urlsplit(url)
         server = f"{_host(self._url)}:{_port(self._url)}"
         proxy = None if proxy_bypass(server) else getproxies().get(self._url.scheme)
@@ -80,7 +84,7 @@ class HttpClient:
 
     def _take(self, now: float) -> Connection | None:
         """The connection that was used last and is still open. What was idle for too long is closed."""
-        while self._idle and self._idle[0][0] < now - _IDLE_SECONDS:
+        while self._idle and self._idle[0][0] < now - self._idle_seconds:
             self._idle.popleft()[1].drop()
         while self._idle:
             connection = self._idle.pop()[1]
@@ -93,7 +97,7 @@ class HttpClient:
         first = self._proxy or self._url
         if first.scheme not in _PORTS or not first.hostname:
             raise Fault("connection", "no connection (the proxy of the environment has no http or https address)")
-        connection = Connection(self._open, loop)
+        connection = Connection(self._open, loop, self._longest_reply)
         tls: dict[str, Any] = {}
         try:
             if first.scheme == "https":
@@ -102,11 +106,10 @@ class HttpClient:
                 await self._look_up(loop, first), happy_eyeballs_delay=_STAGGER_SECONDS, interleave=1,
                 socket_factory=self._socket,
             )  # fmt: skip
-            try:
+            with ExitStack() as undo:
+                undo.callback(opened.close)
                 await loop.create_connection(lambda: connection, sock=opened, **tls)
-            except BaseException:
-                opened.close()
-                raise
+                undo.pop_all()
             if self._proxy and self._url.scheme == "https":
                 await self._open_tunnel(loop, connection)
         except (OSError, UnicodeError) as error:  # names of hosts are encoded
@@ -115,7 +118,9 @@ class HttpClient:
 
     async def _open_tunnel(self, loop: asyncio.AbstractEventLoop, connection: Connection) -> None:
         """Have the proxy connect to the server, and start TLS with it. Raises Fault, OSError."""
-        try:
+        with ExitStack() as undo:  # before TLS is up, the protocol may not hear of the end
+            undo.callback(self._open.discard, connection)
+            undo.callback(connection.drop)
             status = (await connection.send(self._tunnel, b"", tunnel=True)).status
             if status != 200:
                 raise Fault("connection", f"no connection (the proxy replied HTTP {status})")
@@ -124,10 +129,7 @@ class HttpClient:
             if secured is None:
                 raise ConnectionResetError
             connection.connection_made(secured)
-        except BaseException:
-            connection.drop()
-            self._open.discard(connection)  # before TLS is up, the protocol may not hear of the end
-            raise
+            undo.pop_all()
 
     async def _look_up(self, loop: asyncio.AbstractEventLoop, url: SplitResult) -> list[AddrInfoType]:
         """The addresses of a server, for all connections that are opened within some seconds. Raises OSError."""

@@ -12,8 +12,6 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from components.models.replies import Fault
 
-_LONGEST_REPLY = 64 << 20  # bytes, decompressed
-_TOO_LARGE = f"the reply is larger than {_LONGEST_REPLY >> 20} MB: see what answers at model.api_base"
 _CLOSED = "the connection was lost (closed without a reply)"
 _LONGEST_HEAD = 65_536
 _SLICE = 1 << 18  # bytes that are written at once
@@ -34,12 +32,12 @@ class Reply(NamedTuple):
 
 class Connection(asyncio.Protocol):
     """A connection, and the reply that is read from it. ``reusable``: the last request and its reply are complete, and
-    the server keeps the connection open. ``lost`` ends with the connection."""
+    the server keeps the connection open. ``lost`` ends with the connection. ``longest``: bytes of a reply's body."""
 
     transport: asyncio.Transport
 
-    def __init__(self, opened: set["Connection"], loop: asyncio.AbstractEventLoop) -> None:
-        self.reusable = False
+    def __init__(self, opened: set["Connection"], loop: asyncio.AbstractEventLoop, longest: int) -> None:
+        self.reusable, self._longest = False, longest
         self.lost: asyncio.Future[None] = loop.create_future()
         self._open, self._loop = opened, loop
         self._reply: asyncio.Future[Reply] = loop.create_future()
@@ -102,8 +100,8 @@ class Connection(asyncio.Protocol):
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade):
             self._fail("unreadable", "the reply was cut off" if self._complete_head else "the reply is not HTTP")
-        if self._size > _LONGEST_REPLY:
-            self._fail("too_large", _TOO_LARGE)
+        if self._size > self._longest:
+            self._refuse_size()
         elif self._received - self._size > _LONGEST_HEAD + 16 * self._size:  # a chunk of one byte takes six
             self._fail("unreadable", "the reply is not HTTP")
 
@@ -160,15 +158,21 @@ class Connection(asyncio.Protocol):
         if self._reply.done():
             return
         try:
-            body = _decompressed(b"".join(self._parts), self._fields.get(b"content-encoding", b"").lower())
+            body = _decompressed(
+                b"".join(self._parts), self._fields.get(b"content-encoding", b"").lower(), self._longest
+            )
         except (zlib.error, EOFError):
             self._fail("unreadable", "the reply was cut off")
             return
-        if len(body) > _LONGEST_REPLY:
-            self._fail("too_large", _TOO_LARGE)
+        if len(body) > self._longest:
+            self._refuse_size()
             return
         self.reusable = reusable
         self._reply.set_result(Reply(self._status, self._fields, body))
+
+    def _refuse_size(self) -> None:
+        limit = f"the reply is larger than {self._longest >> 20} MB"
+        self._fail("too_large", f"{limit}: see what answers at model.api_base")
 
     def _fail(self, kind: str, text: str) -> None:
         if not self._reply.done():
@@ -176,16 +180,16 @@ class Connection(asyncio.Protocol):
         self.transport.abort()
 
 
-def _decompressed(body: bytes, encoding: bytes) -> bytes:
+def _decompressed(body: bytes, encoding: bytes, longest: int) -> bytes:
     """The body, of which no more is unpacked than shows that it is too large. Raises zlib.error, EOFError."""
     if not body or encoding not in (b"gzip", b"x-gzip", b"deflate"):
         return body
     bits = -15 if encoding == b"deflate" and body[0] & 15 != 8 else 47  # some servers leave the header of zlib out
     unpacked = b""
-    while body and len(unpacked) <= _LONGEST_REPLY:
+    while body and len(unpacked) <= longest:
         unpacking = zlib.decompressobj(bits)
-        unpacked += unpacking.decompress(body, _LONGEST_REPLY + 1 - len(unpacked))
-        if not unpacking.eof and len(unpacked) <= _LONGEST_REPLY:
+        unpacked += unpacking.decompress(body, longest + 1 - len(unpacked))
+        if not unpacking.eof and len(unpacked) <= longest:
             raise EOFError
         body = unpacking.unused_data
     return unpacked

@@ -5,7 +5,7 @@ import contextlib
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from components.core.errors import RunLimitReached
@@ -151,14 +151,11 @@ class Execution:
 
     def _finish(self, solved: Solved, scores: Sequence[Score], progress: Progress) -> None:
         """Keep and count a record, and stop all where a rule says so."""
-        sample, epoch, seconds = solved.sample, solved.epoch, solved.seconds
         try:
-            record = record_of(sample, epoch, solved.trajectory, scores, seconds, self.writer.packer)
-            self.writer.append(record)
+            record = self._write(solved, scores)
         except TypeError as error:  # a part left something that is not JSON: orjson says what
             bug = Trajectory(error=f"bug: the record of this sample cannot be written: {error}")
-            record = record_of(sample, epoch, bug, [], seconds, self.writer.packer)
-            self.writer.append(record)
+            record = self._write(replace(solved, trajectory=bug), [])
         self.outcome.add(record)
         errored = record["stop"] == "error"
         progress.finished(errored)
@@ -170,6 +167,12 @@ class Execution:
                 self._cancel()
         if self.beat is not None:
             self.beat(self.outcome)
+
+    def _write(self, solved: Solved, scores: Sequence[Score]) -> Record:
+        packer = self.writer.packer
+        record = record_of(solved.sample, solved.epoch, solved.trajectory, scores, solved.seconds, packer)
+        self.writer.append(record)
+        return record
 
     def _cancel(self) -> None:
         for worker in self._workers:

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from benchmarks import peers
 from benchmarks.bare import prompts
 from benchmarks.conversations import Prompts
@@ -36,9 +34,9 @@ def test_only_what_is_installed_has_a_version() -> None:
 
 
 @slow
-def test_peers_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(peers, "PYTHON", tmp_path / "bin" / "python")
-    found = {figure.what.split(":")[0]: figure for figure in peers.row(Settings(scale=0.01, repeat=1))}
+def test_peers_that_are_not_installed_are_named(tmp_path: Path) -> None:
+    figures = peers.row(Settings(scale=0.01, repeat=1), tmp_path / "python")
+    found = {figure.what.split(":")[0]: figure for figure in figures}
     assert [name for name, figure in found.items() if figure.value is None] == [
         "inspect_ai", "lm-evaluation-harness", "openai client",
     ]  # fmt: skip

@@ -75,7 +75,7 @@ class _Noted(NamedTuple):
 
 
 class Reader:
-    """Reads dialogues: of one that goes on, only what is new."""
+    """Reads dialogues; of one that it has read before, only the new messages."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, tuple[tuple[Message, ...], Situation]] = {}  # by tools and first messages

@@ -7,11 +7,11 @@ import ssl
 import subprocess
 import zlib
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 
 import pytest
 import uvloop
 
-from components.models import http_client, http_connection
 from components.models.http_client import HttpClient
 from components.models.replies import Fault
 from tests.slow import slow
@@ -50,13 +50,14 @@ class Endpoint:
 
 
 @asynccontextmanager
-async def serving(*replies, host="127.0.0.1", path="/v1/x", **options):
+async def serving(*replies, host="127.0.0.1", path="/v1/x", settings=MappingProxyType({}), **options):
     endpoint = Endpoint(*replies)
     listener = await asyncio.start_server(endpoint.serve, host, 0, **options)
     port = listener.sockets[0].getsockname()[1]
     name = f"[{host}]" if ":" in host else host
     endpoint.address, endpoint.port = f"{name}:{port}", port
-    endpoint.client = HttpClient(f"http{'s' if 'ssl' in options else ''}://{name}:{port}{path}", {"X-Key": "k"})
+    url = f"http{'s' if 'ssl' in options else ''}://{name}:{port}{path}"
+    endpoint.client = HttpClient(url, {"X-Key": "k"}, **settings)
     try:
         yield endpoint
     finally:
@@ -157,11 +158,9 @@ async def test_what_is_no_reply_is_a_fault(reply, kind, text):
         assert (await server.client.post(b"{}")).body == b"ok"
 
 
-async def test_what_unpacks_to_too_much_is_refused_before_it_is_unpacked(monkeypatch):
-    monkeypatch.setattr(http_connection, "_LONGEST_REPLY", 1 << 20)
-    async with serving(
-        encoded(gzip.compress(bytes(1 << 20)), b"gzip"), encoded(gzip.compress(bytes(1 << 24)), b"gzip")
-    ) as server:
+async def test_what_unpacks_to_too_much_is_refused_before_it_is_unpacked():
+    replies = [encoded(gzip.compress(bytes(n)), b"gzip") for n in (1 << 20, 1 << 24)]
+    async with serving(*replies, settings={"longest_reply": 1 << 20}) as server:
         assert len((await server.client.post(b"{}")).body) == 1 << 20
         assert (await failure(server.client))[0] == "too_large"
 
@@ -232,10 +231,10 @@ async def test_cancelling_closes_the_connection():
                 await asyncio.sleep(0.01)
 
 
-async def test_a_connection_that_was_idle_for_long_is_closed(monkeypatch):
-    async with serving(OK) as server:
+async def test_a_connection_that_was_idle_for_long_is_closed():
+    async with serving(OK, settings={"idle_seconds": 0.0}) as server:
         await server.client.post(b"{}")
-        monkeypatch.setattr(http_client, "_IDLE_SECONDS", -1.0)
+        await asyncio.sleep(0.01)
         await server.client.post(b"{}")
         assert server.client.connections == 2
 

@@ -91,7 +91,12 @@ def test_a_dialogue_that_grows_or_is_told_anew_is_read_as_at_once():
     shown = [Message("user", f'Memory now: {{"$Image$":"x","${name}$":"y"}}') for name in ("Anatomy", "Modality")]
     said = Message("assistant", "<Call><Purpose>p</Purpose><Tool>TOOL1</Tool><Input>[]</Input></Call>")
     opening = [Message("user", "Question"), Message("user", "Tools")]
-    told = [[*opening, shown[1], said, shown[0]], [*opening, shown[1], said, shown[1]], [*opening, shown[0]], opening]
+    dialogues = [
+        [*opening, shown[1], said, shown[0]],
+        [*opening, shown[1], said, shown[1]],
+        [*opening, shown[0]],
+        opening,
+    ]
     grown, reader = [[*opening, shown[1], said, shown[0]][:n] for n in range(6)], Reader()
-    for messages in (*grown, *told, *grown):
+    for messages in (*grown, *dialogues, *grown):
         assert reader.read(messages, SPECS) == Reader().read(messages, SPECS)
