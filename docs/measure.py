@@ -24,6 +24,12 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """All nodes of a file's syntax tree."""
+    return list(ast.walk(tree_of(path)))
+
+
 def modules_of(root: Path) -> dict[str, Path]:
     """Dotted name -> file of every module with code in ``components`` and ``runner``."""
     paths = (path for top in TOP for path in sorted((root / top).rglob("*.py")) if path.read_text().strip())
@@ -36,7 +42,7 @@ def imports_of(modules: Mapping[str, Path]) -> dict[str, set[str]]:
 
 
 def _imported(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -92,7 +98,7 @@ def chain_of(graph: Graph) -> list[str]:
 
 def probes_in(paths: Iterable[Path]) -> int:
     """Calls of getattr and hasattr."""
-    calls = (node for path in paths for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call))
+    calls = (node for path in paths for node in nodes_of(path) if isinstance(node, ast.Call))
     return sum(isinstance(call.func, ast.Name) and call.func.id in ("getattr", "hasattr") for call in calls)
 
 
@@ -105,7 +111,7 @@ def figures_of(root: Path) -> dict[str, str]:
     functions = sorted(
         node.end_lineno - node.lineno + 1
         for path in modules.values()
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, FUNCTIONS) and node.end_lineno
     )
     importers = [sum(name in imported for imported in graph.values()) for name in modules]

@@ -56,16 +56,21 @@ def tree_of(name: str) -> ast.Module:
     return measure.tree_of(MODULES[name])
 
 
+def nodes_of(name: str) -> list[ast.AST]:
+    """All nodes of that tree."""
+    return measure.nodes_of(MODULES[name])
+
+
 @cache
 def imports_of(name: str) -> frozenset[str]:
     """All that a module imports, libraries too."""
-    return imported(tree_of(name))
+    return imported(nodes_of(name))
 
 
-def imported(tree: ast.Module) -> frozenset[str]:
-    """The imports of code; ``from a import b`` counts as a and a.b."""
+def imported(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """The imports among nodes; ``from a import b`` counts as a and a.b."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -211,7 +216,7 @@ def problems(name: str) -> Iterator[str]:
             yield f"{node.name} has no docstring"
         if {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", node.name)} & GLOSSARY:
             yield f"{node.name}: see the glossary"
-    for node in ast.walk(tree):
+    for node in nodes_of(name):
         if isinstance(node, FUNCTIONS) and node.end_lineno - node.lineno >= 50:
             yield f"{node.name} is longer than 50 lines"
         broad = isinstance(node, ast.ExceptHandler) and (node.type is None or ast.unparse(node.type) == "Exception")
@@ -225,7 +230,7 @@ def test_files_and_functions_are_short_and_documented():
 
 def test_files_and_functions_are_small():
     lengths = sorted(
-        n.end_lineno - n.lineno + 1 for name in MODULES for n in ast.walk(tree_of(name)) if isinstance(n, FUNCTIONS)
+        n.end_lineno - n.lineno + 1 for name in MODULES for n in nodes_of(name) if isinstance(n, FUNCTIONS)
     )
     assert median(lengths) <= 10 and lengths[int(0.9 * len(lengths))] <= 30
     assert median(len(path.read_text().splitlines()) for path in MODULES.values()) <= 150
@@ -257,7 +262,7 @@ def test_runner_reads_only_declared_attributes_of_parts():
         file_of(name)
         for name in MODULES
         if name.startswith("runner")
-        for node in ast.walk(tree_of(name))
+        for node in nodes_of(name)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr")
     }
     assert probing == LOOK_AT_LIBRARIES
@@ -277,7 +282,7 @@ def test_runner_checks_no_protocol_with_isinstance():
         (file_of(name), ast.unparse(node))
         for name in MODULES
         if name.startswith("runner")
-        for node in ast.walk(tree_of(name))
+        for node in nodes_of(name)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
         if protocols & set(re.findall(r"\w+", ast.unparse(node.args[1])))
     }
@@ -314,8 +319,7 @@ def test_every_imported_library_is_declared_and_optional_ones_are_imported_late(
 
     for name in MODULES:
         assert not undeclared(imports_of(name), required | optional), name
-        early = ast.Module([node for node in tree_of(name).body if isinstance(node, ast.Import | ast.ImportFrom)], [])
-        assert name == LATE or not undeclared(imported(early), required), name
+        assert name == LATE or not undeclared(imported(tree_of(name).body), required), name
 
 
 def test_data_files_are_in_the_package():

@@ -48,6 +48,7 @@ def test_replay_sends_nothing_and_is_marked_as_a_replay(replayed):
     assert manifest["model_kind"] == "replayed"
 
 
+@slow
 def test_replay_without_a_journal_is_refused_without_a_folder(recorded, tmp_path):
     done = run_in_process(tmp_path, *recorded[2], "run.replay=true")
     assert done.code == 2

@@ -58,7 +58,8 @@ def everything(folder):
     return found
 
 
-@pytest.fixture(scope="module", params=[(LOOKS_LIKE_ONE, "direct"), (LOOKS_LIKE_NONE, "direct"), pytest.param((LOOKS_LIKE_ONE, "litellm"), marks=slow)],
+@pytest.fixture(scope="module", params=[(LOOKS_LIKE_ONE, "direct"), pytest.param((LOOKS_LIKE_NONE, "direct"), marks=slow),
+                        pytest.param((LOOKS_LIKE_ONE, "litellm"), marks=slow)],
                 ids=["usual key", "unusual key", "litellm"])  # fmt: skip
 def echoed(request, tmp_path_factory):
     key, transport = request.param
@@ -127,6 +128,7 @@ def test_key_on_the_command_line_is_refused_and_not_printed(mistakes, kind):
     assert LOOKS_LIKE_ONE not in done.out + done.err
 
 
+@slow
 def test_value_of_a_secret_variable_is_refused_anywhere_and_not_printed(tmp_path):
     key = "Zq8wZq8wZq8wZq8wZq8w"
     words = (f"model.name=x/{key}", f"model.permits=[{key}]")

@@ -62,6 +62,7 @@ def test_a_sweep_collects_once_resumes_and_replays(swept):
     assert sorted(read_requests(swept.path / "again")) == sorted(plain)
 
 
+@slow
 def test_without_a_training_split_built_in_examples_are_shown_and_reported(home):
     done = home.run("agent=few_shot", "hydra.run.dir=run")
     assert done.code == 0, done.err

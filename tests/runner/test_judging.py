@@ -73,6 +73,7 @@ def test_the_model_under_test_does_not_grade_itself(home, words, wrong):
     assert done.code == 2 and wrong in done.complaint and "scorer.judged.allow_self=true" in done.complaint
 
 
+@slow
 def test_model_grades_itself_if_allowed(home):
     assert run_graded(home, *JUDGED, "scorer.judged.allow_self=true").code == 0
 
@@ -93,6 +94,7 @@ class Broken(Echo):
 """
 
 
+@slow
 def test_unavailable_judge_is_an_error_and_only_it_is_called_on_resume(home):
     settle(home.path)
     (home.path / "mine" / "broken.py").write_text(BROKEN)

@@ -65,6 +65,7 @@ def test_two_runs_in_one_second_have_two_folders(home):
     assert [len(ids(folder)) for folder in home.runs()] in ([1, 2, 3], [1, 3, 2])
 
 
+@slow
 def test_uncreatable_folder_is_named_in_one_line(home):
     (home.path / "file").write_text("")
     for where, why in (("file", "File exists"), ("file/run", "Not a directory"), ("x" * 300, "File name too long")):
@@ -124,6 +125,7 @@ def test_privacy_refusal_writes_only_a_manifest(home):
     assert (manifest["status"], manifest["privacy"]["decision"]) == ("refused", "refused")
 
 
+@slow
 def test_privacy_refusal_does_not_change_an_existing_run(home):
     assert home.run("hydra.run.dir=here").code == 0
     before = (home.path / "here" / "manifest.json").read_bytes()
@@ -169,6 +171,7 @@ def test_interruption_prints_one_line_and_exits_130(home):
     assert ids(folder)
 
 
+@slow
 def test_refused_command_in_a_separate_process(home):
     process = spawn(home, "limit=abc")
     out, err = process.communicate(timeout=20)
@@ -176,6 +179,7 @@ def test_refused_command_in_a_separate_process(home):
     assert err == "config error: command line: limit=abc: limit: found 'abc', should be a whole number\n"
 
 
+@slow
 def test_baselines_must_be_agents_and_an_experiment_lists_its_settings(home):
     home.write(
         "experiment/varies",

@@ -44,6 +44,7 @@ def test_the_ablation_has_every_subset_once_and_plain_first():
     assert len(found) == 16 and set(found) == every and found[0] == frozenset()
 
 
+@slow
 @each_row("name", ["strategies", "strategies_tools", "strategies_refusals"])
 def test_strategies_are_compared_with_plain_and_the_published_values(name, hydra):
     cfg = compose("config", [f"experiment=radabench/{name}"])
@@ -93,6 +94,7 @@ async def test_published_code_sends_only_a_temperature_set_by_the_user(hydra, ch
             assert all(("temperature" in body) == (sent is not None) for body in server.bodies)
 
 
+@slow
 def test_other_agents_and_the_articles_profile_keep_the_models_temperature(hydra):
     for agent in ("radagent", "radagent_integrated"):
         assert compose("config", [f"agent={agent}", "model=openai"]).model.temperature == 0.0

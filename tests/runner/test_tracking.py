@@ -375,6 +375,7 @@ def test_half_created_database_is_created_again(tmp_path):
     assert not list(tmp_path.glob(".mlflow/*.new*"))
 
 
+@slow
 def test_the_heartbeat_shows_progress_and_ends_in_the_same_run(base):
     settings = config(base, "beat")
     folder = make(base / "beat/1", ["answered"], manifest={"status": "running"})

@@ -75,6 +75,7 @@ def test_memory_of_a_preset_is_removed_as_the_refusal_suggests(tmp_path):
     assert done.code == 0, done.err
 
 
+@slow
 def test_custom_folder_is_shown_to_any_agent(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/tasks.yaml").write_text(json.dumps(TASKS * 2))

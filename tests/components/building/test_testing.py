@@ -38,6 +38,7 @@ ENDED = {
 }
 
 
+@slow
 @each_row("code, words", ENDED.values())
 async def test_code_that_is_not_the_tool_fails_with_the_reason(sandbox, code, words):
     verdict = await verdict_on(code, SPEC, sandbox)

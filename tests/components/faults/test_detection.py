@@ -3,6 +3,7 @@ import time
 import pytest
 
 from components.faults.detection import says_wrong
+from tests.slow import slow
 from tests.table import each_row
 
 TOOLS = ["Calculator", "TOOL3", "Plan"]
@@ -96,6 +97,7 @@ def test_text_after_brackets_is_considered(said):
     assert says_wrong(['{\n "error": [\n  "the tool failed"\n ]\n}'], TOOLS) == ""
 
 
+@slow
 @each_row("part", ["\n", "<Tool>", "<Input>x", "no error of the tool ", "{\n", "[\n ", "Action\n"])
 def test_a_reply_that_repeats_itself_is_read_in_linear_time(part):
     started = time.process_time()

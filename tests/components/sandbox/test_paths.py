@@ -10,6 +10,7 @@ from components.sandbox import Limits, Sandbox, paths
 from components.sandbox.paths import Folder, remove, remove_inside
 from tests.components.sandbox.attacks.attack import THOROUGH
 from tests.components.sandbox.conftest import PROBE
+from tests.slow import slow
 from tests.table import each_row
 
 
@@ -72,6 +73,7 @@ def test_size_and_number_of_files_are_seen(tmp_path, monkeypatch, files, size, e
     assert Folder(20_000, str(tmp_path)).exceeded() is exceeded
 
 
+@slow
 @pytest.mark.parametrize("barred", [False, True])
 def test_unreadable_contents_count_as_exceeding_the_limit(tmp_path, barred):
     if barred and os.geteuid() == 0:
@@ -97,6 +99,7 @@ HOSTILE = {
 }
 
 
+@slow
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_no_file_can_be_hidden_from_the_size_limit(held, name):
     tier = held.report()["tier"]

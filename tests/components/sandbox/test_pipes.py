@@ -12,6 +12,7 @@ import pytest
 from components.sandbox.api import FrameError, Limits, Ran, pack, pack_ran
 from components.sandbox.process import WorkerPipes
 from components.sandbox.supervisor import Child
+from tests.slow import slow
 from tests.table import each_row
 
 TOKEN = "t"
@@ -91,6 +92,7 @@ def test_a_finished_worker_is_trusted_once_it_has_closed_its_pipe():
             received(held)
 
 
+@slow
 @each_row("last", [False, True])
 @each_row("name", LIES)
 def test_output_other_than_one_result_of_this_cell_is_refused(name, last):

@@ -137,6 +137,7 @@ async def test_a_cell_without_memory_does_not_affect_the_next_one(sandbox):
     narrow.close()
 
 
+@slow
 async def test_a_file_made_while_a_cell_is_ended_does_not_reach_the_next(sandbox):
     session = sandbox.open(PROBE)
     leaving = (
@@ -208,6 +209,7 @@ async def test_random_numbers_and_hashes_are_the_same_in_every_cell(sandbox):
     kept.close()
 
 
+@slow
 async def test_only_what_is_readable_is_there(held, tmp_path):
     shown, hidden = tmp_path / "shown" / "data", tmp_path / "hidden"
     for file in (shown, hidden):
@@ -302,6 +304,7 @@ def test_nothing_remains_when_the_host_dies(held, way):
     Path(folder).rmdir()
 
 
+@slow
 async def test_the_number_of_concurrent_cells_is_limited(sandbox):
     one = Sandbox(max_running=1)
     sessions = [one.open(Library("components.sandbox.probe", {})) for _ in range(4)]

@@ -11,6 +11,7 @@ from components.radiology.agent import Radagent
 from components.stages.prompt_report import scatter
 from components.stages.prompt_trials import Gate, Tried, parts_of, per_record, record_of, run_version, with_prompts
 from tests.golden.vectors import PAPER
+from tests.slow import slow
 from tests.stage_bench import CAREFUL, Asking, Class, Halves, base_set, bench
 
 
@@ -126,6 +127,7 @@ def test_a_gain_that_one_round_would_pass_is_not_enough_where_three_have_tried(d
     assert (one["before"], one["after"], three["level"]) == (0.0, 1.0, 0.05 / 3)
 
 
+@slow
 def test_rounds_without_improvement_keep_a_set_with_probability_at_most_alpha(desk):
     rng, gate = Random(0), Gate("m", 0.4, 5)
     before = episodes_with(*[0.5] * 11)

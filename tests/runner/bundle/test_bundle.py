@@ -28,6 +28,7 @@ def test_sweep_bundle_holds_its_part_of_the_journal_once_and_all_inputs(sweep):
     assert contents["prompts/direct/problem.jinja"] and not any(name.startswith("data/") for name in contents)
 
 
+@slow
 def test_packing_is_deterministic_and_configs_have_no_local_paths(site, tmp_path):
     assert site.pack("single", "--with-data", target=str(tmp_path / "again.zip"))[0] == 0
     assert (tmp_path / "again.zip").read_bytes() == site.bundle("single").read_bytes()

@@ -185,6 +185,7 @@ def test_clone_with_other_prompts_or_data_reports_the_affected_call(site, tmp_pa
     assert re.search(rf"sample '{sample}/\S+', epoch 0, branch 'main', call 0", output) and "fingerprint was" in output
 
 
+@slow
 def test_replay_is_an_ordinary_run_folder_that_can_be_packed(site, elsewhere: Site):
     elsewhere.run(f"run.replay={site.bundle('single')}", "hydra.run.dir=again")
     assert elsewhere.pack("again", "--with-data")[0] == 0

@@ -17,6 +17,7 @@ from runner.job.execute import Execution, Outcome
 from runner.storage.journal import Journal
 from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
+from tests.slow import slow
 from tests.table import each_row
 
 TIMES = ("seconds", "started")
@@ -99,6 +100,7 @@ async def test_spent_run_budget_leaves_complete_records_and_is_reported(tmp_path
     assert all(r["stop"] == "answered" for r in read(tmp_path))
 
 
+@slow
 async def test_cancelling_keeps_finished_records_and_the_journal(tmp_path):
     with Journal(tmp_path / "journal") as journal:
         model = Speaker(say, max_connections=2, wait=0.02)

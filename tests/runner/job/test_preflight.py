@@ -55,6 +55,7 @@ def test_sweep_prints_its_estimate_and_pays_the_pilot_once(home):
     assert "calls:        10 sent, 4 answered by the journal, over 2 jobs" in done.out
 
 
+@slow
 def test_single_run_has_a_preflight(home):
     done = home.run("dataset.n=7", *ASK)
     assert done.code == 0 and "from 4 pilot samples" in done.out and "3 sent, 4 answered" in done.out

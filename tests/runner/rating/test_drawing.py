@@ -41,6 +41,7 @@ def test_only_failures_are_drawn_and_at_most_all_of_them(both):
     assert {item.cluster for item in items} == {"patient 1", "patient 2"}
 
 
+@slow
 def test_sample_counts_once_across_runs(both):
     wanted = Rubric("mine", "us", "Fit?", ["question", "reference"], {"cause": CAUSE}, draw=Draw(of="samples"))
     items = draw(both, wanted, 50, 0)

@@ -4,6 +4,7 @@ from components.core.errors import ConfigError
 from runner.rating.result import Result
 from runner.rating.sheets import RaterSheet
 from tests.runner.rating.cases import key
+from tests.slow import slow
 
 CODES = [f"abc123-{i:03d}" for i in range(1, 5)]
 
@@ -56,6 +57,7 @@ def test_evenly_divided_raters_do_not_give_a_certain_half():
     assert (share.value, share.n) == (0.5, 4) and share.ci_low < 0.25 < 0.75 < share.ci_high
 
 
+@slow
 def test_agreement_is_by_field_and_of_several_picks_by_category():
     found = result(FIRST, SECOND).agreements()
     assert list(found) == ["cause", "also/late", "also/long"]

@@ -282,6 +282,7 @@ def test_concurrent_openers_seal_once_and_see_all_entries(tmp_path: Path) -> Non
     assert len(list(folder.glob("*.index"))) == 1
 
 
+@slow
 def test_a_child_of_a_killed_writer_does_not_hold_its_segment(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     spawn(folder, 0, 20).communicate()
@@ -522,6 +523,7 @@ def test_indices_stay_few_while_segments_are_added(tmp_path: Path) -> None:
     assert count_entries(Journal(tmp_path), 72) == 72
 
 
+@slow
 def test_merging_keeps_every_row_and_the_age_of_segments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_module, "_MAX_INDICES", 3)
     for n in range(6):
@@ -545,6 +547,7 @@ def test_processes_that_merge_at_once_lose_nothing(tmp_path: Path) -> None:
 # read only
 
 
+@slow
 def test_read_only_creates_nothing_even_if_repair_is_needed(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     spawn(folder, 0, 200).communicate()

@@ -107,6 +107,7 @@ def test_sweep_runs_all_jobs_and_prints_one_table(home):
     assert manifest["varied"] == {"agent.times": "2", "seed": "1"}
 
 
+@slow
 def test_all_bad_jobs_are_named_and_none_runs(home):
     done = home.run("-m", "agent=asks,nope", "limit=2,abc", "model.retries=1")
     lines = [line for line in done.err.splitlines() if line.startswith("config error: ")]
@@ -126,6 +127,7 @@ def test_job_that_fails_does_not_stop_others(home):
     assert "breaks-true ended with exit code 1: RuntimeError: broken model" in ended[0]
 
 
+@slow
 def test_job_that_fails_before_its_start_returns_its_share_of_the_budget(home):
     words = ("budget.run.calls=4", "hydra.launcher.jobs=1", "model.max_connections=1")
     assert home.run(*SWEEP, "model.breaks=true,false", *words).code == 1
@@ -246,6 +248,7 @@ def test_job_with_a_locked_folder_returns_its_share_of_the_budget(home):
     assert status(home, "seed-1") == "complete"
 
 
+@slow
 def test_each_job_has_its_own_log(home):
     assert home.run(*SWEEP, "seed=0,1").code == 0
     for n in (0, 1):

@@ -31,6 +31,7 @@ def test_each_job_has_its_share_of_the_budget(three):
     assert budgets(found, "usd") == pytest.approx([0.2] * 3)
 
 
+@slow
 def test_no_budget_gives_no_shares(three):
     found = three()
     assert budgets(found, "calls") == [None] * 3
@@ -57,6 +58,7 @@ def test_restarted_process_has_the_rest_of_its_budget(home, three):
     assert run_remote_job(three(calls=12)[0]).code == 0  # repeating the command gives the whole budget again
 
 
+@slow
 def test_journalled_replies_are_not_charged(home, three):
     order = three(calls=30)[0]
     order = replace(order, cfg={**order.cfg, "run": {**order.cfg["run"], "journal": "journal"}})
@@ -65,11 +67,13 @@ def test_journalled_replies_are_not_charged(home, three):
     assert (again.code, again.spent.calls, len(count_calls(home))) == (0, 0, 6)
 
 
+@slow
 def test_time_limit_applies_to_every_process(three):
     order = three(seconds=60.0)[0]
     assert run_remote_job(replace(order, until=order.until - 61)).code == 3
 
 
+@slow
 @pytest.mark.parametrize(
     ("finding", "message"),
     [("SystemExit('left')", "SystemExit: left"), ("RuntimeError('no such luck')", "RuntimeError: no such luck")],

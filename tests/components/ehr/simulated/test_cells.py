@@ -166,6 +166,7 @@ def test_an_empty_result_is_checked_once_more(nothing):
 EXPLAINS = "Explain it. Write the cell anew between ```python and ```, or end with the word TERMINATE."
 
 
+@slow
 def test_an_explanation_ends_with_a_verdict_or_with_the_cell():
     def replies_to(cell, saw, competence=0.85):
         asked = load("self_debugging").render("review", told=saw)

@@ -25,6 +25,7 @@ from components.simulation.draws import Draws, Rates
 from tests.components.cab.simulated.clinic import STEADY, Clinic, of
 from tests.components.radiology.simulated.conftest import SAMPLES
 from tests.golden.vectors import PAPER
+from tests.slow import slow
 
 PROMPTS = Path(components.prompts.__file__).parent
 BUILDS = Radagent(PAPER, build_tools="simulated")
@@ -43,6 +44,7 @@ class Misnaming(Simulated):
         return replace(done, message=Message("assistant", done.message.text.replace(named, other)))
 
 
+@slow
 @pytest.mark.parametrize("condition", CONDITIONS)
 async def test_every_insufficient_sample_is_completed_where_the_request_says_enough(perform, condition):
     for sample, one in zip(SAMPLES[:11], await perform(SAMPLES[:11], BUILDS, condition=condition(PAPER)), strict=True):
@@ -95,6 +97,7 @@ def test_a_slip_requests_another_category_and_only_named_details_are_mentioned()
     assert read_request(wrong).category not in (None, "Anatomy Classifier")
 
 
+@slow
 @pytest.mark.parametrize("offered", [True, False])
 async def test_a_withheld_calculator_is_built_and_asked_where_the_prompt_offers_to(offered, tmp_path):
     shutil.copytree(PROMPTS / "building", tmp_path / "building")

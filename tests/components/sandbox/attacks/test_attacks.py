@@ -25,6 +25,7 @@ TRIED = [name for name, table in TABLES.items() if table.tried]
 USERS = [place for place in STANDS if THOROUGH or place == STANDS[1]]
 
 
+@slow
 @pytest.mark.parametrize("table", ALL)
 def test_the_sandbox_withstands_every_attack(table: str, used: Campaign) -> None:
     used.holds(table)
@@ -36,6 +37,7 @@ def test_every_tier_withstands_attacks_for_every_user(table: str, other: Campaig
     other.holds(table)
 
 
+@slow
 def test_attacks_leave_no_process_changed_file_or_connection(each: Campaign) -> None:
     each.leaves_nothing()
 

@@ -11,10 +11,12 @@ from runner.results.runs import Run, folder_of
 from runner.results.sections import page as book
 from tests.runner.results.folders import write
 from tests.runner.results.page.pages import HOSTILE, grid, made, parsed
+from tests.slow import slow
 
 VALUES = {(agent, condition): [1, 0, 1] for agent in ("react", "cot") for condition in ("intact", "withheld")}
 
 
+@slow
 def test_sweep_report_writes_page_markdown_and_tables_next_to_its_jobs(tmp_path):
     runs = grid(tmp_path / "sweep", VALUES, model_kind="simulated")
     written = book.write(runs, folder_of(runs))
