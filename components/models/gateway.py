@@ -157,8 +157,7 @@ class Gateway:
         ticket = await limiter.acquire(estimate(request) if self.tokens_per_minute else 0)
         tokens = None
         try:
-            with self._deadlines.watch():
-                completion = without_key(await self._opened().call(request), self._key)
+            completion = without_key(await self._deadlines.run(self._opened().call(request)), self._key)
             if (sent := completion.usage.input_tokens) is not None:
                 tokens = sent + (completion.usage.output_tokens or 0)
             limiter.succeeded(ticket)
