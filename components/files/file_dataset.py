@@ -20,6 +20,7 @@ from components.files.attachments import Attached
 from components.files.rows import Row, existing, files_digest
 
 Item = TypeVar("Item")
+HOW = "set CLINICAL_DATA_DIR to the folder that holds {}/, or {} and give dataset.path={}"
 
 
 class Part(NamedTuple):

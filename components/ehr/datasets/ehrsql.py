@@ -19,7 +19,7 @@ from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
 from components.ehr.datasets.samples import EhrDatabase, RecordDataset, Wording, database_file, ehr_questions
 from components.files.attachments import attach
-from components.files.file_dataset import NO_RESULT, Part, add_request, task_sample
+from components.files.file_dataset import HOW, NO_RESULT, Part, add_request, task_sample
 from components.files.folders import keep_json
 from components.files.rows import content_key, files_digest
 from components.sql import SqlError
@@ -42,10 +42,7 @@ class Files2022(RecordDataset):
     privacy: Privacy = field(default="credentialed", kw_only=True)
     title = "EHRSQL"
     split_names = ("test", "valid", "train")
-    how = (
-        "set CLINICAL_DATA_DIR to the folder that holds ehrsql/, or take dataset/ehrsql/ from "
-        "github.com/glee4810/EHRSQL and give dataset.path=..."
-    )
+    how = HOW.format("ehrsql", "take dataset/ehrsql/ from github.com/glee4810/EHRSQL", "...")
 
 
 @dataclass(frozen=True)
