@@ -87,7 +87,6 @@ def bare(spec: ToolSpec) -> ToolSpec:
 
 
 def _without_prose(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A JSON schema without the descriptions of its parameters."""
     left = {key: value for key, value in schema.items() if key not in ("description", "examples")}
     properties = {name: _without_prose(value) for name, value in schema.get("properties", {}).items()}
     return {**left, "properties": properties} if properties else left

@@ -103,6 +103,14 @@ class FileDataset(ABC, Generic[Item]):
         return [Part(split, name, existing(file, self.how)) for name, file in self.paths(split).items()]
 
 
+class SampleDataset(FileDataset[Sample]):
+    """A data set whose items are the samples."""
+
+    def sample(self, item: Sample, part: Part) -> Sample:
+        """Return it as it is."""
+        return item
+
+
 class ImageQuestion(NamedTuple):
     """A question with its image; ``name`` identifies it within its file."""
 

@@ -1,6 +1,5 @@
 """What tools with one text argument share: the tool, the backend that answers for it, and data in files."""
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -211,15 +210,6 @@ def stamp(path: Path) -> Stamp:
     """The file's stamp."""
     status = path.stat()
     return Stamp(str(path.absolute()), status.st_mtime_ns, status.st_size)
-
-
-def digest(salt: str, *files: Path) -> str:
-    """32 hexadecimal digits that identify the files' contents in this order, and a salt."""
-    whole = hashlib.sha256(salt.encode())
-    for path in files:
-        with path.open("rb") as file:
-            whole.update(hashlib.file_digest(file, "sha256").digest())
-    return whole.hexdigest()[:32]
 
 
 def first_rows(place: Path) -> Iterator[Row]:

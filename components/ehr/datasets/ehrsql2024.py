@@ -19,7 +19,7 @@ from annotated_types import Gt
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.ehr.datasets.ehrsql import ehrsql_file
-from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, database_file, ehr_questions
+from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, ehr_questions
 from components.files.attachments import attach
 from components.files.file_dataset import HOW, NO_RESULT, Part, add_request, task_sample
 from components.files.rows import Row, content_key, existing, json_mapping, json_records
@@ -222,4 +222,4 @@ class EhrHalt(RecordDataset):
             return database_2024(self._newer)
         if name not in self.sqlite:
             raise ConfigError(f"dataset.sqlite: names no database for {name}; {_HOW_DATABASE}")
-        return require_readable(database_file(self.sqlite[name], _HOW_DATABASE))
+        return require_readable(existing(Path(self.sqlite[name]).expanduser(), _HOW_DATABASE, "database"))
