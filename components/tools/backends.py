@@ -176,11 +176,10 @@ class _Content(Generic[Index]):
 
     def read(self) -> Index:
         """The index, from the files the first time. Raises ConfigError."""
-        if self._index is None:
-            with self._reading:
-                if self._index is None:
-                    self._index = self._backend.load([Path(file.path) for file in self._files])
-        return self._index
+        with self._reading:
+            if self._index is None:
+                self._index = self._backend.load([Path(file.path) for file in self._files])
+            return self._index
 
 
 _LOOKUP = Lock()  # two threads get one content; no file is read under it
