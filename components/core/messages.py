@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import orjson
+
+from components.core.cached import cached_property
 
 Role = Literal["system", "user", "assistant", "tool"]
 Purpose = Literal[
@@ -155,8 +156,7 @@ class Sampling:
         return orjson.dumps(body | dict(self.extra), option=orjson.OPT_SORT_KEYS)
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """One model call. ``seed`` is derived from (run seed, sample, epoch, branch, occurrence): 0 to 2**31-1."""
 
     messages: tuple[Message, ...]
@@ -171,8 +171,7 @@ class Request:
     seed: int
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(NamedTuple):
     """Tokens and US dollars of one call; None = not reported or price unknown."""
 
     input_tokens: int | None = None
@@ -182,8 +181,7 @@ class Usage:
     reasoning_tokens: int | None = None
 
 
-@dataclass(frozen=True)
-class Completion:
+class Completion(NamedTuple):
     """A model's reply. ``finish`` is the provider's reason (stop, length, tool_calls, ...); ``model``: which model
     answered, as its server reports, empty where it reports none."""
 

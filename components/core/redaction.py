@@ -73,7 +73,7 @@ def without_key(completion: Completion, key: str) -> Completion:
     content, reasoning, finish, *rest = (text.replace(key, HIDDEN) for text in texts)
     calls = tuple(ToolCall(*rest[n : n + 3]) for n in range(0, len(rest), 3))
     kept = replace(message, content=content, tool_calls=calls, reasoning=message.reasoning and reasoning)
-    return replace(completion, message=kept, finish=finish, logprobs=None)
+    return completion._replace(message=kept, finish=finish, logprobs=None)
 
 
 def without_echo(text: str, messages: Iterable[Message]) -> str:

@@ -5,8 +5,7 @@ import logging
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from math import inf
 from typing import TypeVar
@@ -199,16 +198,15 @@ class Deadlines:
     _until: dict[asyncio.Task[object], float] = field(default_factory=dict, repr=False)
     _timer: asyncio.TimerHandle | None = field(default=None, repr=False)
 
-    @contextmanager
-    def watch(self) -> Iterator[None]:
-        """Raise TimeoutError after ``seconds`` if the deadline, and nothing else, cancelled the current task."""
+    async def run(self, call: Awaitable[T]) -> T:
+        """Await a call. Raises TimeoutError after ``seconds``, if the deadline and nothing else cancelled the task."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None, "a model is called from within a task"
         cancelling, self._until[task] = task.cancelling(), loop.time() + self.seconds
         if self._timer is None:
             self._timer = loop.call_at(self._until[task], self._sweep, loop)
         try:
-            yield
+            return await call
         except asyncio.CancelledError as error:
             if task not in self._until and task.cancelling() <= cancelling + 1:
                 raise TimeoutError from error

@@ -81,13 +81,16 @@ def read_usage(body: Mapping[str, Any], price: Price | None) -> Usage:
     usage = body.get("usage")
     if not isinstance(usage, dict):
         return Usage()
-    sent, received = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    sent, received = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
     if not sent and not received:
         return Usage()
-    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
+    cached = reasoning = None
+    if isinstance(details := usage.get("prompt_tokens_details"), dict):
+        cached = _count(details.get("cached_tokens"))
     if cached is None:
-        cached = _count(usage, "prompt_cache_hit_tokens")
-    reasoning = _count(usage.get("completion_tokens_details"), "reasoning_tokens")
+        cached = _count(usage.get("prompt_cache_hit_tokens"))
+    if isinstance(details := usage.get("completion_tokens_details"), dict):
+        reasoning = _count(details.get("reasoning_tokens"))
     cost = None
     if price is not None and sent is not None and received is not None:
         cost = price.cost(sent, received, cached or 0)
@@ -131,8 +134,7 @@ def _calls(calls: object) -> list[ToolCall]:
     return read
 
 
-def _count(place: object, field: str) -> int | None:
-    value = place.get(field) if isinstance(place, dict) else None
+def _count(value: object) -> int | None:
     return value if type(value) is int and 0 <= value < 1 << 53 else None
 
 
@@ -162,6 +164,10 @@ class Fault(Exception):
         """What went wrong, without keys and without a word of the request."""
         detail = without_echo(redact(self.detail[:_LONGEST_DETAIL], secrets), request.messages).strip()
         return redact(f"{self}: {detail}" if detail else str(self), secrets)
+
+
+class NothingListens(Fault):
+    """No connection: nothing listens at the address, or nobody knows its name."""
 
 
 class Complaint(NamedTuple):

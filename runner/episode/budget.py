@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from components.core.errors import AttemptOver, LimitReached
@@ -57,12 +57,13 @@ class Spent:
 
     def charge(self, usage: Usage) -> None:
         """Add one call."""
+        sent, received, cost, *_ = usage
         self.calls += 1
-        self.input_tokens += usage.input_tokens or 0
-        self.output_tokens += usage.output_tokens or 0
-        self.unreported += usage.input_tokens is None or usage.output_tokens is None
-        self.unpriced += usage.cost_usd is None
-        self.usd += usage.cost_usd or 0.0
+        self.input_tokens += sent or 0
+        self.output_tokens += received or 0
+        self.unreported += sent is None or received is None
+        self.unpriced += cost is None
+        self.usd += cost or 0.0
 
     def exceeded(self, budget: Budget, more: int = 1) -> str | None:
         """The first limit that leaves no room for one or ``more`` calls, or None."""
@@ -88,6 +89,17 @@ class Attempt:
     spent: Spent = field(default_factory=Spent)
     above: "Attempt | None" = None
     steps: int = 0
+    _accounts: Sequence[Spent] = field(init=False)  # of this attempt and of all above it
+    _limits: tuple[Budget, Spent, bool] = field(init=False)  # the budget that counts, its account, whether a share
+
+    def __post_init__(self) -> None:
+        above = () if self.above is None else self.above._accounts
+        self._accounts = (self.spent, *above)
+        if self.budget is not None:
+            self._limits = self.budget, self.spent, self.above is not None
+        else:
+            assert self.above is not None, "the first attempt of a sample has a budget"
+            self._limits = self.above._limits
 
     def act(self, limit: int | None) -> None:
         """Count an action. Raises AttemptOver."""
@@ -97,22 +109,22 @@ class Attempt:
 
     def admit(self, calls: int = 1) -> None:
         """Reserve room for calls at once. Raises LimitReached; for a share AttemptOver."""
-        holder, budget = self._holder
-        if limit := holder.spent.exceeded(budget, calls):
-            if holder.above is not None:
+        budget, spent, is_share = self._limits
+        if limit := spent.exceeded(budget, calls):
+            if is_share:
                 raise AttemptOver(f"share of budget.sample.{limit}")
             raise LimitReached(f"budget.sample.{limit}")
         self.pend(calls)
 
     def pend(self, calls: int) -> None:
         """Add to the calls in flight."""
-        for one in self._chain:
-            one.spent.pending += calls
+        for spent in self._accounts:
+            spent.pending += calls
 
     def charge(self, usage: Usage) -> None:
         """Add one call."""
-        for one in self._chain:
-            one.spent.charge(usage)
+        for spent in self._accounts:
+            spent.charge(usage)
 
     def fresh(self) -> "Attempt":
         """Another attempt with the same budget."""
@@ -120,24 +132,12 @@ class Attempt:
 
     def shares(self, n: int) -> "list[Attempt]":
         """``n`` attempts at once. Raises LimitReached where there is not one call for each."""
-        holder, budget = self._holder
-        if limit := holder.spent.exceeded(budget, n):
+        budget, spent, _ = self._limits
+        if limit := spent.exceeded(budget, n):
             raise LimitReached(f"budget.sample.{limit}: no room for {n} attempts at once")
-        share = budget.share(holder.spent, n)
+        share = budget.share(spent, n)
         share.tokens = None if share.tokens is None else max(share.tokens, 1)
         return [Attempt(share, above=self) for _ in range(n)]
-
-    @property
-    def _holder(self) -> "tuple[Attempt, Budget]":
-        """The attempt whose budget this one spends: the first attempt of a sample has one."""
-        return next((one, one.budget) for one in self._chain if one.budget is not None)
-
-    @property
-    def _chain(self) -> "Iterator[Attempt]":
-        one: Attempt | None = self
-        while one is not None:
-            yield one
-            one = one.above
 
 
 @dataclass

@@ -81,10 +81,12 @@ class Context:
 
 async def run_calls(branch: Branch, step: int, calls: Sequence[ToolCall], offer: Offer, line: str) -> list[Observed]:
     """Run the calls that a ``line`` made in a step: in order where one changes the sample's state, else together."""
+    if len(calls) == 1:
+        return [await _run_one(branch, calls[0], offer, line, 0)]
     effects = {offer.tools[call.name].effect for call in calls if call.name in offer.tools}
     names = [call.name for call in calls]
     places = [(line, names[:n].count(name)) for n, name in enumerate(names)]
-    if len(calls) > 1 and "episode" not in effects:
+    if "episode" not in effects:
         lines = [branch.branch(f"call/{step}/{n}") for n in range(len(calls))]
         each = zip(lines, calls, places, strict=True)
         return list(await asyncio.gather(*(_run_one(one, call, offer, *place) for one, call, place in each)))

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -55,9 +55,9 @@ class Door:
         role = role if role in self.models else "main"
         return role, self.models[role]
 
-    def digest(self, role: str, request_tail: bytes, messages: tuple[Message, ...]) -> bytes:
-        """Digest of everything that is sent, without the place."""
-        return sha256(self._heads[role] + request_tail + b"".join([m.digest for m in messages])).digest()
+    def digest(self, role: str, request_tail: bytes, messages: Sequence[bytes]) -> bytes:
+        """Digest of everything that is sent, without the place, from the digests of the messages."""
+        return sha256(self._heads[role] + request_tail + b"".join(messages)).digest()
 
     def key(self, model: Model, digest: bytes, request: Request, place: bytes) -> bytes:
         """The journal's key; the place leaves it only for a deterministic model at temperature 0."""
@@ -100,9 +100,9 @@ class Door:
     async def _send(self, model: Model, request: Request, key: bytes, n: int) -> Completion:
         """Ask the model; identical requests meanwhile wait for this reply."""
         self._in_flight[key] = None
-        accounts = (self.spent, self.budget_pool.total)
-        for spent in accounts:
-            spent.pending += 1
+        spent, total = self.spent, self.budget_pool.total
+        spent.pending += 1
+        total.pending += 1
         try:
             completion = await model.generate(request)
         except BaseException as error:
@@ -117,12 +117,12 @@ class Door:
             raise
         finally:
             self.budget_pool.back.set()
-            for spent in accounts:
-                spent.pending -= 1
+            spent.pending -= 1
+            total.pending -= 1
         if (waiting := self._in_flight.pop(key)) is not None:
             waiting.set_result(completion)
-        for spent in accounts:
-            spent.charge(completion.usage)
+        spent.charge(completion.usage)
+        total.charge(completion.usage)
         if self.journal is not None:
             self.journal.put(key, orjson.dumps({**_head(model, request, n), "reply": _reply(completion)}))
         return completion

@@ -4,11 +4,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from hashlib import sha256
 from random import Random
 from typing import Any, Literal, Self, TypeVar
 
+from components.core.cached import cached_property
 from components.core.concurrency import together
 from components.core.errors import CUT_OFF, OVERFLOW, LimitReached, ModelError
 from components.core.learning import task_of
@@ -102,10 +102,8 @@ class Shared:
         for offer in self.offers:
             offer.state.close()
 
-    async def within(self, call: Awaitable[T]) -> T:
-        """Await a call inside the sample's time limit. Raises LimitReached."""
-        if (limit := self.parts.budget.seconds) is None:
-            return await call
+    async def within(self, limit: float, call: Awaitable[T]) -> T:
+        """Await a call inside the sample's time limit, in seconds. Raises LimitReached."""
         try:
             async with asyncio.timeout(max(limit - (time.monotonic() - self.spent.started), 0)):
                 return await call
@@ -200,7 +198,8 @@ class Branch:
         messages = tuple(messages)
         merged = model.sampling.merged(self._sampling).merged(sampling)
         tail = merged.wire + b"\0" + b"".join([spec.digest for spec in tools])
-        digest = door.digest(role, tail, messages)
+        digests = [message.digest for message in messages]
+        digest = door.digest(role, tail, digests)
         occurrence = self._counts.get(digest, 0)
         self._counts[digest] = occurrence + 1
         place = f"{door.run_seed}\0{self.problem.id}\0{shared.epoch}\0{self.name}\0{occurrence}".encode()
@@ -209,12 +208,12 @@ class Branch:
             messages, tools, merged, purpose, role, self.problem.id, shared.epoch, self.name, occurrence, seed
         )
         n, self._n = self._n, self._n + 1
-        digests = [message.digest for message in messages]
         kept, self._previous = n_common(self._previous, digests), digests
         started, clock = time.time(), time.monotonic()
         try:
             call = door.call(role, request, door.key(model, digest, request, place), n)
-            completion, replayed = await shared.within(call)
+            limit = shared.parts.budget.seconds
+            completion, replayed = await (call if limit is None else shared.within(limit, call))
         finally:
             self.attempt.pend(-charged)
         if charged:

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from components.agents.direct import Cot, Direct
@@ -191,7 +189,7 @@ async def test_nested_draws_count_their_own_usage():
 async def test_unknown_token_counts_are_refused():
     class Silent(Scripted):
         async def generate(self, request):
-            return replace(await super().generate(request), usage=Usage())
+            return (await super().generate(request))._replace(usage=Usage())
 
     episode, _, _ = Attempt().episode(say, None, None)
     episode.shared.door = door(Silent(say))

@@ -210,7 +210,7 @@ async def test_a_reply_before_the_request_was_read_counts():
 
     listener = await asyncio.start_server(refuse, "127.0.0.1", 0)
     client = HttpClient(f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/", {})
-    async with asyncio.timeout(0.5):
+    async with asyncio.timeout(10):
         assert (await client.post(b"x" * 30_000_000)).status == 413
     await client.close()
     listener.close()

@@ -185,9 +185,7 @@ def test_a_limiter_serves_one_loop_after_another():
 
 
 async def wait(deadlines, seconds):
-    with deadlines.watch():
-        await asyncio.sleep(seconds)
-    return "done"
+    return await deadlines.run(asyncio.sleep(seconds, "done"))
 
 
 async def test_a_call_beyond_its_deadline_times_out():

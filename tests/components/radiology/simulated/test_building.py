@@ -1,5 +1,4 @@
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,7 +40,7 @@ class Misnaming(Simulated):
             return done
         named = read_request(done.message.text).category
         other = next(one for one in CATEGORIES if one not in (named, DD, DI))
-        return replace(done, message=Message("assistant", done.message.text.replace(named, other)))
+        return done._replace(message=Message("assistant", done.message.text.replace(named, other)))
 
 
 @slow
