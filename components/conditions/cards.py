@@ -26,7 +26,6 @@ class Recarded(Wrapper):
     kind: str
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
-        """Run the tool itself. Raises ToolError as it does."""
         was = self.wraps.spec.name
         try:
             return marked(await call_context(context, self).use(self.wraps), self.kind, was=was)

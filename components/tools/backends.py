@@ -82,7 +82,6 @@ class TextTool(ABC):
         return ToolTraits(identity=self.identity, missing=self.missing)
 
     async def __call__(self, context: Context, **arguments: Any) -> Observation:
-        """Check the text and answer. Raises ToolError."""
         text = only_text(self.spec, next(iter(arguments.values()), None))
         if missing := self.missing:
             raise ToolError(f"{self.spec.name} is unavailable: {missing}.", "unavailable")
