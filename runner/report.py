@@ -147,11 +147,11 @@ def _rescore(options: Options) -> None:
 
 
 def _track(options: Options) -> None:
-    from runner import tracking
+    from runner.tracking import track
 
     for folder in _folders(options):
         refresh(folder, show=True)
-        if url := tracking.track(folder, config_of(folder), sweep=manifest.read(folder).get("sweep")):
+        if url := track(folder, config_of(folder), sweep=manifest.read(folder).get("sweep")):
             print(f"MLflow:     {url}")  # noqa: T201
 
 

@@ -16,7 +16,6 @@ from typing import Annotated, Any, Literal, get_args
 
 import orjson
 from annotated_types import Ge, MinLen
-from Levenshtein import distance
 from pydantic import BaseModel, StringConstraints, TypeAdapter, ValidationError
 
 from components.acting.arguments import action_lines
@@ -79,6 +78,8 @@ class SolvedQuestions:
     def search(self, problem: str) -> Sequence[Demonstration]:
         """All entries, those with the smallest distance to a question first; of equal ones the older first. ``data``
         holds the entry's fields, its distance (edits between code points) and its ``place`` among all."""
+        from Levenshtein import distance  # a run without such a memory needs none
+
         found = [
             {**vars(one), "distance": distance(problem, one.question.strip()), "place": place}
             for place, one in enumerate((*self.entries, *self.grown))

@@ -11,10 +11,6 @@ from functools import lru_cache
 from math import exp
 from typing import Any
 
-from rapidfuzz.distance import LCSseq
-
-from components.text.tokens import words
-
 _NOT_WORD = re.compile(r"[^a-z0-9]+")
 _MAX_ORDER = 4
 # What 13a reads as something else, in its order.
@@ -40,6 +36,8 @@ def _overlap(common: int, n_reference: int, n_response: int) -> Overlap:
 
 def word_f1(reference: str, response: str) -> float:
     """F1 of the sets of lower-case words."""
+    from components.text.tokens import words  # forty patterns, which no first call needs
+
     if reference == response:
         return float(bool(reference.strip()))
     expected, found = set(words(reference)), set(words(response))
@@ -48,6 +46,8 @@ def word_f1(reference: str, response: str) -> float:
 
 def bleu_unigram(reference: str, response: str) -> float:
     """BLEU-1 as NLTK's ``sentence_bleu`` with weights (1, 0, 0, 0): clipped precision times brevity penalty."""
+    from components.text.tokens import words
+
     expected, found = words(reference), words(response)
     common = _clipped(Counter(expected), Counter(found))
     if not common:
@@ -106,6 +106,8 @@ def rouge_l(reference: str, response: str) -> Overlap:
     """ROUGE-L as package ``rouge-score`` has it: longest common subsequence of lower-case ASCII words, no stemming. The
     package itself is not used: it depends on NLTK and with it 1.8 s of imports, and its table costs milliseconds a
     pair. Tests hold this against it."""
+    from rapidfuzz.distance import LCSseq  # the first score needs it, not the first call
+
     expected, found = _plain_words(reference), _plain_words(response)
     return _overlap(LCSseq.similarity(expected, found), len(expected), len(found))
 

@@ -16,7 +16,7 @@ from runner.config.targets import CODE_ERRORS, failure_in, locate, undeclared_in
 
 T = TypeVar("T")
 _BROKEN = object()
-_SIMPLE = (bool, int, float, str, type(None))  # nothing to convert where one of these is asked for
+_SIMPLE = (bool, int, float, str, type(None))  # nothing to convert where one of these is asked for, or is a default
 _PLAIN = {
     "Input should": "should",
     "String should match pattern": "should match",
@@ -94,8 +94,9 @@ class _Builder:
         arguments = {}
         for key, value in given.items():
             if key in named or takes_all:
-                hint = hints.get(key, Any) if key in named else Any
-                arguments[key] = self.value(hint, value, _join(where, key))
+                hint, default = (hints.get(key, Any), parameters[key].default) if key in named else (Any, None)
+                is_default = type(value) in _SIMPLE and type(value) is type(default) and value == default
+                arguments[key] = value if is_default else self.value(hint, value, _join(where, key))
             else:
                 self.bad(_join(where, key), f"no such key; {nearest(str(key), named)}")
         for name in named:
@@ -127,7 +128,7 @@ class _Builder:
         if len(self.findings) > findings:
             return _BROKEN
         members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-        if type(value) in _SIMPLE and type(value) in members:
+        if type(value) in members and (type(value) in _SIMPLE or is_dataclass(value)):
             return value
         from pydantic import ValidationError
 

@@ -21,13 +21,14 @@ from hydra._internal.defaults_list import DefaultsList
 from hydra._internal.hydra import Hydra
 from hydra._internal.utils import get_args_parser
 from hydra.core.default_element import ResultDefault
+from hydra.core.hydra_config import HydraConfig
 from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Override, OverrideType, ValueType
 from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigResult
 from hydra.types import RunMode
-from omegaconf import DictConfig, _utils, base, flag_override, grammar_parser
+from omegaconf import DictConfig, OmegaConf, _utils, base, flag_override, grammar_parser
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import Catalogue
@@ -41,6 +42,8 @@ __all__ = ["KNOWN", "BasicSweeper", "Callbacks", "Kept", "apply_patches", "get_a
 T = TypeVar("T")
 KNOWN = ("1.3", "2.3")  # Hydra and OmegaConf, whose private names are known
 _SETS_MODE = re.compile(r"\+{0,2}hydra\.(mode|searchpath)=")
+_VALUE = r"(?!(?:true|false|null|nan|inf)$)[a-z](?:[\w./:-]*\w)?|0|[1-9]\d*"
+_PLAIN = re.compile(rf"([a-z_]\w*(?:\.[a-z_]\w*)*)=({_VALUE})", re.ASCII | re.IGNORECASE)  # key=text or key=number
 _PARTS = re.compile(r"\+{0,2}run\.shards=(?!null$|1$)|hydra/sweeper=optuna$")
 _EXPERIMENT = re.compile(r"\+?experiment=")
 _NAMES_MODE = re.compile(r"\bmode\b|/hydra\b")
@@ -97,12 +100,31 @@ def apply_patches() -> None:
     setattr(config_loader_impl, "ConfigRepository", Kept)  # noqa: B010  # a name that is not exported
     setattr(config_loader_impl, "create_defaults_list", _create_list)  # noqa: B010  # a name that is not exported
     setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", _merge)  # noqa: B010  # a method
+    setattr(HydraConfig, "set_config", _show)  # noqa: B010  # a method
     setattr(_utils, "get_yaml_loader", _yaml_loader)  # noqa: B010  # looked up there for every file
-    parse_rule = lru_cache(_MOST_PARSED)(partial(_PARSE_RULE, OverridesParser.create()))
-    setattr(OverridesParser, "parse_rule", lambda _, text, rule: copy(parse_rule(text, rule)))  # noqa: B010  # a method
+    read = lru_cache(_MOST_PARSED)(partial(_read, OverridesParser.create()))
+    setattr(OverridesParser, "parse_rule", lambda _, text, rule: copy(read(text, rule)))  # noqa: B010  # a method
     parse = lru_cache(_MOST_PARSED)(grammar_parser.parse)  # of interpolations: pure, the trees are only read
     setattr(base, "parse", parse)  # noqa: B010  # a name that is not exported
     setattr(_utils, "parse", parse)  # noqa: B010  # another
+
+
+def _read(parser: OverridesParser, text: str, rule: str) -> Any:
+    """A word of the command line; the grammar, whose first use takes a twentieth of a start, where it is not plain."""
+    plain = _PLAIN.fullmatch(text) if rule == "override" else None
+    if plain is None:
+        return _PARSE_RULE(parser, text, rule)
+    value = int(plain[2]) if plain[2].isdigit() else plain[2]
+    return Override(OverrideType.CHANGE, plain[1], ValueType.ELEMENT, value, input_line=text)
+
+
+def _show(self: HydraConfig, config: DictConfig) -> None:
+    """Make the ``hydra`` node known to its resolver: itself, where Hydra copies all of it, three times a run."""
+    OmegaConf.set_readonly(config.hydra, True)
+    shown = DictConfig({}, flags={"no_deepcopy_set_nodes": True})
+    shown.hydra = config.hydra
+    shown.hydra._set_parent(config)
+    self.cfg = shown  # type: ignore[assignment]  # as Hydra has it
 
 
 def before_sweeps(prepare: Callable[[], None]) -> None:

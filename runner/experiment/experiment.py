@@ -26,8 +26,7 @@ from components.core.types import Sample
 from runner.config.schema import read_shard
 from runner.episode.budget import Budget
 from runner.episode.shared import Parts
-from runner.experiment.checks import has_price
-from runner.experiment.parts import sandbox_of
+from runner.experiment.parts import has_price, sandbox_of
 from runner.storage.schema import Manifest
 from runner.storage.texts import without_surrogates
 

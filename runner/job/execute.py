@@ -18,7 +18,6 @@ from runner.episode.progress import Board, Progress
 from runner.episode.shared import Parts
 from runner.job.shared_resources import Lease, StopRule
 from runner.learning.memory import Growth
-from runner.results.cells import plain
 from runner.storage.records import RecordWriter, record_of, slim
 from runner.storage.schema import Record
 
@@ -94,11 +93,13 @@ class Execution:
         with Progress(door, len(wanted), len(done), self.name, self.board) as progress:
             n = min(door.models["main"].max_connections, max(1, len(wanted) - len(done))) if not self._growth else 1
             self._room = asyncio.Semaphore(n)
-            self._workers = [asyncio.create_task(self._work(owed, progress)) for _ in range(n)]
             scoring = asyncio.create_task(self._score_solved(progress))
             scoring.add_done_callback(lambda _: self._cancel())  # where a record cannot be written
             asyncio.get_running_loop().call_later(0.5, _tune_gc)  # when the first calls have left
             try:
+                for _ in range(n):
+                    self._workers.append(asyncio.create_task(self._work(owed, progress)))
+                    await asyncio.sleep(0)  # the first calls leave before the last samples are prepared
                 await asyncio.gather(*self._workers)
             except asyncio.CancelledError:
                 if is_cancelled() or (self.outcome.halted is None and not scoring.done()):
@@ -160,6 +161,8 @@ class Execution:
         errored = record["stop"] == "error"
         progress.finished(errored)
         if errored and self.outcome.errored == 1:
+            from runner.results.cells import plain  # with the formats of all tables
+
             progress.report(f"sample {record['sample_id']!r} errored: {plain(shorten(record['error']))}")
         if self.stop_rule is not None and (reason := self.stop_rule.reason_after(record, self.outcome.errored)):
             self.outcome.halted = reason

@@ -29,9 +29,8 @@ from runner.config.explain import explain
 from runner.config.schema import Settings
 from runner.episode.budget import Budget
 from runner.episode.shared import Parts
-from runner.experiment.checks import PrivacyRefused, check_fit, check_models, permit
+from runner.experiment import parts
 from runner.experiment.experiment import Experiment, Launch, select
-from runner.experiment.parts import below, build_parts, grammars_of, named_parts, prompt_digests, with_provided_verifier
 from runner.storage import manifest
 from runner.storage.resume import folder_for, refuse_changes, refuse_parts
 from runner.terminal.command import interrupts
@@ -58,7 +57,7 @@ class Check(Callback):
             folder = place_of_stage(experiment) or folder_for(experiment.cfg, folder, given)
         except ConfigError as error:
             complain(error)
-            if isinstance(error, PrivacyRefused):
+            if isinstance(error, parts.PrivacyRefused):
                 note_refusal(error, Path(config.hydra.run.dir))
             raise SystemExit(2) from None
         except OmegaConfBaseException as error:
@@ -74,7 +73,7 @@ class Check(Callback):
         PREPARED.set(experiment)
 
 
-def note_refusal(error: PrivacyRefused, folder: Path) -> None:
+def note_refusal(error: parts.PrivacyRefused, folder: Path) -> None:
     """A refusal for privacy is written down: a manifest, and nothing else. A run that is there is left alone."""
     if (folder / manifest.FILE).exists():
         return
@@ -125,34 +124,34 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     findings: list[Finding] = []
     with note_errors(findings):
         builder.check(Settings, cfg)
-    named, made = named_parts(cfg, findings), dict[str, Any]()
+    named, made = parts.named_parts(cfg, findings), dict[str, Any]()
     for first in (True, False):
         now = {key: part for key, part in named.items() if (key.partition(".")[0] in touched) is first}
-        made |= build_parts(now, cfg, findings)
+        made |= parts.build_parts(now, cfg, findings)
         if findings:
             raise ConfigErrors(findings)
     from runner.learning.checks import check_learning
 
-    models, dataset = {"main": made["model"], **below(made, "models")}, made["dataset"]
-    (grammar,) = below(made, "grammars").values()
+    models, dataset = {"main": made["model"], **parts.below(made, "models")}, made["dataset"]
+    (grammar,) = parts.below(made, "grammars").values()
     pieces = {name: made[name] for name in ("agent", "verifier", "toolset", "condition")}
     budget = Budget(**cfg["budget"]["sample"])
-    parts = Parts(**pieces, grammar=grammar, scorers=below(made, "scorer"), budget=budget)
-    decision = permit(dataset.privacy, models, parts.toolset)
-    check_models(parts, models, cfg["budget"])
+    fitted = Parts(**pieces, grammar=grammar, scorers=parts.below(made, "scorer"), budget=budget)
+    decision = parts.permit(dataset.privacy, models, fitted.toolset)
+    parts.check_models(fitted, models, cfg["budget"])
     node, allow = json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
     try:
         samples = _selected(node, allow, cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
     except ConfigError as error:
         raise error if isinstance(error, ConfigErrors) else ConfigErrors([Finding("dataset", str(error))]) from None
-    parts = with_provided_verifier(parts, models, samples)
-    toolsets, acts = list(Catalogue().choices("toolset")), bool(grammars_of(cfg["agent"]))
-    check_fit(parts, samples[0], cfg["seed"], toolsets, acts)
+    fitted = parts.with_provided_verifier(fitted, models, samples)
+    toolsets, acts = list(Catalogue().choices("toolset")), bool(parts.grammars_of(cfg["agent"]))
+    parts.check_fit(fitted, samples[0], cfg["seed"], toolsets, acts)
     source, stage = made.get("memory"), made.get("stage")
     learner = None if source is None else source.stage
-    digests = prompt_digests(parts, learner, stage, *parts.scorers.values())
+    digests = parts.prompt_digests(fitted, learner, stage, *fitted.scorers.values())
     experiment = Experiment(
-        cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),
+        cfg["name"], cfg["seed"], cfg["epochs"], fitted, models, dataset, samples, Budget(**cfg["budget"]["run"]),
         cfg, digests, decision, launch or Launch(), source, stage,
     )  # fmt: skip
     check_learning(experiment)

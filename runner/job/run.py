@@ -1,4 +1,9 @@
-"""One job from a built experiment to a finished run folder, its table and its tracking."""
+"""One job from a built experiment to a finished run folder, its table and its tracking.
+
+Statistics and tables are imported when the samples are finished: the first call does not wait for them.
+"""
+
+from __future__ import annotations
 
 import asyncio
 import logging
@@ -7,6 +12,7 @@ from collections import Counter
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.traits import MemoryTraits, ModelTraits, declared
@@ -20,15 +26,14 @@ from runner.job.exit_codes import BUDGET, COMPLETE, ERRORS
 from runner.job.shared_resources import Lease, SharedResources
 from runner.learning.memory import learn, remember
 from runner.learning.stage_context import StageContext
-from runner.results.cells import plain, times
-from runner.results.metrics import Summary, as_json, overflow_line
-from runner.results.metrics import summarise as summary_of
-from runner.results.sections.report import calls_line, present, report, status_line
 from runner.storage import disk, manifest
 from runner.storage.records import RecordWriter
 from runner.storage.resume import quoted, written
 from runner.storage.schema import Manifest, Session
 from runner.tracking import Heartbeat, track_made
+
+if TYPE_CHECKING:
+    from runner.results.metrics import Summary
 
 log = logging.getLogger("runner")
 _MLFLOW = "MLflow:     {}   (make ui or python -m runner.ui starts it)"
@@ -72,16 +77,17 @@ class _Job:
             summary = self.finish("interrupted" if outcome.halted else status)
             async with resources.tracking:
                 url = await asyncio.to_thread(heartbeat.track)
-        if sweep is None:
-            _print_summary(self.folder, self.notes, summary, url)
-        else:
-            print(f"{experiment.launch.label}: {status_line(self.notes)} {self.folder}")  # noqa: T201
+        _print_summary(self.folder, self.notes, summary, url, None if sweep is None else experiment.launch.label)
         return code
 
     def finish(self, status: str) -> Summary:
         """Write metrics, manifest and report from the records."""
+        from runner.results.cells import plain, times
+        from runner.results.metrics import as_json, summarise
+        from runner.results.sections.report import report
+
         experiment, outcome, notes = self.experiment, self.outcome, self.notes
-        summary = summary_of(outcome.records, notes["levels"], notes["by"], notes["kinds"])
+        summary = summarise(outcome.records, notes["levels"], notes["by"], notes["kinds"])
         resume = None if status == "complete" and not outcome.errored else resume_command(self.folder)
         shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
         counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
@@ -176,7 +182,15 @@ def resume_command(folder: Path) -> str:
     return manifest.command_line(f"run.resume={quoted(folder)}")
 
 
-def _print_summary(folder: Path, notes: Manifest, summary: Summary, url: str | None) -> None:
+def _print_summary(folder: Path, notes: Manifest, summary: Summary, url: str | None, label: str | None) -> None:
+    """On the terminal; of a job of a sweep, which has a ``label``, a line."""
+    from runner.results.cells import times
+    from runner.results.metrics import overflow_line
+    from runner.results.sections.report import calls_line, present, status_line
+
+    if label is not None:
+        print(f"{label}: {status_line(notes)} {folder}")  # noqa: T201
+        return
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     present(f"{notes['name']}{simulated}: {status_line(notes)}", notes, summary)
     learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None

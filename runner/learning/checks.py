@@ -11,8 +11,8 @@ from components.core.traits import MemoryTraits, Requirements, SourceTraits, Ver
 from components.core.types import Problem, Sample
 from runner.config.errors import ConfigErrors, Finding, note_errors
 from runner.episode.door import Door
-from runner.experiment.checks import permit
 from runner.experiment.experiment import Experiment, clean
+from runner.experiment.parts import permit
 from runner.learning.folders import check_writable, digest_of, find_named
 from runner.learning.lesson import known_by, lesson_of, privacy_of, prompt_manifests, text_digest
 from runner.learning.memory import ONE_BY_ONE

@@ -135,12 +135,9 @@ def _file_digests(sample: Sample) -> list[str]:
 @lru_cache(maxsize=4096)
 def _file_digest(path: Path) -> str:
     """The content of a file, or of all files of a folder; once per process."""
-    paths = sorted(path.rglob("*")) if path.is_dir() else [path]
-    whole = hashlib.sha256()
-    for one in paths:
-        if one.is_file():
-            whole.update(one.name.encode() + hashlib.sha256(one.read_bytes()).digest())
-    return whole.hexdigest()
+    paths = filter(Path.is_file, sorted(path.rglob("*")) if path.is_dir() else [path])
+    contents = (one.name.encode() + hashlib.sha256(one.read_bytes()).digest() for one in paths)
+    return hashlib.sha256(b"".join(contents)).hexdigest()
 
 
 def prompt_manifests(experiment: Experiment) -> dict[str, LearntManifest]:

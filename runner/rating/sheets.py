@@ -21,8 +21,8 @@ from components.core.errors import ConfigError
 from components.rubrics.rubric import NONE, Rubric
 from runner.config.build import check
 from runner.config.errors import nearest
-from runner.rating.drawing import Item
 from runner.results.render.formats import asset, digest, render
+from runner.results.runs import Run
 
 KEY, SHEETS, GUIDE = "key.json", "sheets", "rubric.md"
 ITEM, NOTE = "item", "note"
@@ -52,6 +52,18 @@ def _rubric(values: object, path: Path) -> Rubric:
         return check(Rubric, values)
     except ConfigError as error:
         raise ConfigError("\n".join(f"{path}: {line}" for line in str(error).splitlines())) from None
+
+
+@dataclass(frozen=True)
+class Item:
+    """An episode to rate. ``cluster``: items of one are not independent (a patient). ``texts``: title -> text."""
+
+    run: Run
+    sample_id: str
+    epoch: int
+    cluster: str
+    texts: Mapping[str, str]
+    images: Sequence[str] = ()
 
 
 class Origin(TypedDict):
@@ -189,7 +201,12 @@ def read_sheets(paths: Sequence[Path], key: Key) -> list[RaterSheet]:
 def _read_picks(path: Path, key: Key, findings: list[str]) -> dict[str, Picked]:
     """What a sheet says of each item; appends to ``findings`` what is wrong."""
     fields, rows = key.rubric.fields, list(_rows(path))
-    positions = _columns(path, rows[0][1] if rows else (), list(fields))
+    names = [cell.partition("[")[0].strip() for cell in (rows[0][1] if rows else ())]
+    wanted = (ITEM, *fields)  # the texts between them may be left out
+    if wrong := next((name for name in wanted if names.count(name) != 1), None):
+        problem = "is duplicated" if wrong in names else "is missing"
+        raise ConfigError(f"{path}:1: the column {wrong!r} {problem}; a sheet has {', '.join(wanted)}")
+    positions = {name: names.index(name) for name in wanted}
     picked: dict[str, Picked] = {}
     before = len(findings)
     for line, cells in rows[1:]:
@@ -239,12 +256,3 @@ def text_of(path: Path) -> str:
     if "\0" in text:
         raise ConfigError(f"{path} is not a text, but perhaps a spreadsheet's own format; save it as CSV in UTF-8")
     return text
-
-
-def _columns(path: Path, head: Sequence[str], fields: Sequence[str]) -> dict[str, int]:
-    """The columns of the item and the fields. The texts between them may be left out."""
-    names = [cell.partition("[")[0].strip() for cell in head]
-    if wrong := next((name for name in (ITEM, *fields) if names.count(name) != 1), None):
-        problem = "is duplicated" if wrong in names else "is missing"
-        raise ConfigError(f"{path}:1: the column {wrong!r} {problem}; a sheet has {ITEM}, {', '.join(fields)}")
-    return {name: names.index(name) for name in (ITEM, *fields)}

@@ -2,7 +2,6 @@
 
 import functools
 import hashlib
-import importlib.metadata
 import json
 import os
 import re
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from components.core.errors import ConfigError
+from components.core.installed import version_of
 from components.core.redaction import redact
 from components.core.usage import sum_of
 from runner.storage import disk
@@ -24,8 +24,7 @@ from runner.storage.schema import Git, LearntManifest, Manifest, Spent
 
 FILE = "manifest.json"
 SCHEMA = 1
-_SAME = ("shard", "limit", "prompts", "scorers", "identities")
-_SAME_DATA = ("fingerprint", "split", "ids")
+_SAME = ("shard", "limit", "prompts", "scorers", "identities", "dataset.fingerprint", "dataset.split", "dataset.ids")
 LIBRARIES = (
     "wardround", "aiohttp", "hydra-core", "litellm", "mlflow", "numpy", "omegaconf", "orjson", "pandas",
     "pydantic", "python-Levenshtein", "rapidfuzz", "sacrebleu",
@@ -33,8 +32,7 @@ LIBRARIES = (
 
 
 def begin(folder: Path, facts: Manifest, config: str = "") -> Manifest:
-    """Start or resume a folder's manifest and write it. The id stays the same on resume. ``config`` is the text that
-    ``config.yaml`` is about to have; until then it has the one before."""
+    """Start or resume a folder's manifest, whose id stays, and write it. ``config``: what config.yaml will hold."""
     old = read(folder)
     manifest: Manifest = {
         "schema": SCHEMA,
@@ -67,25 +65,15 @@ def refuse_others(folder: Path, facts: Manifest) -> None:
     old = read(folder)
     if not old.get("prompts") and not old.get("dataset"):
         return
-    data: tuple[Mapping[str, object], ...] = (old.get("dataset") or {}, facts.get("dataset") or {})
-    whole: tuple[Mapping[str, object], ...] = (old, facts)
-    for name, key, pair in [(key, key, whole) for key in _SAME] + [(f"dataset.{key}", key, data) for key in _SAME_DATA]:
-        was, now = pair[0].get(key), pair[1].get(key)
-        if was != now:
+    data = [{f"dataset.{key}": value for key, value in (one.get("dataset") or {}).items()} for one in (old, facts)]
+    before, after = {**old, **data[0]}, {**facts, **data[1]}
+    for name in _SAME:
+        if (was := before.get(name)) != (now := after.get(name)):
             raise ConfigError(f"{folder} was begun with another {name}: it was {was}, now it is {now}")
 
 
 def read(folder: Path) -> Manifest:
     """The manifest of a run folder; empty when there is none. Raises ConfigError for a damaged one."""
-    return cast(Manifest, _read(folder))
-
-
-def read_learnt(folder: Path) -> LearntManifest:
-    """The manifest of a memory or prompt set; empty when there is none. Raises ConfigError for a damaged one."""
-    return cast(LearntManifest, _read(folder))
-
-
-def _read(folder: Path) -> dict[str, Any]:
     path = folder / FILE
     if not path.exists():
         return {}
@@ -96,7 +84,12 @@ def _read(folder: Path) -> dict[str, Any]:
         problem = str(error)
     if not isinstance(found, dict):
         raise ConfigError(f"{path} is damaged ({problem}): nobody can tell which run this is")
-    return found
+    return cast(Manifest, found)
+
+
+def read_learnt(folder: Path) -> LearntManifest:
+    """The manifest of a memory or prompt set; empty when there is none. Raises ConfigError for a damaged one."""
+    return cast(LearntManifest, read(folder))
 
 
 def write(folder: Path, manifest: Mapping[str, Any]) -> None:
@@ -121,8 +114,7 @@ def now() -> str:
 
 def command_line(resume: str = "") -> str:
     """The command as it was given, without the interpreter's path and without secrets. With ``resume``, such as
-    ``run.resume=FOLDER``, the command that continues the run: pasted into the same shell it finds the same interpreter,
-    so a program that is not on the PATH keeps its folder."""
+    ``run.resume=FOLDER``, the one that continues the run: a program that is not on the PATH keeps its folder."""
     name, key = Path(sys.argv[0]).name, resume.partition("=")[0]
     kept = [word for word in sys.argv[1:] if not resume or not word.startswith((f"{key}=", "hydra.run.dir="))]
     words = [shlex.quote(word) for word in [*map(redact, kept), *([resume] if resume else [])]]  # a path is not a key
@@ -137,15 +129,9 @@ def command_line(resume: str = "") -> str:
 def versions() -> dict[str, str]:
     """Installed versions of what can change a result; a process keeps what it has imported."""
     found = {"python": ".".join(map(str, sys.version_info[:3]))}
-    for name in LIBRARIES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+    return found | {name: version for name in LIBRARIES if (version := version_of(name)) is not None}
 
 
-@functools.cache
 def git_state() -> Git:
     """Commit and dirtiness of the checkout that this code runs from; None outside of one."""
     home = Path(__file__).resolve().parents[2]

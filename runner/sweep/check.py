@@ -17,8 +17,8 @@ from runner.config.catalogue import Catalogue
 from runner.config.composed import words_of
 from runner.config.errors import ConfigErrors, Finding, complain
 from runner.config.explain import explain, too_deep
-from runner.experiment.checks import PrivacyRefused
 from runner.experiment.experiment import facts_of, study
+from runner.experiment.parts import PrivacyRefused
 from runner.job.plan import Cell
 from runner.job.prepare import note_refusal, prepare
 from runner.storage import manifest
@@ -81,9 +81,7 @@ def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Pat
 
 def _check(cell: Cell, loader: Any) -> None:
     """Build the job, try it, and see what there is in its folder. Raises ConfigError."""
-    OmegaConf.set_readonly(cell.config.hydra, True)
-    current: Any = HydraConfig.instance()
-    current.cfg = cell.config  # as set_config does, which copies the node: a sixth of the time
+    HydraConfig.instance().set_config(cell.config)
     if cell.config.hydra.job.chdir or cell.config.hydra.job.env_set:
         raise ConfigError("hydra.job.chdir and hydra.job.env_set would change all jobs of the process: leave them out")
     experiment = prepare(cell.config, loader)

@@ -33,9 +33,8 @@ _TEXT_FILES = ("report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plot
 def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> str | None:
     """Send a complete or partial run folder; sending it again updates the same run. Figures first, so that they are
     there even where the tracker fails during files or traces."""
-    sent: str | None = None
     if not enabled(config):
-        return sent
+        return None
     with _guarded(folder):
         job, tracker = job_of(folder), connect(config)
         parent = _parent(tracker, sweep, total_jobs, job.start)
@@ -60,15 +59,13 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
             log.warning("%s stays here: only figures were sent, see tracking.permits", folder)
         if parent is None:
             _remember_newest(config, url)
-        sent = url
-    return sent
+        return url
 
 
 def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> str | None:
     """Send the folder of a standalone stage; sending it again updates the same run."""
-    sent: str | None = None
     if not enabled(config):
-        return sent
+        return None
     with _guarded(None):
         notes = orjson.loads((made.folder / "manifest.json").read_bytes())
         texts = texts_may_leave(config, str((notes.get("dataset") or {}).get("privacy", "unknown")))
@@ -78,17 +75,15 @@ def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]
         tracker.log(run_id, facts.figures, facts.params, facts.tags)
         tracker.client.set_terminated(run_id, "FAILED" if made.empty else "FINISHED")
         tracker.upload(run_id, facts.files, made.folder)
-        sent = view_url(config, tracker.experiment_id, run_id=run_id)
-    return sent
+        return view_url(config, tracker.experiment_id, run_id=run_id)
 
 
 def finish_sweep(
     folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str, files: Sequence[Path] = ()
 ) -> str | None:
     """Complete the parent run of a sweep of two or more jobs: the table of results, these files, its shared view."""
-    sent: str | None = None
     if not enabled(config) or len(folders) < 2:
-        return sent
+        return None
     with _guarded(folders[0].parent):
         sweep, tracker = safe(sweep), connect(config)
         jobs = [job_of(folder) for folder in folders if (folder / "manifest.json").exists()]
@@ -103,8 +98,7 @@ def finish_sweep(
         tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
         attach(tracker, parent, files, jobs, config)
         _remember_newest(config, url := view_url(config, tracker.experiment_id, sweep=sweep))
-        sent = url
-    return sent
+        return url
 
 
 def attach(
@@ -207,7 +201,7 @@ def _remember_newest(config: Mapping[str, Any], url: str) -> None:
 
 @contextmanager
 def _guarded(folder: Path | None) -> Iterator[None]:
-    """A tracker that fails costs one warning."""
+    """A tracker that fails costs one warning; the function around then returns None."""
     try:
         yield
     except failures() as error:

@@ -1,6 +1,8 @@
 """A run folder, or that of a stage, as MLflow shows it: names, params, tags, metrics, notes, columns. Pure functions,
 without MLflow."""
 
+from __future__ import annotations
+
 import math
 import re
 from bisect import bisect_right
@@ -9,20 +11,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
 import orjson
 
 from components.core.learning import Made
-from runner.results.cells import markdown
-from runner.results.intervals import MetricJSON
-from runner.results.kinds import as_gain, better
-from runner.results.rows import headline
 from runner.storage import manifest
 from runner.storage.records import FILE
 from runner.storage.resume import metrics_of as stored_metrics
 from runner.storage.schema import Manifest, MlflowEntry
+
+if TYPE_CHECKING:
+    from runner.results.intervals import MetricJSON
 
 MAX_NOTE = 7_800  # MLflow cuts tags at 8,000 characters
 _LATE = ("errors", "cost", "tokens", "calls", "time")  # groups that are never the headline
@@ -181,6 +182,8 @@ def safe(name: str) -> str:
 
 def columns(jobs: Sequence[Job], named: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """The params and metrics to show next to each other: what varies, what is ``named``, headlines, cost and time."""
+    from runner.results.rows import headline  # statistics and tables: after the first call
+
     varied = list(dict.fromkeys(key for job in jobs for key in job.varied))[:3]
     manifests = [job.manifest for job in jobs]
     return varied, headline([job.metrics for job in jobs], _COLUMNS - len(varied), manifests, named)
@@ -188,6 +191,8 @@ def columns(jobs: Sequence[Job], named: Sequence[str] = ()) -> tuple[list[str], 
 
 def shared_view(jobs: Sequence[Job], sweep: str, named: Sequence[str] = ()) -> str:
     """The view of a sweep as MLflow stores it: its jobs, best first, with what varies and the headline metrics."""
+    from runner.results.kinds import better
+
     varied, metrics = columns(jobs, named)
     selected = [f"params.`{safe(name)}`" for name in varied] + [f"metrics.`{safe(name)}`" for name in metrics]
     if any(job.manifest.get("model_kind") != "live" for job in jobs):
@@ -208,6 +213,9 @@ def shared_view(jobs: Sequence[Job], sweep: str, named: Sequence[str] = ()) -> s
 
 def table(jobs: Sequence[Job], named: Sequence[str] = ()) -> str:
     """The results of a sweep as Markdown, best first, as many rows as a note can hold; ``named`` scores come first."""
+    from runner.results.cells import markdown
+    from runner.results.kinds import as_gain, better
+
     _, metrics = columns(jobs, named)
     best = metrics[0] if metrics else ""
     direction = better(best, [job.manifest for job in jobs])
@@ -262,36 +270,22 @@ def stage_facts(
     made: Made, notes: Mapping[str, Any], config: Mapping[str, Any], choices: Mapping[str, str], texts: bool
 ) -> StageFacts:
     """What is sent of a stage. ``texts``: whether texts of its data may leave."""
-    own = {f"stage.{key}": value for key, value in (config.get("stage") or {}).items() if not key.startswith("_")}
-    settings = {**choices, "seed": config.get("seed"), **own}
+    custom = {f"stage.{key}": value for key, value in (config.get("stage") or {}).items() if not key.startswith("_")}
+    settings = {**choices, "seed": config.get("seed"), **custom}
     tags = {key: str(notes[key])[:_MAX_VALUE] for key in _STAGE_TAGS if notes.get(key)}
-    return StageFacts(
-        figures=_stage_figures(made, notes.get("usage") or {}),
-        params={safe(key): str(value)[:_MAX_VALUE] for key, value in settings.items()},
-        tags={**tags, "folder": str(made.folder), "mlflow.note.content": _stage_note(made, texts)},
-        files=_stage_files(made.folder) if texts else [],
-    )
-
-
-def _stage_figures(made: Made, usage: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
-    """Calls, tokens and cost by purpose, where they are known, and the stage's own by round, where they are finite."""
+    reported = [f"    {line}" for line in made.said] if texts else []
+    note = "\n".join([*reported, "", f"Whole: `{made.folder}`"])[:MAX_NOTE]
     used = [
         (safe(name.format(purpose)), 0, float(of[key]))
-        for purpose, of in usage.items()
+        for purpose, of in (notes.get("usage") or {}).items()
         for key, name in _USAGE.items()
         if of[key] is not None
     ]
     own = [(safe(name), n, float(value)) for name, values in made.figures.items() for n, value in values]
-    return used + [figure for figure in own if math.isfinite(figure[2])]
-
-
-def _stage_note(made: Made, texts: bool) -> str:
-    """What the stage reported at its end, which may quote a model, and its folder; without texts only the folder."""
-    reported = [f"    {line}" for line in made.said] if texts else []
-    return "\n".join([*reported, "", f"Whole: `{made.folder}`"])[:MAX_NOTE]
-
-
-def _stage_files(folder: Path) -> list[Path]:
-    """All files of a stage but hidden ones and the versions that it tried."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-    return [path for path in paths if _VERSIONS not in path.relative_to(folder).parent.parts]
+    paths = sorted(path for path in made.folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return StageFacts(
+        figures=used + [figure for figure in own if math.isfinite(figure[2])],
+        params={safe(key): str(value)[:_MAX_VALUE] for key, value in settings.items()},
+        tags={**tags, "folder": str(made.folder), "mlflow.note.content": note},
+        files=[one for one in paths if texts and _VERSIONS not in one.relative_to(made.folder).parent.parts],
+    )

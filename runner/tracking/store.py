@@ -11,7 +11,7 @@ import re
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -123,8 +123,16 @@ def connect(config: Mapping[str, Any]) -> Tracker:
     lock.parent.mkdir(parents=True, exist_ok=True)
     load(with_database=database is not None)
     if database is not None and not database.exists():
+        from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
+
         with locked(lock, 0o600):
-            _create(database)
+            if not database.exists():  # made under another name: a kill leaves none or a whole one
+                fresh = database.with_name(f"{database.name}.new")
+                fresh.unlink(missing_ok=True)
+                place = str(database.with_name("artifacts"))
+                store = SqlAlchemyStore(f"sqlite:///{fresh}", place)  # type: ignore[no-untyped-call]  # mlflow's own
+                store.engine.dispose()
+                fresh.replace(database)
     from mlflow import MlflowClient
 
     client = MlflowClient(uri)
@@ -195,20 +203,6 @@ def database_of(uri: str) -> Path | None:
     return Path(uri.removeprefix("sqlite:///")).absolute() if uri.startswith("sqlite:///") else None
 
 
-def _create(database: Path) -> None:
-    """Make the database under another name and rename it, so that a kill leaves none or a whole one."""
-    if database.exists():  # another process was faster
-        return
-    from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
-
-    fresh = database.with_name(f"{database.name}.new")
-    fresh.unlink(missing_ok=True)
-    place = str(database.with_name("artifacts"))
-    store = SqlAlchemyStore(f"sqlite:///{fresh}", place)  # type: ignore[no-untyped-call]  # mlflow's own
-    store.engine.dispose()
-    fresh.replace(database)
-
-
 def _experiment(client: MlflowClient, name: str, artifacts: str | None) -> str:
     """Id of the experiment, made or restored where needed."""
     from mlflow.exceptions import MlflowException
@@ -238,28 +232,21 @@ def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
         from mlflow import MlflowClient
 
         client = MlflowClient(absolute(uri))
-        folders = [_folder(client, run, into) for run in _jobs(client, experiment)]
+        known = client.get_experiment_by_name(experiment)
+        if known is None:
+            have = ", ".join(sorted(one.name for one in client.search_experiments() if one.experiment_id != "0"))
+            raise ConfigError(f"mlflow:{experiment}: there is no such experiment; there are {have or 'none'}")
+        ids, where, order = [known.experiment_id], "tags.level = 'job'", ["attributes.start_time ASC"]
+        folders, token = list[Path](), None
+        while token != "":
+            page = client.search_runs(ids, where, max_results=_PAGE, order_by=order, page_token=token)
+            folders += [_folder(client, run, into) for run in page]
+            token = page.token or ""
     except failures() as error:
         raise ConfigError(f"mlflow:{experiment}: MLflow does not answer: {short(error)}") from None
     if not folders:
         raise ConfigError(f"mlflow:{experiment}: the experiment has no finished run")
     return folders
-
-
-def _jobs(client: MlflowClient, experiment: str) -> Iterator[Run]:
-    """The runs of jobs, without those of sweeps. Raises ConfigError."""
-    known = client.get_experiment_by_name(experiment)
-    if known is None:
-        have = ", ".join(sorted(one.name for one in client.search_experiments() if one.experiment_id != "0"))
-        raise ConfigError(f"mlflow:{experiment}: there is no such experiment; there are {have or 'none'}")
-    token: str | None = None
-    while token != "":
-        page = client.search_runs(
-            [known.experiment_id], "tags.level = 'job'", max_results=_PAGE, order_by=["attributes.start_time ASC"],
-            page_token=token,
-        )  # fmt: skip
-        yield from page
-        token = page.token or ""
 
 
 def _folder(client: MlflowClient, run: Run, into: Path) -> Path:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runner.rating.drawing import draw
+from runner.rating.command import draw
 from runner.rating.sheets import load
 from runner.report import main as report
 from runner.results.runs import Run

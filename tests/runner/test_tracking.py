@@ -28,8 +28,8 @@ from components.core.types import (
 from runner import tracking, ui
 from runner.storage.records import RecordWriter, record_of
 from runner.tracking import describe, store, traces
-from runner.tracking.spans import Spans
 from runner.tracking.store import folders_of
+from runner.tracking.traces import Spans
 from tests.slow import slow
 
 T0 = 1_760_000_000.0
@@ -375,7 +375,6 @@ def test_half_created_database_is_created_again(tmp_path):
     assert not list(tmp_path.glob(".mlflow/*.new*"))
 
 
-@slow
 def test_the_heartbeat_shows_progress_and_ends_in_the_same_run(base):
     settings = config(base, "beat")
     folder = make(base / "beat/1", ["answered"], manifest={"status": "running"})

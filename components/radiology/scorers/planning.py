@@ -11,8 +11,6 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import ClassVar
 
-from Levenshtein import distance
-
 from components.core.traits import ScorerTraits
 from components.radiology.attempt import Attempt, Graded, Published
 from components.radiology.execution import Execution, decided, ground_truth
@@ -31,6 +29,8 @@ _NONE: Mapping[str, float | None] = dict.fromkeys(NAMES)
 
 def free_distance(truth: Sequence[str], chain: Sequence[str]) -> int:
     """Levenshtein distance to the nearest order that the article allows: organ and anomaly may change places."""
+    from Levenshtein import distance  # the first score needs it, not the first call
+
     orders = [list(truth)]
     for first, second in ((OS, AD), (f"Organ {BQ}", f"Anomaly {BQ}")):
         if first in truth and second in truth:
@@ -57,6 +57,8 @@ def planning(
     chain: str, decision: tuple[str, ...] | None, executed: tuple[str, ...], switches: Switches
 ) -> Mapping[str, float | None]:
     """All planning metrics of one episode, whatever is scored; without a ``decision`` those on it are None."""
+    from Levenshtein import distance
+
     truth = ground_truth(chain, switches.category_typing)
     values = dict(_NONE)
     for suffix, found in (("", executed), ("_decision", decision)):

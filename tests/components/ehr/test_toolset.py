@@ -11,7 +11,7 @@ from components.ehr.toolset import Ehr
 from components.grammars.code_block import CodeBlock
 from runner.config.errors import ConfigErrors
 from runner.episode.shared import Parts
-from runner.experiment.checks import check_fit
+from runner.experiment.parts import check_fit
 from tests.table import each_row
 from tests.wards import database, memory, sample, sandbox, toolset
 

@@ -26,9 +26,11 @@ from runner.config.hydra_patches import (
     _MERGED,
     _NAMES_MODE,
     _PARSE_RULE,
+    _PLAIN,
     _YAML_LOADER,
     KNOWN,
     Kept,
+    _read,
     _yaml_loader,
     apply_patches,
 )
@@ -134,3 +136,17 @@ def test_a_config_is_shown_without_what_runs_it():
     code = f"{start}; print([one for one in {heavy} if one in sys.modules], file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
+
+
+def test_plain_words_are_read_as_the_grammar_reads_them():
+    parser = OverridesParser.create()
+    keys = ("seed", "model.name", "hydra/launcher", "a_1.b2", "1a", "a.", "a@b", "a-b", "+a", "~a")
+    values = ("0", "12", "007", "1_0", "-3", "1.5", "1e5", "true", "Inf", "Null", "inf", "a", "gpt-4o", "v1.5", "a:b",
+              "http://127.0.0.1:9/v1", "a/b.c", "a.", "[a]", "a,b", "'a'", "$" + "{a}", "nan5", "range(1,2)", "")  # fmt: skip
+    plain = 0
+    for text in (f"{key}={value}" for key in keys for value in values):
+        if _PLAIN.fullmatch(text):
+            plain += 1
+            read, known = _read(parser, text, "override"), _PARSE_RULE(parser, text, "override")
+            assert (vars(read), type(read._value)) == (vars(known), type(known._value)), text
+    assert plain > 20

@@ -12,8 +12,7 @@ from components.panel.agent import MedAgents
 from components.verifiers.refine import Refine
 from components.verifiers.reflect import Reflect
 from runner.config.errors import ConfigErrors
-from runner.experiment.checks import check_fit
-from runner.experiment.parts import with_provided_verifier
+from runner.experiment.parts import check_fit, with_provided_verifier
 from tests.parts import Looper, Speaker, parts
 
 SAMPLES = [Sample(Problem(f"p{n}/{k}", "?", context=f"Patient: {n}\nHistory: none\nmore {k}"), None)

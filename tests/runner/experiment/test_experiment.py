@@ -6,8 +6,8 @@ from components.core.errors import ConfigError
 from components.core.traits import ModelTraits
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from runner.experiment.checks import PrivacyRefused
 from runner.experiment.experiment import facts_of
+from runner.experiment.parts import PrivacyRefused
 from runner.job.prepare import check
 from tests.composing import build
 

@@ -5,7 +5,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.rubrics.rubric import Draw, Rubric
-from runner.rating.drawing import draw, remove_model_names
+from runner.rating.command import draw, remove_model_names
 from runner.results.runs import Run
 from tests.runner.rating.cases import CAUSE
 from tests.slow import slow

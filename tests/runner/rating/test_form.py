@@ -1,8 +1,7 @@
 from html.parser import HTMLParser
 from pathlib import Path
 
-from runner.rating.drawing import Item
-from runner.rating.sheets import form, read_sheets
+from runner.rating.sheets import Item, form, read_sheets
 from runner.results.runs import Run
 from tests.browser import needs_browser, opened
 from tests.runner.rating.cases import SMALL, key
