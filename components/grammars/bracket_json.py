@@ -15,7 +15,7 @@ bullets and numbers may stand before the name; ``Refuse[reason]`` where a task m
 import json
 import re
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from components.acting.arguments import FORM, action_lines, call_of, describe_tools
 from components.core.errors import ActionError
@@ -40,8 +40,7 @@ _ESCAPES = {'"': '\\"', "\\'": "'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _DECODER = json.JSONDecoder(strict=False)
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A name and its parameters, as read from the text."""
 
     name: str

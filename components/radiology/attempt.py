@@ -3,9 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
+from components.core.cached import cached_property
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, Suitable, execute, kind_of, read, task_of
 from components.radiology.switches import Switches
@@ -40,27 +41,30 @@ class Attempt:
 
 
 class _Same(NamedTuple):
-    """A sample and an episode by identity, since they cannot be hashed."""
+    """A sample and an episode by identity, since they cannot be hashed, and switches."""
 
     sample: Sample
     trajectory: Trajectory
+    switches: Switches
 
     def __hash__(self) -> int:
         return id(self.trajectory)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.trajectory is other.trajectory and self.sample is other.sample
+        if not isinstance(other, _Same) or self.trajectory is not other.trajectory or self.sample is not other.sample:
+            return False
+        return self.switches is other.switches or self.switches == other.switches
 
 
 def attempt(sample: Sample, trajectory: Trajectory, switches: Switches) -> Attempt | None:
     """The attempt of a finished episode; None when the sample is not of this benchmark."""
-    return _attempt(_Same(sample, trajectory), switches)
+    return _attempt(_Same(sample, trajectory, switches))
 
 
 @lru_cache(maxsize=1)  # scorers come one after the other
-def _attempt(same: _Same, switches: Switches) -> Attempt | None:
+def _attempt(same: _Same) -> Attempt | None:
     task = task_of(same.sample)
-    return None if task is None else Attempt(same.sample, same.trajectory, task, switches)
+    return None if task is None else Attempt(*same[:2], task, same.switches)
 
 
 Published = Mapping[str, Sequence[str]]  # kind of condition -> names

@@ -49,6 +49,7 @@ class AnswerKey:
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
         self._by_line: dict[str, list[Sample]] = {}
         self._seen: dict[bytes, tuple[Sample, ...]] = {}
+        self._longest = 0  # letters of such a line
         digests = []
         for sample in samples:
             problem = sample.problem  # without its images
@@ -63,6 +64,7 @@ class AnswerKey:
             closed = (f"{line}?",) if line and line[-1] not in punctuation else ()  # as agents may close it
             for key in (line, *closed):
                 self._by_line.setdefault(key, []).append(sample)
+                self._longest = max(self._longest, len(key))
         # Of all that the samples hold, in whatever order they come; empty without any.
         self.digest = blake2b(b"".join(sorted(digests)), digest_size=8).hexdigest() if digests else ""
 
@@ -91,7 +93,9 @@ class AnswerKey:
         the text, since solved examples come before the question."""
         text, found = message.text.partition(_EXAMPLE)[0], list[tuple[int, Sample]]()
         for number, line in enumerate(text.split("\n")):
-            known = self._by_line.get(line := line.strip())
+            if len(line := line.strip()) > self._longest + _LABEL:
+                continue
+            known = self._by_line.get(line)
             if known is None and (start := line.find(": ", 0, _LABEL)) > 0:
                 known = self._by_line.get(line[start + 2 :])
             found += [(number, s) for s in known or () if s.problem.question.strip() in text]
@@ -169,6 +173,8 @@ class Core:
 
     def __post_init__(self) -> None:
         self._chain: Sequence[Responder] = (PromptAlone(), *self.responders, Generic())
+        self._knowing = [one for one in self._chain if type(one).knowledge is not Responder.knowledge]
+        self._voiced = [one for one in self._chain if type(one).voice is not Responder.voice]
 
     def study(self, samples: Iterable[Sample]) -> None:
         """Take samples as the private answer key."""
@@ -178,9 +184,9 @@ class Core:
         """The first reply of the chain; tokens are estimated as a quarter of the bytes."""
         sample = self.key.find(messages)
         draws = Draws(seed, messages, None if sample is None else sample.problem.question)
-        known = (one.knowledge(sample) for one in self._chain) if sample is not None else iter(())
+        known = (one.knowledge(sample) for one in self._knowing) if sample is not None else iter(())
         request = Asked(messages, tools, self.rates, draws, next((one for one in known if one is not None), None))
-        voices = (one.voice(request) for one in self._chain)
+        voices = (one.voice(request) for one in self._voiced)
         if (voice := next((one for one in voices if one is not None), None)) is not None:
             request = replace(request, voice=voice)
         message = next(reply for one in self._chain if (reply := one.reply(request)) is not None)
