@@ -64,9 +64,11 @@ class Execution(NamedTuple):
         """The executed chain: categories of the calls of existing tools, with or without ``failing`` ones."""
         typed = switches.category_typing == "typed"
         return tuple(
-            f"{call.variant} {call.category}" if typed and call.category == BQ else call.category
-            for call in self.calls
-            if call.category and (failing or call.ok)
+            [
+                f"{variant} {category}" if typed and category == BQ else category
+                for category, variant, ok in self.calls
+                if category and (failing or ok)
+            ]
         )
 
 

@@ -104,7 +104,7 @@ class Asked:
     knowledge: Knowledge | None = None
     voice: Voice = field(default_factory=Voice)
 
-    @property
+    @cached_property
     def sample(self) -> Sample | None:
         """The sample that the conversation is about."""
         return None if self.knowledge is None else self.knowledge.sample

@@ -88,8 +88,11 @@ def _matches(reference: str, response: str) -> list[int]:
     for size in range(1, _MAX_ORDER + 1):
         texts = map(_split, (reference, response))
         theirs, mine = [zip(*[text[at:] for at in range(size)], strict=False) for text in texts]
-        known = Counter(theirs)
-        matches.append(_clipped(known, Counter(filter(known.__contains__, mine))))
+        known = set(every := list(theirs))
+        if len(known) == len(every):  # none counts twice
+            matches.append(len(known.intersection(mine)))
+        else:
+            matches.append(_clipped(Counter(every), Counter(filter(known.__contains__, mine))))
     return matches
 
 
