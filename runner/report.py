@@ -93,10 +93,10 @@ def _home(runs: Sequence[Run], out: str | None = None) -> Path:
     return Path(out) if out is not None else folder_of(runs) or Path(".")
 
 
-def _show_tables(folders: Sequence[Path], swept: bool = False) -> None:
+def _show_tables(folders: Sequence[Path], swept: bool = False, whole: bool = False) -> None:
     """Print each run, then the tables over all; those of a whole sweep are also written to its folder."""
     for folder in folders:
-        refresh(folder, show=True)
+        refresh(folder, show=True, whole=whole)
     if len(folders) > 1:
         runs = [Run.at(folder) for folder in folders]
         show_methods(runs, home=_home(runs) if swept and all(run.manifest.get("sweep") for run in runs) else None)
@@ -178,8 +178,9 @@ def _rate(options: Options) -> None:
         annotate(runs, options.rubric, home, n=options.n, raters=options.raters, seed=options.seed)
 
 
-def refresh(folder: Path, *, show: bool = False) -> None:
-    """Compute metrics.json and report.md of a run again, and print them. Raises ConfigError."""
+def refresh(folder: Path, *, show: bool = False, whole: bool = False) -> None:
+    """Compute metrics.json and report.md of a run again; ``show``: print them, ``whole``: by strata too. Raises
+    ConfigError."""
     from runner.rating.command import judge_lines
 
     facts = manifest.read(folder)
@@ -193,7 +194,7 @@ def refresh(folder: Path, *, show: bool = False) -> None:
     text = report(facts, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
     (folder / "report.md").write_text(text, encoding="utf-8")
     if show:
-        present(f"{facts['name']}: {status_line(facts)}", summary["metrics"])
+        present(f"{facts['name']}: {status_line(facts)}", facts, summary, whole)
         print(*graded, f"run folder: {folder}", sep="\n")  # noqa: T201
 
 
@@ -216,8 +217,9 @@ _SECTIONS = {  # without options; docs/guides/reports.md says more
 }  # fmt: skip
 # Command -> its function, its help, its arguments. Sections without options have the same command.
 COMMANDS: Mapping[str, Command] = {
-    "table": (lambda options: _show_tables(_folders(options), swept=len(options.folders) == 1),
-              "metrics of each run; of several also methods, datasets and means by group", [_FOLDERS]),
+    "table": (lambda options: _show_tables(_folders(options), len(options.folders) == 1, options.all),
+              "metrics of each run; of several also methods, datasets and means by group", [
+        _FOLDERS, _argument("--all", action="store_true", help="also what the strata and rare endings have")]),
     **{name: (partial(_section, name), about, [_FOLDERS]) for name, about in _SECTIONS.items()},
     "methods": (lambda options: show_methods(_runs(options), names_in(options.baselines)),
                 "scores by dataset, cost of a question, paired differences to the best baseline", [

@@ -14,7 +14,9 @@ bullets and numbers may stand before the name; ``Refuse[reason]`` where a task m
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from components.acting.arguments import FORM, action_lines, call_of, describe_tools
@@ -24,7 +26,7 @@ from components.core.task_text import FINISH, REFUSE
 from components.core.tools import Offer
 from components.core.traits import PromptSetName
 from components.core.types import Action, Observation, Refusal
-from components.prompts import load
+from components.prompts import PromptSet, load
 
 _FORM = 'Action: Name[{"parameter": value}]'
 
@@ -38,6 +40,7 @@ _QUOTED = re.compile(r"""\\.|["\n\r\t]""", re.DOTALL)
 _WORDS = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]"}
 _ESCAPES = {'"': '\\"', "\\'": "'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _DECODER = json.JSONDecoder(strict=False)
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 class Call(NamedTuple):
@@ -45,6 +48,11 @@ class Call(NamedTuple):
 
     name: str
     params: dict[str, Any]
+
+
+@lru_cache(maxsize=32)  # most samples of a run offer the same tools
+def _instructions(prompts: PromptSet, cards: Sequence[str], fields: Sequence[tuple[str, Sequence[str]]]) -> str:
+    return prompts.render("instructions", cards=cards, refusal_fields=dict(fields))
 
 
 class TextGrammar:
@@ -56,8 +64,9 @@ class TextGrammar:
 
     def instructions(self, offer: Offer) -> str:
         """The form of an action, the tools as one line of JSON each, and the refusal where the task may be refused."""
-        cards = [tool.spec.card_text for tool in offer.tools.values()]
-        return load(self.prompts).render("instructions", cards=cards, refusal_fields=offer.refusal_fields)
+        cards = tuple([tool.spec.card_text for tool in offer.tools.values()])
+        fields = tuple([(name, tuple(allowed)) for name, allowed in offer.refusal_fields.items()])
+        return _instructions(load(self.prompts), cards, fields)
 
     def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
         """Nothing: the tools are listed in the text."""
@@ -157,7 +166,7 @@ def _pair(text: str, start: int, bracketed: bool) -> dict[str, Any]:
 def _text(value: object) -> str:
     """A value as text: strings as they are, all else as JSON. Raises ActionError for lone surrogates."""
     try:
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        text = value if isinstance(value, str) else _ENCODER.encode(value)
         text.encode()
     except (UnicodeEncodeError, RecursionError):
         raise ActionError("its parameters hold what cannot be written as text") from None

@@ -20,6 +20,8 @@ SERVERS: Mapping[str, tuple[str, str]] = {
     "hosted_vllm": ("http://127.0.0.1:8000/v1", "hosted_vllm"),
     "ollama": ("http://127.0.0.1:11434/v1", "hosted_vllm"),
 }
+# Provider -> the command that starts its server, with the model's name in place of {}.
+STARTED_BY: Mapping[str, str] = {"vllm": "vllm serve {}", "hosted_vllm": "vllm serve {}", "ollama": "ollama serve"}
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from components.models import endpoints, prices
 from components.models.endpoints import Endpoint, Retired
 from components.models.limits import Deadlines, Limiter, Minute, Retries, estimate
 from components.models.prices import PriceRow, configured_price
-from components.models.replies import Fault
+from components.models.replies import Fault, NothingListens
 
 if TYPE_CHECKING:
     from components.models.litellm_chat import LitellmChat
@@ -95,6 +95,7 @@ class Gateway:
         self._deadlines = Deadlines(self.timeout_seconds)
         self._transport: OpenAIChat | LitellmChat | None = None  # opened when the first call needs it
         self._calls = self._failed = 0
+        self._reached = False  # whether the endpoint ever accepted a connection
         self.sampling = Sampling(self.temperature, self.top_p, self.max_tokens, extra=dict(self.extra))
         self.identity = self.name if self.send_seed else f"{self.name} without seed"
 
@@ -135,7 +136,7 @@ class Gateway:
         }
 
     async def generate(self, request: Request) -> Completion:
-        """The model's reply. Raises ModelError."""
+        """The model's reply. Raises ModelError; ConfigError where nothing listens at an endpoint never reached."""
         self._calls += 1
         try:
             return await self._retries.run(partial(self._attempt, request))
@@ -161,18 +162,27 @@ class Gateway:
             if (sent := completion.usage.input_tokens) is not None:
                 tokens = sent + (completion.usage.output_tokens or 0)
             limiter.succeeded(ticket)
+            self._reached = True
             return completion
         except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise Fault("unreadable", f"the reply has a form that cannot be read: {type(error).__name__}") from None
         except TimeoutError:
             raise Fault("timeout", f"no reply within {self.timeout_seconds:g} seconds") from None
         except Fault as fault:
+            if isinstance(fault, NothingListens) and not self._reached:
+                raise ConfigError(self._how_to_start(fault)) from None
+            self._reached = True
             if fault.kind == "rate_limit":
                 limiter.throttled(ticket, fault.retry_after if fault.retryable else None)
                 tokens = 0
             raise
         finally:
             limiter.release(ticket, tokens)
+
+    def _how_to_start(self, fault: Fault) -> str:
+        command = endpoints.STARTED_BY.get(self.provider, "")
+        start = f"start the server ({command.format(self.name)})" if command else "start the server"
+        return f"{self.name} at {self._endpoint.address}: {fault}; {start}, or set model.api_base to where it listens"
 
     def _opened(self) -> "OpenAIChat | LitellmChat":
         """The transport by which this endpoint is reached."""

@@ -5,6 +5,7 @@ the proxies of the environment. A request costs 0.06 ms of CPU, where a pooled a
 """
 
 import asyncio
+import errno
 import socket
 import ssl
 from base64 import b64encode
@@ -19,11 +20,12 @@ from urllib.request import getproxies, proxy_bypass
 from aiohappyeyeballs import AddrInfoType, start_connection
 
 from components.models.http_connection import Connection, Reply, describe
-from components.models.replies import Fault
+from components.models.replies import Fault, NothingListens
 
 _ADDRESS_SECONDS = 10.0  # for which a name is not looked up again
 _STAGGER_SECONDS = 0.25  # before the next address is tried as well
 _PORTS = {"http": 80, "https": 443}
+_NOTHING_THERE = (errno.ECONNREFUSED, socket.EAI_NONAME)
 
 
 class HttpClient:
@@ -112,7 +114,10 @@ class HttpClient:
                 undo.pop_all()
             if self._proxy and self._url.scheme == "https":
                 await self._open_tunnel(loop, connection)
-        except (OSError, UnicodeError) as error:  # names of hosts are encoded
+        except OSError as error:
+            fault = NothingListens if error.errno in _NOTHING_THERE else Fault
+            raise fault("connection", f"no connection ({describe(error)})") from None
+        except UnicodeError as error:  # the name of a host is encoded
             raise Fault("connection", f"no connection ({describe(error)})") from None
         return connection
 

@@ -166,6 +166,10 @@ class Fault(Exception):
         return redact(f"{self}: {detail}" if detail else str(self), secrets)
 
 
+class NothingListens(Fault):
+    """No connection: nothing listens at the address, or nobody knows its name."""
+
+
 class Complaint(NamedTuple):
     """A provider's error object, in any of the known shapes."""
 

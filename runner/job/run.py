@@ -178,10 +178,11 @@ def resume_command(folder: Path) -> str:
 
 def _print_summary(folder: Path, notes: Manifest, summary: Summary, url: str | None) -> None:
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
-    present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])
+    present(f"{notes['name']}{simulated}: {status_line(notes)}", notes, summary)
     learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
     context = overflow_line(summary["metrics"])
-    lines = [calls_line(notes), learnt, notes["stopped"], context, *notes["notes"], f"run folder: {folder}"]
+    lines = [calls_line(notes), learnt, notes["stopped"], context, *notes["notes"]]
+    lines += [f"run folder: {folder}", f"all values: python -m runner.report table {quoted(folder)} --all"]
     if notes["counts"]["errored"]:
         text, n = next(iter(notes["errors"].items()))
         lines.append(f"errors:     {times(n)}: {text}")

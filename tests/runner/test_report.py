@@ -40,6 +40,16 @@ def test_runs_without_levels_have_no_table_of_means(tmp_path, capsys):
     assert "means of the means" not in (tmp_path / "a" / "report.md").read_text()
 
 
+def test_values_of_strata_are_printed_on_request(tmp_path, capsys):
+    folder = str(write(tmp_path / "a", {"one": ("k", [1, 0]), "two": ("k", [1, 1])}))
+    assert main(["table", folder]) == 0
+    short = capsys.readouterr().out
+    assert "total/score/x" in short and "dimension/k" not in short and "stop/refused" not in short
+    assert main(["table", folder, "--all"]) == 0
+    whole = capsys.readouterr().out
+    assert "dimension/k/score/x" in whole and "stop/refused" in whole
+
+
 def test_views_replace_the_metrics(tmp_path, capsys):
     assert main(["tools", str(write(tmp_path / "a", {"one": ("k", [1])}))]) == 0
     assert "run folder:" not in capsys.readouterr().out

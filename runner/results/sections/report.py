@@ -13,6 +13,7 @@ from runner.results.terminal import show_sheet
 from runner.storage.schema import Manifest
 
 _TOTALS = ("cost", "tokens", "calls", "time")
+_ENDINGS = ("stop", "errors")
 _EXPLAINED = (
     "Intervals are 95 %, by the kind that the scorer declares: of proportions Wilson's, of other scores a "
     "studentised bootstrap over patients, with fewer than ten of them a score interval "
@@ -66,16 +67,25 @@ def _facts(manifest: Manifest, resume: str | None) -> list[str]:
     return [*lines, *([f"- To resume: `{resume}`"] if resume else [])]
 
 
-def present(title: str, metrics: Metrics) -> None:
-    """Print a run's metrics: those that have a value as a table, the undefined by name, totals in one line."""
+def present(title: str, facts: Manifest, summary: Summary, whole: bool = False) -> None:
+    """Print a run's metrics: those that have a value as a table, the score that decides first, the undefined by name,
+    totals in one line. Unless ``whole``, values of strata and shares of endings that did not occur are left out."""
+    metrics, decides = summary["metrics"], facts.get("decides") or ""
     main = {name: one for name, one in metrics.items() if name.partition("/")[0] not in _TOTALS}
-    show_sheet(_results(title, {name: one for name, one in main.items() if one["value"] is not None}))
+    rows = {name: one for name, one in sorted(main.items(), key=lambda item: item[0] != decides)
+            if whole or _is_headline(name, one, summary)}  # fmt: skip
+    show_sheet(_results(title, {name: one for name, one in rows.items() if one["value"] is not None}))
     if undefined := [name for name, one in main.items() if one["value"] is None]:
         print(f"not defined here: {plain(', '.join(undefined))}")  # noqa: T201
     if metrics:
         print(totals(metrics))  # noqa: T201
     for sheet in purposes(metrics):
         show_sheet(sheet)
+
+
+def _is_headline(name: str, metric: MetricJSON, summary: Summary) -> bool:
+    group = name.partition("/")[0]
+    return group not in summary["strata"] and bool(metric["value"] or group not in _ENDINGS)
 
 
 def _results(title: str, metrics: Metrics) -> Sheet:

@@ -1,4 +1,3 @@
-
 import pytest
 
 from components.agents.direct import Cot, Direct

@@ -13,6 +13,7 @@ from components.core.errors import ConfigError, ModelError
 from components.core.messages import Message
 from components.core.protocols import Model
 from components.models.gateway import Gateway
+from components.models.http_client import HttpClient
 from runner.config.build import construct
 from tests.slow import slow
 from tests.table import each_row
@@ -90,6 +91,24 @@ async def test_it_gives_up_after_the_retries(open_gateway, server, ask):
     assert (
         str(error) == f"test-model at {server.url[:-3]}: HTTP 503: The server is overloaded; gave up after 4 attempts"
     )
+
+
+async def test_a_server_that_was_never_reached_is_refused_at_once(ask):
+    gateway = Gateway("test-model", "vllm", api_base="http://127.0.0.1:9/v1")
+    with pytest.raises(
+        ConfigError, match=r"test-model at http://127.0.0.1:9: no connection .* \(vllm serve test-model\)"
+    ):
+        await gateway.generate(ask("Hi"))
+    assert gateway.counters()["retries"] == {} and gateway.counters()["in_flight"] == 0
+
+
+async def test_a_server_that_went_away_is_tried_again(open_gateway, server, ask):
+    gateway = open_gateway(retries=2)
+    await gateway.generate(ask("Hi"))
+    await gateway.close()
+    gateway._transport._client = HttpClient("http://127.0.0.1:9/", {})
+    assert (await failure(gateway, ask("Hi"))).kind == "connection"
+    assert gateway.counters()["retries"] == {"connection": 2}
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])

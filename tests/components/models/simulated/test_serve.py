@@ -29,7 +29,7 @@ async def serving():
 
 
 async def test_it_reports_its_models_and_what_it_has_studied(serving):
-    url, session = await serving(Server(Simulated(), latency=0.02))
+    url, session = await serving(Server(Simulated(), latency=0.3))
     async with session.get(f"{url}/models") as reply:
         assert [m["id"] for m in (await reply.json())["data"]] == ["simulated"]
     posts = [session.post(f"{url}/chat/completions", json=HELLO) for _ in range(5)]
