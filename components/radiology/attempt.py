@@ -41,30 +41,27 @@ class Attempt:
 
 
 class _Same(NamedTuple):
-    """A sample and an episode by identity, since they cannot be hashed, and switches."""
+    """A sample and an episode by identity, since they cannot be hashed."""
 
     sample: Sample
     trajectory: Trajectory
-    switches: Switches
 
     def __hash__(self) -> int:
         return id(self.trajectory)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Same) or self.trajectory is not other.trajectory or self.sample is not other.sample:
-            return False
-        return self.switches is other.switches or self.switches == other.switches
+        return isinstance(other, _Same) and self.trajectory is other.trajectory and self.sample is other.sample
 
 
 def attempt(sample: Sample, trajectory: Trajectory, switches: Switches) -> Attempt | None:
     """The attempt of a finished episode; None when the sample is not of this benchmark."""
-    return _attempt(_Same(sample, trajectory, switches))
+    return _attempt(_Same(sample, trajectory), switches)
 
 
 @lru_cache(maxsize=1)  # scorers come one after the other
-def _attempt(same: _Same) -> Attempt | None:
+def _attempt(same: _Same, switches: Switches) -> Attempt | None:
     task = task_of(same.sample)
-    return None if task is None else Attempt(*same[:2], task, same.switches)
+    return None if task is None else Attempt(same.sample, same.trajectory, task, switches)
 
 
 Published = Mapping[str, Sequence[str]]  # kind of condition -> names

@@ -10,7 +10,7 @@ unrestricted or listing what the record is about; the higher upper bound is bett
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from components.core.types import Sample, Trajectory
 from components.faults.marks import brought_down
 from components.radiology.cards import Card
 from components.radiology.memory import RadiologyMemory, open_memory
-from components.radiology.plan import KnownInfo, decision_chain, known_mode, plan_text, read_known
+from components.radiology.plan import decision_chain, known_mode, plan_text, read_known
 from components.radiology.study import Study
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE, PLANNING_NAMES, TASKS, Task, supports
@@ -136,17 +136,12 @@ class Suitable:
     """The suitable tools among those offered for a patient."""
 
     def __init__(self, offered: Iterable[ToolSpec], record: Mapping[str, Any]) -> None:
-        self._record = record
         self._tools: dict[str, list[ToolSpec]] = {}
-        for spec in offered:
-            if (category := spec.facts.get("category")) is not None and self._suits(spec.facts):
-                self._tools.setdefault(category, []).append(spec)
-
-    def _suits(self, facts: Mapping[str, Any]) -> bool:
-        record = self._record
-        if facts["anatomy"] not in (None, record["Anatomy"]) or facts["modality"] not in (None, record["Modality"]):
-            return False
-        return supports(facts["supported"] or None, record, facts["category"], facts["variant"])
+        pairs = (None, None), (record["Anatomy"], record["Modality"])
+        for facts, spec in ((spec.facts, spec) for spec in offered if "category" in spec.facts):
+            fits = (facts["anatomy"], facts["modality"]) in pairs
+            if fits and supports(facts["supported"] or None, record, facts["category"], facts["variant"]):
+                self._tools.setdefault(facts["category"], []).append(spec)
 
     def tools(self, category: str, variant: str | None = None) -> Sequence[ToolSpec]:
         """The suitable tools for a step in the order of the offer; ``variant`` None leaves the type open."""
@@ -178,44 +173,28 @@ def _runs(one: Card, memory: RadiologyMemory, switches: Switches) -> bool:
 
 def execute(chain: str, condition: str, suitable: Suitable, record: Mapping[str, Any], switches: Switches) -> Execution:
     """What a perfect agent executes for a task with the suitable tools, until one fails or a step has none."""
-    tools: list[ToolSpec] = []
+    plan, memory = plan_of(chain), open_memory(record, chain, switches)
+    memory.begin(read_known(plan, known_mode(switches, condition)))
+    calls: list[Called] = []
+    names: list[str] = []
     for category, variant in TASKS[chain].chain:
-        if (tool := suitable.best(category, variant)) is None:
+        tool = suitable.best(category, variant)
+        if tool is None or (calls and not calls[-1].ok):
             break
-        tools.append(tool)
-    facts = tuple([orjson.dumps(tool.facts) for tool in tools])
-    calls = _calls(_Case(chain, known_mode(switches, condition), facts, switches, record))
-    clean = sum(call.ok for call in calls)
-    faulty, names = clean < len(TASKS[chain].chain), tuple([tool.name for tool in tools[: len(calls)]])
-    return Execution(calls, names, plan_of(chain), "failed" if faulty else "answered", clean, faulty)
-
-
-@dataclass(frozen=True)
-class _Case:
-    """A task and, as JSON, the facts of the best suitable tools for its steps, up to one that has none. Which
-    ``record`` it is decides nothing more: all of these tools work on it."""
-
-    chain: str
-    known: KnownInfo
-    tools: tuple[bytes, ...]
-    switches: Switches
-    record: Mapping[str, Any] = field(compare=False)
+        card = _card(orjson.dumps(tool.facts))
+        calls.append(Called(card.category, card.variant, _runs(card, memory, switches)))
+        names.append(tool.name)
+    clean = sum([call.ok for call in calls])
+    faulty = clean < len(TASKS[chain].chain)
+    return Execution(tuple(calls), tuple(names), plan, "failed" if faulty else "answered", clean, faulty)
 
 
 @lru_cache(maxsize=512)
-def _calls(case: _Case) -> tuple[Called, ...]:
-    """The calls of these tools in order, up to one that fails."""
-    memory = open_memory(case.record, case.chain, case.switches)
-    memory.begin(read_known(plan_of(case.chain), case.known))
-    calls: list[Called] = []
-    for facts in map(orjson.loads, case.tools):
-        values: dict[str, Any] = {one.name: facts[one.name] for one in fields(Card)}
-        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-        card = Card(**{**values, **lists})
-        calls.append(Called(card.category, card.variant, _runs(card, memory, case.switches)))
-        if not calls[-1].ok:
-            break
-    return tuple(calls)
+def _card(facts: bytes) -> Card:
+    values: dict[str, Any] = orjson.loads(facts)
+    read = (values[one.name] for one in fields(Card))
+    lists: list[Any] = [tuple(value) if isinstance(value, list) else value for value in read]
+    return Card(*lists)
 
 
 @lru_cache(maxsize=16)

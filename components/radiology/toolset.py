@@ -169,7 +169,6 @@ def controls(switches: Switches, condition: str) -> Mapping[str, Tool]:
 
 @lru_cache
 def _tools(switches: Switches) -> Mapping[str, Tool]:
-    """The tools before any condition."""
     return numbered_tools(baseline(switches), switches)
 
 

@@ -49,7 +49,6 @@ class AnswerKey:
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
         self._by_line: dict[str, list[Sample]] = {}
         self._seen: dict[bytes, tuple[Sample, ...]] = {}
-        self._longest = 0  # letters of such a line
         digests = []
         for sample in samples:
             problem = sample.problem  # without its images
@@ -64,7 +63,6 @@ class AnswerKey:
             closed = (f"{line}?",) if line and line[-1] not in punctuation else ()  # as agents may close it
             for key in (line, *closed):
                 self._by_line.setdefault(key, []).append(sample)
-                self._longest = max(self._longest, len(key))
         # Of all that the samples hold, in whatever order they come; empty without any.
         self.digest = blake2b(b"".join(sorted(digests)), digest_size=8).hexdigest() if digests else ""
 
@@ -93,9 +91,7 @@ class AnswerKey:
         the text, since solved examples come before the question."""
         text, found = message.text.partition(_EXAMPLE)[0], list[tuple[int, Sample]]()
         for number, line in enumerate(text.split("\n")):
-            if len(line := line.strip()) > self._longest + _LABEL:
-                continue
-            known = self._by_line.get(line)
+            known = self._by_line.get(line := line.strip())
             if known is None and (start := line.find(": ", 0, _LABEL)) > 0:
                 known = self._by_line.get(line[start + 2 :])
             found += [(number, s) for s in known or () if s.problem.question.strip() in text]

@@ -175,10 +175,8 @@ def _as_shown(answer: str, memory: Mapping[str, Any], record: Mapping[str, Any])
     """An answer with what the memory shows where that is not what the record holds; of two values the first."""
     swaps = {}
     for name, shown in memory.items():
-        if not isinstance(shown, str) or "PLACEHOLDER" in shown:
-            continue
-        right = lookup(record, name.strip("$"))
-        if isinstance(right, str) and shown != right:
+        right = None if "PLACEHOLDER" in str(shown) else lookup(record, name.strip("$"))
+        if isinstance(right, str) and isinstance(shown, str) and shown != right:
             two = _TWO_SAY.fullmatch(shown)
             swaps[right] = two[1] if two else shown
     return replaced(answer, swaps) if swaps else answer
