@@ -65,12 +65,7 @@ class SolvedQuestions:
     @property
     def traits(self) -> MemoryTraits:
         """Its notes, and whether it grows."""
-        return MemoryTraits(notes=self.notes, hold=self.hold if self.grows else None)
-
-    @property
-    def grows(self) -> bool:
-        """Whether questions have to be asked one after the other."""
-        return self.update != "none"
+        return MemoryTraits(notes=self.notes, hold=None if self.update == "none" else self.hold)
 
     def hold(self, learnt: Iterable[Mapping[str, Any]]) -> None:
         """Take in what was learnt before the next question, and nothing else; a question that is there stays."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 
 from components.core.errors import ToolError
@@ -77,10 +78,8 @@ def read_date(value: Value) -> date:
     if isinstance(value, date):
         return value
     for form in _FORMS:
-        try:
+        with suppress(ValueError):
             return datetime.strptime(str(value).strip(), form).date()
-        except ValueError:
-            continue
     raise invalid(f"{value!r:.60} is not a date; write it in quotes as 'MM/DD/YYYY' or 'YYYY-MM-DD'")
 
 

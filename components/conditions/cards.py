@@ -26,7 +26,6 @@ class Recarded(Wrapper):
     kind: str
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
-        """Run the tool itself. Raises ToolError as it does."""
         was = self.wraps.spec.name
         try:
             return marked(await call_context(context, self).use(self.wraps), self.kind, was=was)
@@ -87,7 +86,6 @@ def bare(spec: ToolSpec) -> ToolSpec:
 
 
 def _without_prose(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A JSON schema without the descriptions of its parameters."""
     left = {key: value for key, value in schema.items() if key not in ("description", "examples")}
     properties = {name: _without_prose(value) for name, value in schema.get("properties", {}).items()}
     return {**left, "properties": properties} if properties else left

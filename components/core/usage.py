@@ -29,30 +29,35 @@ Purposes = Mapping[str, CallUsage]
 def usage_of(trajectory: Trajectory) -> EpisodeUsage:
     """Calls, tokens and US dollars, in total and by purpose; what is not known of one call makes the sum null. What was
     asked about the agent (purpose judge) is not in the total."""
-    calls: list[tuple[str, CallUsage]] = []
+    total, purposes = _nothing(), dict[str, CallUsage]()
     for step in trajectory.steps:
-        given, taken, cost = step.usage.input_tokens, step.usage.output_tokens, step.usage.cost_usd
-        calls.append((step.purpose, CallUsage(calls=1, input_tokens=given, output_tokens=taken, cost_usd=cost)))
-    total = _total([usage for purpose, usage in calls if purpose != "judge"])
-    return {**total, "purposes": summed({purpose: usage} for purpose, usage in calls)}
+        call = step.usage
+        used: CallUsage = {"calls": 1, "input_tokens": call.input_tokens, "output_tokens": call.output_tokens,
+                           "cost_usd": call.cost_usd}  # fmt: skip
+        _add(purposes.setdefault(step.purpose, _nothing()), used)
+        if step.purpose != "judge":
+            _add(total, used)
+    return {**total, "purposes": purposes}
 
 
-def _total(usages: Sequence[CallUsage]) -> CallUsage:
-    return {
-        "calls": sum(one["calls"] for one in usages),
-        "input_tokens": sum_of([one["input_tokens"] for one in usages], 0),
-        "output_tokens": sum_of([one["output_tokens"] for one in usages], 0),
-        "cost_usd": sum_of([one["cost_usd"] for one in usages], 0.0),
-    }
+def _nothing() -> CallUsage:
+    return {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
+
+
+def _add(to: CallUsage, used: CallUsage) -> None:
+    to["calls"] += used["calls"]
+    for name in ("input_tokens", "output_tokens", "cost_usd"):
+        so_far, more = to[name], used[name]
+        to[name] = None if so_far is None or more is None else so_far + more
 
 
 def summed(usages: Iterable[Purposes]) -> dict[str, CallUsage]:
     """Usages by purpose, added up; what is not known of one makes the sum null."""
-    found: dict[str, list[CallUsage]] = {}
+    found: dict[str, CallUsage] = {}
     for purposes in usages:
         for purpose, usage in purposes.items():
-            found.setdefault(purpose, []).append(usage)
-    return {purpose: _total(parts) for purpose, parts in found.items()}
+            _add(found.setdefault(purpose, _nothing()), usage)
+    return found
 
 
 def sum_of(values: Sequence[N | None], start: N) -> N | None:

@@ -8,8 +8,7 @@ from typing import Literal
 
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
-from components.datasets.multiple_choice import HOW
-from components.files.file_dataset import FileDataset, Part, explanation, row_letter, row_options
+from components.files.file_dataset import HOW, FileDataset, Part, explanation, row_letter, row_options
 from components.files.rows import Row, json_lines
 from components.text.answers import letter_of
 

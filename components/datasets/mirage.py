@@ -7,8 +7,7 @@ from typing import Literal
 
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
-from components.datasets.multiple_choice import HOW
-from components.files.file_dataset import FileDataset, Part, row_letter, row_options
+from components.files.file_dataset import HOW, FileDataset, Part, row_letter, row_options
 from components.files.rows import Row, json_groups
 
 MirageSet = Literal["medqa", "medmcqa", "pubmedqa", "bioasq", "mmlu"]

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
-from components.files.file_dataset import FileDataset, Part, explanation, row_letter, row_options
+from components.files.file_dataset import HOW, FileDataset, Part, explanation, row_letter, row_options
 from components.files.rows import Row, json_lines
 from components.text.answers import lettered
 
 _UNPACK = "unpack the archive linked in the README of github.com/"
-HOW = "set CLINICAL_DATA_DIR to the folder that holds {}/, or {} and give dataset.path={}"
 _EDITIONS: Mapping[int, Mapping[str, str]] = {
     4: {split: f"US/4_options/phrases_no_exclude_{split}.jsonl" for split in ("test", "train", "dev")}
     | {"pool": "US/4_options/fewshot_pool_from_test.jsonl"},

@@ -50,7 +50,6 @@ class Perturbed:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raises ConfigError."""
         if twice := [one for one in self.perturb if list(self.perturb).count(one) > 1]:
             raise ConfigError(f"perturb: {twice[0]!r} is duplicated; name each way once")
 

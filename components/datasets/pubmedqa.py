@@ -13,7 +13,7 @@ from typing import Literal
 
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
-from components.files.file_dataset import FileDataset, Part, add_request, explanation, task_sample
+from components.files.file_dataset import HOW, FileDataset, Part, add_request, explanation, task_sample
 from components.files.rows import Row, existing, json_mapping, json_object
 from components.text.answers import DECISIONS, letter_of, lettered
 
@@ -28,9 +28,8 @@ class LabelledPubMedQA(FileDataset[tuple[str, Row]]):
     path: str
     title = "PubMedQA"
     split_names = ("test", "train")
-    how = (
-        "set CLINICAL_DATA_DIR to the folder that holds pubmedqa/, or take data/ori_pqal.json and "
-        "data/test_ground_truth.json from github.com/pubmedqa/pubmedqa and give dataset.path=..."
+    how = HOW.format(
+        "pubmedqa", "take data/ori_pqal.json and data/test_ground_truth.json from github.com/pubmedqa/pubmedqa", "..."
     )
 
     def paths(self, split: str) -> Mapping[str, Path]:

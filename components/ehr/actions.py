@@ -197,7 +197,6 @@ class PythonCell:
         return text_spec("python", description, "cell", "The code of one cell.", "numerical", code="cell")
 
     async def __call__(self, context: Context, cell: Any = "", **_: Any) -> Observation:
-        """Run the cell. Raises ToolError."""
         if not isinstance(context.state, RunsCode):
             raise TypeError(f"this tool runs on a state with a sandbox, found {type(context.state).__name__}")
         if not isinstance(cell, str) or not cell.strip():

@@ -42,7 +42,7 @@ def run_sql(file: Path, sql: str, clock: str | None, *, seconds: float = SECONDS
     """The rows of one SELECT, or WITH and SELECT; ``current_time`` and ``'now'`` are the clock. Raises EhrError:
     forbidden_sql for any other statement, sql_error with SQLite's message or the limit that was passed (10,000 rows, a
     megabyte in one value); UnreadableDatabase where it is the file."""
-    text = sql if isinstance(sql, str) else str(sql)
+    text = str(sql)
     if len(text) > MAX_SQL:
         raise EhrError(f"The statement has {len(text)} characters; at most {MAX_SQL} are allowed.", "sql_error")
     start = 0
@@ -89,7 +89,7 @@ _NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Call, ast.List, ast.Tuple,
 
 def calculate(expression: str) -> float:
     """The number that an expression gives. Raises EhrError (bad_expression)."""
-    text = expression if isinstance(expression, str) else str(expression)
+    text = str(expression)
     try:
         if len(text) > LENGTH:
             raise invalid(f"the expression has {len(text)} characters; at most {LENGTH} are allowed")

@@ -93,7 +93,7 @@ def get_value(table: DataFrame, argument: str) -> Value:
     joined with ``", "``, in the order of the table; the empty text without rows. A missing value is ``None``. Raises
     EhrError: unknown_column, unknown_operation, no_rows, type_mismatch (numbers asked of texts)."""
     require_table(table, "GetValue")
-    request = argument if isinstance(argument, str) else str(argument)
+    request = str(argument)
     name, comma, operation = (part.strip(_STRAY) for part in request.strip(_STRAY).partition(","))
     values = column(table, name, request)
     if not comma:

@@ -133,7 +133,6 @@ class Faulty(Wrapper):
         return self.wraps.spec
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
-        """Run the tool, or apply the fault. Raises ToolError."""
         at, own = call_context(context, self), own_name(self.wraps)
         rng, fixed = Random(f"{self.draws}/{own}/{at.line}/{at.number}"), Random(f"{self.draws}/{own}")
         call = Struck(self.wraps, at.call.name, at, rng, fixed, self.others)

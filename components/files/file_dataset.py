@@ -20,6 +20,7 @@ from components.files.attachments import Attached
 from components.files.rows import Row, existing, files_digest
 
 Item = TypeVar("Item")
+HOW = "set CLINICAL_DATA_DIR to the folder that holds {}/, or {} and give dataset.path={}"
 
 
 class Part(NamedTuple):
@@ -100,6 +101,14 @@ class FileDataset(ABC, Generic[Item]):
             have = ", ".join(self.split_names) or "no split here"
             raise ConfigError(f"dataset.split: {self.title} has {have}; found {split!r}")
         return [Part(split, name, existing(file, self.how)) for name, file in self.paths(split).items()]
+
+
+class SampleDataset(FileDataset[Sample]):
+    """A data set whose items are the samples."""
+
+    def sample(self, item: Sample, part: Part) -> Sample:
+        """Return it as it is."""
+        return item
 
 
 class ImageQuestion(NamedTuple):

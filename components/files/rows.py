@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
@@ -73,19 +73,20 @@ def _are_texts(values: Iterable[object]) -> bool:
     return all(isinstance(one, str) for one in values)
 
 
-def existing(path: Path, how: str) -> Path:
-    """Return the path of a data file. Raises ConfigError, saying how to get it, when there is none."""
+def existing(path: Path, how: str, what: str = "data file") -> Path:
+    """Return the path of a file. Raises ConfigError, saying how to get it, when there is none."""
     if not path.is_file():
-        raise ConfigError(f"no data file {path}; {how}")
+        raise ConfigError(f"no {what} {path}; {how}")
     return path
 
 
-def files_digest(*paths: Path) -> str:
-    """Return 16 hexadecimal digits that identify the files' contents in this order."""
-    whole = sha256()
+def files_digest(*paths: Path, salt: str = "", digits: int = 16) -> str:
+    """Return hexadecimal digits that identify the files' contents in this order, and a salt."""
+    whole = sha256(salt.encode())
     for path in paths:
-        whole.update(sha256(path.read_bytes()).digest())
-    return whole.hexdigest()[:16]
+        with path.open("rb") as file:
+            whole.update(file_digest(file, sha256).digest())
+    return whole.hexdigest()[:digits]
 
 
 def content_key(*parts: str) -> str:

@@ -207,7 +207,6 @@ class Calculator:
         return _CLINICAL_SPEC if self.clinical else _PLAIN_SPEC
 
     async def __call__(self, context: Context, expression: Any) -> Observation:
-        """Evaluate. Raises ToolError."""
         plain = units.as_call(only_text(self.spec, expression))
         value = evaluate(plain, _ALL if self.clinical else _PLAIN)
         text = as_text(value)

@@ -10,7 +10,7 @@ from math import isfinite
 from pathlib import Path
 
 from components.core.types import Sample
-from components.files.file_dataset import FileDataset, Part, task_sample
+from components.files.file_dataset import HOW, FileDataset, Part, task_sample
 from components.files.rows import Row, csv_records
 
 _FILES = {
@@ -29,9 +29,10 @@ class MedCalcBench(FileDataset[Row]):
     path: str
     title = "MedCalc-Bench"
     split_names = tuple(_FILES)
-    how = (
-        "set CLINICAL_DATA_DIR to the folder that holds medcalc_bench/, or take dataset/test_data.csv (and unpack "
-        "train_data.csv.zip) from github.com/ncbi-nlp/MedCalc-Bench and give dataset.path=..."
+    how = HOW.format(
+        "medcalc_bench",
+        "take dataset/test_data.csv (and unpack train_data.csv.zip) from github.com/ncbi-nlp/MedCalc-Bench",
+        "...",
     )
 
     def paths(self, split: str) -> Mapping[str, Path]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge
 
@@ -132,12 +132,8 @@ class Rubric:
     @cached_property
     def digest(self) -> str:
         """16 digits that change when a rater might say something else."""
-        asked = {key: value for key, value in self.as_dict().items() if key not in ("name", "source", "draw")}
+        asked = {key: value for key, value in asdict(self).items() if key not in ("name", "source", "draw")}
         return sha256(json.dumps(asked).encode()).hexdigest()[:16]
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready, in the order in which it was written."""
-        return asdict(self)
 
     def marks(self) -> Iterator[tuple[str, str]]:
         """Field and category of everything that can be picked."""
@@ -221,7 +217,6 @@ def _answer(problem: Problem, trajectory: Trajectory) -> str:
 
 
 def _steps(trajectory: Trajectory) -> Iterator[str]:
-    """What was said, called and returned, step by step."""
     taken = [step for step in trajectory.steps if step.committed and step.purpose not in _ASIDE]
     for number, step in enumerate(taken, 1):
         content, lines = step.reply.content, [f"[{number}]"]

@@ -164,7 +164,6 @@ class Supervisor:
         self._channel.send(json.dumps({"verdict": cell, "why": verdict}).encode())
 
     def _fork(self) -> None:
-        """Fork the worker for the next cell."""
         if self._spare is None:
             others = [*self._dying, *([self._current] if self._current else [])]
             foreign = [self._channel.fileno(), *(descriptor for child in others for descriptor in child.descriptors)]

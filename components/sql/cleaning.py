@@ -38,21 +38,16 @@ def clean_sql(text: str, dataset_id: str) -> str:
     sql = re.sub(" +", " ", re.sub(r"[\r\n]", " ", blocks[-1])).strip()
     sql = SPLIT_OPERATORS.sub(r"\1=", sql)
     if "current_time" in sql:
-        sql = sql.replace("current_time", f"'{current_time(dataset_id)}'")
+        if (now := CURRENT_TIMES.get(dataset_id)) is None:
+            why = f"has no fixed current_time (known: {', '.join(CURRENT_TIMES)}); write the time itself"
+            raise SqlError(f"the database {dataset_id!r} {why}")
+        sql = sql.replace("current_time", f"'{now}'")
     lower, upper = _LOWER.search(sql), _UPPER.search(sql)
     if lower is not None and upper is not None and (vital := lower[1]) == upper[1]:
         bounds = VITAL_BOUNDS.get(vital.replace("_", " "))
         if bounds is not None:
             sql = sql.replace(f"{vital}_lower", str(bounds[0])).replace(f"{vital}_upper", str(bounds[1]))
     return sql.replace("%y", "%Y").replace("%j", "%J")
-
-
-def current_time(dataset_id: str) -> str:
-    """The fixed time at which the questions of a dataset are asked. Raises SqlError for an unknown one."""
-    if dataset_id not in CURRENT_TIMES:
-        known = ", ".join(CURRENT_TIMES)
-        raise SqlError(f"the database {dataset_id!r} has no fixed current_time (known: {known}); write the time itself")
-    return CURRENT_TIMES[dataset_id]
 
 
 def cell_text(value: Any) -> str:

@@ -243,7 +243,6 @@ def _declared(path: Path, id: str) -> Schema:
 
 
 def _live(path: Path, id: str) -> Schema:
-    """A schema from the database itself."""
     kept = "type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
     tables, keys = [], []
     try:

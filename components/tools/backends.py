@@ -1,6 +1,5 @@
 """What tools with one text argument share: the tool, the backend that answers for it, and data in files."""
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -83,7 +82,6 @@ class TextTool(ABC):
         return ToolTraits(identity=self.identity, missing=self.missing)
 
     async def __call__(self, context: Context, **arguments: Any) -> Observation:
-        """Check the text and answer. Raises ToolError."""
         text = only_text(self.spec, next(iter(arguments.values()), None))
         if missing := self.missing:
             raise ToolError(f"{self.spec.name} is unavailable: {missing}.", "unavailable")
@@ -177,11 +175,10 @@ class _Content(Generic[Index]):
 
     def read(self) -> Index:
         """The index, from the files the first time. Raises ConfigError."""
-        if self._index is None:
-            with self._reading:
-                if self._index is None:
-                    self._index = self._backend.load([Path(file.path) for file in self._files])
-        return self._index
+        with self._reading:
+            if self._index is None:
+                self._index = self._backend.load([Path(file.path) for file in self._files])
+            return self._index
 
 
 _LOOKUP = Lock()  # two threads get one content; no file is read under it
@@ -211,15 +208,6 @@ def stamp(path: Path) -> Stamp:
     """The file's stamp."""
     status = path.stat()
     return Stamp(str(path.absolute()), status.st_mtime_ns, status.st_size)
-
-
-def digest(salt: str, *files: Path) -> str:
-    """32 hexadecimal digits that identify the files' contents in this order, and a salt."""
-    whole = hashlib.sha256(salt.encode())
-    for path in files:
-        with path.open("rb") as file:
-            whole.update(hashlib.file_digest(file, "sha256").digest())
-    return whole.hexdigest()[:32]
 
 
 def first_rows(place: Path) -> Iterator[Row]:

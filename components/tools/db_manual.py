@@ -93,7 +93,6 @@ class DBManual:
     effect: ClassVar[Effect] = "pure"
 
     async def __call__(self, context: Context, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
-        """Find what fits. Raises ToolError."""
         question = text_argument(self.spec, "query", query)
         database = opened(context, text_argument(self.spec, "sql_database", sql_database))
         schema, notes = schema_of(database), notes_of(database.id)

@@ -115,7 +115,6 @@ class EntityRecognizor(TextTool):
 
     @property
     def _terms(self) -> Terms:
-        """The terms of the vocabularies as they are now."""
         return read_terms(tuple(map(stamp, self._files)))
 
     async def answer(self, text: str) -> Observation:
@@ -126,7 +125,6 @@ class EntityRecognizor(TextTool):
         return Observation(orjson.dumps(entities).decode(), {"mentions": listed})
 
     def _find(self, text: str) -> list[Mention]:
-        """The mentions in the order of the text."""
         words, terms = split(text), self._terms
         mentions = [*_known(words, terms), *_abbreviated(text, terms)]
         if self.model is None:
@@ -156,7 +154,6 @@ def longest(mentions: Iterable[Mention], length: int) -> list[Mention]:
 
 
 def _known(words: Sequence[Word], terms: Terms) -> Iterable[Mention]:
-    """Mentions that the vocabulary has."""
     lowered = [word.text.lower() for word in words]
     for first, word in enumerate(words):
         for after in range(first + 1, min(first + terms.n_longest, len(words)) + 1):

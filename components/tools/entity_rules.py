@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from pydantic import TypeAdapter
+
 from components.text.structured import read_yaml
 from components.tools.backends import DATA
 
@@ -74,13 +76,8 @@ class Rules:
 def rules() -> Rules:
     """The shipped rules."""
     lists = read_yaml(DATA / "entity_rules.yaml")
-    return Rules(
-        frozenset(lists["heads"]),
-        tuple(lists["endings"]),
-        tuple(lists["beginnings"]),
-        frozenset(lists["breaks"]) | frozenset(lists["stop_words"]),
-        frozenset(lists["general"]),
-    )
+    lists["breaks"] += lists.pop("stop_words")
+    return TypeAdapter(Rules).validate_python(lists)
 
 
 def split(text: str) -> list[Word]:

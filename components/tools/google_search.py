@@ -120,7 +120,6 @@ class GoogleSearch(TextTool):
         return Observation(block, {"pages": pages})
 
     async def _search(self, query: str) -> Sequence[WebPage]:
-        """The pages of a query. Raises ToolError."""
         recorded = self.record.get(query) if self.record is not None else None
         if recorded is not None:
             return recorded[: self.pages]

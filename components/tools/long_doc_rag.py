@@ -128,7 +128,6 @@ class LongDocRAG:
             load(self.prompts)
 
     async def __call__(self, context: Context, path: Any, query: Any) -> Observation:
-        """Search. Raises ToolError."""
         name, question = text_argument(self.spec, "path", path), text_argument(self.spec, "query", query)
         hits = await asyncio.to_thread(self._search, input_path(context, name), question)
         if not hits:

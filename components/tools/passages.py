@@ -16,9 +16,9 @@ import orjson
 from numpy.typing import NDArray
 
 from components.core.errors import ConfigError
-from components.files.rows import Row, json_lines
+from components.files.rows import Row, files_digest, json_lines
 from components.text.bm25 import Bm25
-from components.tools.backends import Backend, FileBackend, digest
+from components.tools.backends import Backend, FileBackend
 
 _FORMAT = "1"  # raise it when the analysis of texts or the layout changes
 
@@ -82,7 +82,7 @@ class LocalCorpora(FileBackend[Sequence[FileIndex]]):
 
     def _cached(self, path: Path) -> FileIndex:
         """The index of a file from the cache, which a reader sees whole or not at all."""
-        kept = Path(str(self.cache)).expanduser() / f"{digest(_FORMAT, path)}.npz"
+        kept = Path(str(self.cache)).expanduser() / f"{files_digest(path, salt=_FORMAT, digits=32)}.npz"
         try:
             with kept.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 # Texts are the bytes of a JSON list, which no archive needs to unpickle.
@@ -102,7 +102,6 @@ class LocalCorpora(FileBackend[Sequence[FileIndex]]):
         return index
 
     def _indexed(self, path: Path) -> FileIndex:
-        """Index the rows of a file."""
         try:
             bm25 = Bm25.over(map(self.read, json_lines(path)))
         except ValueError as error:

@@ -11,20 +11,8 @@ from functools import lru_cache
 import spacy
 import tldextract
 from presidio_analyzer import AnalyzerEngine, Pattern, PatternRecognizer, RecognizerRegistry
+from presidio_analyzer import predefined_recognizers as known
 from presidio_analyzer.nlp_engine import SpacyNlpEngine
-from presidio_analyzer.predefined_recognizers import (
-    CreditCardRecognizer,
-    DateRecognizer,
-    EmailRecognizer,
-    IbanRecognizer,
-    IpRecognizer,
-    MacAddressRecognizer,
-    NhsRecognizer,
-    PhoneRecognizer,
-    SpacyRecognizer,
-    UrlRecognizer,
-    UsSsnRecognizer,
-)
 
 logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)
 _DOMAINS = tldextract.TLDExtract(cache_dir=None, suffix_list_urls=())
@@ -40,7 +28,7 @@ def analyze(analyzer: AnalyzerEngine, text: str, threshold: float) -> list[tuple
     return [(_KINDS.get(r.entity_type, r.entity_type), r.start, r.end, round(r.score, 2)) for r in results]
 
 
-class _Email(EmailRecognizer):
+class _Email(known.EmailRecognizer):
     """Presidio's, with the list of domains that tldextract ships, not one from the network."""
 
     def validate_result(self, pattern_text: str) -> bool:
@@ -63,15 +51,15 @@ class _Pipeline(SpacyNlpEngine):
 @lru_cache(maxsize=2)
 def engine(model: str | None, rules: Sequence[Rule]) -> AnalyzerEngine:
     """Presidio with custom rules; ``model`` is an installed spaCy pipeline that finds names."""
-    numbers = [CreditCardRecognizer(), IbanRecognizer(), NhsRecognizer(), UsSsnRecognizer()]
-    phones = PhoneRecognizer(supported_regions=("US", "GB"))  # known without a country's prefix
-    links = UrlRecognizer(patterns=[one for one in UrlRecognizer.PATTERNS if "Non schema" not in one.name])
-    electronic = [_Email(), links, IpRecognizer(), MacAddressRecognizer()]
+    numbers = [known.CreditCardRecognizer(), known.IbanRecognizer(), known.NhsRecognizer(), known.UsSsnRecognizer()]
+    phones = known.PhoneRecognizer(supported_regions=("US", "GB"))  # known without a country's prefix
+    links = known.UrlRecognizer(patterns=[one for one in known.UrlRecognizer.PATTERNS if "Non schema" not in one.name])
+    electronic = [_Email(), links, known.IpRecognizer(), known.MacAddressRecognizer()]
     custom = []
     for number, (kind, pattern, score, cased) in enumerate(rules):
         name, flags = f"{kind.lower()}_{number}", re.MULTILINE if cased else re.MULTILINE | re.IGNORECASE
         patterns = [Pattern(name, pattern, score)]
         custom.append(PatternRecognizer(kind, name=name, patterns=patterns, global_regex_flags=flags))
-    trained = [SpacyRecognizer(supported_entities=["PERSON", "LOCATION"])] if model else []
-    registry = RecognizerRegistry([DateRecognizer(), phones, *numbers, *electronic, *custom, *trained])
+    trained = [known.SpacyRecognizer(supported_entities=["PERSON", "LOCATION"])] if model else []
+    registry = RecognizerRegistry([known.DateRecognizer(), phones, *numbers, *electronic, *custom, *trained])
     return AnalyzerEngine(registry=registry, nlp_engine=_Pipeline(model), supported_languages=["en"])

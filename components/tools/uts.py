@@ -60,5 +60,4 @@ class Uts(KeyedService):
 
 
 def _objects(value: object) -> Sequence[Mapping[str, Any]]:
-    """The objects of a list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

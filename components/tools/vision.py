@@ -67,7 +67,6 @@ def image_note(raw: bytes) -> dict[str, Any]:
 
 
 def _picture(raw: bytes) -> dict[str, Any]:
-    """Format, size and statistics of a picture."""
     from PIL import Image as Pictures
     from PIL import UnidentifiedImageError
 
@@ -136,7 +135,6 @@ class VisionTool:
         return spec_of(self.name)
 
     async def __call__(self, context: Context, image: Any = "", query: Any = "", **_: Any) -> Observation:
-        """Look at the image. Raises ToolError."""
         name = text_argument(self.spec, "image", image)
         question = text_argument(self.spec, "query", query) if "query" in self.spec.parameters["properties"] else ""
         names = [value for kind, value in context.problem.inputs.items() if kind.startswith("image")]
@@ -157,7 +155,6 @@ class VisionTool:
 
 
 def _image(problem: Problem, name: str) -> Image:
-    """The image as a model is shown it."""
     image = problem.image(name)
     if image is None:
         raise ToolError(f"The image {name!r} is in no format that a model can be shown.", "unavailable")

@@ -14,9 +14,9 @@ from threading import Lock, get_ident
 from typing import ClassVar
 
 from components.core.errors import ConfigError
-from components.files.rows import Row, json_lines
+from components.files.rows import Row, files_digest, json_lines
 from components.text.bm25 import terms
-from components.tools.backends import FileBackend, digest, plain
+from components.tools.backends import FileBackend, plain
 from components.tools.umls import N_RELATIONS, Concept, Relation, no_concept
 
 Table = tuple[str, Iterable[tuple[str, ...]]]  # its name, and rows that begin with the concept's identifier
@@ -153,7 +153,7 @@ class Vocabulary(FileBackend[VocabularyStore]):
             store = VocabularyStore()
             store.fill(tables)
             return store
-        target = Path(self.cache).expanduser() / f"{digest(_FORMAT, *files)}.sqlite"
+        target = Path(self.cache).expanduser() / f"{files_digest(*files, salt=_FORMAT, digits=32)}.sqlite"
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             new = target.with_suffix(f".{os.getpid()}.{get_ident()}.new")

@@ -127,7 +127,6 @@ class Web:
         return await self._ask("POST", url, {"Content-Type": "application/json", **headers}, orjson.dumps(body), ())
 
     async def _ask(self, method: str, url: URL, headers: Texts, body: bytes | None, accept: Collection[int]) -> Reply:
-        """One request with its retries."""
         timeout = aiohttp.ClientTimeout(total=self.timeout_seconds)
         connector = aiohttp.TCPConnector(resolver=_PublicResolver()) if self.public_only else None
         async with aiohttp.ClientSession(

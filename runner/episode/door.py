@@ -81,7 +81,8 @@ class Door:
         if self.replay:  # fail as the model did where the journal has no reply
             assert self.journal is not None, "replay is checked to have a journal"
             if (payload := self.journal.get(_overflow_key(key))) is None:
-                raise ModelError(explain_miss(self.journal, _head(model, request, n)), "replay_miss")
+                sources = [message.source for message in request.messages]
+                raise ModelError(explain_miss(self.journal, _head(model, request, n), sources), "replay_miss")
             self.replayed += 1
             raise ModelError(orjson.loads(payload)["overflow"], OVERFLOW)
         while (same := key in self._in_flight) or self.budget_pool.blind(self.spent):
@@ -148,8 +149,7 @@ def _head(model: Model, request: Request, n: int) -> dict[str, Any]:
         "model": model.identity,
         "sampling": _sampling_text(request.sampling.wire),
         "tools": sha256(b"".join([t.digest for t in request.tools])).hexdigest()[:16] if request.tools else "",
-        "digests": [m.digest.hex() for m in request.messages],
-        "sources": [m.source for m in request.messages],
+        "digests": [m.digest[:8].hex() for m in request.messages],
     }
 
 

@@ -7,7 +7,7 @@ import io
 import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -79,7 +79,7 @@ class Key:
 
     def write(self, path: Path) -> None:
         """Write it as JSON."""
-        content = {"schema": 1, "seed": self.seed, "rubric": self.rubric.as_dict(), "items": self.items}
+        content = {"schema": 1, "seed": self.seed, "rubric": asdict(self.rubric), "items": self.items}
         path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod

@@ -9,12 +9,13 @@ import orjson
 from runner.storage.journal import Journal
 
 _SHOWN = 60
+_DIGEST = 16  # hexadecimal digits of a message's digest; journals of earlier versions have 32
 _FIELDS = ("model", "purpose", "role", "sampling", "tools")
 
 
-def explain_miss(journal: Journal, wanted: Mapping[str, Any]) -> str:
-    """One line that names the first difference between ``wanted`` (an entry's head) and the journal. Reads the journal
-    once, at the first call, and remembers where each call was recorded."""
+def explain_miss(journal: Journal, wanted: Mapping[str, Any], sources: Sequence[str | None]) -> str:
+    """One line that names the first difference between ``wanted`` (an entry's head) and the journal. ``sources``: the
+    prompt files of its messages. Reads the journal once, at the first call, and remembers where each call was."""
     sample, epoch, branch, n = wanted["at"]
     place = f"sample {sample!r}, epoch {epoch}, branch {branch!r}, call {n} ({wanted['purpose']})"
     if not (branches := _branches(journal)):
@@ -35,7 +36,7 @@ def explain_miss(journal: Journal, wanted: Mapping[str, Any]) -> str:
         return f"{place}: no call was recorded at this place; {where}"
     heads = [orjson.loads(payload) for key, _ in calls[n] if (payload := journal.get(key)) is not None]
     nearest = max(heads, key=lambda head: _agreement(head, wanted), default=None)
-    return f"{place}: {_difference(nearest, wanted) if nearest else 'its entry in the journal is damaged'}"
+    return f"{place}: {_difference(nearest, wanted, sources) if nearest else 'its entry in the journal is damaged'}"
 
 
 @lru_cache(maxsize=1)
@@ -54,7 +55,7 @@ def _branches(journal: Journal) -> dict[tuple[str, int, str], dict[int, list[tup
 def _agreement(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[int, int]:
     """How many fields, then how many messages agree."""
     fields = next((i for i, name in enumerate(_FIELDS) if head[name] != wanted[name]), len(_FIELDS))
-    return fields, n_common(head["digests"], wanted["digests"])
+    return fields, n_common([digest[:_DIGEST] for digest in head["digests"]], wanted["digests"])
 
 
 def n_common(one: Sequence[str | bytes], other: Sequence[str | bytes]) -> int:
@@ -65,7 +66,7 @@ def n_common(one: Sequence[str | bytes], other: Sequence[str | bytes]) -> int:
     return next(n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
 
 
-def _difference(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+def _difference(head: Mapping[str, Any], wanted: Mapping[str, Any], sources: Sequence[str | None]) -> str:
     """The first difference in the order of ``_FIELDS``, then message by message."""
     fields, n = _agreement(head, wanted)
     if fields < len(_FIELDS):
@@ -83,6 +84,7 @@ def _difference(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     if n == n_wanted:
         return f"this run sends {n_wanted} messages, the journal's call has {n_recorded}"
     change = "differs from the journal" if n < n_recorded else f"is new, the journal's call has {n_recorded} messages"
-    source = wanted["sources"][n]
-    origin = f"comes from prompt {source!r}" if source else "comes from no prompt file: a reply or an observation"
+    origin = (
+        f"comes from prompt {sources[n]!r}" if sources[n] else "comes from no prompt file: a reply or an observation"
+    )
     return f"message {n} {change}; it {origin}"

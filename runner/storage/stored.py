@@ -35,77 +35,93 @@ class Packer:
         return text if len(text) < _INLINE else {"ref": self._texts.add(text)}
 
     def _message(self, message: Message) -> schema.StoredMessage:
-        text, parts = None, None
+        out: schema.StoredMessage = {"role": message.role}
         if isinstance(message.content, str):
-            text = self._text(message.content)
+            out["text"] = self._text(message.content)
         else:
-            parts = [
+            out["parts"] = [
                 {"text": self._text(one)} if isinstance(one, str) else {"image": self._text(one.url)}
                 for one in message.content
             ]
-        out: schema.StoredMessage = _present(
-            role=message.role,
-            text=text,
-            parts=parts,
-            source=message.source or None,
-            tool_calls=[_call(call) for call in message.tool_calls] or None,
-            tool_call_id=message.tool_call_id,
-            reasoning=self._text(message.reasoning) if message.reasoning else None,
-        )
+        if message.source:
+            out["source"] = message.source
+        if message.tool_calls:
+            out["tool_calls"] = [_call(call) for call in message.tool_calls]
+        if message.tool_call_id is not None:
+            out["tool_call_id"] = message.tool_call_id
+        if message.reasoning:
+            out["reasoning"] = self._text(message.reasoning)
         return out
 
     def step(self, step: Step) -> schema.StoredStep:
         """A step with what came of it."""
-        usage = step.usage
-        tokens = [usage.input_tokens, usage.output_tokens, usage.cost_usd]
-        if usage.cached_tokens is not None or usage.reasoning_tokens is not None:
-            tokens += [usage.cached_tokens, usage.reasoning_tokens]
-        calls, read = () if step.action is None else step.action.calls, None
-        if (action := step.action) is not None:  # what the grammar read; the message itself is the step's reply
-            read = _present(
-                calls=[_call(call) for call in calls] or None,
-                answer=action.answer,
-                refusal=None if action.refusal is None else dict(action.refusal.grounds),
-                last=action.last or None,
-                purpose=action.purpose or None,
-                error=action.error or None,
-                error_text=action.error_text if action.error else None,
-            )
-        verdict: Any = self._text(step.verdict) or None if isinstance(step.verdict, str) else None
-        if isinstance(step.verdict, Verdict):  # its fields are the keys; keys of JSON are texts
-            verdict = {**vars(step.verdict), "picks": {str(n): pick for n, pick in step.verdict.picks.items()}}
-        out: schema.StoredStep = _present(
-            purpose=step.purpose, role=step.role, branch=step.branch, n=step.index, kept=step.kept,
-            asked=[self._message(m) for m in step.asked], reply=self._message(step.reply), usage=tokens,
-            started=round(step.started, 4), seconds=round(step.seconds, 4),
-            finish=None if step.finish == "stop" else step.finish,
-            committed=None if step.committed else False,
-            verdict=verdict,
-            remarks=step.remarks or None,
-            action=read,
-            observed=[self._observed(one, calls) for one in step.observed] or None,
-            tried=[self._observed(one, calls) for one in step.tried] or None,
-        )  # fmt: skip
+        sent, received, cost, cached, reasoning = step.usage
+        known = cached is not None or reasoning is not None
+        calls = () if step.action is None else step.action.calls
+        out: schema.StoredStep = {
+            "purpose": step.purpose, "role": step.role, "branch": step.branch, "n": step.index, "kept": step.kept,
+            "asked": [self._message(m) for m in step.asked], "reply": self._message(step.reply),
+            "usage": [sent, received, cost, cached, reasoning] if known else [sent, received, cost],
+            "started": round(step.started, 4), "seconds": round(step.seconds, 4),
+        }  # fmt: skip
+        if step.finish != "stop":
+            out["finish"] = step.finish
+        if not step.committed:
+            out["committed"] = False
+        if step.verdict:
+            out["verdict"] = self._verdict(step.verdict)
+        if step.remarks:
+            out["remarks"] = step.remarks
+        if step.action is not None:
+            out["action"] = _action(step.action)
+        if step.observed:
+            out["observed"] = [self._observed(one, calls) for one in step.observed]
+        if step.tried:
+            out["tried"] = [self._observed(one, calls) for one in step.tried]
         return out
+
+    def _verdict(self, verdict: Verdict | str) -> schema.StoredText | schema.StoredVerdict:
+        if isinstance(verdict, str):
+            return self._text(verdict)
+        picks = {str(n): pick for n, pick in verdict.picks.items()}  # keys of JSON are texts
+        return {"verifier": verdict.verifier, "kind": verdict.kind, "chosen": verdict.chosen, "of": verdict.of,
+                "why": verdict.why, "picks": picks}  # fmt: skip
 
     def _observed(self, observed: Observed, calls: Sequence[ToolCall]) -> schema.StoredObserved:
         """An observation; its call is a number where it is one of the action's."""
         call, observation = observed.call, observed.observation
-        out: schema.StoredObserved = _present(
-            call=calls.index(call) if call in calls else _call(call),
-            text=self._text(observation.text),
-            seconds=round(observed.seconds, 4),
-            data=observation.data or None,
-            images=[self._text(image.url) for image in observation.images] or None,
-            error=observed.error or None,
-            control=observed.control or None,
-        )
+        out: schema.StoredObserved = {
+            "call": calls.index(call) if call in calls else _call(call),
+            "text": self._text(observation.text),
+            "seconds": round(observed.seconds, 4),
+        }
+        if observation.data:
+            out["data"] = observation.data
+        if observation.images:
+            out["images"] = [self._text(image.url) for image in observation.images]
+        if observed.error:
+            out["error"] = observed.error
+        if observed.control:
+            out["control"] = True
         return out
 
 
-def _present(**values: Any) -> Any:
-    """A JSON object of the values that are not None."""
-    return {name: value for name, value in values.items() if value is not None}
+def _action(action: Action) -> schema.StoredAction:
+    """What the grammar read; the message itself is the step's reply."""
+    out: schema.StoredAction = {}
+    if action.calls:
+        out["calls"] = [_call(call) for call in action.calls]
+    if action.answer is not None:
+        out["answer"] = action.answer
+    if action.refusal is not None:
+        out["refusal"] = dict(action.refusal.grounds)
+    if action.last:
+        out["last"] = True
+    if action.purpose:
+        out["purpose"] = action.purpose
+    if action.error:
+        out["error"], out["error_text"] = action.error, action.error_text
+    return out
 
 
 def _line_of(spec: ToolSpec) -> str:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from itertools import count, groupby
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +30,18 @@ def without_surrogates(text: str) -> str:
 
 def paragraphs(text: str) -> list[str]:
     """Split a text so that joining with line breaks gives it back."""
-    parts: list[str] = []
-    for long, lines in groupby(text.split("\n"), lambda line: len(line) >= _LONG_LINE):
-        run = list(lines)
-        parts += run if long else ["\n".join(run)]
-    return parts
+    if "\n" not in text:
+        return [text]
+    parts, short = list[str](), list[str]()
+    for line in text.split("\n"):
+        if len(line) < _LONG_LINE:
+            short.append(line)
+            continue
+        if short:
+            parts.append("\n".join(short))
+            short = []
+        parts.append(line)
+    return [*parts, "\n".join(short)] if short else parts
 
 
 def _digest(part: str) -> bytes:

@@ -128,7 +128,7 @@ async def test_without_memory_every_question_gets_the_four_demonstrations_in_ord
     for sample in questions()[:2]:
         (request, *_) = (await sent_requests(given, sample))["act"]
         assert [one.id for one in shown_entries(request, "mimic_iii")] == [f"mimic_iii-{n}" for n in (1, 2, 3, 4)]
-    assert given.memory is not None and not given.memory.grows
+    assert given.memory is not None and given.memory.update == "none"
 
 
 @slow

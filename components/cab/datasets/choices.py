@@ -14,6 +14,7 @@ from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import attach, path_below
 from components.files.file_dataset import (
+    HOW,
     FileDataset,
     ImageDataset,
     ImageQuestion,
@@ -45,10 +46,7 @@ class MmluMed(FileDataset[tuple[int, Row]]):
     subjects: Annotated[tuple[Subject, ...], MinLen(1)] = get_args(Subject)
     title = "MMLU"
     split_names = ("test", "val", "dev")
-    how = (
-        "set CLINICAL_DATA_DIR to the folder that holds mmlu_med/, or unpack the archive linked in the README of "
-        "github.com/hendrycks/test and give dataset.path=..."
-    )
+    how = HOW.format("mmlu_med", "unpack the archive linked in the README of github.com/hendrycks/test", "...")
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """A file per subject."""
@@ -87,10 +85,7 @@ class BioAsq(FileDataset[Row]):
     form: Literal["choice", "decision"] = "choice"
     ask: str = "Answer with yes or no."
     title = "BioASQ"
-    how = (
-        "set CLINICAL_DATA_DIR to the folder that holds bioasq/, or register at bioasq.org, unpack the golden files of "
-        "tasks 7B to 11B and give dataset.path=..."
-    )
+    how = HOW.format("bioasq", "register at bioasq.org, unpack the golden files of tasks 7B to 11B", "...")
 
     @property
     def split_names(self) -> Sequence[str]:
@@ -157,10 +152,8 @@ class MedHalt(FileDataset[Row]):
     per_test: Annotated[int, Ge(1)] | None = None
     seed: int = 0
     title = "Med-HALT"
-    how = (
-        "set CLINICAL_DATA_DIR to the folder that holds medhalt/, or take medhalt/datasets/ from "
-        "github.com/medhalt/medhalt and give dataset.path=...; the slice has dataset.tests=[fake] only"
-    )
+    how = HOW.format("medhalt", "take medhalt/datasets/ from github.com/medhalt/medhalt", "...; the slice has")
+    how += " dataset.tests=[fake] only"
 
     @property
     def split_names(self) -> Sequence[str]:

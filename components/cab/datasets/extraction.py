@@ -11,12 +11,12 @@ from annotated_types import Ge
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.files.file_dataset import FileDataset, Part, draw, task_sample
+from components.files.file_dataset import FileDataset, Part, SampleDataset, draw, task_sample
 from components.files.rows import Row, content_key, existing, json_records
 
 
 @dataclass(frozen=True)
-class EmrQa(FileDataset[Sample]):
+class EmrQa(SampleDataset):
     """emrQA: questions on clinical notes whose answers are extracts of the note.
 
     Source: Pampari et al. 2018, EMNLP (``panushri25/emrQA``); generated from the i2b2 challenges 2006-2014, so it needs
@@ -64,10 +64,6 @@ class EmrQa(FileDataset[Sample]):
         chosen = [note for note in notes if (note[1] in train) == (part.split == "train")]
         samples = [sample for note in chosen for sample in _samples(*note)]
         return draw(samples, self.questions, f"{self.seed}/{part.split}")
-
-    def sample(self, item: Sample, part: Part) -> Sample:
-        """Return it as it is."""
-        return item
 
 
 def _samples(title: str, note: str, row: Row) -> Iterator[Sample]:

@@ -10,7 +10,7 @@ from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import attach, path_below
-from components.files.file_dataset import ImageDataset, ImageQuestion, Part, draw_in_proportion, task_sample
+from components.files.file_dataset import HOW, ImageDataset, ImageQuestion, Part, draw_in_proportion, task_sample
 from components.files.rows import Row, content_key, json_records
 from components.text.answers import letter_of, lettered
 
@@ -64,10 +64,7 @@ class VqaRad(ShortAnswers):
     folder = "VQA_RAD Image Folder"
     image_key = "image_name"
     split_names = tuple(_PHRASE_TYPES)
-    how = (
-        "set CLINICAL_DATA_DIR to the folder that holds vqa_rad/, or take the JSON file and the image folder of OSF "
-        "project 89kps and give dataset.path=..."
-    )
+    how = HOW.format("vqa_rad", "take the JSON file and the image folder of OSF project 89kps", "...")
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """One file for both splits."""

@@ -19,7 +19,7 @@ from components.cab.tasks import TASKS
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import attach
-from components.files.file_dataset import FileDataset, Part, draw, task_sample
+from components.files.file_dataset import Part, SampleDataset, draw, task_sample
 from components.files.folders import keep_documents
 from components.files.rows import Row, content_key, json_object
 from components.text.answers import letter_of
@@ -39,7 +39,7 @@ class Case(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LongHealth(FileDataset[Sample]):
+class LongHealth(SampleDataset):
     """Questions with lettered options and a folder of documents, which all questions on a patient share. ``path`` holds
     ``data/benchmark_v5.json``. The folder has documents of other patients, chosen with ``seed``, until they make
     ``min_tokens``; it is written below ``cache``, named by its content. Raises ConfigError with file, line and key."""
@@ -90,10 +90,6 @@ class LongHealth(FileDataset[Sample]):
                     metadata=metadata,
                     cluster=case.id,
                 )
-
-    def sample(self, item: Sample, part: Part) -> Sample:
-        """Return it as it is."""
-        return item
 
 
 @dataclass(frozen=True)

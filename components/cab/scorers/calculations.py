@@ -88,10 +88,8 @@ def read_date(text: str) -> date | None:
             day = re.sub(r"[.-]", "/", day)
         day = " ".join(_ORDINAL.sub(" ", day).split())
         for form in _FORMATS:
-            try:
+            with suppress(ValueError):
                 return datetime.strptime(day, form).date()
-            except ValueError:
-                continue
     return None
 
 

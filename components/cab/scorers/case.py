@@ -51,11 +51,6 @@ class Case:
     form: Form = "choice"
 
     @cached_property
-    def statement(self) -> str:
-        """The SQL in the answer, cleaned. Raises SqlError, Unscored."""
-        return clean_sql(self.answer, self.dialect or self.opened.id)
-
-    @cached_property
     def opened(self) -> Database:
         """The database that is there. Raises Unscored."""
         if self.database is None:
@@ -67,10 +62,11 @@ class Case:
 
     @cached_property
     def executed(self) -> Executed:
-        """What the answer gives when it is run as SQL, read-only; once per case. Raises Unscored without a database."""
-        file = self.opened.file
+        """What the answer gives when it is run as SQL, cleaned, read-only; once. Raises Unscored without a database."""
+        database = self.opened
         try:
-            return Executed(text_rows(ReadOnly(file, self.seconds).run(self.statement)))
+            sql = clean_sql(self.answer, self.dialect or database.id)
+            return Executed(text_rows(ReadOnly(database.file, self.seconds).run(sql)))
         except SqlError as error:
             return Executed(error=str(error))
 

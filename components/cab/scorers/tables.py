@@ -103,19 +103,13 @@ def _in_text(reply: str, gold: Rows) -> bool:
 
 
 def _each_has_its_own(gold: Rows, rows: Rows) -> bool:
-    """Whether every gold row has its cells in another of the rows (a matching, by augmenting paths)."""
-    taken: dict[int, int] = {}
+    """Whether every gold row has its cells in another of the rows."""
+    from scipy.sparse import csgraph, csr_array
 
-    def place(row: int, tried: set[int]) -> bool:
-        for other, cells in enumerate(rows):
-            if other not in tried and _within(gold[row], cells):
-                tried.add(other)
-                if other not in taken or place(taken[other], tried):
-                    taken[other] = row
-                    return True
+    if len(gold) > len(rows):
         return False
-
-    return len(gold) <= len(rows) and all(place(row, set()) for row in range(len(gold)))
+    fits = csr_array([[_within(row, cells) for cells in rows] for row in gold])
+    return bool((csgraph.maximum_bipartite_matching(fits, perm_type="column") >= 0).all())
 
 
 def _within(row: Sequence[str], other: Sequence[str]) -> bool:

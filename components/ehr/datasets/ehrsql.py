@@ -17,11 +17,11 @@ from annotated_types import Gt
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.ehr.datasets.samples import EhrDatabase, RecordDataset, Wording, database_file, ehr_questions
+from components.ehr.datasets.samples import EhrDatabase, RecordDataset, Wording, ehr_questions
 from components.files.attachments import attach
-from components.files.file_dataset import NO_RESULT, Part, add_request, task_sample
+from components.files.file_dataset import HOW, NO_RESULT, Part, add_request, task_sample
 from components.files.folders import keep_json
-from components.files.rows import content_key, files_digest
+from components.files.rows import content_key, existing, files_digest
 from components.sql import SqlError
 from components.sql.cleaning import clean_sql
 from components.sql.reading import ReadOnly, require_readable
@@ -42,10 +42,7 @@ class Files2022(RecordDataset):
     privacy: Privacy = field(default="credentialed", kw_only=True)
     title = "EHRSQL"
     split_names = ("test", "valid", "train")
-    how = (
-        "set CLINICAL_DATA_DIR to the folder that holds ehrsql/, or take dataset/ehrsql/ from "
-        "github.com/glee4810/EHRSQL and give dataset.path=..."
-    )
+    how = HOW.format("ehrsql", "take dataset/ehrsql/ from github.com/glee4810/EHRSQL", "...")
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,7 @@ class Ehrsql(Files2022):
         how = f"{_BUILD} name it in dataset.sqlite; {_WITHOUT} dataset=ehr_mini, ehragent_demo or ehrsql2024"
         if name not in self.sqlite:
             raise ConfigError(f"dataset.sqlite: names no database for {name}; {how}")
-        return database_file(self.sqlite[name], how)
+        return existing(Path(self.sqlite[name]).expanduser(), how, "database")
 
 
 @dataclass(frozen=True)
@@ -138,7 +135,7 @@ class CabEhrsql2022(Files2022):
     def sqlite_of(self, name: str) -> Path:
         """Return the database's file, which must be readable. Raises ConfigError."""
         how = f"{_BUILD} give dataset.sqlite=...; {_WITHOUT} dataset=cab_ehragent_demo or dataset=cab_ehrsql"
-        return require_readable(database_file(self.sqlite, how))
+        return require_readable(existing(Path(self.sqlite).expanduser(), how, "database"))
 
 
 def ehrsql_file(path: str, database: str, split: str) -> Path:
@@ -210,7 +207,7 @@ class EhrAgentEdition(RecordDataset):
 
     def sqlite_of(self, name: str) -> Path:
         """Return a database's file. Raises ConfigError."""
-        return database_file(self._file(self.sqlite, name), self.how)
+        return existing(self._file(self.sqlite, name), self.how, "database")
 
     def _file(self, name: str, database: str) -> Path:
         root = Path(self.path).expanduser() if self.path is not None else _SHIPPED / str(self.shipped)
@@ -255,4 +252,4 @@ class CabEhrAgentDemo(RecordDataset):
 
     def sqlite_of(self, name: str) -> Path:
         """Return a database's file, which must be readable. Raises ConfigError."""
-        return require_readable(database_file(Path(self.path) / name / f"{name}.db", self.how))
+        return require_readable(existing(Path(self.path).expanduser() / name / f"{name}.db", self.how, "database"))

@@ -19,9 +19,9 @@ from annotated_types import Gt
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.ehr.datasets.ehrsql import ehrsql_file
-from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, database_file, ehr_questions
+from components.ehr.datasets.samples import EhrQuestion, RecordDataset, Rows, ehr_questions
 from components.files.attachments import attach
-from components.files.file_dataset import NO_RESULT, Part, add_request, task_sample
+from components.files.file_dataset import HOW, NO_RESULT, Part, add_request, task_sample
 from components.files.rows import Row, content_key, existing, json_mapping, json_records
 from components.sql.reading import require_readable
 from components.text.values import cells
@@ -30,9 +30,8 @@ _FOLDER = "data/mimic_iv"
 _NULL = "null"
 _NO_TEMPLATE = ("", "-", "null")
 _PUBLISHED_ROWS = 100  # an answer is cut after them
-HOW_2024 = (
-    "set CLINICAL_DATA_DIR to the folder that holds ehrsql2024/, or take data/mimic_iv/ from "
-    "github.com/glee4810/ehrsql-2024, build its database, and give dataset.path=..."
+HOW_2024 = HOW.format(
+    "ehrsql2024", "take data/mimic_iv/ from github.com/glee4810/ehrsql-2024, build its database,", "..."
 )
 
 
@@ -184,9 +183,8 @@ class EhrHalt(RecordDataset):
     ask: str = NO_RESULT
     title = "EHR-Halt"
     split_names = ("test", "valid", "train")
-    how = (
-        "set CLINICAL_DATA_DIR to the folder that holds ehrsql/ and ehrsql2024/, or take them from "
-        "github.com/glee4810/EHRSQL and glee4810/ehrsql-2024 and give dataset.path=..."
+    how = HOW.format(
+        "ehrsql/ and ehrsql2024", "take them from github.com/glee4810/EHRSQL and glee4810/ehrsql-2024", "..."
     )
 
     def __post_init__(self) -> None:
@@ -224,4 +222,4 @@ class EhrHalt(RecordDataset):
             return database_2024(self._newer)
         if name not in self.sqlite:
             raise ConfigError(f"dataset.sqlite: names no database for {name}; {_HOW_DATABASE}")
-        return require_readable(database_file(self.sqlite[name], _HOW_DATABASE))
+        return require_readable(existing(Path(self.sqlite[name]).expanduser(), _HOW_DATABASE, "database"))

@@ -16,7 +16,7 @@ from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.ehr.interpreters import MAX_VALUE, fill_placeholders
 from components.ehr.metadata import Metadata, metadata
-from components.files.file_dataset import FileDataset, Part
+from components.files.file_dataset import Part, SampleDataset
 from components.files.folders import keep_json
 from components.files.rows import Row, content_key, files_digest, json_records
 from components.sql import SqlError
@@ -30,7 +30,7 @@ _PATIENTS = ("patient_id", "subject_id", "uniquepid")  # slots that name the pat
 _STRATA = {"importance": "importance", "wording": "para_type"}  # stratum -> key
 
 
-class RecordDataset(FileDataset[Sample]):
+class RecordDataset(SampleDataset):
     """Questions on databases of health records: a file of questions and a database per part."""
 
     @abstractmethod
@@ -53,10 +53,6 @@ class RecordDataset(FileDataset[Sample]):
     def items(self, split: str) -> Iterable[tuple[Part, Iterable[Sample]]]:
         """Read all questions, which checks gold SQL and databases, before the first sample. Raises ConfigError."""
         return [(part, list(items)) for part, items in super().items(split)]
-
-    def sample(self, item: Sample, part: Part) -> Sample:
-        """Return the sample, which ``read`` makes."""
-        return item
 
 
 class Gold(NamedTuple):
@@ -208,14 +204,6 @@ class Source(NamedTuple):
             card={"database (size), samples of each": self.size} | counted,
             files={"database": str(self.file)},
         )
-
-
-def database_file(path: str | Path, how: str) -> Path:
-    """Return the path of a SQLite file. Raises ConfigError, saying how to get it, when there is none."""
-    file = Path(path).expanduser()
-    if not file.is_file():
-        raise ConfigError(f"no database {file}; {how}")
-    return file
 
 
 def open_source(database: str, file: Path) -> Source:

@@ -13,10 +13,10 @@ from typing import Annotated, Literal
 from annotated_types import Gt
 
 from components.core.types import Privacy, Sample
-from components.ehr.datasets.samples import EhrQuestion, Gold, RecordDataset, Wording, database_file
+from components.ehr.datasets.samples import EhrQuestion, Gold, RecordDataset, Wording
 from components.ehr.metadata import metadata
-from components.files.file_dataset import Part
-from components.files.rows import content_key, json_lines
+from components.files.file_dataset import HOW, Part
+from components.files.rows import content_key, existing, json_lines
 from components.sql.complexity import n_columns
 from components.text.values import cells
 
@@ -58,10 +58,7 @@ class Treqs(RecordDataset):
     privacy: Privacy = field(default="credentialed", kw_only=True)
     title = "MIMICSQL"
     split_names = ("test", "dev", "train")
-    how = (
-        "set CLINICAL_DATA_DIR to the folder that holds mimicsql_treqs/, or take mimicsql_data/ from "
-        "github.com/wangpinggl/TREQS and give dataset.path=..."
-    )
+    how = HOW.format("mimicsql_treqs", "take mimicsql_data/ from github.com/wangpinggl/TREQS", "...")
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """The file in the wording that is asked."""
@@ -91,7 +88,7 @@ class Treqs(RecordDataset):
 
     def sqlite_of(self, name: str) -> Path:
         """Return the database's file. Raises ConfigError."""
-        return database_file(self.sqlite, _HOW_DATABASE)
+        return existing(Path(self.sqlite).expanduser(), _HOW_DATABASE, "database")
 
     @property
     def _wording(self) -> str:

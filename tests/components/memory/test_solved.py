@@ -36,7 +36,7 @@ def test_demonstrations_and_what_was_learnt_the_nearest_first(demonstrations, tm
         and second.problem == "how many patients are there?"
         and second.data["knowledge"] == "- patient"
     )
-    assert memory.experience("python") == () and not memory.grows and memory.notes == ()
+    assert memory.experience("python") == () and memory.notes == ()
     assert memory.traits.hold is None
 
 
@@ -115,4 +115,4 @@ def test_only_what_was_learnt_before_is_held_and_a_question_once():
     memory.hold([again, other, other])
     assert [(one.id, one.database) for one in memory.grown] == [("learnt-1", "mimic_iii")]
     memory.hold([])
-    assert len(memory.search("who?")) == 1 and memory.grows and memory.traits.hold == memory.hold
+    assert len(memory.search("who?")) == 1 and memory.traits.hold == memory.hold

@@ -8,7 +8,8 @@ from typing import ClassVar
 import pytest
 
 from components.core.errors import ConfigError, ToolError
-from components.tools.backends import Backend, FileBackend, digest, first_rows, lacking, located, plain
+from components.files.rows import files_digest
+from components.tools.backends import Backend, FileBackend, first_rows, lacking, located, plain
 from components.tools.drug_table import DrugTable
 from components.tools.drugbank import DrugBank, Drugs
 from components.tools.openfda import OpenFda
@@ -92,10 +93,11 @@ def test_a_digest_is_of_the_contents_in_their_order(tmp_path):
     one, two = tmp_path / "1", tmp_path / "2"
     one.write_text("a")
     two.write_text("b")
-    found = {digest("", one, two), digest("", two, one), digest("x", one, two), digest("", one)}
+    pairs = ((one, two), (two, one), (one,))
+    found = {files_digest(*files, digits=32) for files in pairs} | {files_digest(one, two, salt="x", digits=32)}
     assert len(found) == 4 and all(len(name) == 32 for name in found)
     two.write_text("a")
-    assert digest("", one) == digest("", two)
+    assert files_digest(one) == files_digest(two)
 
 
 def test_first_rows_are_those_of_each_file(tmp_path):

@@ -13,6 +13,8 @@ import pytest
 from runner.storage.journal import Journal
 from runner.storage.replay_miss import explain_miss
 
+SOURCES = ["radagent/system.jinja", "radagent/plan.jinja", None, "react/task.jinja"]
+
 
 def head(n: int = 1, **changes: Any) -> dict[str, Any]:
     call = {
@@ -23,7 +25,6 @@ def head(n: int = 1, **changes: Any) -> dict[str, Any]:
         "sampling": '{"temperature":0.7}',
         "tools": "",
         "digests": ["aa", "bb", "cc"],
-        "sources": ["radagent/system.jinja", "radagent/plan.jinja", None],
     }
     return call | changes
 
@@ -53,9 +54,9 @@ PLACE = "sample 'x', epoch 0, branch 'main', call 1 (plan): "
             "message 1 differs from the journal; it comes from prompt 'radagent/plan.jinja'",
         ),
         ({"digests": ["aa", "bb", "zz"]}, "message 2 differs from the journal; it comes from no prompt file"),
-        ({"digests": ["aa"], "sources": [None]}, "this run sends 1 messages, the journal's call has 3"),
+        ({"digests": ["aa"]}, "this run sends 1 messages, the journal's call has 3"),
         (
-            {"digests": ["aa", "bb", "cc", "dd"], "sources": [None, None, None, "react/task.jinja"]},
+            {"digests": ["aa", "bb", "cc", "dd"]},
             "message 3 is new, the journal's call has 3 messages; it comes from prompt 'react/task.jinja'",
         ),
         ({"model": "gpt-4o-mini"}, "the model differs: journal has 'gpt-4o', this run asks 'gpt-4o-mini'"),
@@ -66,7 +67,7 @@ PLACE = "sample 'x', epoch 0, branch 'main', call 1 (plan): "
     ],
 )
 def test_the_first_difference_is_named(journal: Journal, changes: dict[str, Any], expected: str) -> None:
-    line = explain_miss(journal, head(**changes))
+    line = explain_miss(journal, head(**changes), SOURCES)
     assert line.startswith(PLACE + expected) and "\n" not in line
 
 
@@ -80,7 +81,7 @@ def test_the_first_difference_is_named(journal: Journal, changes: dict[str, Any]
     ],
 )
 def test_missing_sample_or_branch_is_named(journal: Journal, at: list[Any], expected: str) -> None:
-    assert explain_miss(journal, head(at=at)).endswith(f"call {at[3]} (plan): {expected}")
+    assert explain_miss(journal, head(at=at), SOURCES).endswith(f"call {at[3]} (plan): {expected}")
 
 
 def test_nearest_of_several_recordings_is_compared(tmp_path: Path) -> None:
@@ -88,18 +89,25 @@ def test_nearest_of_several_recordings_is_compared(tmp_path: Path) -> None:
         put(writer, head(model="other", digests=["aa", "bb", "zz"]))
         put(writer, head(digests=["aa", "bb", "yy"]))
         put(writer, head(digests=["zz", "bb", "yy"]))
-    assert "message 2 differs" in explain_miss(Journal(tmp_path, read_only=True), head())
+    assert "message 2 differs" in explain_miss(Journal(tmp_path, read_only=True), head(), SOURCES)
+
+
+def test_whole_digests_of_earlier_versions_are_compared(tmp_path: Path) -> None:
+    with Journal(tmp_path) as writer:
+        put(writer, head(digests=["a" * 32, "b" * 32]))
+    line = explain_miss(Journal(tmp_path, read_only=True), head(digests=["a" * 16, "c" * 16]), SOURCES)
+    assert "message 1 differs" in line
 
 
 def test_long_texts_are_cut_around_the_difference(tmp_path: Path) -> None:
     with Journal(tmp_path) as writer:
         put(writer, head(model="a" * 400 + " skill=1 " + "b" * 400))
-    line = explain_miss(Journal(tmp_path, read_only=True), head(model="a" * 400 + " skill=2 " + "b" * 400))
+    line = explain_miss(Journal(tmp_path, read_only=True), head(model="a" * 400 + " skill=2 " + "b" * 400), SOURCES)
     assert "skill=1" in line and "skill=2" in line and len(line) < 350
 
 
 def test_an_empty_or_missing_journal_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
-    assert "journal' does not exist" in explain_miss(Journal(folder, read_only=True), head())
+    assert "journal' does not exist" in explain_miss(Journal(folder, read_only=True), head(), SOURCES)
     folder.mkdir()
-    assert "journal' is empty" in explain_miss(Journal(folder, read_only=True), head())
+    assert "journal' is empty" in explain_miss(Journal(folder, read_only=True), head(), SOURCES)
