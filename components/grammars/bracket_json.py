@@ -17,7 +17,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from components.acting.arguments import FORM, action_lines, call_of, describe_tools
 from components.core.errors import ActionError
@@ -43,8 +43,7 @@ _DECODER = json.JSONDecoder(strict=False)
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A name and its parameters, as read from the text."""
 
     name: str

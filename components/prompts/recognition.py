@@ -18,17 +18,22 @@ _SHORTEST = 12  # characters of a line that is looked for
 
 def rendered_from(text: str, *templates: str) -> bool:
     """Whether half of the fixed text of one of these templates, each as ``set/template``, is in a text."""
-    return any(
-        2 * sum(len(line) for line in lines if line in text) >= sum(map(len, lines)) > 0
-        for template in templates
-        for lines in fixed(template)
-    )
+    for lines, spare in fixed(*templates):
+        for line in lines:
+            if line not in text and (spare := spare - len(line)) < 0:
+                break
+        else:
+            return True
+    return False
 
 
 @cache
-def fixed(template: str) -> Sequence[Sequence[str]]:
-    """The lines that a template always writes, for each combination of its if/else branches."""
-    return [[line for line in lines if len(line) >= _SHORTEST] or lines for lines in _variants(_body(template))]
+def fixed(*templates: str) -> Sequence[tuple[Sequence[str], int]]:
+    """The lines that a template always writes, the longest first, and how many of their letters may be missing, for
+    each combination of its if/else branches."""
+    every = (lines for template in templates for lines in _variants(_body(template)))
+    long = ([line for line in lines if len(line) >= _SHORTEST] or lines for lines in every)
+    return [(sorted(lines, key=len, reverse=True), sum(map(len, lines)) // 2) for lines in long if any(lines)]
 
 
 def _body(template: str) -> Iterable[nodes.Node]:

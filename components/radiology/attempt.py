@@ -3,9 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
+from components.core.cached import cached_property
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, Suitable, execute, kind_of, read, task_of
 from components.radiology.switches import Switches

@@ -7,10 +7,11 @@ bound to an anatomy and a modality do not take these two as inputs.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypedDict
 
+from components.core.cached import cached_property
 from components.core.messages import ToolSpec
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, DD, DI, IE, OS, RG, Pair, Step, var

@@ -56,35 +56,30 @@ class ToolSet:
         return replace(new, refusal_fields=REFUSAL_FIELDS, controls=controls, validates=row.validates)
 
 
-@dataclass(frozen=True)
 class Baseline(ToolSet):
     """The necessary and sufficient tools: one per category and type, none bound: 12."""
 
     row = SetRow("baseline", "baseline", lambda study, rng, switches: sets.baseline(switches))
 
 
-@dataclass(frozen=True)
 class RedundantRegular(ToolSet):
     """The baseline's tools and at most one extra, for another pair, per category: 12 to 15."""
 
     row = SetRow("redundant_regular", "redundant", sets.regular)
 
 
-@dataclass(frozen=True)
 class RedundantMedium(ToolSet):
     """Tools bound to the record's pair and to similar pairs: 23 to 34."""
 
     row = SetRow("redundant_medium", "redundant", sets.medium)
 
 
-@dataclass(frozen=True)
 class RedundantHigh(ToolSet):
     """Every tool there is: 169."""
 
     row = SetRow("redundant_high", "redundant", lambda study, rng, switches: sets.high(switches))
 
 
-@dataclass(frozen=True)
 class Differentiated(ToolSet):
     """Unbound, bound, and restricted tools whose list holds the record's entity and which are best: 17 or 18."""
 
@@ -93,21 +88,18 @@ class Differentiated(ToolSet):
     )
 
 
-@dataclass(frozen=True)
 class InsufficientConfig1(ToolSet):
     """No tool of the category that the task needs: 14 to 17. This and the next two may be refused."""
 
     row = SetRow("insufficient_config1", "insufficient", sets.config1, sets.config1_facts)
 
 
-@dataclass(frozen=True)
 class InsufficientConfig2(ToolSet):
     """Tools of the category that the task needs, for other anatomies only: 15 to 17."""
 
     row = SetRow("insufficient_config2", "insufficient", sets.config2, sets.config2_facts)
 
 
-@dataclass(frozen=True)
 class InsufficientConfig3(ToolSet):
     """Tools that fit but whose lists do not hold the record's entity: 18. The result is to be validated."""
 

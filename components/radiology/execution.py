@@ -10,9 +10,11 @@ unrestricted or listing what the record is about; the higher upper bound is bett
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NamedTuple
+
+import orjson
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
@@ -35,8 +37,7 @@ class Called(NamedTuple):
     ok: bool
 
 
-@dataclass(frozen=True)
-class Execution:
+class Execution(NamedTuple):
     """One episode. ``names`` are those of the called tools, ``plan`` is the planning reply, None without one.
     ``clean``: the number of successful calls before the first failure; ``faulty``: a call failed, a reply could not be
     read, or the agent gave up or reached a limit."""
@@ -63,9 +64,11 @@ class Execution:
         """The executed chain: categories of the calls of existing tools, with or without ``failing`` ones."""
         typed = switches.category_typing == "typed"
         return tuple(
-            f"{call.variant} {call.category}" if typed and call.category == BQ else call.category
-            for call in self.calls
-            if call.category and (failing or call.ok)
+            [
+                f"{variant} {category}" if typed and category == BQ else category
+                for category, variant, ok in self.calls
+                if category and (failing or ok)
+            ]
         )
 
 
@@ -133,20 +136,17 @@ class Suitable:
     """The suitable tools among those offered for a patient."""
 
     def __init__(self, offered: Iterable[ToolSpec], record: Mapping[str, Any]) -> None:
-        self._tools = [spec for spec in offered if "category" in spec.facts]
-        self._record = record
+        self._tools: dict[str, list[ToolSpec]] = {}
+        pairs = (None, None), (record["Anatomy"], record["Modality"])
+        for facts, spec in ((spec.facts, spec) for spec in offered if "category" in spec.facts):
+            fits = (facts["anatomy"], facts["modality"]) in pairs
+            if fits and supports(facts["supported"] or None, record, facts["category"], facts["variant"]):
+                self._tools.setdefault(facts["category"], []).append(spec)
 
     def tools(self, category: str, variant: str | None = None) -> Sequence[ToolSpec]:
         """The suitable tools for a step in the order of the offer; ``variant`` None leaves the type open."""
-        return [
-            spec
-            for spec in self._tools
-            if spec.facts["category"] == category
-            and variant in (None, spec.facts["variant"])
-            and spec.facts["anatomy"] in (None, self._record["Anatomy"])
-            and spec.facts["modality"] in (None, self._record["Modality"])
-            and supports(spec.facts["supported"] or None, self._record, category, spec.facts["variant"])
-        ]
+        found = self._tools.get(category, [])
+        return found if variant is None else [spec for spec in found if spec.facts["variant"] == variant]
 
     def best(self, category: str, variant: str | None = None) -> ToolSpec | None:
         """The one with the highest upper bound, of equals the last; None when there is none."""
@@ -181,16 +181,23 @@ def execute(chain: str, condition: str, suitable: Suitable, record: Mapping[str,
         tool = suitable.best(category, variant)
         if tool is None or (calls and not calls[-1].ok):
             break
-        values: dict[str, Any] = {one.name: tool.facts[one.name] for one in fields(Card)}
-        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-        card = Card(**{**values, **lists})
+        card = _card(orjson.dumps(tool.facts))
         calls.append(Called(card.category, card.variant, _runs(card, memory, switches)))
         names.append(tool.name)
-    clean = sum(call.ok for call in calls)
+    clean = sum([call.ok for call in calls])
     faulty = clean < len(TASKS[chain].chain)
     return Execution(tuple(calls), tuple(names), plan, "failed" if faulty else "answered", clean, faulty)
 
 
+@lru_cache(maxsize=512)
+def _card(facts: bytes) -> Card:
+    values: dict[str, Any] = orjson.loads(facts)
+    read = (values[one.name] for one in fields(Card))
+    lists: list[Any] = [tuple(value) if isinstance(value, list) else value for value in read]
+    return Card(*lists)
+
+
+@lru_cache(maxsize=16)
 def plan_of(chain: str) -> str:
     """A plan that names every step of the chain and claims the indicator's name where it is needed."""
     task = TASKS[chain]

@@ -64,8 +64,8 @@ class RadiologyMemory:
             scores[name] = score
             self.wrong.pop(name, None)
         scores.update(self.fixed)
-        for mask, entity, dimension in _REVEALED:
-            if mask in values and entity in values:
+        for mask, entity, dimension in _REVEALED:  # nothing new is revealed by what else is written
+            if (mask in written or entity in written or dimension in written) and mask in values and entity in values:
                 values[entity] = recorded(self.record, entity)
                 values[dimension] = recorded(self.record, dimension)
                 scores[dimension] = scores[entity]

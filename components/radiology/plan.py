@@ -8,8 +8,7 @@ article is not JSON: each key is looked for by its name, and its value read up t
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE, PLANNING_NAMES, VARIABLES, var
@@ -85,8 +84,7 @@ def plan_text(known: Iterable[str], names: Iterable[str]) -> str:
     return f"Known Info: [{', '.join(known)}]\nTool Chain: [{' -> '.join(f'*{name}*' for name in names)}]"
 
 
-@dataclass(frozen=True)
-class PlanObject:
+class PlanObject(NamedTuple):
     """``known``: claimed variables with dollar signs, by name; ``chain``: planning names in their order."""
 
     summary: str

@@ -68,8 +68,7 @@ def build_vocabulary(records: Sequence[Record], terms: Mapping[str, Sequence[str
     return Vocabulary({name: tuple(found) for name, found in values.items()}, terms)
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(NamedTuple):
     """The patient record of a sample, its task, and the vocabulary of its file."""
 
     record: Record

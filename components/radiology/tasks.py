@@ -6,10 +6,10 @@ Source: Zheng et al. 2024, arXiv 2412.09529; chains as in the reference implemen
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from components.core.cached import cached_property
 from components.text.structured import read_yaml
 
 TABLES: Mapping[str, Any] = read_yaml(Path(__file__).with_name("tasks.yaml"))

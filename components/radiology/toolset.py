@@ -42,11 +42,11 @@ def run(card: Card, memory: RadiologyMemory, inputs: Iterable[str], switches: Sw
     if not supports(enforced, memory.record, card.category, card.variant):
         raise _error(card, "unsupported_entity", "cannot do this: its supported list does not hold what is needed here")
     scores = memory.scores
-    score = card.lower * min(scores[name] for name in card.compulsory)
+    score = card.lower * min([scores[name] for name in card.compulsory])
     for name in given:  # each legal optional input in memory raises it
         if name in card.optional and name in memory.values:
             score = min(score + card.step * scores[name], card.upper)
-    if any(score > memory.fixed.get(name, 1.0) for name in card.outputs):
+    if any([score > memory.fixed.get(name, 1.0) for name in card.outputs]):
         raise _error(card, "fixed_score", "would raise the score of what was known from the start")
     memory.write(card.outputs, score, switches.rerun_value == "refresh")
     return score
@@ -167,6 +167,11 @@ def controls(switches: Switches, condition: str) -> Mapping[str, Tool]:
     return {"start": start, "look": Look(False), "final": Look(not plain, _FINAL)}
 
 
+@lru_cache
+def _tools(switches: Switches) -> Mapping[str, Tool]:
+    return numbered_tools(baseline(switches), switches)
+
+
 @dataclass(frozen=True)
 class Radiology:
     """One tool per category, none bound (12), with a fresh memory; conditions put other sets in their place.
@@ -177,11 +182,10 @@ class Radiology:
 
     def open(self, sample: Sample) -> Offer:
         """Open the tools of a sample. Raises ConfigError when it has no patient record to image."""
-        study = study_of(sample)
+        study, facts = study_of(sample), {"condition": "baseline", "kind": "baseline"}
         memory = open_memory(study.record, study.task.id, self.switches, study.vocabulary)
-        facts = {"condition": "baseline", "kind": "baseline"}
-        tools = numbered_tools(baseline(self.switches), self.switches)
-        return Offer(tools, memory, controls(self.switches, "baseline"), facts=facts, categories=CATEGORIES)
+        tools, own = _tools(self.switches), controls(self.switches, "baseline")
+        return Offer(tools, memory, own, facts=facts, categories=CATEGORIES)
 
 
 def numbered_tools(cards: Iterable[Card], switches: Switches, insufficient: bool = False) -> dict[str, Tool]:

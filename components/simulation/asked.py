@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import takewhile
 from typing import Any, Protocol, runtime_checkable
 
+from components.core.cached import cached_property
 from components.core.messages import Message, ToolSpec
 from components.core.types import Sample
 from components.prompts.recognition import rendered_from
@@ -104,12 +104,12 @@ class Asked:
     knowledge: Knowledge | None = None
     voice: Voice = field(default_factory=Voice)
 
-    @property
+    @cached_property
     def sample(self) -> Sample | None:
         """The sample that the conversation is about."""
         return None if self.knowledge is None else self.knowledge.sample
 
-    @property
+    @cached_property
     def last(self) -> str:
         """The text of the last message."""
         return self.messages[-1].text
@@ -124,8 +124,8 @@ class Asked:
         """The grammar in which an action is asked for; None where none is."""
         if self.tools:
             return "native"
-        texts = [message.text for message in self.messages if message.role != "assistant"]
-        return next((style for style, mark in STYLE_MARKS.items() if any(mark in text for text in texts)), None)
+        shown = "\n".join([message.text for message in self.messages if message.role != "assistant"])
+        return next((style for style, mark in STYLE_MARKS.items() if mark in shown), None)
 
     @cached_property
     def history(self) -> History:

@@ -4,10 +4,10 @@ the same behind an HTTP endpoint; some on less: on the question, or on the quest
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import blake2b
 from typing import TypeVar
 
+from components.core.cached import cached_property
 from components.core.messages import Message
 
 T = TypeVar("T")

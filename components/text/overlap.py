@@ -6,19 +6,17 @@ Sources: Papineni et al. 2002 (BLEU), Lin 2004 (ROUGE). All values are in [0, 1]
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import exp
-from typing import Any
+from typing import Any, NamedTuple
 
-_NOT_WORD = re.compile(r"[^a-z0-9]+")
+_WORD = re.compile(r"[a-z0-9]+")
 _MAX_ORDER = 4
 # What 13a reads as something else, in its order.
 _MARKUP = (("<skipped>", ""), ("-\n", ""), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 
 
-@dataclass(frozen=True)
-class Overlap:
+class Overlap(NamedTuple):
     """Share of what is common in each text, and their harmonic mean."""
 
     precision: float
@@ -57,20 +55,19 @@ def bleu_unigram(reference: str, response: str) -> float:
 
 def bleu(reference: str, response: str, order: int = _MAX_ORDER) -> float:
     """Sentence BLEU up to n-grams of this order, as sacrebleu: 13a tokens, exponential smoothing, effective order."""
-    expected, found = _grams(reference), _grams(response)
-    if reference == response:
-        return float(expected[0] > 0)
-    if not expected[0] or not found[0]:
-        return 0.0
-    correct = [_clipped(theirs, mine) for theirs, mine in zip(expected[1 : order + 1], found[1:], strict=False)]
-    if order == 1 or not correct[0]:
-        return float(_brevity(expected[0], found[0]) * correct[0] / found[0])
-    total = [max(0, found[0] - size) for size in range(order)]
+    expected, found = _split(reference), _split(response)
+    if not expected or not found or reference == response:
+        return float(reference == response and bool(expected))
+    matches = _matches(reference, response)
+    if order == 1 or not matches[0]:
+        return float(_brevity(len(expected), len(found)) * matches[0] / len(found))
+    total = [max(0, len(found) - size) for size in range(order)]
     from sacrebleu.metrics.bleu import BLEU
 
     score = BLEU.compute_bleu(
-        correct, total, found[0], expected[0], smooth_method="exp", effective_order=True, max_ngram_order=order
-    )
+        matches[:order], total, len(found), len(expected), smooth_method="exp", effective_order=True,
+        max_ngram_order=order,
+    )  # fmt: skip
     return min(1.0, float(score.score) / 100)
 
 
@@ -81,17 +78,30 @@ def _brevity(n_reference: int, n_response: int) -> float:
 
 def _clipped(reference: Mapping[Any, int], response: Mapping[Any, int]) -> int:
     """How much of the response is in the reference, nothing counted more often than there."""
-    return sum([min(reference[item], n) for item, n in response.items() if item in reference])
+    return sum([n if n < (most := reference[item]) else most for item, n in response.items() if item in reference])
+
+
+@lru_cache(maxsize=4)  # every order is asked for
+def _matches(reference: str, response: str) -> list[int]:
+    """How many n-grams of each order two texts have in common."""
+    matches = []
+    for size in range(1, _MAX_ORDER + 1):
+        texts = map(_split, (reference, response))
+        theirs, mine = [zip(*[text[at:] for at in range(size)], strict=False) for text in texts]
+        known = set(every := list(theirs))
+        if len(known) == len(every):  # none counts twice
+            matches.append(len(known.intersection(mine)))
+        else:
+            matches.append(_clipped(Counter(every), Counter(filter(known.__contains__, mine))))
+    return matches
 
 
 @lru_cache(maxsize=256)
-def _grams(text: str) -> tuple[Any, ...]:
-    """The number of tokens of a text and its n-grams of every order, counted."""
+def _split(text: str) -> Sequence[str]:
+    """The 13a tokens of a text."""
     for mark, plain in _MARKUP:
         text = text.replace(mark, plain)
-    tokens = [token for run in text.split() for token in ((run,) if run.isalnum() else _tokens(run))]
-    shifted = [tokens[start:] for start in range(_MAX_ORDER)]
-    return (len(tokens), *(Counter(zip(*shifted[:size], strict=False)) for size in range(1, _MAX_ORDER + 1)))
+    return [token for run in text.split() for token in ((run,) if run.isalnum() else _tokens(run))]
 
 
 @lru_cache(maxsize=16_384)
@@ -115,7 +125,7 @@ def rouge_l(reference: str, response: str) -> Overlap:
 @lru_cache(maxsize=256)
 def _plain_words(text: str) -> tuple[str, ...]:
     """Runs of ASCII letters and digits in lower case."""
-    return tuple(_NOT_WORD.sub(" ", text.lower()).split())
+    return tuple(_WORD.findall(text.lower()))
 
 
 def rouge_l_summary(reference: str, response: str) -> float:

@@ -115,6 +115,9 @@ def _split_plain(text: str) -> list[str]:
     chunks = (_CANNOT.sub("can not", text) if "cannot" in text else text).split()
     found: list[str] = []
     for chunk, following in zip_longest(chunks, chunks[1:]):
+        if chunk.isalnum():
+            found.append(chunk)
+            continue
         word = chunk.removesuffix(".")
         if word != chunk and following is not None:
             core = _INNER.split(word)[-1].lstrip(",-")

@@ -7,10 +7,9 @@ empty gold in everything. ``cells`` makes the gold list of a result.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from math import isnan
-from typing import Any
+from typing import Any, NamedTuple
 
 from components.text.structured import NotLiteral, literal
 
@@ -29,8 +28,7 @@ _PUBLISHED = {"true": "1", "false": "0", "none": "0"}
 _PUBLISHED_YES_NO = {"yes": "1", "no": "0"}
 
 
-@dataclass(frozen=True)
-class _Atom:
+class _Atom(NamedTuple):
     """A value: its normal text (missing: None), and the number where that text is one."""
 
     text: str | None

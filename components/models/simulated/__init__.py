@@ -169,6 +169,8 @@ class Core:
 
     def __post_init__(self) -> None:
         self._chain: Sequence[Responder] = (PromptAlone(), *self.responders, Generic())
+        self._knowing = [one for one in self._chain if type(one).knowledge is not Responder.knowledge]
+        self._voiced = [one for one in self._chain if type(one).voice is not Responder.voice]
 
     def study(self, samples: Iterable[Sample]) -> None:
         """Take samples as the private answer key."""
@@ -178,9 +180,9 @@ class Core:
         """The first reply of the chain; tokens are estimated as a quarter of the bytes."""
         sample = self.key.find(messages)
         draws = Draws(seed, messages, None if sample is None else sample.problem.question)
-        known = (one.knowledge(sample) for one in self._chain) if sample is not None else iter(())
+        known = (one.knowledge(sample) for one in self._knowing) if sample is not None else iter(())
         request = Asked(messages, tools, self.rates, draws, next((one for one in known if one is not None), None))
-        voices = (one.voice(request) for one in self._chain)
+        voices = (one.voice(request) for one in self._voiced)
         if (voice := next((one for one in voices if one is not None), None)) is not None:
             request = replace(request, voice=voice)
         message = next(reply for one in self._chain if (reply := one.reply(request)) is not None)

@@ -37,7 +37,6 @@ def io(switches: Switches, task: Task, execution: Execution) -> Mapping[str, flo
     }
 
 
-@dataclass(frozen=True)
 class InputOutput(Graded):
     """Execution completion (0 or 1) and pre-failure success percentage (a share, 0 to 1) of a sample."""
 
@@ -54,7 +53,6 @@ RULES = ("target_hit", "chain_cover", "exact_chain")
 HEADLINE, *_ = COMPLETION_NAMES = ("completion/rate", *(f"completion/{rule}" for rule in RULES))
 
 
-@dataclass(frozen=True)
 class Completion(Graded):
     """Task completion of a sample, 0 or 1; the headline is shown by complexity, task, anatomy and modality too. Scored
     wherever the task can be solved, with a tool that is built if need be; unscored in the reference's profile, which
@@ -129,7 +127,6 @@ def tool_score(one: Attempt, execution: Execution) -> float | None:
     return optimal_tools(execution, one.suitable, one.switches.ots_include_single)
 
 
-@dataclass(frozen=True)
 class Orchestration(Graded):
     """Target hit (0 or 1), milestone hit (0 or 1) and optimal tool score (0 to 1) of a sample."""
 

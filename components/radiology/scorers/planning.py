@@ -6,7 +6,6 @@ whether false discovery and matching are taken on the plan or on the execution; 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import ClassVar
@@ -75,7 +74,6 @@ def planning(
     return values
 
 
-@dataclass(frozen=True)
 class Chain(Graded):
     """Planning metrics of a sample: Levenshtein distances (steps) of ground truth, decision and execution, false
     discovery rate and tool matching accuracy (0 to 1). Unscored are metrics on the plan without a plan."""

@@ -61,7 +61,6 @@ def mentions_error(trajectory: Trajectory) -> bool:
     return any("Error" in text or "error" in text for text in (*texts, trajectory.answer or ""))
 
 
-@dataclass(frozen=True)
 class Response(Graded):
     """Text scores of a sample; an episode without a conclusion scores 0. The reference scores no episode that mentions
     an error."""

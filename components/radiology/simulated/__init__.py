@@ -9,7 +9,7 @@ from components.radiology.simulated.moves import Move, concluded, decide, missin
 from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Reader, Situation
 from components.simulation.asked import CONCLUDES, MALFORMED, Asked, Responder
 from components.simulation.draws import Rates
-from components.simulation.grammar import CALLS, Style, called, finished, refused, said
+from components.simulation.grammar import CALLS, STYLE_MARKS, Style, called, finished, refused, said
 from components.simulation.history import repeated, review
 
 HEEDS = 0.9  # of findings are heeded
@@ -61,7 +61,9 @@ class _Turn:
 
     def __init__(self, asked: Asked, situation: Situation) -> None:
         self.asked, self.situation, self.sample = asked, situation, asked.sample
-        self.style: Style = asked.style or "native"
+        asks = (style for style, mark in STYLE_MARKS.items() if mark in situation.marks)
+        self.asks_for: Style | None = "native" if asked.tools else next(asks, None)
+        self.style: Style = self.asks_for or "native"
         self.reviewed = asked.reviewed
         self.proposal = asked.last.rpartition(_PROPOSAL)[2].partition("\n\n")[0] if _PROPOSAL in asked.last else None
         n = [message.role for message in asked.messages].count("assistant")
@@ -75,16 +77,16 @@ class _Turn:
             return said(validated(self.situation, self.sample))
         if asked.rendered_from(*_CONCLUDES):
             return said(self._answer())
-        if asked.style is None and not marks.isdisjoint(_PLANS):
+        if self.asks_for is None and not marks.isdisjoint(_PLANS):
             return said(planned(self.sample, asked.rates, self.draws, marks))
         if self.draws.happens("malformed", rate := self.rates.malformed):
-            examples = [one.text.partition(CALLS)[2] for one in asked.messages if asked.style is not None]
+            examples = [one.text.partition(CALLS)[2] for one in asked.messages if self.asks_for is not None]
             shown = any(map(_SHOWN.get(self.style, _NEVER).search, examples))
             if not shown or self.draws.happens("malformed", rate * SHOWN_FORM):
                 return said(MALFORMED)
         if self.reviewed:
             return self._review()
-        return finished("native", self._answer()) if asked.style is None else self._step()
+        return finished("native", self._answer()) if self.asks_for is None else self._step()
 
     def _answer(self) -> str:
         """The final answer in words; of an expert without a question of the key an analysis."""

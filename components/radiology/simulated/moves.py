@@ -84,6 +84,8 @@ def _owed(situation: Situation, sample: Sample | None) -> list[Step]:
 
 def _suits(card: Card, situation: Situation, sample: Sample | None) -> bool:
     """Whether a tool fits the images and its list, where it has one, covers what they show."""
+    if card.pair is None and card.listed is None:
+        return True
     record = sample.metadata["record"] if sample is not None else {}
     pair = tuple(situation.memory.get(f"${name}$") or record.get(name) for name in ("Anatomy", "Modality"))
     if card.pair is not None and None not in pair and card.pair != pair:
@@ -173,8 +175,8 @@ def _as_shown(answer: str, memory: Mapping[str, Any], record: Mapping[str, Any])
     """An answer with what the memory shows where that is not what the record holds; of two values the first."""
     swaps = {}
     for name, shown in memory.items():
-        right = lookup(record, name.strip("$"))
-        if isinstance(right, str) and isinstance(shown, str) and "PLACEHOLDER" not in shown and shown != right:
+        right = None if "PLACEHOLDER" in str(shown) else lookup(record, name.strip("$"))
+        if isinstance(right, str) and isinstance(shown, str) and shown != right:
             two = _TWO_SAY.fullmatch(shown)
             swaps[right] = two[1] if two else shown
     return replaced(answer, swaps) if swaps else answer

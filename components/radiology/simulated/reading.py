@@ -11,6 +11,7 @@ import orjson
 from components.core.messages import Message, ToolSpec
 from components.radiology.simulated.stages import MARKS as ADVISED
 from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES, Step
+from components.simulation.grammar import STYLE_MARKS
 
 QUANTIFICATION = "Biomarker Quantification Tool"  # one planning name for both kinds of measurement
 NOTES, REFLECTS = "Use when:", "<Reflection>"
@@ -29,6 +30,7 @@ _XML_TOOL = re.compile(r"<(?:Call|EndCall)>.*?<Tool>\s*(.*?)\s*</Tool>", re.DOTA
 _MARKS = (
     "<NoCall>", "Refuse[", "Tool Chain:", *ADVISED,
     NOTES, REFLECTS, EVIDENCE, ALIGNS, AS_OBJECT, THINKS, HANDED, f"Organ {QUANTIFICATION}", QUANTIFICATION,
+    *STYLE_MARKS.values(),
 )  # fmt: skip
 _REMEMBERED = 256  # dialogues
 _IS_DOWN = " is unavailable: "
@@ -88,26 +90,27 @@ class Reader:
         if situation is None or given[: len(before)] != before:
             native = (_native_card(one.name, one.description) for one in tools)
             before, situation = (), Situation({card.name: card for card in native if card is not None})
-        for message in given[len(before) :]:
-            situation = _after(situation, message)
+        situation = _after(situation, given[len(before) :])
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
         self._known[key] = given, situation
         return situation
 
 
-def _after(situation: Situation, message: Message) -> Situation:
-    """The situation once this message is read, too."""
-    noted = _noted(message.role, message.text, tuple([one.name for one in message.tool_calls]))
+def _after(situation: Situation, messages: Sequence[Message]) -> Situation:
+    """The situation once these messages are read, too."""
     cards, memory, plan, called, marks, down, pending = situation
-    if noted.cards:
-        cards = {**cards, **noted.cards}
-    if noted.memory:
-        memory = {**memory, **noted.memory}
-        called, pending = (*called, *(c for c in pending if all(map(memory.__contains__, c.outputs)))), ()
-    if noted.tool in cards:
-        pending = (*pending, cards[noted.tool])
-    return Situation(cards, memory, plan or noted.plan, called, marks | noted.marks, down | noted.down, pending)
+    for message in messages:
+        noted = _noted(message.role, message.text, tuple([one.name for one in message.tool_calls]))
+        if noted.cards:
+            cards = {**cards, **noted.cards}
+        if noted.memory:
+            memory = {**memory, **noted.memory}
+            called, pending = (*called, *[c for c in pending if all(map(memory.__contains__, c.outputs))]), ()
+        if noted.tool in cards:
+            pending = (*pending, cards[noted.tool])
+        plan, marks, down = plan or noted.plan, marks | noted.marks, down | noted.down
+    return Situation(cards, memory, plan, called, marks, down, pending)
 
 
 @lru_cache(maxsize=512)

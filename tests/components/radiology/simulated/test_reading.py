@@ -76,7 +76,7 @@ def test_a_call_is_finished_once_its_outputs_are_in_memory():
 
 def test_marks_tell_the_form_of_the_reply():
     text = "Write <EndCall> or <NoCall>, at the end Answer: <letter>"
-    assert Reader().read([Message("user", text)], ()).marks == {"<NoCall>"}
+    assert Reader().read([Message("user", text)], ()).marks == {"<NoCall>", "<EndCall>"}
     assert Reader().read([Message("assistant", text)], ()).marks == set()
 
 
