@@ -12,6 +12,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -138,10 +139,8 @@ def versions() -> dict[str, str]:
     """Installed versions of what can change a result; a process keeps what it has imported."""
     found = {"python": ".".join(map(str, sys.version_info[:3]))}
     for name in LIBRARIES:
-        try:
+        with suppress(importlib.metadata.PackageNotFoundError):
             found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return found
 
 
