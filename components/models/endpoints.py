@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from components.core.errors import ConfigError
 from components.core.redaction import redact
@@ -64,7 +64,7 @@ class Endpoint:
     def __post_init__(self) -> None:
         if self.api_base is not None:
             parts = urlsplit(self.api_base)
-            if parts.scheme not in ("http", "https") or not parts.hostname:
+            if not is_address(parts):
                 found, known = redact(self.api_base), SERVERS["vllm"][0]
                 raise ConfigError(f"model.api_base must be an http(s) URL such as {known}, found {found!r}")
             if "@" in parts.netloc:
@@ -74,6 +74,14 @@ class Endpoint:
                 f"model.transport=direct needs model.api_base, found none for provider {self.provider!r}: "
                 "set it to an endpoint that speaks chat completions, or use model.transport=litellm"
             )
+
+
+def is_address(url: SplitResult) -> bool:
+    """Whether a URL names a server of http or https: its name can be encoded and its port is a number."""
+    try:
+        return url.scheme in ("http", "https") and url.port != 0 and bool((url.hostname or "").encode("idna"))
+    except ValueError:  # of the port, and of a name
+        return False
 
 
 def key_in_environment(model: str, variable: str | None, optional: bool) -> str:

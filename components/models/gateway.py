@@ -154,11 +154,11 @@ class Gateway:
             await self._transport.close()
 
     async def _attempt(self, request: Request) -> Completion:
-        limiter = self._limiter
+        limiter, transport = self._limiter, self._opened()
         ticket = await limiter.acquire(estimate(request) if self.tokens_per_minute else 0)
         tokens = None
         try:
-            completion = without_key(await self._deadlines.run(self._opened().call(request)), self._key)
+            completion = without_key(await self._deadlines.run(transport.call(request)), self._key)
             if (sent := completion.usage.input_tokens) is not None:
                 tokens = sent + (completion.usage.output_tokens or 0)
             limiter.succeeded(ticket)

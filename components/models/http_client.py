@@ -19,6 +19,8 @@ from urllib.request import getproxies, proxy_bypass
 
 from aiohappyeyeballs import AddrInfoType, start_connection
 
+from components.core.errors import ConfigError
+from components.models.endpoints import is_address
 from components.models.http_connection import Connection, Reply, describe
 from components.models.replies import Fault, NothingListens
 
@@ -30,7 +32,7 @@ _NOTHING_THERE = (errno.ECONNREFUSED, socket.EAI_NONAME)
 
 class HttpClient:
     """Posts to one URL. No redirect is followed and no request sent twice: a lost connection is the caller's to retry.
-    ``connections`` counts sockets opened. It serves one event loop after another; connections end with their loop.
+    ``connections`` counts sockets opened. It serves one event loop after another; close it before a loop ends.
     After ``idle_seconds`` a connection is not used again: its server may be closing it. ``longest_reply``: bytes."""
 
     def __init__(
@@ -42,6 +44,8 @@ class HttpClient:
         server = f"{_host(self._url)}:{_port(self._url)}"
         proxy = None if proxy_bypass(server) else getproxies().get(self._url.scheme)
         self._proxy = urlsplit(proxy if "//" in proxy else f"http://{proxy}") if proxy else None
+        if self._proxy and not is_address(self._proxy):
+            raise ConfigError(f"the proxy of the environment for {self._url.scheme} must be http(s)://host:port")
         authority = _host(self._url) if _port(self._url) == _PORTS[self._url.scheme] else server
         query = f"?{self._url.query}" if self._url.query else ""
         target = quote(f"{self._url.path}{query}", safe="/?%:@!$&'()*+,;=~")
@@ -70,7 +74,7 @@ class HttpClient:
         try:
             return await connection.send(b"%s%d\r\n\r\n" % (self._head, len(body)), body)
         finally:
-            if connection.reusable:
+            if connection.reusable and connection in self._open:  # it is not where the client was closed meanwhile
                 self._idle.append((loop.time(), connection))
             else:
                 connection.drop()
@@ -97,8 +101,6 @@ class HttpClient:
     async def _connect(self, loop: asyncio.AbstractEventLoop) -> Connection:
         """Open a connection, through the proxy if there is one. Raises Fault."""
         first = self._proxy or self._url
-        if first.scheme not in _PORTS or not first.hostname:
-            raise Fault("connection", "no connection (the proxy of the environment has no http or https address)")
         connection = Connection(self._open, loop, self._longest_reply)
         tls: dict[str, Any] = {}
         try:
@@ -115,8 +117,9 @@ class HttpClient:
             if self._proxy and self._url.scheme == "https":
                 await self._open_tunnel(loop, connection)
         except OSError as error:
-            fault = NothingListens if error.errno in _NOTHING_THERE else Fault
-            raise fault("connection", f"no connection ({describe(error)})") from None
+            fault = NothingListens if error.errno in _NOTHING_THERE and not self._proxy else Fault
+            to = " to the proxy of the environment" if self._proxy else ""
+            raise fault("connection", f"no connection{to} ({describe(error)})") from None
         except UnicodeError as error:  # the name of a host is encoded
             raise Fault("connection", f"no connection ({describe(error)})") from None
         return connection
@@ -128,7 +131,8 @@ class HttpClient:
             undo.callback(connection.drop)
             status = (await connection.send(self._tunnel, b"", tunnel=True)).status
             if status != 200:
-                raise Fault("connection", f"no connection (the proxy replied HTTP {status})")
+                kind = "connection" if status >= 500 else "auth"
+                raise Fault(kind, f"no connection (the proxy of the environment replied HTTP {status})")
             outer, name = connection.transport, self._url.hostname
             secured = await loop.start_tls(outer, connection, self._secure, server_hostname=name)
             if secured is None:

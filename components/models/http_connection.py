@@ -14,6 +14,7 @@ from components.models.replies import Fault
 
 _CLOSED = "the connection was lost (closed without a reply)"
 _LONGEST_HEAD = 65_536
+_MOST_MEMBERS = 16  # of a compressed body
 _SLICE = 1 << 18  # bytes that are written at once
 
 
@@ -185,14 +186,20 @@ def _decompressed(body: bytes, encoding: bytes, longest: int) -> bytes:
     if not body or encoding not in (b"gzip", b"x-gzip", b"deflate"):
         return body
     bits = -15 if encoding == b"deflate" and body[0] & 15 != 8 else 47  # some servers leave the header of zlib out
-    unpacked = b""
-    while body and len(unpacked) <= longest:
+    parts, size = list[bytes](), 0
+    for _ in range(_MOST_MEMBERS):
         unpacking = zlib.decompressobj(bits)
-        unpacked += unpacking.decompress(body, longest + 1 - len(unpacked))
-        if not unpacking.eof and len(unpacked) <= longest:
+        parts.append(unpacking.decompress(body, longest + 1 - size))
+        size += len(parts[-1])
+        if size > longest:
+            break
+        if not unpacking.eof:
             raise EOFError
-        body = unpacking.unused_data
-    return unpacked
+        if not (body := unpacking.unused_data):
+            break
+    else:  # a stream of more members is an attack: each copies what follows it
+        raise EOFError
+    return b"".join(parts)
 
 
 def describe(error: Exception) -> str:

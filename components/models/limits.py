@@ -204,7 +204,7 @@ class Deadlines:
         assert task is not None, "a model is called from within a task"
         cancelling, self._until[task] = task.cancelling(), loop.time() + self.seconds
         if self._timer is None:
-            self._timer = loop.call_at(self._until[task], self._sweep, loop)
+            self._timer = loop.call_at(self._until[task], self._expire, loop)
         try:
             return await call
         except asyncio.CancelledError as error:
@@ -218,12 +218,12 @@ class Deadlines:
                 self._timer.cancel()
                 self._timer = None
 
-    def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _expire(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
         now = loop.time() + 1e-3
         for task, until in list(self._until.items()):
             if until > now:
-                self._timer = loop.call_at(until, self._sweep, loop)
+                self._timer = loop.call_at(until, self._expire, loop)
                 return
             del self._until[task]
             task.cancel()

@@ -74,59 +74,68 @@ class Door:
         return completion, known
 
     async def _answer(self, role: str, request: Request, key: bytes, n: int) -> tuple[Completion, bool]:
-        if self.journal is not None and (payload := self.journal.get(key)) is not None:
-            self.replayed += 1
-            return _completion(orjson.loads(payload)["reply"]), True
         model = self.models[role]
-        if self.replay:  # fail as the model did where the journal has no reply
-            assert self.journal is not None, "replay is checked to have a journal"
-            if (payload := self.journal.get(_overflow_key(key))) is None:
-                sources = [message.source for message in request.messages]
-                raise ModelError(explain_miss(self.journal, _head(model, request, n), sources), "replay_miss")
-            self.replayed += 1
-            raise ModelError(orjson.loads(payload)["overflow"], OVERFLOW)
-        while (same := key in self._in_flight) or self.budget_pool.blind(self.spent):
-            if not same:
+        while True:
+            if self.journal is not None and (payload := self.journal.get(key)) is not None:
+                self.replayed += 1
+                return _completion(orjson.loads(payload)["reply"]), True
+            if self.replay:
+                raise self._missing(model, request, key, n)
+            if key in self._in_flight:
+                future = self._in_flight[key] = self._in_flight[key] or asyncio.get_running_loop().create_future()
+                if (completion := await asyncio.shield(future)) is not None:
+                    self.replayed += 1
+                    return completion, True
+            elif self.budget_pool.blind(self.spent):
                 self.budget_pool.back.clear()
                 await self.budget_pool.back.wait()
-                continue
-            future = self._in_flight[key] = self._in_flight[key] or asyncio.get_running_loop().create_future()
-            if (completion := await asyncio.shield(future)) is not None:
-                self.replayed += 1
-                return completion, True
+            else:
+                break
         if limit := self.budget_pool.limit(self.spent):
             raise RunLimitReached(f"budget.run.{limit} is reached")
         return await self._send(model, request, key, n), False
 
+    def _missing(self, model: Model, request: Request, key: bytes, n: int) -> ModelError:
+        """What a strict replay fails with: as the model did where the journal has no reply, or the first difference."""
+        assert self.journal is not None, "replay is checked to have a journal"
+        if (payload := self.journal.get(_overflow_key(key))) is not None:
+            self.replayed += 1
+            return ModelError(orjson.loads(payload)["overflow"], OVERFLOW)
+        sources = [message.source for message in request.messages]
+        return ModelError(explain_miss(self.journal, _head(model, request, n), sources), "replay_miss")
+
     async def _send(self, model: Model, request: Request, key: bytes, n: int) -> Completion:
-        """Ask the model; identical requests meanwhile wait for this reply."""
+        """Ask the model and record its reply; identical requests meanwhile wait for it."""
         self._in_flight[key] = None
         spent, total = self.spent, self.budget_pool.total
         spent.pending += 1
         total.pending += 1
+        outcome: Completion | ModelError | None = None  # of those that wait for it; None: one of them asks again
         try:
-            completion = await model.generate(request)
-        except BaseException as error:
-            if isinstance(error, ModelError) and error.kind == OVERFLOW and self.journal is not None:
+            try:
+                completion = await model.generate(request)
+            finally:
+                self.budget_pool.back.set()
+                spent.pending -= 1
+                total.pending -= 1
+            spent.charge(completion.usage)
+            total.charge(completion.usage)
+            if self.journal is not None:
+                self.journal.put(key, orjson.dumps({**_head(model, request, n), "reply": _reply(completion)}))
+            outcome = completion
+            return completion
+        except ModelError as error:
+            if error.kind == OVERFLOW and self.journal is not None:
                 entry = {**_head(model, request, n), "overflow": str(error)}
                 self.journal.put(_overflow_key(key), orjson.dumps(entry))
-            if (waiting := self._in_flight.pop(key)) is not None:
-                if isinstance(error, ModelError):
-                    waiting.set_exception(error)
-                else:
-                    waiting.set_result(None)  # cancelled: one of those that wait asks again
+            outcome = error
             raise
         finally:
-            self.budget_pool.back.set()
-            spent.pending -= 1
-            total.pending -= 1
-        if (waiting := self._in_flight.pop(key)) is not None:
-            waiting.set_result(completion)
-        spent.charge(completion.usage)
-        total.charge(completion.usage)
-        if self.journal is not None:
-            self.journal.put(key, orjson.dumps({**_head(model, request, n), "reply": _reply(completion)}))
-        return completion
+            if (waiting := self._in_flight.pop(key)) is not None:
+                if isinstance(outcome, ModelError):
+                    waiting.set_exception(outcome)
+                else:
+                    waiting.set_result(outcome)
 
 
 def _overflow_key(key: bytes) -> bytes:

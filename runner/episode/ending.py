@@ -22,20 +22,21 @@ async def score_all(
 ) -> list[Score]:
     """All scores; none of an episode whose model cannot take the task's input.
 
-    A ConfigError of a scorer costs its scores, not the sample. Scorers that follow the deciding score come after the
-    others; those that ask a model come last, and without ``judging`` (the episode to ask in) use what was asked before.
+    A ConfigError of a scorer costs its scores, not the sample; one of the model that it asks ends the run. Scorers that
+    follow the deciding score come after the others; those that ask a model come last, and without ``judging`` (the
+    episode to ask in) use what was asked before.
     """
     scores: list[Score] = []
     if trajectory.failure == UNSUPPORTED:
         return scores
     own = before_judging(trajectory)
     for name, scorer in sorted(scorers.items(), key=lambda one: (consults(one[1]), _follows(one[1]))):
+        if consults(scorer) and judging is not None:
+            await scorer.consult(sample, own, {score.name: score.value for score in scores}, judging())
         try:
             if _follows(scorer):
                 scores += scorer.follow(sample, own, deciding_value(scorers, scores))
                 continue
-            if consults(scorer) and judging is not None:
-                await scorer.consult(sample, own, {score.name: score.value for score in scores}, judging())
             judged = trajectory if consults(scorer) else own
             if declared(scorer, ScorerTraits).blocking:
                 scores += await asyncio.to_thread(scorer.score, sample, judged)

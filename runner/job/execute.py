@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from components.core.errors import RunLimitReached
-from components.core.traits import MemoryTraits, ToolsetTraits, declared
+from components.core.protocols import Scorer
+from components.core.traits import MemoryTraits, ScorerTraits, ToolsetTraits, declared
 from components.core.types import Sample, Score, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import consults, shorten
@@ -107,14 +108,13 @@ class Execution:
             finally:  # none is left behind when one of them, or who waits, breaks off; what is solved is scored
                 self._cancel()
                 self._solved.put_nowait(None)
-                with contextlib.suppress(asyncio.CancelledError):
-                    await asyncio.gather(*self._workers, scoring, return_exceptions=True)
+                await _finished(*self._workers, scoring)
             await scoring
 
     async def _work(self, owed: Iterator[tuple[Sample, int]], progress: Progress) -> None:
         """Take samples until none is owed, the run's budget is spent or it cannot continue."""
         growth, outcome = self._growth, self.outcome
-        at_once = self.scores_decide or growth is not None or any(map(consults, self.parts.scorers.values()))
+        at_once = self.scores_decide or growth is not None or any(map(_leaves_the_loop, self.parts.scorers.values()))
         for sample, epoch in owed:
             if growth is not None:
                 growth.before(sample, epoch)
@@ -181,6 +181,23 @@ class Execution:
         for worker in self._workers:
             if worker is not asyncio.current_task():
                 worker.cancel()
+
+
+def _leaves_the_loop(scorer: Scorer) -> bool:
+    """Whether a scorer asks a model or blocks: then the slots of several samples work at it at once."""
+    return consults(scorer) or declared(scorer, ScorerTraits).blocking
+
+
+async def _finished(*tasks: asyncio.Task[None]) -> None:
+    """Wait until all have ended, whatever came of them, also when interrupted meanwhile. Raises CancelledError then."""
+    waiting, interrupt = asyncio.gather(*tasks, return_exceptions=True), None
+    while not waiting.done():
+        try:
+            await asyncio.shield(waiting)
+        except asyncio.CancelledError as error:
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
 
 
 @cache

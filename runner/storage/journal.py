@@ -10,10 +10,9 @@ import logging
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Self
 
 from runner.storage import disk, journal_files
 from runner.storage.journal_files import MEMBER_ENTRIES, Entry, Index, Place, Writer
@@ -28,7 +27,7 @@ _LISTINGS = 50
 _LEFTOVER_SECONDS = 3600.0
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """See the module; ``read_only`` creates nothing. For one thread; indices are merged in another. A process writes
     a segment of its own, sealed after 16,384 entries and on ``close``. An entry survives kill -9 once ``put`` returned.
     What can be read: our own entries, what was sealed or dead when the journal was opened (or last sealed a segment),
@@ -60,9 +59,6 @@ class Journal:
                 self._live.setdefault(entry.key, Place(name, entry.at))
             left -= self._segments[name]
         self._merge_in_background()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -84,7 +84,6 @@ def _difference(head: Mapping[str, Any], wanted: Mapping[str, Any], sources: Seq
     if n == n_wanted:
         return f"this run sends {n_wanted} messages, the journal's call has {n_recorded}"
     change = "differs from the journal" if n < n_recorded else f"is new, the journal's call has {n_recorded} messages"
-    origin = (
-        f"comes from prompt {sources[n]!r}" if sources[n] else "comes from no prompt file: a reply or an observation"
-    )
+    source = sources[n]
+    origin = f"comes from prompt {source!r}" if source else "comes from no prompt file: a reply or an observation"
     return f"message {n} {change}; it {origin}"

@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -171,9 +172,7 @@ def unused(wanted: Path) -> Path:
     wanted.parent.mkdir(parents=True, exist_ok=True)
     for n in count(1):
         folder = wanted if n == 1 else wanted.with_name(f"{wanted.name}-{n}")
-        try:
+        with suppress(FileExistsError):
             folder.mkdir()
-        except FileExistsError:
-            continue
-        break
+            break
     return folder

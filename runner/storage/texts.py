@@ -93,7 +93,14 @@ class TextWriter:
             self._zip = zlib.compressobj(1, zlib.DEFLATED, 31)
         data = self._zip.compress(b"\n".join(self._lines) + b"\n") + self._zip.flush(zlib.Z_SYNC_FLUSH)
         self._lines.clear()
-        disk.append(self._file, data, self._path)
+        try:
+            disk.append(self._file, data, self._path)
+        except disk.Unwritable:  # the compressed stream has a gap: what follows is in a file of its own
+            os.close(self._file)
+            self._file, self._count = None, 0
+            self._paragraphs.clear()
+            self._texts.clear()
+            raise
 
     def close(self) -> None:
         """Finish the file."""
