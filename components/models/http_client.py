@@ -117,8 +117,9 @@ class HttpClient:
             if self._proxy and self._url.scheme == "https":
                 await self._open_tunnel(loop, connection)
         except OSError as error:
-            fault = NothingListens if error.errno in _NOTHING_THERE and not self._proxy else Fault
-            to = " to the proxy of the environment" if self._proxy else ""
+            fault, to = Fault, ""
+            if error.errno in _NOTHING_THERE:
+                fault, to = (Fault, " to the proxy of the environment") if self._proxy else (NothingListens, "")
             raise fault("connection", f"no connection{to} ({describe(error)})") from None
         except UnicodeError as error:  # the name of a host is encoded
             raise Fault("connection", f"no connection ({describe(error)})") from None

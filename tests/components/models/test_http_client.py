@@ -12,6 +12,7 @@ from types import MappingProxyType
 import pytest
 import uvloop
 
+from components.core.errors import ConfigError
 from components.models.http_client import HttpClient
 from components.models.replies import Fault
 from tests.slow import slow
@@ -218,6 +219,25 @@ async def test_a_reply_before_the_request_was_read_counts():
     await asyncio.sleep(0.01)
 
 
+async def test_a_client_that_was_closed_meanwhile_keeps_no_connection():
+    async with serving(OK) as server:
+        posting = asyncio.create_task(server.client.post(b"{}"))
+        await asyncio.sleep(0)
+        await server.client.close()
+        assert (await posting).body == b"ok"
+        assert (await server.client.post(b"{}")).body == b"ok"
+        async with asyncio.timeout(10):
+            while not server.ended:
+                await asyncio.sleep(0.001)
+        assert server.client.connections == 2
+
+
+async def test_a_reply_of_very_many_compressed_members_is_unreadable():
+    body = gzip.compress(b"") * 1_000
+    async with serving(encoded(body, b"gzip")) as server:
+        assert await failure(server.client) == ("unreadable", "the reply was cut off")
+
+
 async def test_cancelling_closes_the_connection():
     async with serving([]) as server:
         task = asyncio.create_task(server.client.post(b"{}"))
@@ -339,12 +359,18 @@ async def test_a_certificate_that_is_not_trusted_is_refused(secure):
         assert server.requests == []
 
 
-async def test_a_certificate_for_another_name_is_refused(trusted):
+async def test_a_certificate_for_another_name_is_refused(trusted, monkeypatch):
     async with serving(OK, ssl=trusted) as server:
-        client = HttpClient(f"https://ip6-localhost.localhost:{server.port}/", {})
-        kind, text = await failure(client)
-        await client.close()
-    assert kind == "connection" and text.startswith("no connection (")
+        loop = asyncio.get_running_loop()
+        address = await loop.getaddrinfo("127.0.0.1", server.port, type=socket.SOCK_STREAM)
+
+        async def found(*_, **__):
+            return address
+
+        monkeypatch.setattr(loop, "getaddrinfo", found)
+        client = HttpClient(f"https://other.example:{server.port}/", {})
+        assert await failure(client) == ("connection", "no connection (SSLCertVerificationError, errno 1)")
+        assert server.requests == []
 
 
 class Proxy:
@@ -427,7 +453,7 @@ def test_https_goes_through_a_tunnel(trusted, monkeypatch, new_loop, outer):
 async def test_a_proxy_that_refuses_is_no_connection(monkeypatch):
     async with proxy_for(monkeypatch, "https", Proxy(b"407 Who are you"), "user:secret@"):
         client = HttpClient("https://far.example/v1", {})
-        assert await failure(client) == ("connection", "no connection (the proxy replied HTTP 407)")
+        assert await failure(client) == ("auth", "no connection (the proxy of the environment replied HTTP 407)")
         await client.close()
 
 
@@ -438,11 +464,20 @@ async def test_a_certificate_behind_a_proxy_is_verified(secure, monkeypatch):
         await client.close()
 
 
-async def test_a_proxy_of_another_kind_is_refused(monkeypatch):
+@each_row("proxy", ["socks5://user:secret@127.0.0.1:9", "http://proxy:abc", "http://a..b:80"])
+def test_a_proxy_of_another_kind_is_refused(monkeypatch, proxy):
     monkeypatch.setenv("no_proxy", "")
-    monkeypatch.setenv("http_proxy", "socks5://user:secret@127.0.0.1:9")
-    kind, text = await failure(HttpClient("http://far.example/", {}))
-    assert (kind, text) == ("connection", "no connection (the proxy of the environment has no http or https address)")
+    monkeypatch.setenv("http_proxy", proxy)
+    with pytest.raises(ConfigError, match=r"^the proxy of the environment for http must be http\(s\)://host:port$"):
+        HttpClient("http://model.example/", {})
+
+
+async def test_a_proxy_that_nothing_listens_at_is_no_refusal_of_the_server(monkeypatch):
+    monkeypatch.setenv("no_proxy", "")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with pytest.raises(Fault, match=r"^no connection to the proxy of the environment") as caught:
+        await HttpClient("http://model.example/", {}).post(b"{}")
+    assert type(caught.value) is Fault
 
 
 async def test_no_proxy_names_what_is_reached_directly(monkeypatch):

@@ -1,16 +1,19 @@
 """The journal behind the door: paid calls, repeats, replay, single-flight and the run's budget."""
 
 import asyncio
+from errno import ENOSPC
+from pathlib import Path
 from random import Random
 
 import pytest
 
-from components.core.errors import ConfigError, ModelError, RunLimitReached
-from components.core.messages import Message
+from components.core.errors import OVERFLOW, ConfigError, ModelError, RunLimitReached
+from components.core.messages import Message, Sampling
 from components.core.types import Answer
-from runner.episode.budget import Budget
+from runner.episode.budget import Budget, BudgetPool
 from runner.episode.door import Door
 from runner.episode.episode import run_episode
+from runner.storage.disk import Unwritable
 from runner.storage.journal import Journal
 from tests.parts import Rows, Speaker, door, parts
 
@@ -180,3 +183,68 @@ async def test_waiters_for_the_first_price_proceed_when_that_call_fails():
     shared = door(Speaker(say, wait=0.01, price=1.0), budget=Budget(usd=9.0))
     first, second = await asyncio.gather(*(run_episode(parts(Twice()), shared, sample, 0) for sample in SAMPLES[:2]))
     assert (first[0].stop, second[0].stop) == ("error", "answered")
+
+
+class Same:
+    """Asks the same of every sample."""
+
+    async def solve(self, episode):
+        return Answer((await episode.ask([Message("user", "same")], "answer")).text)
+
+
+class Full:
+    """A journal on a full disk."""
+
+    def get(self, key):
+        return None
+
+    def put(self, key, payload):
+        raise Unwritable(Path("journal"), OSError(ENOSPC, "No space left on device"))
+
+
+class Deterministic(Speaker):
+    def __init__(self, say, wait=0.0):
+        super().__init__(say, deterministic=True, sampling=Sampling(temperature=0.0), wait=wait)
+
+
+def too_long(request):
+    raise ModelError("the prompt is too long", OVERFLOW)
+
+
+@pytest.mark.parametrize("say", [lambda request: "a reply", too_long])
+async def test_no_waiter_gets_what_could_not_be_journalled(say):
+    model, in_flight = Deterministic(say, wait=0.01), {}
+    full = Door({"main": model}, Full(), run_seed=0, in_flight=in_flight)
+    runs = [run_episode(parts(Same()), full, sample, 0) for sample in SAMPLES[:2]]
+    async with asyncio.timeout(10):
+        found = await asyncio.gather(*runs, return_exceptions=True)
+    assert [type(one) for one in found] == [Unwritable, Unwritable] and in_flight == {}
+
+
+async def test_a_call_that_waited_for_the_budget_looks_into_the_journal_again(journal):
+    class Asks:
+        def __init__(self, text):
+            self.text = text
+
+        async def solve(self, episode):
+            return Answer((await episode.ask([Message("user", self.text)], "answer")).text)
+
+    class Slow(Deterministic):
+        async def generate(self, request):
+            await asyncio.sleep({"short": 0.05, "long": 0.3, "shared": 0.05}[request.messages[0].text])
+            return await super().generate(request)
+
+    model, in_flight, pool = Slow(lambda request: "a reply"), {}, BudgetPool(Budget(usd=10), 2)
+    pool.total.calls, pool.total.usd = 1, 0.001  # of an earlier job
+    one, other = (Door({"main": model}, journal, run_seed=0, budget_pool=pool, in_flight=in_flight) for _ in range(2))
+
+    def start(opened, text, n):
+        return asyncio.create_task(run_episode(parts(Asks(text)), opened, SAMPLES[n], 0))
+
+    long = start(other, "long", 0)
+    await asyncio.sleep(0.01)
+    waiting = start(other, "shared", 1)  # for the price of the other job's first call
+    await start(one, "short", 0)
+    await start(one, "shared", 1)
+    await asyncio.gather(long, waiting)
+    assert sum(request.messages[0].text == "shared" for request in model.asked) == 1

@@ -119,9 +119,9 @@ async def test_cancelling_keeps_finished_records_and_the_journal(tmp_path):
 
 @dataclass
 class SlowScorer:
-    """Scores on a thread, slower than the model replies."""
+    """Slower than the model replies."""
 
-    traits = ScorerTraits(names=("score/slow",), blocking=True)
+    traits = ScorerTraits(names=("score/slow",))
 
     def score(self, sample, trajectory):
         time.sleep(0.01)
@@ -141,6 +141,54 @@ async def test_solved_samples_are_scored_and_kept_when_the_run_is_cancelled(tmp_
     kept = list(read(tmp_path))
     assert replied - 8 <= len(kept) <= replied and len(kept) > 8
     assert all(record["scores"] == {"score/slow": 1.0} for record in kept)
+
+
+async def test_an_interrupt_after_the_last_reply_keeps_what_is_solved(tmp_path):
+    model = Speaker(say, max_connections=10)
+    slow = parts(scorers={"slow": SlowScorer()})
+    task = asyncio.create_task(run(tmp_path, model, Rows(10).load("test"), experiment=slow))
+    while len(model.asked) < 30:
+        await asyncio.sleep(0)
+    for _ in range(4):  # until the run waits for nothing but scores
+        await asyncio.sleep(0)
+    assert not task.done() and len(list(read(tmp_path))) < 10
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(list(read(tmp_path))) == 10
+
+
+async def test_scorers_that_block_work_at_several_samples_at_once(tmp_path):
+    at_once = []
+
+    class Blocking:
+        traits = ScorerTraits(names=("score/blocking",), blocking=True)
+
+        def score(self, sample, trajectory):
+            at_once.append(sample.problem.id)
+            waited = time.monotonic() + 5
+            while len(at_once) < 4 and time.monotonic() < waited:
+                time.sleep(0.001)
+            return [Score("score/blocking", float(len(at_once) >= 4))]
+
+    blocking = parts(scorers={"blocking": Blocking()})
+    outcome = await run(tmp_path, Speaker(say, max_connections=4), Rows(4).load("test"), experiment=blocking)
+    assert [record["scores"]["score/blocking"] for record in outcome.records] == [1.0] * 4
+
+
+async def test_a_refused_judge_ends_the_run(tmp_path):
+    class Judge:
+        traits = ScorerTraits(names=("judged",), asks="judge")
+
+        async def consult(self, sample, trajectory, scores, episode):
+            raise ConfigError("nothing listens at the judge's address")
+
+        def score(self, sample, trajectory):
+            raise AssertionError("it was never asked")
+
+    with pytest.raises(ConfigError, match="nothing listens"):
+        await run(tmp_path, Speaker(say), experiment=parts(scorers={"judge": Judge()}))
+    assert list(read(tmp_path)) == []
 
 
 async def test_number_of_samples_waiting_for_a_score_is_bounded(tmp_path):

@@ -1,6 +1,7 @@
 """Run folders: whole lines, texts once, resume, and trajectories that come back equal."""
 
 import dataclasses
+import errno
 import gzip
 import os
 import random
@@ -11,6 +12,7 @@ import pytest
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Score, Step, Trajectory
+from runner.storage import disk
 from runner.storage.records import FILE, RecordWriter, read, record_of
 from runner.storage.stored import Packer, Unpacker, _line_of
 from runner.storage.texts import TextReader, TextWriter, paragraphs
@@ -76,6 +78,23 @@ def test_repeated_texts_are_stored_once(tmp_path):
 @each_row("text", ["", "\n", "a\n\nb", LONG, f"{LONG}\n{LONG}", f"\n{LONG}\n", "ü\u2028x\r\ny"])
 def test_paragraphs_join_to_the_original_text(text):
     assert "\n".join(paragraphs(text)) == text
+
+
+def test_texts_before_and_after_a_failed_write_can_be_read(tmp_path, monkeypatch):
+    def fail(*_):
+        raise disk.Unwritable(tmp_path, OSError(errno.ENOSPC, "No space left on device"))
+
+    writer, texts = TextWriter(tmp_path), [f"{n} {LONG}" for n in range(3)]
+    names = [writer.add(texts[0])]
+    writer.flush()
+    writer.add(texts[1])
+    with monkeypatch.context() as full:
+        full.setattr(disk, "append", fail)
+        with pytest.raises(disk.Unwritable):
+            writer.flush()
+    names += [writer.add(text) for text in texts[1:]]
+    writer.close()
+    assert [TextReader(tmp_path)[name] for name in names] == texts
 
 
 def test_texts_survive_a_truncated_file(tmp_path):
