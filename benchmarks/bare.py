@@ -107,24 +107,32 @@ async def _parsed(url: str, connections: int, **fixed: Any) -> AsyncIterator[Cha
         exchange.transport.close()
 
 
-def httptools_loop(url: str, samples: int, connections: int, uvloop: bool) -> dict[str, float]:
-    """The conversations over connections that are parsed by httptools."""
-    importlib.import_module("httptools")  # its import belongs to the libraries, not to the loop
+@asynccontextmanager
+async def _client(url: str, connections: int, **fixed: Any) -> AsyncIterator[Chat]:
+    """The HTTP client of model calls and nothing else of ours."""
+    from components.models.http_client import HttpClient
+
+    client = HttpClient(f"{url}/chat/completions", {"Content-Type": "application/json"})
+
+    async def chat(messages: list[dict[str, str]]) -> str:
+        reply = orjson.loads((await client.post(orjson.dumps({**fixed, "messages": messages}))).body)
+        return str(reply["choices"][0]["message"]["content"])
+
+    yield chat
+    await client.close()
+
+
+_LIBRARIES = {"httptools": ("httptools", _parsed), "aiohttp": ("aiohttp", _pooled),
+              "client": ("components.models.http_client", _client)}  # fmt: skip
+
+
+def loop(url: str, samples: int, connections: int, uvloop: bool, by: str) -> dict[str, float]:
+    """The conversations ``by`` httptools, aiohttp or our client."""
+    library, opened = _LIBRARIES[by]
+    importlib.import_module(library)  # its import belongs to the libraries, not to the loop
 
     async def main() -> Usage:
-        async with _parsed(url, connections, model="bench", temperature=0.0, max_tokens=512) as chat:
-            return await converse(chat, prompts(samples), connections)
-
-    base = resident_mb()
-    return run_loop(main(), uvloop).figures(base)
-
-
-def aiohttp_loop(url: str, samples: int, connections: int, uvloop: bool) -> dict[str, float]:
-    """The conversations over a pooled session."""
-    import aiohttp  # noqa: F401 - its import belongs to the libraries, not to the loop
-
-    async def main() -> Usage:
-        async with _pooled(url, connections, model="bench", temperature=0.0, max_tokens=512) as chat:
+        async with opened(url, connections, model="bench", temperature=0.0, max_tokens=512) as chat:
             return await converse(chat, prompts(samples), connections)
 
     base = resident_mb()

@@ -18,7 +18,7 @@ Jobs = Mapping[str, tuple[str, dict[str, Any]]]
 
 
 def _each(settings: Settings, url: str, jobs: Jobs, repeat: int) -> Runs:
-    """Run all jobs in turn, as often as wanted; every run also tells how busy the server was."""
+    """Run all jobs in turn, as often as wanted; every run also reports how busy the server was."""
     runs: Runs = {name: [] for name in jobs}
     for _ in range(repeat):
         for name, (job, arguments) in jobs.items():
@@ -57,14 +57,15 @@ def _check(runs: Runs) -> None:
 
 
 def _jobs(
-    samples: int, connections: int, ours: str = "http", bare: str = "aiohttp_loop", **more: Any
+    samples: int, connections: int, ours: str = "http", bare: str = "loop", **more: Any
 ) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Ours between the two bare loops."""
+    """Ours between two bare loops over aiohttp."""
     common = {"samples": samples, "connections": connections, **more}
+    by = {"by": "aiohttp"} if bare == "loop" else {}
     return {
-        "asyncio": (f"bare.{bare}", common | {"uvloop": False}),
+        "asyncio": (f"bare.{bare}", common | by | {"uvloop": False}),
         "ours": (f"ours.{ours}", common | {"uvloop": _UVLOOP}),
-        "uvloop": (f"bare.{bare}", common | {"uvloop": _UVLOOP}),
+        "uvloop": (f"bare.{bare}", common | by | {"uvloop": _UVLOOP}),
     }
 
 
@@ -86,7 +87,8 @@ def _wall_and_cpu(row: str, runs: Runs, ideal: float, most_wall: float, most_cpu
 def throughput(settings: Settings) -> Sequence[Figure]:
     """1,000 samples x 5 calls at 100 connections: wall, CPU, memory."""
     samples, connections = settings.count(1000, 4), settings.count(100, 2) if settings.scale < 1 else 100
-    jobs = _jobs(samples, connections)
+    client = {"samples": samples, "connections": connections, "uvloop": _UVLOOP, "by": "client"}
+    jobs = _jobs(samples, connections) | {"client": ("bare.loop", client)}
     latency = LATENCY if settings.scale == 1 else LATENCY * min(1, settings.scale * 10)
     with server(latency, CALLS) as url:
         runs = _with_samples(_each(settings, url, jobs, settings.repeat), samples)
@@ -103,10 +105,8 @@ def throughput(settings: Settings) -> Sequence[Figure]:
 def real(settings: Settings) -> Sequence[Figure]:
     """700 RadABench samples x 5 calls of ReAct with the shipped toolset, prompts and scorers at 100 connections."""
     samples, connections = settings.count(700, 2), min(100, settings.count(700, 2))
-    jobs: Jobs = {
-        "ours": ("ours.real", {"samples": samples, "connections": connections, "uvloop": _UVLOOP}),
-        "uvloop": ("bare.aiohttp_loop", {"samples": samples, "connections": connections, "uvloop": _UVLOOP}),
-    }
+    common = {"samples": samples, "connections": connections, "uvloop": _UVLOOP}
+    jobs: Jobs = {"ours": ("ours.real", common), "uvloop": ("bare.loop", common | {"by": "aiohttp"})}
     with server(LATENCY, CALLS) as url:
         runs = _with_samples(_each(settings, url, jobs, settings.repeat), samples)
     _check(runs)
@@ -119,7 +119,7 @@ def connections(settings: Settings) -> Sequence[Figure]:
     samples = settings.count(1000, 4)
     common = {"samples": samples, "connections": samples, "uvloop": _UVLOOP}
     loops = ("httptools", "aiohttp")
-    jobs: Jobs = {"ours": ("ours.http", common)} | {name: (f"bare.{name}_loop", common) for name in loops}
+    jobs: Jobs = {"ours": ("ours.http", common)} | {name: ("bare.loop", common | {"by": name}) for name in loops}
     with server(LATENCY, CALLS) as url:
         runs = _with_samples(_each(settings, url, jobs, settings.count(settings.repeat * 2)), samples)
     _check(runs)
@@ -167,7 +167,7 @@ def panel(settings: Settings) -> Sequence[Figure]:
 
 
 def _panel(settings: Settings, url: str, what: str, jobs: Jobs, latency: float) -> Sequence[Figure]:
-    """One case. The records must tell of as many calls and waves of a question as the bare loops make."""
+    """One case. The records must hold as many calls and waves of a question as the bare loops make."""
     _, given = jobs["ours"]
     made = list(waves(given["name"]))
     calls, n = sum(wave.calls for wave in made), given["samples"]
@@ -175,7 +175,7 @@ def _panel(settings: Settings, url: str, what: str, jobs: Jobs, latency: float) 
     _check(runs)
     for run in runs["ours"]:
         found = {"steps": set(run["steps"]), "waves": set(run["waves"]), "right": run["right"]}
-        assert found == {"steps": {calls}, "waves": {len(made)}, "right": n}, f"{what}: the records tell {found}"
+        assert found == {"steps": {calls}, "waves": {len(made)}, "right": n}, f"{what}: the records hold {found}"
     ideal = max(n * calls / given["connections"], len(made)) * latency
     wall = {name: [run["wall"] / ideal for run in found] for name, found in runs.items()}
     cpu = {name: _per_call(runs, name, calls) for name in runs}

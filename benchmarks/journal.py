@@ -31,7 +31,7 @@ def key_of(n: int) -> bytes:
 def payload_of(n: int) -> bytes:
     """About 2 kB, as compressible as an entry with digests and a reply."""
     draw = random.Random(n)
-    digests = [draw.randbytes(16).hex() for _ in range(6)]
+    digests = [draw.randbytes(8).hex() for _ in range(6)]
     text = " ".join(draw.choices(WORDS, k=200))
     return json.dumps({"at": [str(n), 0, "main", 0], "digests": digests, "reply": {"content": text}}).encode()
 

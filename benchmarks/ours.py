@@ -76,7 +76,7 @@ def real(url: str, samples: int, connections: int, uvloop: bool) -> dict[str, An
         return _run(model, experiment.parts, experiment.samples[: samples + 1], uvloop, Path(folder))
 
 
-async def _play(model: Gateway, experiment: Parts, asked: list[Sample], folder: Path) -> tuple[Usage, Outcome]:
+async def _run_all(model: Gateway, experiment: Parts, asked: list[Sample], folder: Path) -> tuple[Usage, Outcome]:
     models = {"main": model}
     warm = Door(models, None, run_seed=1)
     trajectory, _ = await run_episode(experiment, warm, asked.pop(), 0)  # imports, templates, prices, a connection
@@ -95,7 +95,7 @@ async def _play(model: Gateway, experiment: Parts, asked: list[Sample], folder: 
 
 
 def _run(model: Gateway, experiment: Parts, asked: Sequence[Sample], uvloop: bool, folder: Path) -> dict[str, Any]:
-    """Play all samples but the last, which warms up; figures of the part from the first owed to the closed files."""
+    """Run all samples but the last, which warms up; figures from the first of them to the closed files."""
     import numpy  # noqa: F401 - imports are start-up, that of the library which seals the journal too
 
     import components.models.openai_chat  # noqa: F401
@@ -104,7 +104,7 @@ def _run(model: Gateway, experiment: Parts, asked: Sequence[Sample], uvloop: boo
     outcomes: list[Outcome] = []
 
     async def main() -> Usage:
-        usage, outcome = await _play(model, experiment, [*asked], folder)
+        usage, outcome = await _run_all(model, experiment, [*asked], folder)
         outcomes.append(outcome)
         return usage
 
@@ -114,7 +114,7 @@ def _run(model: Gateway, experiment: Parts, asked: Sequence[Sample], uvloop: boo
 
 
 def http(url: str, samples: int, connections: int, uvloop: bool, transport: str = "direct") -> dict[str, Any]:
-    """Play conversations with tool calls."""
+    """Run conversations with tool calls."""
     if transport == "litellm":
         from components.models.litellm_chat import LitellmChat
 
@@ -125,13 +125,13 @@ def http(url: str, samples: int, connections: int, uvloop: bool, transport: str 
 
 
 def panel(url: str, samples: int, connections: int, uvloop: bool, name: str) -> dict[str, Any]:
-    """Let a panel decide questions; also what its records tell: ``steps`` and ``waves`` of each, answers ``right``."""
+    """Let a panel decide questions; also what its records hold: ``steps`` and ``waves`` of each, answers ``right``."""
     model = Gateway(name, "vllm", "direct", url, key_optional=True, max_connections=connections, temperature=1.0)
     with tempfile.TemporaryDirectory(prefix="wardround-bench-") as folder:
         result = _run(model, panel_parts(), panel_tasks.samples(samples + 1), uvloop, Path(folder))
-        played = list(records.read(Path(folder) / "run"))
+        found = list(records.read(Path(folder) / "run"))
     return result | {
-        "steps": [len(record["steps"]) for record in played],
-        "waves": [panel_tasks.waves_of(record["steps"]) for record in played],
-        "right": sum(record["scores"]["score/strict"] == 1.0 for record in played),
+        "steps": [len(record["steps"]) for record in found],
+        "waves": [panel_tasks.waves_of(record["steps"]) for record in found],
+        "right": sum(record["scores"]["score/strict"] == 1.0 for record in found),
     }

@@ -1,4 +1,4 @@
-"""Measurements in processes of their own: every job starts fresh, tells its figures as JSON and ends."""
+"""Measurements in processes of their own: every job starts fresh, prints its figures as JSON and ends."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ class JobFailed(RuntimeError):
 
 @dataclass
 class Usage:
-    """What a section took. Memory in MB: resident before it and the process' peak after it."""
+    """What a section took. Memory in MB: resident before it and the process' peak after it. ``started``: on the clock
+    that all processes of the machine share."""
 
+    started: float = 0.0
     wall: float = 0.0
     cpu: float = 0.0
     before_mb: float = 0.0
@@ -35,7 +37,8 @@ class Usage:
 
     def figures(self, base_mb: float) -> dict[str, float]:
         """For a job's reply; ``beyond_mb`` is the peak beyond ``base_mb``, resident once the imports were done."""
-        return {"wall": self.wall, "cpu": self.cpu, "peak_mb": self.peak_mb, "beyond_mb": self.peak_mb - base_mb}
+        times = {"started": self.started, "wall": self.wall, "cpu": self.cpu}
+        return times | {"peak_mb": self.peak_mb, "beyond_mb": self.peak_mb - base_mb}
 
 
 def cpu_seconds() -> float:
@@ -45,7 +48,7 @@ def cpu_seconds() -> float:
 
 
 def peak_mb() -> float:
-    """The largest resident size of this process; where the system tells, without what it forked from."""
+    """The largest resident size of this process; where the system reports it, without what it forked from."""
     status = Path("/proc/self/status")
     if status.exists():
         for line in status.read_text().splitlines():
@@ -55,7 +58,7 @@ def peak_mb() -> float:
 
 
 def resident_mb() -> float:
-    """The resident size now; the peak where the system does not tell."""
+    """The resident size now; the peak where the system does not report it."""
     statm = Path("/proc/self/statm")
     if not statm.exists():
         return peak_mb()
@@ -65,10 +68,10 @@ def resident_mb() -> float:
 @contextmanager
 def measured() -> Iterator[Usage]:
     """Measure a section of this process."""
-    usage = Usage(before_mb=resident_mb())
-    wall, cpu = time.perf_counter(), cpu_seconds()
+    usage = Usage(time.monotonic(), before_mb=resident_mb())
+    cpu = cpu_seconds()
     yield usage
-    usage.wall, usage.cpu, usage.peak_mb = time.perf_counter() - wall, cpu_seconds() - cpu, peak_mb()
+    usage.wall, usage.cpu, usage.peak_mb = time.monotonic() - usage.started, cpu_seconds() - cpu, peak_mb()
 
 
 def run_here(job: str, **arguments: Any) -> dict[str, Any]:

@@ -86,9 +86,9 @@ def _size_mb(folder: Path) -> float:
 
 
 def play(data: str, folder: str, condition: str, journal: bool) -> dict[str, Any]:
-    """Play all samples of a file of records on one core, or what is owed of them, and reduce them to metrics.
+    """Run the unfinished samples of a file of records on one core, and reduce all to metrics.
 
-    ``play`` is the time from the first owed sample to closed files, ``wall`` all beyond imports.
+    ``play`` is the time from the first of them to closed files, ``wall`` all beyond imports.
     """
     base = resident_mb()
     resident: list[float] = []
@@ -114,7 +114,7 @@ def play(data: str, folder: str, condition: str, journal: bool) -> dict[str, Any
         reduced = time.process_time() - started
     half = resident[len(resident) // 2 :] or [0.0]
     return whole.figures(base) | {
-        "samples": len(samples), "played": outcome.n_run, "calls": door.spent.calls, "replayed": door.replayed,
+        "samples": len(samples), "run": outcome.n_run, "calls": door.spent.calls, "replayed": door.replayed,
         "errors": outcome.error_rate, "play_wall": playing.wall, "play_cpu": playing.cpu, "metrics_cpu": reduced,
         "play_mb": playing.peak_mb - base, "grown_mb": max(half) - half[0],
         "records_mb": _size_mb(Path(folder) / "run"),

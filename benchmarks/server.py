@@ -47,7 +47,7 @@ def _http(body: bytes) -> bytes:
 
 
 class Replies:
-    """What is owed to whom and when; replies in the order they were asked for."""
+    """Replies that wait for their time, in the order they were asked for."""
 
     def __init__(self, latency: float, calls: int) -> None:
         self.latency, self.calls, self.count = latency, calls, 0
@@ -58,7 +58,7 @@ class Replies:
             f'"model":"{model}"'.encode(): {kind: _reply(text) for kind, text in panel_tasks.said(model).items()}
             for model in (panel_tasks.AGREED, panel_tasks.DISPUTED)
         }
-        self.owed: deque[tuple[float, asyncio.Transport, bytes]] = deque()
+        self.waiting: deque[tuple[float, asyncio.Transport, bytes]] = deque()
         self.loop = asyncio.get_running_loop()
         self.armed = False
 
@@ -71,7 +71,7 @@ class Replies:
             transport.write(reply)
             return
         due = self.loop.time() + self.latency
-        self.owed.append((due, transport, reply))
+        self.waiting.append((due, transport, reply))
         if not self.armed:
             self.armed = True
             self.loop.call_at(due, self._send)
@@ -85,13 +85,13 @@ class Replies:
 
     def _send(self) -> None:
         now = self.loop.time() + 5e-4
-        while self.owed and self.owed[0][0] <= now:
-            _, transport, reply = self.owed.popleft()
+        while self.waiting and self.waiting[0][0] <= now:
+            _, transport, reply = self.waiting.popleft()
             if not transport.is_closing():
                 transport.write(reply)
-        self.armed = bool(self.owed)
-        if self.owed:
-            self.loop.call_at(self.owed[0][0], self._send)
+        self.armed = bool(self.waiting)
+        if self.waiting:
+            self.loop.call_at(self.waiting[0][0], self._send)
 
 
 class Connection(asyncio.Protocol):

@@ -1,4 +1,4 @@
-"""What is played against the server: ReAct-like questions with a tool call between any two model calls.
+"""What the server is asked: ReAct-like questions with a tool call between any two model calls.
 
 The system prompt has about 4 kB; agent, toolset, condition and scorer are as small as such parts can be.
 """
