@@ -28,6 +28,7 @@ Amount = Annotated[float, Interval(ge=0, lt=float("inf"))]
 _HINTS = {
     "auth": "check the key: model.api_key_env names the environment variable it is read from",
     "bad_request": "check model.name, model.api_base (it usually ends in /v1) and the sampling parameters",
+    "certificate": "name the file of certificates that sign it in SSL_CERT_FILE, or correct model.api_base",
     "connection": "check model.api_base and that something listens there",
     "context_window": "shorten what is sent, or lower model.max_tokens",
     "quota": "the account's quota is used up",
@@ -95,7 +96,6 @@ class Gateway:
         self._deadlines = Deadlines(self.timeout_seconds)
         self._transport: OpenAIChat | LitellmChat | None = None  # opened when the first call needs it
         self._calls = self._failed = 0
-        self._reached = False  # whether the endpoint ever accepted a connection
         self.sampling = Sampling(self.temperature, self.top_p, self.max_tokens, extra=dict(self.extra))
         self.identity = self.name if self.send_seed else f"{self.name} without seed"
 
@@ -162,16 +162,14 @@ class Gateway:
             if (sent := completion.usage.input_tokens) is not None:
                 tokens = sent + (completion.usage.output_tokens or 0)
             limiter.succeeded(ticket)
-            self._reached = True
             return completion
         except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise Fault("unreadable", f"the reply has a form that cannot be read: {type(error).__name__}") from None
         except TimeoutError:
             raise Fault("timeout", f"no reply within {self.timeout_seconds:g} seconds") from None
+        except NothingListens as fault:
+            raise ConfigError(self._how_to_start(fault)) from None
         except Fault as fault:
-            if isinstance(fault, NothingListens) and not self._reached:
-                raise ConfigError(self._how_to_start(fault)) from None
-            self._reached = True
             if fault.kind == "rate_limit":
                 limiter.throttled(ticket, fault.retry_after if fault.retryable else None)
                 tokens = 0

@@ -39,6 +39,7 @@ class HttpClient:
         self, url: str, headers: Mapping[str, str], *, idle_seconds: float = 15.0, longest_reply: int = 64 << 20
     ) -> None:
         self.connections = 0
+        self._reached = False  # whether any connection was accepted
         self._idle_seconds, self._longest_reply = idle_seconds, longest_reply
         self._url = urlsplit(url)
         server = f"{_host(self._url)}:{_port(self._url)}"
@@ -114,12 +115,14 @@ class HttpClient:
                 undo.callback(opened.close)
                 await loop.create_connection(lambda: connection, sock=opened, **tls)
                 undo.pop_all()
+            self._reached = True
             if self._proxy and self._url.scheme == "https":
                 await self._open_tunnel(loop, connection)
+        except ssl.SSLCertVerificationError as error:
+            raise Fault("certificate", f"its certificate is not accepted ({error.verify_message})") from None
         except OSError as error:
-            fault, to = Fault, ""
-            if error.errno in _NOTHING_THERE:
-                fault, to = (Fault, " to the proxy of the environment") if self._proxy else (NothingListens, "")
+            to = " to the proxy of the environment" if self._proxy and _is_nobody_there(error) else ""
+            fault = NothingListens if _is_nobody_there(error) and not (self._proxy or self._reached) else Fault
             raise fault("connection", f"no connection{to} ({describe(error)})") from None
         except UnicodeError as error:  # the name of a host is encoded
             raise Fault("connection", f"no connection ({describe(error)})") from None
@@ -166,6 +169,11 @@ class HttpClient:
         context = ssl.create_default_context()
         context.set_alpn_protocols(["http/1.1"])
         return context
+
+
+def _is_nobody_there(error: OSError) -> bool:
+    """Whether nothing listens at the address, or at one of several, or nobody knows its name."""
+    return error.errno in _NOTHING_THERE or (error.errno is None and f"[Errno {errno.ECONNREFUSED}]" in str(error))
 
 
 def _lines(first: str, fields: Mapping[str, str]) -> bytes:

@@ -167,7 +167,7 @@ class Fault(Exception):
 
 
 class NothingListens(Fault):
-    """No connection: nothing listens at the address, or nobody knows its name."""
+    """No connection was ever accepted: nothing listens at the address, or nobody knows its name."""
 
 
 class Complaint(NamedTuple):

@@ -106,11 +106,13 @@ class Door:
 
     async def _send(self, model: Model, request: Request, key: bytes, n: int) -> Completion:
         """Ask the model and record its reply; identical requests meanwhile wait for it."""
+        if self.journal is not None:
+            self.journal.reserve()
         self._in_flight[key] = None
         spent, total = self.spent, self.budget_pool.total
         spent.pending += 1
         total.pending += 1
-        outcome: Completion | ModelError | None = None  # of those that wait for it; None: one of them asks again
+        outcome: Completion | ModelError | None = None  # for those that wait for it; None: one of them asks again
         try:
             try:
                 completion = await model.generate(request)

@@ -182,7 +182,7 @@ class Lease:
 
 
 _FEW = 10
-_OF_THE_ENDPOINT = frozenset({"auth", "connection", "quota", "rate_limit", "server", "timeout"})
+_OF_THE_ENDPOINT = frozenset({"auth", "certificate", "connection", "quota", "rate_limit", "server", "timeout"})
 
 
 @dataclass

@@ -77,15 +77,23 @@ class Journal(AbstractContextManager["Journal"]):
                 return payload
         return None
 
+    def reserve(self) -> None:
+        """Open our segment, so that what it will hold is not paid for in vain. Raises Unwritable."""
+        try:
+            if self._writer is None:
+                self._writer = Writer(self.folder, max((int(name[:20]) for name in self._segments), default=0))
+        except OSError as error:
+            raise disk.Unwritable(self.folder, error) from None
+
     def put(self, key: bytes, payload: bytes) -> None:
         """Append an entry with one write; a key we are writing already stays as it is. Raises Unwritable."""
         if self.read_only:
             raise io.UnsupportedOperation(f"the journal {self.folder} is opened read_only: it takes no entries")
         if len(key) != 32:
             raise ValueError(f"a key of the journal has 32 bytes, found {len(key)}: {key!r}")
+        self.reserve()
         try:
-            if self._writer is None:
-                self._writer = Writer(self.folder, max((int(name[:20]) for name in self._segments), default=0))
+            assert self._writer is not None, "it is reserved"
             if key in self._writer.places:
                 return
             self._writer.put(key, payload)

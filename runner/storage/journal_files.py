@@ -73,6 +73,8 @@ class Writer:
     def put(self, key: bytes, payload: bytes) -> None:
         """Append one entry. Raises OSError; the segment is still good afterwards."""
         if self._deflate is None:
+            if not os.fstat(self._file).st_nlink:
+                raise FileNotFoundError(errno.ENOENT, "somebody has removed it", str(self.path))
             self._deflate, self._member, self._nth = zlib.compressobj(1, zlib.DEFLATED, 31), self.size, 0
         head = key + len(payload).to_bytes(4, "little")
         checksum = zlib.crc32(payload, zlib.crc32(head)).to_bytes(4, "little")

@@ -13,7 +13,6 @@ from components.core.errors import ConfigError, ModelError
 from components.core.messages import Message
 from components.core.protocols import Model
 from components.models.gateway import Gateway
-from components.models.http_client import HttpClient
 from runner.config.build import construct
 from tests.slow import slow
 from tests.table import each_row
@@ -102,11 +101,12 @@ async def test_a_server_that_was_never_reached_is_refused_at_once(ask):
     assert gateway.counters()["retries"] == {} and gateway.counters()["in_flight"] == 0
 
 
-async def test_a_server_that_went_away_is_tried_again(open_gateway, server, ask):
-    gateway = open_gateway(retries=2)
-    await gateway.generate(ask("Hi"))
-    await gateway.close()
-    gateway._transport._client = HttpClient("http://127.0.0.1:9/", {})
+async def test_a_server_that_went_away_is_tried_again(serving, ask):
+    async with serving() as server:
+        gateway = Gateway("test-model", api_base=server.url, retries=2)
+        gateway._retries.first_seconds = 0.001
+        await gateway.generate(ask("Hi"))
+        await gateway.close()
     assert (await failure(gateway, ask("Hi"))).kind == "connection"
     assert gateway.counters()["retries"] == {"connection": 2}
 

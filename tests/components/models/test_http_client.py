@@ -14,7 +14,7 @@ import uvloop
 
 from components.core.errors import ConfigError
 from components.models.http_client import HttpClient
-from components.models.replies import Fault
+from components.models.replies import Fault, NothingListens
 from tests.slow import slow
 from tests.table import each_row
 
@@ -317,6 +317,29 @@ async def test_no_connection(host, name):
     assert kind == "connection" and text.startswith(f"no connection ({name}")
 
 
+async def test_nothing_listens_at_one_address_and_the_others_have_no_route(monkeypatch):
+    loop = asyncio.get_running_loop()
+    found = [*await loop.getaddrinfo("127.0.0.1", 9), *await loop.getaddrinfo("100::1", 9)]
+    found = [one for one in found if one[1] == socket.SOCK_STREAM]
+
+    async def both(*_, **__):
+        return found
+
+    monkeypatch.setattr(loop, "getaddrinfo", both)
+    with pytest.raises(NothingListens):
+        await HttpClient("http://two.example:9/", {}).post(b"{}")
+
+
+async def test_a_server_that_accepted_a_connection_before_is_no_longer_one_that_nobody_started():
+    async with serving(OK) as server:
+        await server.client.post(b"{}")
+        await server.client.close()
+        client = server.client
+    with pytest.raises(Fault, match=r"^no connection \(ConnectionRefusedError") as caught:
+        await client.post(b"{}")
+    assert type(caught.value) is Fault
+
+
 # TLS and proxies
 
 
@@ -355,7 +378,10 @@ def test_tls_with_a_certificate_that_is_trusted(trusted, new_loop):
 
 async def test_a_certificate_that_is_not_trusted_is_refused(secure):
     async with serving(OK, ssl=secure[0]) as server:
-        assert await failure(server.client) == ("connection", "no connection (SSLCertVerificationError, errno 1)")
+        assert await failure(server.client) == (
+            "certificate",
+            "its certificate is not accepted (self-signed certificate)",
+        )
         assert server.requests == []
 
 
@@ -369,7 +395,8 @@ async def test_a_certificate_for_another_name_is_refused(trusted, monkeypatch):
 
         monkeypatch.setattr(loop, "getaddrinfo", found)
         client = HttpClient(f"https://other.example:{server.port}/", {})
-        assert await failure(client) == ("connection", "no connection (SSLCertVerificationError, errno 1)")
+        kind, text = await failure(client)
+        assert kind == "certificate" and "certificate is not valid for 'other.example'" in text
         assert server.requests == []
 
 
@@ -460,7 +487,7 @@ async def test_a_proxy_that_refuses_is_no_connection(monkeypatch):
 async def test_a_certificate_behind_a_proxy_is_verified(secure, monkeypatch):
     async with serving(OK, ssl=secure[0]) as server, proxy_for(monkeypatch, "https", Proxy()):
         client = HttpClient(f"https://localhost:{server.port}/", {})
-        assert await failure(client) == ("connection", "no connection (SSLCertVerificationError, errno 1)")
+        assert await failure(client) == ("certificate", "its certificate is not accepted (self-signed certificate)")
         await client.close()
 
 

@@ -198,6 +198,9 @@ class Full:
     def get(self, key):
         return None
 
+    def reserve(self):
+        return None
+
     def put(self, key, payload):
         raise Unwritable(Path("journal"), OSError(ENOSPC, "No space left on device"))
 

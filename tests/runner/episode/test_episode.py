@@ -376,6 +376,9 @@ async def test_results_and_failures_of_external_tools_are_journalled(blocking):
             return answer()
 
     class Memory(dict):
+        def reserve(self):
+            return None
+
         def put(self, key, payload):
             self[key] = payload
 
@@ -401,6 +404,9 @@ async def test_new_version_of_an_external_tool_is_called_again():
             return Observation(self.traits.identity)
 
     class Memory(dict):
+        def reserve(self):
+            return None
+
         def put(self, key, payload):
             self[key] = payload
 

@@ -139,6 +139,15 @@ def test_read_only_journal_creates_no_file(tmp_path: Path) -> None:
     assert list((tmp_path / "new").iterdir()) == []
 
 
+def test_a_segment_that_was_removed_is_noticed_at_the_next_member(tmp_path: Path) -> None:
+    with Journal(tmp_path / "journal") as journal:
+        journal.reserve()
+        only(tmp_path / "journal", "*.segment").unlink()
+        with pytest.raises(disk.Unwritable, match=r"somebody has removed it|No such file"):
+            for n in range(segment.MEMBER_ENTRIES + 1):
+                journal.put(key(n), payload(n))
+
+
 def test_the_first_entry_of_a_key_wins(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
         journal.put(key(1), b"first")
