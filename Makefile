@@ -30,7 +30,7 @@ format: .venv/.dev
 	$(BIN)/ruff check --fix .
 
 docs: .venv/.docs  ## the documentation site, in site/
-	$(BIN)/mkdocs build --strict $(ARGS)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict $(ARGS)
 
 bench: .venv/.installed  ## speed and memory against the bare loop
 	@$(BIN)/python -m benchmarks $(ARGS)

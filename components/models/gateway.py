@@ -178,9 +178,9 @@ class Gateway:
             limiter.release(ticket, tokens)
 
     def _how_to_start(self, fault: Fault) -> str:
-        command = endpoints.STARTED_BY.get(self.provider, "")
-        start = f"start the server ({command.format(self.name)})" if command else "start the server"
-        return f"{self.name} at {self._endpoint.address}: {fault}; {start}, or set model.api_base to where it listens"
+        command = endpoints.STARTED_BY.get(self.provider, "").format(self.name)
+        fix = "check the network" if "gaierror" in str(fault) else f"start the server{command and f' ({command})'}"
+        return f"{self.name} at {self._endpoint.address}: {fault}; {fix}, or set model.api_base to where it listens"
 
     def _opened(self) -> "OpenAIChat | LitellmChat":
         """The transport by which this endpoint is reached."""
