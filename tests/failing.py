@@ -61,6 +61,9 @@ class Book:
     def get(self, key: bytes) -> bytes | None:
         return self.entries.get(key)
 
+    def reserve(self) -> None:
+        return None
+
     def put(self, key: bytes, payload: bytes) -> None:
         self.entries.setdefault(key, payload)
 
