@@ -11,11 +11,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
 from threading import Lock
 from typing import Any, Protocol, runtime_checkable
 
 from components.core.errors import ActionError, ConfigError, ToolError, missing_extra
-from components.core.installed import version_of
 from components.core.messages import ToolCall, ToolSpec, encodable
 from components.core.task_text import FINISH, action_text
 from components.core.tools import Offer, State, Tool, tool_of
@@ -138,7 +138,9 @@ def missing_model(tool: str, model: str | None) -> str:
         return ""
     if lacking := missing_extra(f"{tool} with model: {model}", "spacy", "text"):
         return lacking
-    if version_of(model) is None:
+    try:
+        distribution(model)
+    except PackageNotFoundError:
         return f"{tool}: the spaCy pipeline {model!r} is not installed; install its package, or set model: null"
     return ""
 

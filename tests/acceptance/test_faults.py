@@ -1,4 +1,4 @@
-"""A flaky endpoint costs time; an unreachable one costs samples and stops the run, which is resumed later."""
+"""A flaky endpoint costs time, one that dies costs samples, and one that nobody started is refused at once."""
 
 import json
 import socket
@@ -56,8 +56,7 @@ def run_absent(cwd):
     """Run against a port where nothing listens."""
     port = closed_port()
     words = endpoint(f"http://127.0.0.1:{port}/v1", "model.retries=2")
-    done = run(cwd, *WORDS, *words, "hydra.run.dir=run")
-    return done, (read_records(cwd / "run"), read_manifest(cwd / "run"), metric(cwd / "run", "errors/rate")), port, cwd
+    return run(cwd, *WORDS, *words, "hydra.run.dir=run"), read_records(cwd / "run"), port, cwd
 
 
 def run_dying(cwd):
@@ -95,7 +94,8 @@ def absent(runs):
     """Run, then resume when a server listens there."""
     done, before, port, cwd = runs["absent"]
     with Served(Server(Voice()), port):
-        return done, before, resume_printed(cwd, done.out), cwd / "run"
+        words = endpoint(f"http://127.0.0.1:{port}/v1", "model.retries=2")
+        return done, before, run(cwd, *WORDS, *words, "run.resume=run"), cwd / "run"
 
 
 @pytest.fixture(scope="module")
@@ -136,21 +136,16 @@ def test_retried_faults_are_not_printed_or_logged(faulty):
     assert not log.exists() or "Traceback" not in log.read_text()
 
 
-def test_unreachable_server_ends_the_run_with_exit_1(absent):
-    done, (records, manifest, rate), _, _ = absent
-    assert done.code == 1
+def test_server_that_nobody_started_is_refused_at_once(absent):
+    done, records, _, _ = absent
+    assert done.code == 2 and records == []
     assert done.seconds < 20
-    assert rate == 1.0
-    counts = manifest["counts"]
-    assert 10 <= counts["finished"] == counts["errored"] == len(records) < SAMPLES == counts["wanted"]
-    assert manifest["status"] == "interrupted" and "samples errored one after the other" in manifest["stopped"]
-    assert "errored: connection: " in done.err.splitlines()[0], "the first error is reported immediately"
-    assert all(record["stop"] == "error" and record["error"].startswith("connection:") for record in records)
-    assert all(record["scores"] == {} for record in records)
+    [line] = [line for line in done.err.splitlines() if line.startswith("config error: ")]
+    assert "no connection (ConnectionRefusedError" in line and "start the server" in line
     assert "Traceback" not in done.out + done.err
 
 
-def test_printed_command_reruns_errored_samples_once_the_server_is_up(absent, healthy):
+def test_refused_run_is_resumed_once_the_server_is_up(absent, healthy):
     _, _, again, folder = absent
     assert again.code == 0, again.err
     assert read_records(folder) == healthy
@@ -184,7 +179,8 @@ def test_printed_command_completes_the_run_once_the_server_is_back(dying, health
 
 
 def test_tolerated_error_rate_is_not_a_failure(tmp_path):
-    words = endpoint(f"http://127.0.0.1:{closed_port()}/v1", "model.retries=0", "run.max_error_rate=1")
-    done = run_in_process(tmp_path, *WORDS, *words, "limit=3")
+    with Served(Server(Voice(), Faults(status_500=1.0))) as served:
+        words = endpoint(served.url, "model.retries=0", "run.max_error_rate=1")
+        done = run_in_process(tmp_path, *WORDS, *words, "limit=3")
     assert done.code == 0
     assert metric(done.folder, "errors/rate") == 1.0
