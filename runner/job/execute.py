@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any
 
 from components.core.errors import RunLimitReached
 from components.core.protocols import Scorer
@@ -108,7 +109,7 @@ class Execution:
             finally:  # none is left behind when one of them, or who waits, breaks off; what is solved is scored
                 self._cancel()
                 self._solved.put_nowait(None)
-                await _finished(*self._workers, scoring)
+                await wait_for_all(*self._workers, scoring)
             await scoring
 
     async def _work(self, owed: Iterator[tuple[Sample, int]], progress: Progress) -> None:
@@ -188,7 +189,7 @@ def _leaves_the_loop(scorer: Scorer) -> bool:
     return consults(scorer) or declared(scorer, ScorerTraits).blocking
 
 
-async def _finished(*tasks: asyncio.Task[None]) -> None:
+async def wait_for_all(*tasks: asyncio.Task[Any]) -> None:
     """Wait until all have ended, whatever came of them, also when interrupted meanwhile. Raises CancelledError then."""
     waiting, interrupt = asyncio.gather(*tasks, return_exceptions=True), None
     while not waiting.done():

@@ -291,18 +291,21 @@ async def test_ipv6():
     assert f"Host: [::1]:{server.port}".encode() in server.requests[0][0]
 
 
+def resolve_to(monkeypatch, port, *hosts):
+    """Every name stands for these addresses."""
+    kind = (socket.SOCK_STREAM, 0, "")
+    six = [(socket.AF_INET6, *kind, (host, port, 0, 0)) for host in hosts if ":" in host]
+    four = [(socket.AF_INET, *kind, (host, port)) for host in hosts if ":" not in host]
+
+    async def look_up(*_, **__):
+        return six + four
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", look_up)
+
+
 async def test_the_next_address_is_tried_where_one_does_not_answer(monkeypatch):
     async with serving(OK) as server:
-        loop = asyncio.get_running_loop()
-        look_up = loop.getaddrinfo
-
-        async def two_addresses(host, port, **more):
-            if host != "two.example":
-                return await look_up(host, port, **more)
-            kind = (socket.SOCK_STREAM, 0, "")
-            return [(socket.AF_INET6, *kind, ("::1", port, 0, 0)), (socket.AF_INET, *kind, ("127.0.0.1", port))]
-
-        monkeypatch.setattr(loop, "getaddrinfo", two_addresses)
+        resolve_to(monkeypatch, server.port, "::1", "127.0.0.1")
         client = HttpClient(f"http://two.example:{server.port}/", {})
         assert (await client.post(b"{}")).body == b"ok"
         assert client.connections == 2
@@ -318,14 +321,7 @@ async def test_no_connection(host, name):
 
 
 async def test_nothing_listens_at_one_address_and_the_others_have_no_route(monkeypatch):
-    loop = asyncio.get_running_loop()
-    found = [*await loop.getaddrinfo("127.0.0.1", 9), *await loop.getaddrinfo("100::1", 9)]
-    found = [one for one in found if one[1] == socket.SOCK_STREAM]
-
-    async def both(*_, **__):
-        return found
-
-    monkeypatch.setattr(loop, "getaddrinfo", both)
+    resolve_to(monkeypatch, 9, "100::1", "127.0.0.1")
     with pytest.raises(NothingListens):
         await HttpClient("http://two.example:9/", {}).post(b"{}")
 
@@ -387,13 +383,7 @@ async def test_a_certificate_that_is_not_trusted_is_refused(secure):
 
 async def test_a_certificate_for_another_name_is_refused(trusted, monkeypatch):
     async with serving(OK, ssl=trusted) as server:
-        loop = asyncio.get_running_loop()
-        address = await loop.getaddrinfo("127.0.0.1", server.port, type=socket.SOCK_STREAM)
-
-        async def found(*_, **__):
-            return address
-
-        monkeypatch.setattr(loop, "getaddrinfo", found)
+        resolve_to(monkeypatch, server.port, "127.0.0.1")
         client = HttpClient(f"https://other.example:{server.port}/", {})
         kind, text = await failure(client)
         assert kind == "certificate" and "certificate is not valid for 'other.example'" in text
