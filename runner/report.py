@@ -27,7 +27,8 @@ from runner.results.sections.papers import paper_section
 from runner.results.sections.report import present, report, status_line
 from runner.results.terminal import show_section
 from runner.storage import manifest
-from runner.terminal.command import Parser, exit_code_of
+from runner.storage.integrity import changed_files, verify
+from runner.terminal.command import Parser, exit_code_of, print_note
 
 _PROGRAM = "python -m runner.report"
 _FORMER_FLAGS = {  # flag of earlier versions -> the command that replaces it
@@ -137,6 +138,17 @@ def _written(*paths: Path) -> None:
     print("written to", *paths, sep=" " if len(paths) == 1 else "\n")  # noqa: T201
 
 
+def _verify(options: Options) -> None:
+    damaged = []
+    for folder in _folders(options):
+        try:
+            print(verify(folder))  # noqa: T201
+        except ConfigError as error:
+            damaged.append(str(error))
+    if damaged:
+        raise ConfigError("\n".join(damaged))
+
+
 def _rescore(options: Options) -> None:
     from runner.job.stored import replace_records, rescored_records
 
@@ -187,6 +199,8 @@ def refresh(folder: Path, *, show: bool = False, whole: bool = False) -> None:
     if missing := {"name", "choices", "dataset", "status"} - facts.keys():
         path = folder / manifest.FILE
         raise ConfigError(f"{path} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
+    for line in changed_files(folder):
+        print_note(f"warning: {line}; {_PROGRAM} verify {folder} compares all")
     run = Run(folder, facts, {})
     summary = summarise(run.records, run.levels, run.by, run.kinds)
     (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
@@ -236,6 +250,7 @@ COMMANDS: Mapping[str, Command] = {
         _argument("sample", metavar="SAMPLE"), _FOLDERS,
         _argument("--epoch", type=int, metavar="N", help="by default the first"),
         _argument("--prompts", action="store_true", help="also what the model was asked")]),
+    "verify": (_verify, "compare records, texts and config with the digests in the manifest", [_FOLDERS]),
     "rescore": (_rescore, "score the stored trajectories again; this reads the data", [_FOLDERS]),
     "track": (_track, "send the runs to MLflow again, under the same ids", [_FOLDERS]),
     "merge": (lambda options: _show_tables([merge(_folders(options), Path(options.new))]),

@@ -27,6 +27,7 @@ from runner.job.shared_resources import Lease, SharedResources
 from runner.learning.memory import learn, remember
 from runner.learning.stage_context import StageContext
 from runner.storage import disk, manifest
+from runner.storage.integrity import digests_of
 from runner.storage.records import RecordWriter
 from runner.storage.resume import quoted, written
 from runner.storage.schema import Manifest, Session
@@ -117,6 +118,8 @@ class _Job:
         for text, n in notes["errors"].items():
             log.warning("%s: %s", times(n), text)
         notes["mlflow"] = manifest.read(self.folder).get("mlflow")
+        self.writer.finish_texts()
+        notes["files"] = digests_of(self.folder)
         manifest.write(self.folder, notes)
         disk.replace(self.folder / "metrics.json", as_json(summary))
         disk.replace(self.folder / "report.md", report(notes, summary, resume))

@@ -15,7 +15,8 @@ from runner.episode.ending import before_judging, score_all
 from runner.experiment.experiment import Experiment
 from runner.job.prepare import check
 from runner.results.runs import Run
-from runner.storage import disk
+from runner.storage import disk, manifest
+from runner.storage.integrity import digests_of
 from runner.storage.records import FILE, RecordWriter, read
 from runner.storage.resume import CONFIG
 from runner.storage.schema import Record
@@ -64,6 +65,8 @@ def replace_records(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
     writer = RecordWriter(folder)
     disk.replace(folder / FILE, _lines(records))
     writer.close()
+    if notes := manifest.read(folder):
+        manifest.write(folder, notes | {"files": digests_of(folder)})
 
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> str:

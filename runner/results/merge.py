@@ -12,6 +12,7 @@ import yaml
 from components.core.errors import ConfigError
 from runner.results.runs import config_of, leaves
 from runner.storage import manifest
+from runner.storage.integrity import digests_of
 from runner.storage.records import FILE, read
 from runner.storage.resume import differences, setting
 
@@ -54,7 +55,7 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     config = config_of(folders[0])
     config["run"]["shard"] = None
     (new / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), encoding="utf-8")
-    manifest.write(new, _merge_notes(notes) | {"id": new.name})
+    manifest.write(new, _merge_notes(notes) | {"id": new.name, "files": digests_of(new)})
     return new
 
 

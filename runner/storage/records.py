@@ -79,6 +79,10 @@ class RecordWriter:
         line = orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
         disk.append(self._file, line, self.folder / FILE)
 
+    def finish_texts(self) -> None:
+        """Finish the file of texts; what is added later begins another."""
+        self._texts.close()
+
     def close(self) -> None:
         """Finish the files and release the folder."""
         try:
@@ -86,6 +90,12 @@ class RecordWriter:
         finally:
             os.close(self._file)
             os.close(self._lock)
+
+
+def referred_texts(folder: Path) -> set[str]:
+    """The names of the texts that the records refer to."""
+    with (folder / FILE).open("rb") as file:
+        return {name.decode() for line in file for name in _REFERENCE.findall(line)}
 
 
 def slim(record: Record) -> Record:

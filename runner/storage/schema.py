@@ -187,6 +187,13 @@ class MlflowEntry(TypedDict, total=False):
     url: str
 
 
+class FileDigest(TypedDict):
+    """What a run wrote to a file."""
+
+    bytes: int
+    sha256: str
+
+
 class Manifest(TypedDict, total=False):
     """``manifest.json`` of a run: what is known at its start, then how it ended. A refused run has few of the keys."""
 
@@ -236,6 +243,7 @@ class Manifest(TypedDict, total=False):
     errors: dict[str, int]
     calls: Calls
     spent: Spent
+    files: dict[str, FileDigest]
 
 
 class LearntManifest(TypedDict, total=False):

@@ -1,0 +1,71 @@
+"""Files of a run that were cut, lost or changed are named."""
+
+import json
+
+import orjson
+import pytest
+
+from components.core.errors import ConfigError
+from runner.storage import manifest
+from runner.storage.integrity import changed_files, digests_of, verify
+from runner.storage.records import RecordWriter
+from tests.table import each_row
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A run folder with a record and its text."""
+    writer = RecordWriter(tmp_path)
+    name = writer.packer._texts.add("a long text\n" * 100)
+    writer.append({"sample_id": "a", "epoch": 1, "stop": "answered", "scores": {}, "steps": [{"text": {"ref": name}}]})
+    writer.close()
+    (tmp_path / "config.yaml").write_text("name: x\n")
+    config = [manifest.digest(b"name: x\n")]
+    manifest.write(tmp_path, {"id": "x", "config": config, "files": digests_of(tmp_path)})
+    return tmp_path
+
+
+def test_untouched_folder_is_verified(folder):
+    assert changed_files(folder, contents=True) == []
+    assert verify(folder).endswith("config, records and texts are as its run wrote them")
+
+
+def _cut(path):
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+def _alter(path):
+    path.write_bytes(path.read_bytes().replace(b"name: x", b"name: y").replace(b'"a"', b'"b"'))
+
+
+CHANGES = [
+    ("texts-0000.jsonl.gz", _cut, "bytes; its run wrote"),
+    ("texts-0000.jsonl.gz", lambda path: path.unlink(), "is missing; its run wrote"),
+    ("records.jsonl", _cut, "bytes; its run wrote"),
+    ("records.jsonl", _alter, "was changed: it has another SHA-256"),
+    ("config.yaml", _alter, "was changed after its run wrote it"),
+]
+
+
+@each_row("name, change, message", CHANGES)
+def test_changed_file_is_named(folder, name, change, message):
+    whole = (folder / name).read_bytes()
+    change(folder / name)
+    with pytest.raises(ConfigError, match=f"{name} .*{message}"):
+        verify(folder)
+    (folder / name).write_bytes(whole)
+
+
+def test_sizes_alone_show_a_cut_file(folder):
+    _cut(folder / "texts-0000.jsonl.gz")
+    (line,) = changed_files(folder)
+    assert "texts-0000.jsonl.gz has" in line
+
+
+def test_folder_without_digests_is_checked_by_its_texts(folder):
+    notes = json.loads((folder / manifest.FILE).read_text())
+    (folder / manifest.FILE).write_bytes(orjson.dumps({"id": notes["id"], "config": notes["config"]}))
+    assert "it has no digests" in verify(folder)
+    (folder / "texts-0000.jsonl.gz").unlink()
+    with pytest.raises(ConfigError, match=r"1 texts of its records are in no texts-"):
+        verify(folder)
