@@ -41,6 +41,8 @@ def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
     parser.add_argument("choices", nargs="*", metavar="KEY=VALUE", help=choice)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=8000, help="port; 0 picks a free one")
+    names = "a name that requests may use, once for each; default: the model's own"
+    parser.add_argument("--served-model-name", action="append", default=[], metavar="NAME", help=names)
     parser.add_argument("--latency", type=float, default=0.0, help="time of every good reply")
     for name in ("status-429", "status-500", "resets", "stalls", "malformed"):
         parser.add_argument(f"--{name}", type=_share, default=0.0, help="share of requests")
@@ -54,7 +56,8 @@ def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
     given = parser.parse_intermixed_args(words)
     faults = Faults(**{one.name: vars(given)[one.name] for one in fields(Faults)})
     model = model_of([*given.choices, *([f"model.seed={given.seed}"] if given.seed else [])])
-    return Server(model, faults, given.latency, given.context_tokens), given.host, given.port
+    server = Server(model, faults, given.latency, given.context_tokens, given.served_model_name)
+    return server, given.host, given.port
 
 
 def _share(text: str) -> float:

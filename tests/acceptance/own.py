@@ -103,7 +103,7 @@ class Voice:
     A reply depends on (messages, seed) only. The server uses it in place of ``Simulated``.
     """
 
-    name: str = "voice"
+    name: str = "simulated"
     seed: int = 0
     says: Sequence[str] = ()
     core: Any = field(init=False)

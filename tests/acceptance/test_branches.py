@@ -22,9 +22,9 @@ class Uneven(Server):
     order: Random = field(default_factory=Random)
     arrived: list[bytes] = field(default_factory=list)
 
-    async def _answer(self, body):
+    async def _answer(self, chat, request):
         await asyncio.sleep(self.order.random() * self.longest)
-        reply = await super()._answer(body)
+        reply = await super()._answer(chat, request)
         self.arrived.append(reply.body)
         return reply
 

@@ -26,7 +26,7 @@ KINDS = {
 class Careless(Server):
     """Sends lone surrogates, as some small servers do."""
 
-    async def _answer(self, asked: ChatRequest) -> web.Response:
+    async def _answer(self, asked: ChatRequest, request: web.Request) -> web.StreamResponse:
         answer = self.model.core.reply(asked.messages, asked.tools, asked.seed)
         message = {"role": "assistant", "content": answer.message.content}
         if answer.message.tool_calls:

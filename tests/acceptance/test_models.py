@@ -47,7 +47,7 @@ def sweep(tmp_path_factory):
     for n, (name, price) in enumerate(PRICES.items()):
         known, _, _ = from_arguments(["dataset=radabench_mini", f"model.competence={COMPETENCE[name]}"])
         assert isinstance(known.model, Simulated)
-        served = Served(Listening(known.model))
+        served = Served(Listening(known.model, names=[name]))
         servers.append(served)
         text = ENTRY.format(name=name, url=served.url, price=price, temperature=n / 10)
         (home / f"conf/model/mine/{name.split('-')[1]}.yaml").write_text(text)

@@ -18,7 +18,7 @@ def recorded(tmp_path_factory):
     """A finished run whose server is stopped: its cwd, folder and words."""
     cwd = tmp_path_factory.mktemp("replay")
     shutil.copytree(ROOT / "components" / "prompts" / "react", cwd / "prompts")
-    with Served(Server(Voice())) as served:
+    with Served(Server(Voice(name="gpt-4o-mini-2024-07-18"))) as served:
         words = (
             "tracking=off", "dataset=cohort", "agent=react", f"agent.prompts={cwd / 'prompts'}", "toolset=ledger",
             "limit=8", "model=openai", f"model.api_base={served.url}", "model.price={input: 0.5, output: 1.5}",

@@ -43,7 +43,7 @@ class Echo(Server):
         self.seen[key] += 1
         echoes = self._echoes(key)
         n = self.seen["requests"] % (len(echoes) + 1)
-        return await self._answer(read_request(await request.read())) if n == len(echoes) else echoes[n]
+        return await self._answer(read_request(await request.read()), request) if n == len(echoes) else echoes[n]
 
 
 def everything(folder):
@@ -68,7 +68,7 @@ def echoed(request, tmp_path_factory):
         "tracking=off", "dataset=cohort", "dataset.n=20", "agent=direct", "model=openai", "model.retries=1",
         f"model.transport={transport}", "model.max_connections=4", "run.max_error_rate=1",
     )  # fmt: skip
-    with Served(Echo(Voice())) as served:
+    with Served(Echo(Voice(name="gpt-4o-mini-2024-07-18"))) as served:
         play = run if transport == "litellm" else run_in_process  # it has its own logging
         done = play(cwd, *words, f"model.api_base={served.url}", env={"OPENAI_API_KEY": key})
     return key, cwd, done, served.seen[key]

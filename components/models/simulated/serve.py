@@ -7,56 +7,46 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
-from components.core.messages import SIMULATED, Image, Message, ToolCall, ToolSpec
-from components.models.simulated import Simulated
+from components.core.messages import JSON, SIMULATED, Completion
+from components.models.simulated import Simulated, chat_api, responses_api
+from components.models.simulated.chat_api import ChatRequest
 
 
 class Unreadable(Exception):
     """The body of a request is not one of the API's."""
 
 
-@dataclass(frozen=True)
-class ChatRequest:
-    """The body of a request; ``model`` is empty where it names none."""
+class Api(Protocol):
+    """How an API's requests and replies look (modules chat_api, responses_api)."""
 
-    messages: tuple[Message, ...]
-    tools: tuple[ToolSpec, ...]
-    seed: int
-    model: str
+    def read(self, body: Any, /) -> ChatRequest:
+        """The request in a body. Raises ValueError, KeyError, TypeError or AttributeError for one that is not valid."""
+
+    def write(self, completion: Completion, number: int, model: str, created: int, /) -> dict[str, Any]:
+        """The whole reply; ``created`` in seconds since 1970."""
+
+    def write_events(self, reply: JSON, usage: bool, /) -> Iterator[bytes]:
+        """The whole reply as server-sent events."""
 
 
-def read_request(raw: bytes) -> ChatRequest:
+_APIS: Mapping[str, Api] = {"/v1/chat/completions": chat_api, "/v1/responses": responses_api}
+
+
+def read_request(raw: bytes, api: Api = chat_api) -> ChatRequest:
     """The request in a body, its parts with their digests. Raises Unreadable; later failures are the server's."""
     try:
-        body = orjson.loads(raw)
-        messages = tuple(_message(one) for one in body["messages"])
-        functions = [one["function"] for one in body.get("tools") or ()]
-        tools = tuple(
-            ToolSpec(one["name"], one.get("description", ""), one.get("parameters") or {}) for one in functions
-        )
-        if not messages:
-            raise ValueError("there are no messages")
-        return ChatRequest(messages, tools, int(body.get("seed") or 0), str(body.get("model") or ""))
+        return api.read(orjson.loads(raw))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Unreadable(str(error)) from None
-
-
-def _message(wire: Mapping[str, Any]) -> Message:
-    content = wire.get("content") or ""
-    if not isinstance(content, str):
-        content = tuple(p["text"] if p["type"] == "text" else Image(p["image_url"]["url"]) for p in content)
-    calls = tuple(
-        ToolCall(c["id"], c["function"]["name"], c["function"]["arguments"]) for c in wire.get("tool_calls") or ()
-    )
-    return Message(wire["role"], content, calls, wire.get("tool_call_id"))
 
 
 @dataclass(frozen=True)
@@ -75,31 +65,39 @@ class Faults:
 
 @dataclass
 class Server:
-    """One endpoint. ``latency`` seconds are added to good replies; prompts above ``context_tokens`` are refused."""
+    """One endpoint. ``latency`` seconds are added to good replies; prompts above ``context_tokens`` are refused, and so
+    are other models than ``names``, by default the model's own."""
 
     model: Simulated
     faults: Faults = field(default_factory=Faults)
     latency: float = 0.0
     context_tokens: int | None = None
+    names: Collection[str] = ()
     seen: Counter[str] = field(default_factory=Counter)
     in_flight: int = 0
 
     def __post_init__(self) -> None:
+        self.names = self.names or (self.model.name,)
         self._random = Random(self.faults.seed)
         self._runner: web.AppRunner | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Listen. Returns the base URL to give as ``model.api_base``; port 0 picks a free one."""
 
-        async def models(_: web.Request) -> web.Response:
-            return web.json_response({"object": "list", "data": [{"id": self.model.name, "object": "model"}]})
+        async def models(request: web.Request) -> web.Response:
+            listed = [{"id": name, "object": "model", "created": 0, "owned_by": "wardround"} for name in self.names]
+            if (name := request.match_info.get("name")) is None:
+                return web.json_response({"object": "list", "data": listed})
+            return next((web.json_response(one) for one in listed if one["id"] == name), self._unknown(name))
 
         async def stats(_: web.Request) -> web.Response:
             return web.json_response(dict(self.seen) | {"in_flight": self.in_flight})
 
-        app = web.Application(client_max_size=64 << 20)
-        app.router.add_post("/v1/chat/completions", self._complete)
+        app = web.Application(client_max_size=64 << 20, middlewares=[_explain_refusal])
+        for path in _APIS:
+            app.router.add_post(path, self._complete)
         app.router.add_get("/v1/models", models)
+        app.router.add_get("/v1/models/{name:.+}", models)
         app.router.add_get("/stats", stats)
         self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True)
         await self._runner.setup()
@@ -116,9 +114,11 @@ class Server:
         self.in_flight += 1
         self.seen["most_in_flight"] = max(self.seen["most_in_flight"], self.in_flight)
         try:
-            chat = read_request(await request.read())
+            chat = read_request(await request.read(), _APIS[request.path])
+            if chat.model and chat.model not in self.names:
+                return self._unknown(chat.model)
             bad = await self._fault(request)
-            return await self._answer(chat) if bad is None else bad
+            return await self._answer(chat, request) if bad is None else bad
         except Unreadable as error:
             self.seen["bad_requests"] += 1
             return _error(400, f"unreadable request: {error}", "invalid_request_error")
@@ -149,34 +149,44 @@ class Server:
             request.transport.abort()
         return web.Response(status=500)
 
-    async def _answer(self, request: ChatRequest) -> web.Response:
-        started = time.monotonic()
-        completion = self.model.core.reply(request.messages, request.tools, request.seed ^ self.model.seed)
-        message, usage = completion.message, completion.usage
-        if self.context_tokens is not None and (usage.input_tokens or 0) > self.context_tokens:
+    async def _answer(self, chat: ChatRequest, request: web.Request) -> web.StreamResponse:
+        started, api = time.monotonic(), _APIS[request.path]
+        completion = self.model.core.reply(chat.messages, chat.tools, chat.seed ^ self.model.seed)
+        sent = completion.usage.input_tokens or 0
+        if self.context_tokens is not None and sent > self.context_tokens:
             self.seen["too_long"] += 1
             limit = f"This model's maximum context length is {self.context_tokens} tokens"
-            return _error(400, f"{limit}. However, the prompt has {usage.input_tokens}.", "BadRequestError")
-        reply_message: dict[str, Any] = {"role": "assistant", "content": message.content}
-        if message.tool_calls:
-            reply_message["tool_calls"] = orjson.loads(message.wire)["tool_calls"]
+            return _error(400, f"{limit}. However, the prompt has {sent}.", "BadRequestError")
         if self.latency:
             await asyncio.sleep(max(0.0, self.latency - (time.monotonic() - started)))
         self.seen["answered"] += 1
-        sent, written = usage.input_tokens or 0, usage.output_tokens or 0
-        reply = {
-            "id": f"chatcmpl-{self.seen['answered']}",
-            "object": "chat.completion",
-            "created": int(time.time()),
-            "model": f"{SIMULATED}{request.model or self.model.name}",
-            "choices": [{"index": 0, "message": reply_message, "finish_reason": completion.finish}],
-            "usage": {"prompt_tokens": sent, "completion_tokens": written, "total_tokens": sent + written},
-        }
-        return web.Response(body=orjson.dumps(reply), content_type="application/json")
+        name = f"{SIMULATED}{chat.model or self.model.name}"
+        reply = api.write(completion, self.seen["answered"], name, int(time.time()))
+        if not chat.stream:
+            return web.Response(body=orjson.dumps(reply), content_type="application/json")
+        stream = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
+        await stream.prepare(request)
+        for event in api.write_events(reply, chat.usage_in_stream):
+            await stream.write(event)
+        return stream
+
+    def _unknown(self, name: str) -> web.Response:
+        self.seen["unknown_model"] += 1
+        text = f"The model `{name}` does not exist; this server has {', '.join(self.names)}"
+        return _error(404, text, "invalid_request_error", "model_not_found")
 
 
-def _error(status: int, text: str, kind: str) -> web.Response:
-    body = orjson.dumps({"error": {"message": text, "type": kind, "code": status}})
+@web.middleware
+async def _explain_refusal(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Report unknown paths, wrong methods and bodies that are too large in the API's form."""
+    try:
+        return await handler(request)
+    except web.HTTPClientError as error:
+        return _error(error.status, f"{error.reason}: {request.method} {request.path}", "invalid_request_error")
+
+
+def _error(status: int, text: str, kind: str, code: str | int | None = None) -> web.Response:
+    body = orjson.dumps({"error": {"message": text, "type": kind, "param": None, "code": code or status}})
     return web.Response(status=status, body=body, content_type="application/json")
 
 
