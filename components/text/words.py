@@ -1,4 +1,4 @@
-"""Whole words and names in a text, whatever their case."""
+"""Whole words and names in a text, whatever their case; a text as a terminal may have it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -25,3 +25,14 @@ def meant(name: str, known: Iterable[str]) -> str:
     spelled = {one.casefold(): one for one in known}
     close = [spelled[one] for one in get_close_matches(name.casefold(), list(spelled), 3, 0.5)]
     return f"did you mean {' or '.join(close)}? " if close else ""
+
+
+def written_out(text: str) -> str:
+    """A text of one or several lines with its control characters as escapes; whatever else is white is a blank."""
+    if text.isprintable():
+        return text
+    lines = text.replace("\t", "    ").split("\n")
+    return "\n".join(
+        "".join(" " if c.isspace() else c if c.isprintable() else repr(c)[1:-1] for c in line.rstrip())
+        for line in lines
+    )

@@ -7,7 +7,7 @@ import io
 import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -19,14 +19,15 @@ from markupsafe import Markup
 
 from components.core.errors import ConfigError
 from components.rubrics.rubric import NONE, Rubric
+from components.text.words import written_out
 from runner.config.build import check
 from runner.config.errors import nearest
+from runner.results.cells import spreadsheet_text
 from runner.results.render.formats import asset, digest, render
 from runner.results.runs import Run
 
 KEY, SHEETS, GUIDE = "key.json", "sheets", "rubric.md"
 ITEM, NOTE = "item", "note"
-_FORMULA = "=+-@|%\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
 _SHOWN = 12  # findings of a sheet that are printed
 _HARMLESS = "'"  # what our own tables have before a cell that looks like a formula
 Picked = Mapping[str, tuple[str, ...]]  # field -> categories
@@ -115,7 +116,8 @@ def write_sheets(items: Sequence[Item], rubric: Rubric, folder: Path, raters: in
     # A code says of which draw an item is, and nothing of the item.
     ids = [[str(one.run.manifest.get("id")), one.sample_id, one.epoch] for one in items]
     draw = sha256(json.dumps([rubric.digest, seed, ids]).encode()).hexdigest()[:6]
-    coded = {f"{draw}-{number:03d}": item for number, item in enumerate(items, 1)}
+    legible = [replace(one, texts={title: written_out(text) for title, text in one.texts.items()}) for one in items]
+    coded = {f"{draw}-{number:03d}": item for number, item in enumerate(legible, 1)}
     (folder / SHEETS).mkdir(parents=True)
     origins: dict[str, Origin] = {
         code: {
@@ -142,13 +144,7 @@ def write_sheets(items: Sequence[Item], rubric: Rubric, folder: Path, raters: in
 def write_table(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write a CSV that spreadsheets open as it is, and of which they run nothing."""
     with path.open("w", encoding="utf-8-sig", newline="") as file:
-        csv.writer(file).writerows([[escape_formula(cell) for cell in row] for row in (head, *rows)])
-
-
-def escape_formula(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula: an apostrophe before what could begin one, and no NUL."""
-    text = text.replace("\0", "")
-    return f"'{text}" if text.lstrip()[:1] in tuple(_FORMULA) or text[:1] in ("\t", "\r", "\n") else text
+        csv.writer(file).writerows([[spreadsheet_text(cell) for cell in row] for row in (head, *rows)])
 
 
 def guide(rubric: Rubric) -> str:

@@ -1,10 +1,15 @@
-"""How numbers and the cells of a table are written in every format, and texts of the data on one line."""
+"""How numbers, the cells of a table and texts of the data are written in every format."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from components.text.words import written_out
 from runner.results.sheets import PERCENT, USD, Cell, Column, Value
 
+_FORMULA = tuple("=+-@|%") + tuple("\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
+                                   "\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}")  # fmt: skip
+_MARKUP = re.compile(r"([\\`*\[\]<>|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 _FORMATS = {USD: ",.4g", "calls": ",.2f", "tokens": ",.0f"}
 
 
@@ -54,15 +59,26 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
+def markdown_text(text: str) -> str:
+    """A text of one line in which Markdown finds no markup, no HTML and no end of a cell."""
+    return _MARKUP.sub(r"\\\1", plain(text))
+
+
+def spreadsheet_text(text: str) -> str:
+    """A cell in which a spreadsheet finds no formula and no control character."""
+    text = written_out(text)
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) and text != "-" else text
+
+
 def times(n: int) -> str:
     """How often, in words."""
     return "once" if n == 1 else f"{n} times"
 
 
 def markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; pipes in cells are escaped, control characters and line breaks are blanks."""
-    lines = [[plain(cell) for cell in line] for line in (head, ["---"] * len(head), *body)]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    """A Markdown table of texts that are not markup."""
+    lines = [[markdown_text(cell) for cell in line] for line in (head, ["---"] * len(head), *body)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def texts_of(cell: Cell, column: Column) -> tuple[str, str]:

@@ -12,13 +12,13 @@ from types import FrameType
 from typing import NoReturn
 
 from components.core.errors import ConfigError
+from components.text.words import written_out
 
 WITH_VALUE = frozenset(
     ("--cfg", "-c", "--package", "-p", "--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd",
      "--experimental-rerun", "--info", "-i")
 )  # fmt: skip
 _CHOICE = re.compile(r"(\w+)=(\w+)")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # not tab and newline
 _SETTING = re.compile(r"([+~]*)(\w+)(\..*)", re.DOTALL)
 
 
@@ -67,7 +67,7 @@ def reader_left() -> int:
 
 def print_note(text: str) -> None:
     """Print something that is not part of the result, its control characters escaped."""
-    print(_CONTROL.sub(lambda found: repr(found[0])[1:-1], text), file=sys.stderr)  # noqa: T201
+    print(written_out(text), file=sys.stderr)  # noqa: T201
 
 
 class Parser(argparse.ArgumentParser):

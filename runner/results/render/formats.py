@@ -19,13 +19,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup as Html
 
 from runner.results.cells import markdown as table
-from runner.results.cells import plain, texts_of
+from runner.results.cells import markdown_text as _md
+from runner.results.cells import plain, spreadsheet_text, texts_of
 from runner.results.sheets import ARROWS, Cell, Column, Markup, Plot, Section, Sheet, Value
 
 _TEMPLATES = files("runner.results.render").joinpath("templates")
 _LONG = 48  # characters from which on a text in a cell is broken into lines
 _ESCAPED = {ord(one): f"\\u{ord(one):04x}" for one in "<>&\u2028\u2029"}  # ends or begins something in HTML or a script
-_FORMULA = ("=", "+", "-", "@")  # a spreadsheet would evaluate a text that begins so
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -118,15 +118,9 @@ def markdown_of(sheet: Sheet) -> str:
     """A table as Markdown."""
     body: list[list[str]] = []
     for row in sheet.rows:
-        cells = [(cell, *texts_of(cell, column)) for cell, column in zip(row, sheet.columns, strict=True)]
-        texts = [(_md(text) if isinstance(cell, str) else text, interval) for cell, text, interval in cells]
-        body.append([text + (f" ({_md(interval)})" if interval else "") for text, interval in texts])
-    return table([_md(_head(column)) for column in sheet.columns], body)
-
-
-def _md(text: str) -> str:
-    """A text of one line in which Markdown finds no markup."""
-    return re.sub(r"([\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))", r"\\\1", plain(text))
+        texts = [texts_of(cell, column) for cell, column in zip(row, sheet.columns, strict=True)]
+        body.append([f"{text} ({interval})" if interval else text for text, interval in texts])
+    return table([_head(column) for column in sheet.columns], body)
 
 
 def _head(column: Column) -> str:
@@ -156,7 +150,7 @@ def comma(sheet: Sheet) -> str:
     wide = [any(isinstance(row[n], Value) for row in sheet.rows) for n in range(len(sheet.columns))]
     names: list[str] = []
     for column, values in zip(sheet.columns, wide, strict=True):
-        name = _escape_formula(f"{column.name} [{column.unit}]" if column.unit else column.name)
+        name = spreadsheet_text(plain(f"{column.name} [{column.unit}]" if column.unit else column.name))
         names += [name, f"{name} low", f"{name} high", f"{name} n"] if values else [name]
     writer.writerow(names)
     for row in sheet.rows:
@@ -166,15 +160,12 @@ def comma(sheet: Sheet) -> str:
                 ends = (cell.no_interval,) * 2 if cell.no_interval else (cell.low, cell.high)
                 line += [cell.value, *ends, cell.n]
             else:
-                line += [_escape_formula(cell) if isinstance(cell, str) else cell, *([None] * 3 if values else [])]
+                line += [
+                    spreadsheet_text(plain(cell)) if isinstance(cell, str) else cell,
+                    *([None] * 3 if values else []),
+                ]
         writer.writerow(line)
     return out.getvalue()
-
-
-def _escape_formula(text: str) -> str:
-    """A text that a spreadsheet does not take for a formula."""
-    text = plain(text)
-    return f"'{text}" if text.startswith(_FORMULA) and text != "-" else text
 
 
 def latex(sheet: Sheet) -> str:

@@ -14,6 +14,7 @@ from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall
 from components.core.types import Step
 from components.faults.marks import fault_lines
+from components.text.words import written_out
 from runner.config.errors import nearest
 from runner.results.cells import plain
 from runner.results.grid import deciding_score
@@ -228,12 +229,6 @@ def _call(call: ToolCall) -> str:
 
 def _lines(text: str, head: str = _INDENT) -> Iterator[str]:
     """A text's lines behind a head, without what a terminal would obey."""
-    first, *others = text.split("\n")
-    yield head + _tame(first)
-    yield from (_INDENT + _tame(line) for line in others)
-
-
-def _tame(line: str) -> str:
-    """A line with its control characters written out; whatever is white is a blank."""
-    line = line.replace("\t", "    ").rstrip()
-    return "".join(" " if c.isspace() else c if c.isprintable() else repr(c)[1:-1] for c in line)
+    first, *others = written_out(text).split("\n")
+    yield head + first
+    yield from (_INDENT + line for line in others)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from runner.results import metrics as usage
-from runner.results.cells import interval, number, plain
+from runner.results.cells import interval, markdown_text, number, plain
 from runner.results.intervals import MetricJSON
 from runner.results.kinds import INFERRED, KEY
 from runner.results.metrics import Summary
@@ -36,9 +36,9 @@ def report(manifest: Manifest, summary: Summary, resume: str | None) -> str:
         rows = [[name, *(Value.from_json(part.get(name)) for part in values.values())] for name in names]
         rows = [row for row in rows if any(cell is not None for cell in row[1:])]
         sheets.append(Sheet(f"By {stratum}", columns("metric", *values), rows))
-    lines = [f"# {manifest['name']}", status_line(manifest), "\n".join(_facts(manifest, resume))]
+    lines = [f"# {markdown_text(manifest['name'])}", status_line(manifest), "\n".join(_facts(manifest, resume))]
     for sheet in sheets:
-        lines += [f"## {plain(sheet.title)}", markdown_of(sheet)]
+        lines += [f"## {markdown_text(sheet.title)}", markdown_of(sheet)]
     for path in sorted({tuple(reversed(strata)) for score, strata in levels.items() if f"total/{score}" in metrics}):
         lines.append(
             f"`{path[0]}/...` are means of the means per {' and '.join(path[1:]) or 'sample'}, `total/...` the mean of "
@@ -51,16 +51,18 @@ def _facts(manifest: Manifest, resume: str | None) -> list[str]:
     dataset = manifest["dataset"]
     choices = ", ".join(f"{group} {choice}" for group, choice in manifest["choices"].items())
     varied = ", ".join(f"{key}={value}" for key, value in manifest["varied"].items())
-    lines = [f"- Choices: {choices}", *([f"- Set or varied: {varied}"] if varied else [])]
+    name, split = markdown_text(dataset["name"]), markdown_text(dataset["split"])
+    lines = [f"- Choices: {choices}", *([f"- Set or varied: {markdown_text(varied)}"] if varied else [])]
     lines += [
-        f"- Dataset: {dataset['name']}, split {dataset['split']}, {dataset['samples']} samples, "
-        f"fingerprint {dataset['fingerprint'][:16]}",
+        f"- Dataset: {name}, split {split}, {dataset['samples']} samples, fingerprint {dataset['fingerprint'][:16]}",
         f"- Seed {manifest['seed']}, {manifest['epochs']} epoch(s)",
         f"- Command: `{manifest['command']}`",
     ]
     if manifest["model_kind"] == "simulated":
         lines.append("- **Simulated model: these numbers say nothing about any real model.**")
-    lines += [f"- Note: {note}" for note in [*manifest["notes"], *([] if KEY in manifest else [INFERRED])]]
+    lines += [
+        f"- Note: {markdown_text(note)}" for note in [*manifest["notes"], *([] if KEY in manifest else [INFERRED])]
+    ]
     if sandbox := manifest.get("sandbox"):
         kills = ", ".join(f"{name} {n}" for name, n in sandbox.get("kills", {}).items()) or "none"
         lines.append(f"- Code of models ran in: {sandbox['tier']}; ended cells: {kills}")

@@ -13,6 +13,7 @@ from typing import Any
 from components.acting.tool_names import INNER, MALFORMED, MIXED, action_names, distribution, is_misuse
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Refusal, Step, Trajectory
+from runner.results.cells import spreadsheet_text
 from runner.results.kinds import group_by
 from runner.results.render.figures import heatmap
 from runner.results.rows import Row, rows
@@ -137,7 +138,8 @@ def write_shares(runs: Sequence[Run], home: Path) -> Path:
     with (home / TABLE).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, [one.name for one in fields(Share)], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(asdict(share) for row in rows(*runs) for share in shares_of(row))
+        for share in (share for row in rows(*runs) for share in shares_of(row)):
+            writer.writerow({k: spreadsheet_text(v) if isinstance(v, str) else v for k, v in asdict(share).items()})
     return home / TABLE
 
 

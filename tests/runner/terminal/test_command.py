@@ -26,7 +26,7 @@ def test_refusal_is_one_line_with_exit_code_2(capsys):
 
 def test_control_characters_of_a_note_are_escaped(capsys):
     print_note("error: a\x1b[31mb\tc\x9b\n")
-    assert capsys.readouterr().err == "error: a\\x1b[31mb\tc\\x9b\n\n"
+    assert capsys.readouterr().err == "error: a\\x1b[31mb    c\\x9b\n\n"
 
 
 def test_unreadable_or_unwritable_file_is_reported_in_one_line(tmp_path, capsys):
