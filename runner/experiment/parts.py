@@ -179,6 +179,18 @@ def check_models(parts: Parts, models: Mapping[str, Model], budgets: Mapping[str
         raise ConfigErrors([Finding(f"scorer.{key}", text)])
 
 
+def check_scorers(scorers: Mapping[str, Scorer], samples: Sequence[Sample]) -> None:
+    """Raises ConfigErrors for scorers that can score none of the samples."""
+    findings = []
+    for key, scorer in scorers.items():
+        unfit = declared(scorer, ScorerTraits).unfit
+        if all(map(unfit, samples)):
+            text = f"{type(scorer).__name__} can score none of these samples: {unfit(samples[0])}; leave it out, or"
+            findings.append(Finding(f"scorer.{key}", f"{text} choose the scorer that the dataset's file names"))
+    if findings:
+        raise ConfigErrors(findings)
+
+
 def _short(model: Model) -> str:
     return model.name.rpartition("/")[2].casefold()
 
