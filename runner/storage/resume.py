@@ -59,11 +59,9 @@ def parts_of(cfg: Mapping[str, Any]) -> int | None:
 
 
 def refuse_parts(cfg: Mapping[str, Any]) -> None:
-    """Raises ConfigError for a single run that a file divides into parts, and for a part of a stage."""
+    """Raises ConfigError for a single run that a file divides into parts."""
     if (n := parts_of(cfg)) is not None:
         raise ConfigError(f"run.shards={n} makes a sweep of {n} parts, which needs -m; add -m or remove run.shards")
-    if cfg.get("stage") is not None and cfg["run"].get("shard") is not None:
-        raise ConfigError(f"run.shard={cfg['run']['shard']}: a stage is made as a whole; leave run.shard out")
 
 
 def is_complete(folder: Path) -> bool:
