@@ -164,6 +164,8 @@ def _export(options: Options) -> None:
 def _bundle(options: Options) -> None:
     from runner.bundle import pack
 
+    if Path(options.file).exists():
+        raise ConfigError(f"bundle {options.file}: there is such a file already; name another, or remove it")
     print(*pack(_folders(options), Path(options.file), options.with_data), sep="\n")  # noqa: T201
 
 
@@ -233,7 +235,7 @@ COMMANDS: Mapping[str, Command] = {
     "page": (_page, "report.html with all sections, and tables/ as CSV and LaTeX", [_FOLDERS, _OUT]),
     "episode": (lambda options: show_episode(_stored(options), options.sample, options.epoch, options.prompts),
                 "one episode: messages, tool calls and observations", [
-        _argument("sample", metavar="SAMPLE"), _FOLDERS,
+        _argument("sample", metavar="SAMPLE", help="its id, or an end that no other has"), _FOLDERS,
         _argument("--epoch", type=int, metavar="N", help="by default the first"),
         _argument("--prompts", action="store_true", help="also what the model was asked")]),
     "rescore": (_rescore, "score the stored trajectories again; this reads the data", [_FOLDERS]),

@@ -40,7 +40,7 @@ def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
     choice = "choices as in a run: dataset=NAME dataset.path=DIR model=simulated/weak model.competence=0.5"
     parser.add_argument("choices", nargs="*", metavar="KEY=VALUE", help=choice)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=int, default=8000, help="port; 0 picks a free one")
+    parser.add_argument("--port", type=_port, default=8000, help="port; 0 picks a free one")
     parser.add_argument("--latency", type=float, default=0.0, help="time of every good reply")
     for name in ("status-429", "status-500", "resets", "stalls", "malformed"):
         parser.add_argument(f"--{name}", type=_share, default=0.0, help="share of requests")
@@ -55,6 +55,12 @@ def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
     faults = Faults(**{one.name: vars(given)[one.name] for one in fields(Faults)})
     model = model_of([*given.choices, *([f"model.seed={given.seed}"] if given.seed else [])])
     return Server(model, faults, given.latency, given.context_tokens), given.host, given.port
+
+
+def _port(text: str) -> int:
+    if not 0 <= (port := int(text)) <= 65535:
+        raise argparse.ArgumentTypeError(f"found {text}, should be between 0 and 65535")
+    return port
 
 
 def _share(text: str) -> float:

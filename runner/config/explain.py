@@ -34,6 +34,10 @@ def refuse_misspelled(words: Sequence[str], flags: Collection[str]) -> None:
             raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
         if before not in flags and (found := re.fullmatch(r"([\w./@]*\w):([^=]+)", word)):
             raise ConfigError(f"command line: {word}: a value comes after an equals sign: {found[1]}={found[2]}")
+        if key in ("hydra.run.dir", "hydra.sweep.dir") and not value.strip("\"' "):
+            raise ConfigError(
+                f"command line: {word}: names no folder; leave it out, or name a new one: {key}=outputs/mine"
+            )
         if value.endswith((".yaml", ".yml")) and (CONF / key.lstrip("+")).is_dir():
             raise ConfigError(f"command line: {word}: a choice has no suffix: {word.removesuffix(Path(value).suffix)}")
 

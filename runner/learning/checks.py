@@ -122,16 +122,11 @@ def check_memory(experiment: Experiment) -> str | None:
 def _unused(cfg: Mapping[str, Any]) -> Iterator[Finding]:
     """Settings of a run that a stage would ignore."""
     size = "memory.samples" if cfg["stage"] == "memory" else "the settings below stage"
-    run = cfg["run"]
-    for key, value, unset in (
-        ("limit", cfg["limit"], None),
-        ("epochs", cfg["epochs"], 1),
-        ("run.shard", run["shard"], None),
-        ("run.resume", run["resume"], None),
-    ):
-        if value != unset:
-            text = "a stage is made as a whole, and goes on where it stopped when it is started again"
-            yield Finding(key, f"{key}={value}: {text}; leave {key} out (how much it makes: {size})")
+    given = {"limit": (cfg["limit"], None), "epochs": (cfg["epochs"], 1)}
+    given |= {f"run.{key}": (cfg["run"][key], None) for key in ("shard", "resume")}
+    text = "a stage is made as a whole, and goes on where it stopped when it is started again"
+    for key in (key for key, (value, unset) in given.items() if value != unset):
+        yield Finding(key, f"{text}; leave {key} out (how much it makes: {size})")
 
 
 def check_learning(experiment: Experiment) -> None:

@@ -69,6 +69,12 @@ def test_colon_instead_of_equals_sign_suggests_the_correction():
         refuse_misspelled(["--config-dir", "a:b", "limit:3"], ["--config-dir"])
 
 
+@pytest.mark.parametrize("word", ["hydra.run.dir=", 'hydra.sweep.dir=""'])
+def test_folder_without_a_name_is_refused(word):
+    with pytest.raises(ConfigError, match="names no folder"):
+        refuse_misspelled([word], [])
+
+
 def test_misspelled_info_option_suggests_the_nearest():
     with pytest.raises(ConfigError, match=r"^command line: --info choises: did you mean choices\? valid: all, choices"):
         refuse_flags(["--info", "choises"])
