@@ -20,9 +20,18 @@ from runner.config.hydra_patches import get_args_parser
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
 _RETIRED = {  # key -> what replaces it
     "memory.fixed": "demonstrations are those of memory.prompts, for any agent: memory=demonstrations agent.shots=1",
+    "dataset.path": "this dataset is shipped; data of your own: dataset=radabench dataset.path=FOLDER (in its layout)"
+    " or dataset=table dataset.path=FILE (a row per question)",
     "agent.shots": "this agent shows no demonstrations from a memory; few_shot and agents that act with tools do",
     "memory.k": "how many solved tasks are shown is agent.shots",
 }
+_RETIRED |= {  # Optuna's names -> ours
+    f"hydra.sweeper.{theirs}": f"with hydra/sweeper=optuna it is {ours}"
+    for theirs, ours in {
+        "n_trials": "search.trials", "n_jobs": "search.at_once", "direction": "search.objectives",
+        "sampler": "search.sampler", "search_space": "search.space",
+    }.items()
+}  # fmt: skip
 _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?)'", re.DOTALL)
 
 

@@ -201,7 +201,7 @@ def has_price(model: Model) -> bool:
     return model.kind != "live" or (row is not None and row.get("input") is not None)
 
 
-def check_fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: bool) -> None:
+def check_fit(parts: Parts, sample: Sample, seed: int, acts: bool) -> None:
     """Whether the parts work together, tried on the first sample. ``acts``: in the grammar. Raises ConfigErrors."""
     findings: list[Finding] = []
     with note_errors(findings, "toolset"):
@@ -222,7 +222,8 @@ def check_fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], 
                         has = ", ".join(offer.controls) or "none"
                         raise ConfigError(
                             f"{type(agent).__name__} needs a toolset with the controls {', '.join(lacking)}; this one"
-                            f" has {has}: choose another toolset ({', '.join(toolsets)}) or another agent"
+                            f" has {has}: choose the dataset and the toolset that the agent is for, or an agent that"
+                            " takes any (agent=react)"
                         )
                 if acts and not offer.tools and declared(parts.grammar, GrammarTraits).needs_tools:
                     raise ConfigError(

@@ -76,7 +76,7 @@ def test_second_verifier_is_refused_and_not_silently_ignored():
 
 def test_verifier_that_no_agent_uses_is_refused():
     def fit(agent: Any, verifier: Any, **changes: Any) -> None:
-        check_fit(replace(parts(agent), verifier=verifier, **changes), SAMPLES[0], 0, [], acts=False)
+        check_fit(replace(parts(agent), verifier=verifier, **changes), SAMPLES[0], 0, acts=False)
 
     fit(Cot(), Accept())
     fit(SelfConsistency(Looper()), Refine())

@@ -60,7 +60,9 @@ def folder(tmp_path):
 def test_episode_is_printed_as_text(folder, capsys):
     assert main(["episode", "case-1", str(folder)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"case-1, epoch 0, of {folder}\nagent react, model openai, dataset cab (big)\nasked: Which?\n")
+    assert out.startswith(
+        f"case-1, epoch 0, of {folder}\nagent react, model openai, dataset cab (big)\nasked: Which?\n"
+    )
     for message in (
         "[1] expert/1 (planner), plan: experts on the question\n    Cardiology\n    \n    and more\n",
         "[2] main, act\n    I look it up.\n  verdict: refine: kept 1 of 2\n",
