@@ -223,7 +223,7 @@ def check_fit(parts: Parts, sample: Sample, seed: int, acts: bool) -> None:
                         raise ConfigError(
                             f"{type(agent).__name__} needs a toolset with the controls {', '.join(lacking)}; this one"
                             f" has {has}: choose the dataset and the toolset that the agent is for, or an agent that"
-                            " takes any (agent=react)"
+                            " needs none of these (--info choices agent)"
                         )
                 if acts and not offer.tools and declared(parts.grammar, GrammarTraits).needs_tools:
                     raise ConfigError(
