@@ -127,3 +127,7 @@ def test_bundle_does_not_overwrite_a_file(tmp_path, capsys):
     (tmp_path / "mine.zip").write_text("mine")
     assert main(["bundle", str(tmp_path / "mine.zip"), str(folder)]) == 2
     assert "there is such a file already" in capsys.readouterr().err and (tmp_path / "mine.zip").read_text() == "mine"
+
+
+def test_repeated_sweep_sent_no_calls():
+    assert calls([]) == "calls:        none, all jobs were finished before"
