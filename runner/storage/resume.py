@@ -68,7 +68,7 @@ def _line_of(run: Path) -> str:
     if not words or notes.get("sweep"):
         return ""
     kept = [word for word in words if not word.startswith(("run.resume=", "hydra.run.dir="))]
-    return f"; to resume {run}:\n  {shlex.join([*kept, f'run.resume={quoted(run)}'])}"
+    return f"; to resume {run}: {shlex.join([*kept, f'run.resume={quoted(run)}'])}"
 
 
 def parts_of(cfg: Mapping[str, Any]) -> int | None:

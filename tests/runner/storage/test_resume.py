@@ -244,7 +244,7 @@ def test_refused_resume_names_the_line_that_resumes_the_run(tmp_path):
     folder = begin_run(tmp_path / "out" / "run")
     notes = {"command": "python -m runner limit=2 run.resume=x 'name=a b'"}
     (folder / "manifest.json").write_text(json.dumps(notes))
-    line = re.escape(f"to resume {folder}:\n  python -m runner limit=2 'name=a b' run.resume={folder}")
+    line = re.escape(f"to resume {folder}: python -m runner limit=2 'name=a b' run.resume={folder}")
     with pytest.raises(ConfigError, match=rf"now is 3; {line}$"):
         folder_for(changed(run__resume="last", limit=3), folder.with_name("new"), named=False)
     with pytest.raises(ConfigError, match=rf"there is no run folder below .*; {line}$"):
