@@ -10,10 +10,9 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from components.core.errors import ConfigError
 from runner.checkup import checks, machine
 from runner.checkup.checks import BAD, OK, Line
-from runner.terminal.command import Parser, exit_code_of, print_note
+from runner.terminal.command import Parser, exit_code_of
 
 _HOME = Path(__file__).resolve().parent.parent
 _TIMEOUT_SECONDS = 60.0
@@ -21,13 +20,14 @@ _TIMEOUT_SECONDS = 60.0
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Check everything and print it. Returns the exit code."""
+    codes: list[int] = []
+    return exit_code_of(lambda: codes.append(_examine(argv))) or sum(codes)
+
+
+def _examine(argv: Sequence[str] | None) -> int:
     parser = Parser(prog="python -m runner.doctor", description="What this machine can do.")
     parser.add_argument("--online", action="store_true", help="also try endpoints that are not on this machine")
-    try:
-        online = parser.parse_args(argv).online
-    except ConfigError as error:
-        print_note(f"error: {error}")
-        return 2
+    online = parser.parse_args(argv).online
     tables: list[tuple[str, Callable[[], list[Line]]]] = [
         ("python", machine.python),
         ("machine", machine.machine),
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for line in lines:
             hint = f"  ->  {line.hint}" if line.hint else ""
             page.append(f"  {line.mark:4} {line.name:{width}}  {line.found}{hint}")
-    exit_code_of(lambda: print(*page, sep="\n"))  # noqa: T201
+    print(*page, sep="\n")  # noqa: T201
     return 1 if result.mark == BAD else 0
 
 

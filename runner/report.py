@@ -6,6 +6,7 @@ A FOLDER is a run's or a sweep's: outputs/<name>/<time>.
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,8 @@ def _section(name: str, options: Options) -> None:
 def _ledger(options: Options) -> None:
     runs = _runs(options)
     entries, home = ledger.ledger(runs), _home(runs, options.out) if runs or options.out else Path(".")
-    show_section(ledger.section_of(entries))
+    section = ledger.section_of(entries)
+    show_section(section if options.all else replace(section, parts=section.sheets[:1]))
     home.mkdir(parents=True, exist_ok=True)
     (home / ledger.FILE).write_text(comma(ledger.flatten(entries)), encoding="utf-8", newline="")
     _written(home / ledger.FILE)
@@ -176,6 +178,8 @@ def _export(options: Options) -> None:
 def _bundle(options: Options) -> None:
     from runner.bundle import pack
 
+    if Path(options.file).exists():
+        raise ConfigError(f"bundle {options.file}: there is such a file already; name another, or remove it")
     print(*pack(_folders(options), Path(options.file), options.with_data), sep="\n")  # noqa: T201
 
 
@@ -242,12 +246,13 @@ COMMANDS: Mapping[str, Command] = {
               "the runs next to the published values of one publication", [
         _argument("name", metavar="NAME", help="a name in conf/papers, or a YAML"), _FOLDERS]),
     "ledger": (_ledger, "every published value with ours and a verdict: ledger.csv", [
-        _argument("folders", nargs="*", metavar="FOLDER", help="a run or sweep folder"), _OUT]),
+        _argument("folders", nargs="*", metavar="FOLDER", help="a run or sweep folder"),
+        _argument("--all", action="store_true", help="print every published table, not only the counts"), _OUT]),
     "tools": (_tools, "which tools were used, and tools.csv", [_FOLDERS]),
     "page": (_page, "report.html with all sections, and tables/ as CSV and LaTeX", [_FOLDERS, _OUT]),
     "episode": (lambda options: show_episode(_stored(options), options.sample, options.epoch, options.prompts),
                 "one episode: messages, tool calls and observations", [
-        _argument("sample", metavar="SAMPLE"), _FOLDERS,
+        _argument("sample", metavar="SAMPLE", help="its id, or an end that no other has"), _FOLDERS,
         _argument("--epoch", type=int, metavar="N", help="by default the first"),
         _argument("--prompts", action="store_true", help="also what the model was asked")]),
     "verify": (_verify, "compare records, texts and config with the digests in the manifest", [_FOLDERS]),

@@ -81,7 +81,8 @@ class ScorerTraits:
     better neither way. ``units`` and ``kinds``: of what its scores count (a ``number`` where not declared).
     ``decides``: the score that says whether an episode was right. ``blocking``: it must leave the event loop. ``asks``:
     the role of the model that it asks (see ``Consulting``); ``allow_self``: that may be the model under test.
-    ``follows``: it scores by how right others found an episode (see ``Following``)."""
+    ``follows``: it scores by how right others found an episode (see ``Following``). ``unfit``: why it can never score a
+    sample, whatever the agent does; empty where it can."""
 
     names: Sequence[str] = ()
     levels: Sequence[str] = ()
@@ -95,6 +96,7 @@ class ScorerTraits:
     asks: str | None = None
     allow_self: bool = False
     follows: bool = False
+    unfit: Callable[[Sample], str] = lambda _: ""
 
 
 @dataclass(frozen=True, kw_only=True)

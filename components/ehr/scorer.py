@@ -42,6 +42,17 @@ UNITS = {
 LOWER = (WRONG, *UNITS, "reliability/penalised")
 
 
+def _gold(sample: Sample) -> Any:
+    return sample.target.get("answer", "") if isinstance(sample.target, Mapping) else ""
+
+
+def _unfit(sample: Sample) -> str:
+    gold = _gold(sample)
+    if gold is None or (isinstance(gold, list) and all(isinstance(one, str) for one in gold)):
+        return ""
+    return f"the target is not a list of right answers: {sample.target!r:.80}"
+
+
 @dataclass(frozen=True)
 class Ehr:
     """Scores of a question whose target is ``{"answer": [texts]}``, or None in their place where none can be given.
@@ -78,16 +89,17 @@ class Ehr:
             kinds=kinds,
             decides=STRICT if self.judge == "strict" else OFFICIAL,
             blocking=True,
+            unfit=_unfit,
         )
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Compare the answer with the gold texts, and count."""
-        gold = sample.target.get("answer", "") if isinstance(sample.target, Mapping) else ""
-        if not isinstance(gold, list | None):
-            return self._unscored(f"the target is not a list of right answers: {sample.target!r:.80}")
+        if why := _unfit(sample):
+            return self._unscored(why)
         if trajectory.stop == "error":
             return self._unscored("ended in an error")
-        outcome, calls, refused = Outcome(trajectory), len(trajectory.steps), trajectory.stop == "refused"
+        gold, outcome, calls = _gold(sample), Outcome(trajectory), len(trajectory.steps)
+        refused = trajectory.stop == "refused"
         answer = outcome.answer
         right = gold is not None and answer is not None and strict(answer, gold)
         nothing = answer is not None and (strict(answer, []) or _NO_RESULT.search(conclusion(answer)) is not None)

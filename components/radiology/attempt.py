@@ -67,6 +67,11 @@ def _attempt(same: _Same, switches: Switches) -> Attempt | None:
 Published = Mapping[str, Sequence[str]]  # kind of condition -> names
 
 
+def unfit(sample: Sample) -> str:
+    """Why a sample cannot be graded; empty where it can."""
+    return "not a question of RadABench" if task_of(sample) is None else ""
+
+
 @dataclass(frozen=True)
 class Graded(ABC):
     """A scorer of what was executed, with the scores of a perfect execution as ceilings. Scored wherever the task can

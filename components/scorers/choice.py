@@ -15,6 +15,11 @@ from components.text.answers import parse_decision, parse_letter, published_lett
 STRICT, OFFICIAL, UNREADABLE = NAMES = ("score/strict", "score/official", "score/unreadable")
 
 
+def _unfit(sample: Sample) -> str:
+    asked = sample.problem.choices or sample.metadata.get("decisions")
+    return "" if asked else "an open question: neither choices nor decisions"
+
+
 @dataclass(frozen=True)
 class Choice:
     """``score/strict`` (the headline), ``score/official`` and ``score/unreadable``, each 0 or 1.
@@ -29,14 +34,15 @@ class Choice:
 
     version = "2"
     traits: ClassVar[ScorerTraits] = ScorerTraits(
-        names=NAMES, levels=("task",), decides=STRICT, lower=(UNREADABLE,), kinds=dict.fromkeys(NAMES, "proportion")
-    )
+        names=NAMES, levels=("task",), decides=STRICT, lower=(UNREADABLE,), kinds=dict.fromkeys(NAMES, "proportion"),
+        unfit=_unfit,
+    )  # fmt: skip
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Compare what can be read of the answer with the target."""
+        if why := _unfit(sample):
+            return _all(None, why)
         choices, decisions = sample.problem.choices, sample.metadata.get("decisions", ())
-        if not choices and not decisions:
-            return _all(None, "an open question: neither choices nor decisions")
         if trajectory.stop == "error":
             return _all(None, "ended in an error")
         answer = trajectory.answer

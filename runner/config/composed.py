@@ -21,6 +21,7 @@ from runner.config.errors import ConfigErrors, Finding, near, nearest
 from runner.terminal.command import is_interrupt
 
 COMMAND = "command line"
+UNPACKAGED = "sets keys of other groups, which needs '# @package _global_' as its first line"
 PROFILE = "profile"
 _LONG = 16  # characters of a key
 _DICTIONARY = re.compile(r"^[~+]|^[^=]*=\s*\{")
@@ -55,8 +56,14 @@ class Origins:
         for override in reversed(self.overrides):
             name = override.lstrip("+~").partition("=")[0]
             if name == key or ("." in name and key.startswith((f"{name}.", f"{name}["))):
-                return f"{COMMAND}: {override}"
+                return self.of_swept(override) or f"{COMMAND}: {override}"
         return self._find(key)[1] or COMMAND
+
+    def of_swept(self, override: str) -> str:
+        """The address of an override that a file has in ``hydra.sweeper.params``; empty for any other."""
+        name, _, value = override.lstrip("+~").partition("=")
+        values = (self.config.hydra.sweeper.get("params") or {}).get(name)
+        return self._find(f"hydra.sweeper.params.{name}")[1] if values and value in str(values) else ""
 
     def follows(self, key: str, top: str) -> bool:
         """Whether a file has an interpolation of ``top`` at the key or above it."""
@@ -211,6 +218,9 @@ def with_places(findings: Sequence[Finding], config: DictConfig, loader: ConfigL
     """The same findings with file and line, or the word of the command line."""
     places, placed = Origins(loader, config), []
     for one in findings:
+        if one.key == "experiment":  # its file has a place of its own
+            placed.append(Finding("", UNPACKAGED, places.of("experiment.")))
+            continue
         named = re.match(r"\w+(\.\w+)+", one.text)  # the text may name a more exact key
         key = named[0] if named and named[0].startswith(f"{one.key}.") else one.key
         placed.append(Finding(one.key, one.text, one.place or places.of(key)))

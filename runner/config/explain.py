@@ -13,7 +13,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseE
 
 from components.core.errors import ConfigError
 from runner.config.catalogue import CONF, Catalogue
-from runner.config.composed import COMMAND
+from runner.config.composed import COMMAND, UNPACKAGED
 from runner.config.errors import Finding, near, nearest, shown
 from runner.config.hydra_patches import get_args_parser
 
@@ -23,7 +23,18 @@ _RETIRED = {  # key -> what replaces it
     "agent.shots": "this agent shows no demonstrations from a memory; few_shot and agents that act with tools do",
     "memory.k": "how many solved tasks are shown is agent.shots",
 }
+_RETIRED |= {  # Optuna's names -> ours
+    f"hydra.sweeper.{theirs}": f"with hydra/sweeper=optuna it is {ours}"
+    for theirs, ours in {
+        "n_trials": "search.trials", "n_jobs": "search.at_once", "direction": "search.objectives",
+        "sampler": "search.sampler", "search_space": "search.space",
+    }.items()
+}  # fmt: skip
 _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?)'", re.DOTALL)
+
+_IN_FILE = re.compile(r"In '(\w+/[^']*)': Could not override '\w+@experiment\.")
+_NO_SETTING = re.compile(r"(Launcher|Sweeper|Searcher)\.__init__\(\) got an unexpected keyword argument '(\w+)'")
+_TWICE = re.compile(r"Multiple values for (\w+)\. To override a value use 'override \w+: ([\w/]+)'")
 
 
 def refuse_misspelled(words: Sequence[str], flags: Collection[str]) -> None:
@@ -34,6 +45,10 @@ def refuse_misspelled(words: Sequence[str], flags: Collection[str]) -> None:
             raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
         if before not in flags and (found := re.fullmatch(r"([\w./@]*\w):([^=]+)", word)):
             raise ConfigError(f"command line: {word}: a value comes after an equals sign: {found[1]}={found[2]}")
+        if key in ("hydra.run.dir", "hydra.sweep.dir") and not value.strip("\"' "):
+            raise ConfigError(
+                f"command line: {word}: names no folder; leave it out, or name a new one: {key}=outputs/mine"
+            )
         if value.endswith((".yaml", ".yml")) and (CONF / key.lstrip("+")).is_dir():
             raise ConfigError(f"command line: {word}: a choice has no suffix: {word.removesuffix(Path(value).suffix)}")
 
@@ -85,6 +100,8 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
     if several := _MANY.search(str(error)):
         text = "several values make a sweep, which needs -m; one value that is a list is key=[a,b]"
         return Finding("", text, f"{COMMAND}: {several[1] or several[2]}")
+    if (finding := _of_file(str(error), overrides, catalogue)) is not None:
+        return finding
     if "Got NoneType" in str(error):
         nulls = [(o, catalogue.choices(o.lstrip("+").partition("=")[0])) for o in overrides if o.endswith("=null")]
         word, choices = next((one for one in nulls if one[1]), ("", {}))
@@ -101,6 +118,26 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
     key = str(error.full_key or "") if isinstance(error, OmegaConfBaseException) else ""
     named = [o for o in overrides if o in text or (key and o.startswith(f"{key}="))]
     return Finding(key, text, f"{COMMAND}: {named[0]}" if named else "")
+
+
+def _of_file(text: str, overrides: Sequence[str], catalogue: Catalogue) -> Finding | None:
+    """What is wrong with a file that choices are made or swept in; None for anything else."""
+    if lacking := _IN_FILE.match(text):
+        return Finding("", UNPACKAGED, _file(lacking[1], catalogue))
+    if double := _TWICE.match(text):
+        group, word = double.groups()
+        place = _written(rf"\+{group}=", overrides) or _line(
+            rf"- /?{group}(@\S+)?:\s*{word}\b", catalogue, overrides=overrides
+        )
+        right = f"{group}={word}" if place.startswith(COMMAND) else f"- override /{group}: {word}"
+        return Finding("", f"{group} is chosen already; write {right}", place)
+    if unknown := _NO_SETTING.search(text):
+        group, key = unknown[1].lower().replace("searcher", "sweeper"), unknown[2]
+        choice = catalogue.get("hydra", f"{group}/wardround")
+        known = [name for name in (choice.own if choice else ()) if name != "_target_"]
+        place = _line(rf"\b{key}:", catalogue, overrides=overrides)
+        return Finding(f"hydra.{group}.{key}", f"no such key; {nearest(key, known)}", place)
+    return None
 
 
 def _no_choice(missing: str, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
@@ -137,7 +174,19 @@ def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], catalogue: 
     place = _written(rf"[+~]*{re.escape(key)}([.=]|$)", overrides) or COMMAND
     if options := catalogue.choices(key) if "." not in key else {}:
         return Finding(key, f"is null here, and has no keys; choose one: {key}={', '.join(options)}", place)
-    return Finding(key, f"no such key; {_RETIRED.get(key) or nearest(key.rpartition('.')[2], known)}", place)
+    hint = _own_data(parent, catalogue) if key == "dataset.path" else _RETIRED.get(key)
+    return Finding(key, f"no such key; {hint or nearest(key.rpartition('.')[2], known)}", place)
+
+
+def _own_data(node: object, catalogue: Catalogue) -> str:
+    """Which datasets read data of one's own in place of a shipped one: that of the same form, and tables."""
+    target = node.get("_target_") if isinstance(node, DictConfig) else None
+    found = [
+        name
+        for name, one in catalogue.choices("dataset").items()
+        if (one.own.get("_target_"), "path" in one.own) == (target, True)
+    ]
+    return f"data of your own: {' or '.join(f'dataset={name} dataset.path=...' for name in (*found, 'table'))}"
 
 
 def _written(pattern: str, overrides: Sequence[str]) -> str:
@@ -145,9 +194,16 @@ def _written(pattern: str, overrides: Sequence[str]) -> str:
     return f"{COMMAND}: {shown(found)[1:-1]}" if found else ""
 
 
-def _line(pattern: str, catalogue: Catalogue, group: str = "") -> str:
-    """The first line that has the pattern, in the files of a group or in all."""
-    for path in catalogue.files:
+def _file(name: str, catalogue: Catalogue) -> str:
+    group, _, choice = name.partition("/")
+    found = catalogue.get(group, choice)
+    return near(found.path) if found else name
+
+
+def _line(pattern: str, catalogue: Catalogue, group: str = "", overrides: Sequence[str] = ()) -> str:
+    """The first line that has the pattern, in the files of a group or in all; first in those that overrides choose."""
+    ends = tuple("/" + override.lstrip("+").replace("=", "/") for override in overrides)
+    for path in sorted(catalogue.files, key=lambda path: not path.with_suffix("").as_posix().endswith(ends)):
         if group and path.parent.name != group.rpartition("/")[2]:
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):

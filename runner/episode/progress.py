@@ -83,13 +83,14 @@ class Progress:
     def _figures(self) -> str:
         spent, done, n = self._door.spent, self._done - self._first, self._door.spent.tokens
         tokens = f"{n / 1e6:.1f}M" if n >= 1e6 else f"{n / 1e3:.1f}k" if n >= 1e3 else str(n)
-        left = (time.monotonic() - self._started) / done * (self._total - self._done) if done else 0.0
         parts = [
             f"{spent.pending} calls in flight",
             f"{tokens} tokens",
             f"${spent.usd:.4f}" + (" + unpriced calls" if spent.unpriced else ""),
-            f"{clock(left)} left",
         ]
+        if done > spent.pending:  # before, the time of the first replies says nothing of those that follow
+            left = (time.monotonic() - self._started) / done * (self._total - self._done)
+            parts.append(f"{clock(left)} left")
         if self._door.replayed:
             parts.append(f"{self._door.replayed} calls from the journal")
         if self._errors:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -23,6 +23,7 @@ from components.core.traits import (
     declared,
 )
 from components.core.types import Sample
+from runner.config.catalogue import Catalogue
 from runner.config.schema import read_shard
 from runner.episode.budget import Budget
 from runner.episode.shared import Parts
@@ -152,7 +153,7 @@ def facts_of(experiment: Experiment) -> Manifest:
 
 def _notes(experiment: Experiment) -> list[str]:
     toolset = declared(experiment.parts.toolset, ToolsetTraits)
-    notes = [*toolset.notes]
+    notes = [*toolset.notes, *_chosen_by_agent(experiment.launch)]
     for name, tool in toolset.tools.items():  # that would have a model look at an image
         role = declared(tool, ToolTraits).asks
         model = experiment.models.get(role or "", experiment.models["main"])
@@ -170,6 +171,14 @@ def _notes(experiment: Experiment) -> list[str]:
                 f"the price of {model.name} ({role}) is not known: cost is left out; set model.price to have it"
             )
     return notes
+
+
+def _chosen_by_agent(launch: Launch) -> Iterator[str]:
+    """That the data are those of the agent's file, where nobody named any."""
+    agent, words = launch.choices.get("agent", ""), {word.partition("=")[0] for word in launch.overrides}
+    choice = None if words & {"dataset", "experiment"} else Catalogue().get("agent", agent)
+    if choice and any(" /dataset@" in line for line in choice.lines):
+        yield f"agent={agent} chooses dataset={launch.choices['dataset']}; another: dataset=NAME"
 
 
 def varied(overrides: Sequence[str]) -> dict[str, str]:

@@ -179,6 +179,18 @@ def check_models(parts: Parts, models: Mapping[str, Model], budgets: Mapping[str
         raise ConfigErrors([Finding(f"scorer.{key}", text)])
 
 
+def check_scorers(scorers: Mapping[str, Scorer], samples: Sequence[Sample]) -> None:
+    """Raises ConfigErrors for scorers that can score none of the samples."""
+    findings = []
+    for key, scorer in scorers.items():
+        unfit = declared(scorer, ScorerTraits).unfit
+        if all(map(unfit, samples)):
+            text = f"{type(scorer).__name__} can score none of these samples: {unfit(samples[0])}; leave it out, or"
+            findings.append(Finding(f"scorer.{key}", f"{text} choose the scorer that the dataset's file names"))
+    if findings:
+        raise ConfigErrors(findings)
+
+
 def _short(model: Model) -> str:
     return model.name.rpartition("/")[2].casefold()
 
@@ -189,7 +201,7 @@ def has_price(model: Model) -> bool:
     return model.kind != "live" or (row is not None and row.get("input") is not None)
 
 
-def check_fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: bool) -> None:
+def check_fit(parts: Parts, sample: Sample, seed: int, acts: bool) -> None:
     """Whether the parts work together, tried on the first sample. ``acts``: in the grammar. Raises ConfigErrors."""
     findings: list[Finding] = []
     with note_errors(findings, "toolset"):
@@ -210,7 +222,8 @@ def check_fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], 
                         has = ", ".join(offer.controls) or "none"
                         raise ConfigError(
                             f"{type(agent).__name__} needs a toolset with the controls {', '.join(lacking)}; this one"
-                            f" has {has}: choose another toolset ({', '.join(toolsets)}) or another agent"
+                            f" has {has}: choose the dataset and the toolset that the agent is for, or an agent that"
+                            " needs none of these (--info choices agent)"
                         )
                 if acts and not offer.tools and declared(parts.grammar, GrammarTraits).needs_tools:
                     raise ConfigError(

@@ -144,9 +144,9 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
         samples = _selected(node, allow, cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
     except ConfigError as error:
         raise error if isinstance(error, ConfigErrors) else ConfigErrors([Finding("dataset", str(error))]) from None
+    parts.check_scorers(fitted.scorers, samples)
     fitted = parts.with_provided_verifier(fitted, models, samples)
-    toolsets, acts = list(Catalogue().choices("toolset")), bool(parts.grammars_of(cfg["agent"]))
-    parts.check_fit(fitted, samples[0], cfg["seed"], toolsets, acts)
+    parts.check_fit(fitted, samples[0], cfg["seed"], bool(parts.grammars_of(cfg["agent"])))
     source, stage = made.get("memory"), made.get("stage")
     learner = None if source is None else source.stage
     digests = parts.prompt_digests(fitted, learner, stage, *fitted.scorers.values())

@@ -14,11 +14,11 @@ from runner.results.intervals import MetricJSON
 from runner.results.publications.gains import show_gains
 from runner.results.rows import headline
 from runner.results.runs import Run, warnings_of
-from runner.results.sections import models
 from runner.results.sections.comparisons import show_methods
 from runner.results.sections.means import show_means
 from runner.results.sections.page import write
-from runner.results.terminal import show, show_section
+from runner.results.terminal import show
+from runner.storage.resume import quoted
 from runner.tracking import finish_sweep
 
 MEANS = "means.json"
@@ -44,14 +44,14 @@ def summarise(plan: Sequence[Cell]) -> None:
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
         print(f"compare.scores: no job has a value of {', '.join(missing)}")  # noqa: T201
-    if (section := models.models(runs)) is not None:
-        show_section(section)
     home = plan[0].folder.parent
-    show_methods(runs, home=home)
-    if means := show_means(runs):
+    show_methods(runs, home=home, brief=True)
+    if means := show_means(runs, brief=True):
         (home / MEANS).write_text(json.dumps(means, indent=1), encoding="utf-8")
     show_gains(runs, home)
-    finish(runs, [run.manifest for run in runs], home)
+    print(f"all tables:   python -m runner.report table {quoted(home)}")  # noqa: T201
+    ran = [run.manifest for (cell, _), run in zip(done, runs, strict=True) if cell.code is not None]
+    finish(runs, ran, home)
 
 
 def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Path, files: Sequence[Path] = ()) -> None:
@@ -76,7 +76,9 @@ def undirected_scores(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
 
 
 def calls(manifests: Sequence[Mapping[str, Any]]) -> str:
-    """How many calls all jobs sent and how many the journal answered, which they share."""
+    """How many calls the jobs that ran now sent, and how many the journal answered, which they share."""
+    if not manifests:
+        return "calls:        none, all jobs were finished before"
     counts = [notes.get("calls") or {} for notes in manifests]
     sent, found = (sum(one.get(key, 0) for one in counts) for key in ("sent", "from_journal"))
     return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {len(counts)} jobs"

@@ -1,7 +1,8 @@
 """What is refused before a run: a memory that nothing would read, demonstrations and prompts of evaluated samples."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from components.acting.solved import SEEDS, TASKS, FixedTasks, SolvedQuestions
 from components.core.errors import ConfigError
@@ -118,9 +119,21 @@ def check_memory(experiment: Experiment) -> str | None:
     return notes.get("privacy")
 
 
+def _unused(cfg: Mapping[str, Any]) -> Iterator[Finding]:
+    """Settings of a run that a stage would ignore."""
+    size = "memory.samples" if cfg["stage"] == "memory" else "the settings below stage"
+    given = {"limit": (cfg["limit"], None), "epochs": (cfg["epochs"], 1)}
+    given |= {f"run.{key}": (cfg["run"][key], None) for key in ("shard", "resume")}
+    text = "a stage is made as a whole, and goes on where it stopped when it is started again"
+    for key in (key for key, (value, unset) in given.items() if value != unset):
+        yield Finding(key, f"{text}; leave {key} out (how much it makes: {size})")
+
+
 def check_learning(experiment: Experiment) -> None:
     """Whether memory and stage are there, and models may see what is remembered. Raises ConfigErrors."""
-    findings: list[Finding] = []
+    findings = [] if experiment.cfg.get("stage") is None else [*_unused(experiment.cfg)]
+    if findings:
+        raise ConfigErrors(findings)
     learnt_from = None
     with note_errors(findings, "memory"):
         learnt_from = check_memory(experiment)

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -42,14 +42,33 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, named: bool) -> Path:
     if resume == "last":
         runs = [path.parent for path in wanted.parent.glob(f"*/{CONFIG}")] if wanted.parent.is_dir() else []
         if not runs:
-            raise ConfigError(f"run.resume=last: there is no run folder below {wanted.parent}")
-        folder = max(runs, key=lambda run: ((run / CONFIG).stat().st_mtime_ns, run.name))
+            others = [path.parent for path in wanted.parent.parent.glob(f"*/*/{CONFIG}")]
+            line = _line_of(_newest(others)) if others else ""
+            raise ConfigError(f"run.resume=last: there is no run folder below {wanted.parent}{line}")
+        folder = _newest(runs)
     if not folder.is_dir():
         raise ConfigError(f"run.resume={resume}: there is no run folder {folder}")
     if not any((folder / name).is_file() for name in (CONFIG, manifest.FILE, records.FILE)):
         raise ConfigError(f"run.resume={resume}: {folder} is not a run folder: it has no {CONFIG}")
-    refuse_changes(folder, cfg)
+    try:
+        refuse_changes(folder, cfg)
+    except ConfigError as error:
+        raise ConfigError(f"{error}{_line_of(folder)}") from None
     return folder
+
+
+def _newest(runs: Sequence[Path]) -> Path:
+    return max(runs, key=lambda run: ((run / CONFIG).stat().st_mtime_ns, run.name))
+
+
+def _line_of(run: Path) -> str:
+    """The end of a message: the line that resumes a single run, where its manifest has the one that began it."""
+    notes = manifest.read(run)
+    words = shlex.split(str(notes.get("command", "")))
+    if not words or notes.get("sweep"):
+        return ""
+    kept = [word for word in words if not word.startswith(("run.resume=", "hydra.run.dir="))]
+    return f"; to resume {run}: {shlex.join([*kept, f'run.resume={quoted(run)}'])}"
 
 
 def parts_of(cfg: Mapping[str, Any]) -> int | None:
@@ -59,11 +78,9 @@ def parts_of(cfg: Mapping[str, Any]) -> int | None:
 
 
 def refuse_parts(cfg: Mapping[str, Any]) -> None:
-    """Raises ConfigError for a single run that a file divides into parts, and for a part of a stage."""
+    """Raises ConfigError for a single run that a file divides into parts."""
     if (n := parts_of(cfg)) is not None:
         raise ConfigError(f"run.shards={n} makes a sweep of {n} parts, which needs -m; add -m or remove run.shards")
-    if cfg.get("stage") is not None and cfg["run"].get("shard") is not None:
-        raise ConfigError(f"run.shard={cfg['run']['shard']}: a stage is made as a whole; leave run.shard out")
 
 
 def is_complete(folder: Path) -> bool:

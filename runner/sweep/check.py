@@ -13,8 +13,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
-from runner.config.catalogue import Catalogue
-from runner.config.composed import words_of
+from runner.config.composed import COMMAND, Origins, words_of
 from runner.config.errors import ConfigErrors, Finding, complain
 from runner.config.explain import explain, too_deep
 from runner.experiment.experiment import facts_of, study
@@ -29,11 +28,14 @@ from runner.sweep.shards import split
 def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path) -> None:
     """Compose and check; when a job is bad, all bad ones are named, none runs, and the exit code is 2."""
     bad: dict[int, ConfigError] = {}
+    places = Origins(loader, master)
     for number, cell in enumerate(plan):
         try:
             _compose(cell, number, master, loader, home)
         except (HydraException, OmegaConfBaseException, ValueError) as error:
-            bad[number] = ConfigErrors([explain(error, cell.overrides, Catalogue())])
+            found = explain(error, cell.overrides, places.catalogue)
+            place = places.of_swept(found.place.removeprefix(f"{COMMAND}: ")) or found.place
+            bad[number] = ConfigErrors([replace(found, place=place)])
         except ConfigError as error:
             bad[number] = error
         except RecursionError:

@@ -16,11 +16,12 @@ from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.config.hydra_patches import BasicSweeper
 from runner.episode.budget import Budget, Spent
-from runner.job.exit_codes import BUDGET, INTERRUPTED
+from runner.job.exit_codes import CONFIG, INTERRUPTED
 from runner.job.plan import Cell, cells
 from runner.job.prepare import Job, check
 from runner.job.shared_resources import SharedResources, Watch, lane_of
 from runner.job.task import Task, end_of
+from runner.storage import manifest
 from runner.storage.resume import quoted
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.engines import engine_of
@@ -66,8 +67,14 @@ class Sweeper(BasicSweeper):
             ) from None
         plan = cells(parser.parse_overrides(self._parse_config()), parser.parse_overrides(arguments), skip)
         home = sweep_folder(self.config)
+        others = {path.parent for path in home.glob(f"*/{manifest.FILE}")}
         try:
             check_all(plan, self.config, loader, home)
+            if others and others.isdisjoint(cell.folder for cell in plan):
+                raise ConfigError(
+                    f"{home} holds the jobs of another sweep ({min(others).name}, ...), whose report would be replaced:"
+                    " name another hydra.sweep.dir"
+                )
         except (ConfigError, SystemExit):
             with suppress(OSError):  # it is not empty when it was there before
                 for folder in (home, home.parent, home.parent.parent):
@@ -161,7 +168,16 @@ class Launcher(HydraLauncher):
         """Run a job to its end, whatever that is; it has begun then, too."""
         from runner.job.run import run_job
 
+        refused: list[ConfigError] = []
+
         async def run_cell() -> int:
+            try:
+                return await run_checked()
+            except ConfigError as error:
+                refused.append(error)
+                raise
+
+        async def run_checked() -> int:
             if resources.is_endpoint_down(cell.cfg):
                 raise ConfigError("not begun: its model gave others errors")
             experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
@@ -174,7 +190,9 @@ class Launcher(HydraLauncher):
             begun.set()
             resources.finish(cell.label)
             at_once.release()
-        return ended(cell, end, self.context.callbacks)
+        result = ended(cell, end, self.context.callbacks)
+        cell.code = CONFIG if refused else cell.code
+        return result
 
 
 def _owed(plan: Sequence[Cell]) -> list[Cell]:
@@ -189,4 +207,6 @@ def exit_code(plan: Sequence[Cell]) -> int:
                 f"job {cell.label} ended with exit code {cell.code}{cell.error and f': {cell.error}'}: {cell.folder}"
             )
     codes = {cell.code for cell in plan if cell.code}
-    return 0 if not codes else BUDGET if codes == {BUDGET} else 1
+    if codes == {CONFIG} and any(not cell.code for cell in plan):
+        return 1
+    return 0 if not codes else codes.pop() if len(codes) == 1 else 1

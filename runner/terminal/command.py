@@ -12,7 +12,7 @@ from types import FrameType
 from typing import NoReturn
 
 from components.core.errors import ConfigError
-from components.text.words import written_out
+from components.text.words import meant, written_out
 
 WITH_VALUE = frozenset(
     ("--cfg", "-c", "--package", "-p", "--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd",
@@ -52,6 +52,9 @@ def exit_code_of(command: Callable[[], None]) -> int:
         return 0
     except BrokenPipeError:
         return reader_left()
+    except KeyboardInterrupt:
+        print_note("interrupted")
+        return 130
     except ConfigError as error:
         print_note(f"error: {error}")
     except OSError as error:
@@ -74,8 +77,19 @@ class Parser(argparse.ArgumentParser):
     """A parser that refuses in one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise ConfigError."""
+        """Raise ConfigError, with the flag that was meant, or how the command is written."""
+        if unknown := re.search(r"unrecognized arguments: .*?(--[\w-]+)", message):
+            message = f"{message}; {meant(unknown[1], self.flags())}".rstrip("; ")
+        if "required" in message:
+            message += f"; {' '.join(self.format_usage().split())}"
         raise ConfigError(f"{message}; {self.prog} --help lists what there is")
+
+    def flags(self) -> Iterator[str]:
+        """All flags, those of its commands included."""
+        for action in self._actions:
+            yield from action.option_strings
+            for command in action.choices.values() if isinstance(action.choices, dict) else ():
+                yield from command.flags()
 
 
 @contextmanager

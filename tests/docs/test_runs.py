@@ -74,7 +74,10 @@ def run(command: Command, folder: Path, stands_for: Mapping[str, str], few: bool
         return
     if words[2] == "runner":
         if few and not _AS_IT_IS.search(line):
-            words = [*(word for word in words if not word.startswith("limit=")), *FEW]
+            words = [
+                *(word for word in words if not word.startswith("limit=")),
+                *(FEW[1:] if " stage=" in line else FEW),
+            ]
         done = run_in_process(folder, *words[3:], own=False)
         code, output = done.code, done.err
     else:

@@ -120,3 +120,14 @@ def test_every_section_is_a_command(capsys):
     listed = capsys.readouterr().out
     assert SECTIONS.keys() - {"episodes"} <= set(listed.split())
     assert "one row per model" in listed and "of the page" not in listed
+
+
+def test_bundle_does_not_overwrite_a_file(tmp_path, capsys):
+    folder = write(tmp_path / "a", {"one": ("k", [1])})
+    (tmp_path / "mine.zip").write_text("mine")
+    assert main(["bundle", str(tmp_path / "mine.zip"), str(folder)]) == 2
+    assert "there is such a file already" in capsys.readouterr().err and (tmp_path / "mine.zip").read_text() == "mine"
+
+
+def test_repeated_sweep_sent_no_calls():
+    assert calls([]) == "calls:        none, all jobs were finished before"

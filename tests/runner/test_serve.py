@@ -36,6 +36,11 @@ def test_the_command_line_makes_a_server():
     assert server.model.identity == same.identity
 
 
+def test_port_out_of_range_is_refused():
+    with pytest.raises(ConfigError, match="--port: found 80000, should be between 0 and 65535"):
+        from_arguments(["--port", "80000"])
+
+
 @slow
 def test_answer_key_is_the_split_evaluated_by_a_run_of_the_same_words(tmp_path):
     def key(*words):

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from components import prompts
+from runner.config.catalogue import Catalogue
 from runner.storage import records
 from tests.slow import slow
 
@@ -77,7 +78,7 @@ def test_the_published_setting_stops_for_edits_after_each_round(run_plain, home)
     [
         (("stage=refine_prompts", "stage.train_records=20"), "20 training and 11 validation records are asked for"),
         (("stage=refine_prompts", "stage.trails=2"), "did you mean trials"),
-        (("stage=synthesize", "run.shard=1/2"), "run.shard=1/2: a stage is made as a whole"),
+        (("stage=synthesize", "run.shard=1/2"), "run.shard: a stage is made as a whole"),
         (("stage=refine_prompts", "stage.alpha=2"), "less than or equal to 1"),
         (("stage=refine_prompts", "agent=direct", "toolset=none", "condition=intact"), "can be rewritten"),
         (("stage=synthesize", "stage.modalities=[PET]"), "there is no 'PET'"),
@@ -88,6 +89,39 @@ def test_invalid_stage_is_refused_in_one_line_and_writes_nothing(run_plain, home
     done = run_plain(*words)
     assert done.code == 2 and message in done.complaint
     assert not (home.path / "outputs").exists()
+
+
+AGENTS = {"optimize": "reflectool", "solve": "ehragent"}  # those that read what is learnt
+
+
+@pytest.mark.parametrize("stage", Catalogue().choices("stage"))
+def test_stage_refuses_what_only_runs_obey(run_plain, home, stage):
+    words = [f"agent={AGENTS[stage]}"] if stage in AGENTS else []
+    done = run_plain(f"stage={stage}", *words, "limit=2", "epochs=2", "run.resume=last")
+    assert done.code == 2 and not home.runs("scratch")
+    for word in ("limit", "epochs", "run.resume"):
+        assert f"{word}: a stage is made as a whole" in done.err
+
+
+@slow
+@pytest.mark.parametrize("stage", sorted({*Catalogue().choices("stage")} - {"embed_records"}))  # which asks no model
+def test_stage_obeys_the_budget(run_plain, stage):
+    words = [f"stage={stage}", *([f"agent={AGENTS[stage]}"] if stage in AGENTS else [])]
+    assert run_plain(*words, "budget.run.calls=2").code == 3
+
+
+@slow
+@pytest.mark.parametrize("agent", Catalogue().choices("agent"))
+def test_agent_obeys_limit_epochs_budget_and_seed(run_plain, home, agent):
+    found = []
+    for seed in (0, 1):
+        words = f"agent={agent}", "limit=1", "epochs=2", "budget.sample.calls=1", f"seed={seed}"
+        done = run_plain(*words, f"hydra.run.dir=seed{seed}")
+        assert done.code == 0, done.err
+        found.append([*records.read(home.path / f"seed{seed}")])
+    assert [sorted(one["epoch"] for one in run) for run in found] == [[0, 1]] * 2
+    assert all(len(one["steps"]) <= 1 for run in found for one in run)
+    assert found[0][0]["sample_id"] != found[1][0]["sample_id"]
 
 
 @slow

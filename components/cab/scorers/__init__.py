@@ -35,6 +35,11 @@ _FORMS: Mapping[Form, tuple[Reader, Reader]] = {
 }
 
 
+def _unfit(sample: Sample) -> str:
+    name = str(sample.metadata.get("task"))
+    return "" if name in TASKS else f"no task of ClinicalAgent Bench: {name!r}"
+
+
 @dataclass(frozen=True)
 class Cab:
     """``score/strict`` and ``score/official``, 0 to 1, of the task in ``metadata["task"]``.
@@ -54,13 +59,14 @@ class Cab:
         levels=("task", "dimension"),
         kinds={STRICT: "share", OFFICIAL: "share"},
         blocking=True,
+        unfit=_unfit,
     )
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Both readings of the answer."""
-        task = TASKS.get(str(sample.metadata.get("task")))
-        if task is None:
-            return _unscored(f"no task of ClinicalAgent Bench: {sample.metadata.get('task')!r}")
+        if why := _unfit(sample):
+            return _unscored(why)
+        task = TASKS[str(sample.metadata["task"])]
         if trajectory.stop == "error":
             return _unscored("ended in an error")
         if trajectory.failure == "unsupported_input":

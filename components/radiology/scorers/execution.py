@@ -16,7 +16,7 @@ from typing import ClassVar
 from components.building import may_build
 from components.core.traits import ScorerTraits
 from components.core.types import Trajectory
-from components.radiology.attempt import Attempt, Graded, Published
+from components.radiology.attempt import Attempt, Graded, Published, unfit
 from components.radiology.execution import Execution, Suitable, from_log, ground_truth
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE, TASKS, Task
@@ -63,6 +63,7 @@ class Completion(Graded):
         names=(HEADLINE,),
         kinds=dict.fromkeys(COMPLETION_NAMES, "proportion"),
         by=("complexity", "task", "anatomy", "modality"),
+        unfit=unfit,
     )
     names = COMPLETION_NAMES
 
@@ -149,7 +150,7 @@ class BestTools(Graded):
     0 or 1; scored wherever there is something to choose, 0 for an agent that failed before it chose."""
 
     version: str = "2"
-    traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={BEST: "proportion"})
+    traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={BEST: "proportion"}, unfit=unfit)
     names = (BEST,)
     published: ClassVar[Published] = {"differentiated": names}
 

@@ -46,9 +46,11 @@ def methods(runs: Sequence[Run]) -> Section | None:
     return _methods(grid, _configured_baselines(runs)) if grid.several else None
 
 
-def show_methods(runs: Sequence[Run], baselines: Sequence[str] | None = None, home: Path | None = None) -> None:
-    """Print the section; write it to ``home``, which also gets all numbers as JSON. ``baselines`` None: those that the
-    first run's config names. Raises ConfigError where one of those given is missing."""
+def show_methods(
+    runs: Sequence[Run], baselines: Sequence[str] | None = None, home: Path | None = None, brief: bool = False
+) -> None:
+    """Print the section (``brief``: its first table); write it to ``home``, which also gets all numbers as JSON.
+    ``baselines`` None: those that the first run's config names. Raises ConfigError where one given is missing."""
     grid = grid_of(runs)
     if baselines is None and not grid.several:
         return
@@ -58,7 +60,7 @@ def show_methods(runs: Sequence[Run], baselines: Sequence[str] | None = None, ho
         near = meant(missing[0], agents)
         raise ConfigError(f"--baselines: no method here is {' or '.join(missing)}; {near}there are {', '.join(agents)}")
     section = _methods(grid, named)
-    show_section(section)
+    show_section(replace(section, intro="", parts=section.sheets[:1]) if brief else section)
     if home is not None:
         differences = improvements(grid, named) if len(grid.rows) > 1 else {}
         numbers = {

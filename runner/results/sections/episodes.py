@@ -138,24 +138,25 @@ def summaries_of(questions: Sequence[str]) -> Iterator[str]:
 
 
 def show_episode(runs: Sequence[Run], sample_id: str, epoch: int | None, prompts: bool) -> None:
-    """Print an episode, of every run that has it; the first epoch where none is named. Raises ConfigError for a sample
-    or an epoch that is in none of them, naming what is nearest."""
-    ids, epochs, printed = dict[str, None](), set[int](), False
+    """Print an episode, of every run that has it; the first epoch where none is named. The end of an id is enough where
+    one sample alone has it. Raises ConfigError for a sample or an epoch that is in none of them, naming what is
+    nearest."""
+    ids = dict.fromkeys(str(record["sample_id"]) for run in runs for record in read(run.folder))
+    ends = [one for one in ids if one.endswith(sample_id)]
+    if sample_id not in ids and len(ends) != 1:
+        found = "there is no such sample" if not ends else f"{len(ends)} samples end so"
+        raise ConfigError(plain(f"episode {sample_id!r}: {found}; {nearest(sample_id, ends or ids)}"))
+    sample_id = sample_id if sample_id in ids else ends[0]
+    epochs, printed = set[int](), False
     for run in runs:
-        records = {}
-        for record in read(run.folder):
-            ids[record["sample_id"]] = None
-            if record["sample_id"] == sample_id:
-                epochs.add(record["epoch"])
-                records[record["epoch"]] = record
+        records = {record["epoch"]: record for record in read(run.folder) if record["sample_id"] == sample_id}
+        epochs |= records.keys()
         if records and (epoch is None or epoch in records):
             print(*transcript(run, records[min(records) if epoch is None else epoch], prompts), sep="\n", end="\n\n")  # noqa: T201
             printed = True
-    if epochs and not printed:
+    if not printed:
         have = ", ".join(map(str, sorted(epochs)))
         raise ConfigError(f"--epoch {epoch}: sample {plain(sample_id)!r} has the epochs {have}")
-    if not printed:
-        raise ConfigError(plain(f"episode {sample_id!r}: there is no such sample; {nearest(sample_id, ids)}"))
 
 
 def transcript(run: Run, record: Record, prompts: bool = False) -> Iterator[str]:
@@ -164,6 +165,10 @@ def transcript(run: Run, record: Record, prompts: bool = False) -> Iterator[str]
     yield f"{plain(str(record['sample_id']))}, epoch {record['epoch']}, of {run.folder}"
     names = [f"{group} {run.choices[group]}" for group in ("agent", "model", "dataset") if group in run.choices]
     yield f"{', '.join(names)} ({run.model})"
+    if not prompts and (question := question_of(trajectory)):
+        yield from _lines(
+            question[-_SEARCHED:], "asked: " if len(question) <= _SEARCHED else "asked (--prompts shows it whole): …"
+        )
     for number, step in enumerate(trajectory.steps, 1):
         yield ""
         yield from _step(number, step, prompts)

@@ -33,10 +33,10 @@ def section(runs: Sequence[Run]) -> Section | None:
     return _section(means_of(runs))
 
 
-def show_means(runs: Sequence[Run]) -> MeansJSON:
-    """Print the section. Returns its numbers."""
+def show_means(runs: Sequence[Run], brief: bool = False) -> MeansJSON:
+    """Print the section, unless ``brief``. Returns its numbers."""
     found = means_of(runs)
-    if (section := _section(found)) is not None:
+    if not brief and (section := _section(found)) is not None:
         show_section(section)
     return {one.name: {label: as_dicts(of) for label, of in one.cells.items()} for one in found}
 

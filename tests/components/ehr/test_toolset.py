@@ -66,7 +66,7 @@ def test_functions_cannot_be_withheld_from_code():
     with pytest.raises(
         ConfigErrors, match="EhrAgent writes code, which can call every function, so withholding LoadDB"
     ):
-        check_fit(parts, sample(), 0, ["ehr"], acts=True)
+        check_fit(parts, sample(), 0, acts=True)
 
 
 def test_functions_of_code_cannot_be_made_to_fail():
@@ -74,7 +74,7 @@ def test_functions_of_code_cannot_be_made_to_fail():
     with pytest.raises(
         ConfigErrors, match=r"EhrAgent writes code, whose functions run in the sandbox, where the fault \(noisy\)"
     ):
-        check_fit(parts, sample(), 0, ["ehr"], acts=True)
+        check_fit(parts, sample(), 0, acts=True)
 
 
 def test_the_lifetime_of_variables_is_stated():

@@ -57,7 +57,10 @@ def test_unavailable_model_or_figure_is_refused(home, monkeypatch, word, parts):
         ("dataset.path=/no/such/file", ["no data file /no/such/file", "download it first"]),
         ("dataset.split=tset", ["dataset.split='tset'", "test"]),
         ("profile.radabench.max_steps=3", ["profile is one frozen set", "profile=code, profile=paper"]),
-        ("+agent.controls=[final]", ["Asks needs a toolset with the controls final", "radiology"]),
+        (
+            "+agent.controls=[final]",
+            ["Asks needs a toolset with the controls final", "choose the dataset and the toolset"],
+        ),
     ],
 )
 def test_config_error_is_one_clear_line(home, word, parts):

@@ -55,6 +55,49 @@ def test_defaults_list_with_other_items_than_names_is_refused(home, flags, more,
     assert f"command line: scorer={value}{more}: a list of choices holds names only; " in done.complaint
 
 
+GLOBAL, DEFAULTS = "# @package _global_\n", "defaults: [own, {override /agent: asks}]\n"
+SWEEPS = GLOBAL + DEFAULTS + "hydra:\n  mode: MULTIRUN\n  sweeper:\n    params: {seed: '0,1', %s}"
+OF_FILES = {  # text of an experiment -> where it is wrong, and what would be right
+    "defaults: [{override /agent: asks}]": "y.yaml: sets keys of other groups, which needs '# @package _global_'",
+    "limit: 1": "y.yaml:1: sets keys of other groups, which needs '# @package _global_' as its first line",
+    GLOBAL + "defaults: [own]\nparms: 1": "y.yaml:3: parms: no such key; did you mean",
+    GLOBAL + "defaults:\n  - /agent: asks": "y.yaml:3: agent is chosen already; write - override /agent: asks",
+    GLOBAL + "defaults: [own]\nhydra:\n  mode: MULTIRUN\n  sweeper:\n    parms: {}":
+        "y.yaml:6: hydra.sweeper.parms: no such key; did you mean params? valid: max_batch_size, params, skip",
+    SWEEPS % "agnt: asks": "y.yaml:6: agnt: no such key; did you mean agent?",
+    SWEEPS % "agent: nosuch": "y.yaml:6: agent has no choice 'nosuch'",
+    SWEEPS % "limit: -1": "y.yaml:6: limit: found -1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OF_FILES)
+def test_error_in_a_file_names_the_file_and_what_would_be_right(home, text):
+    home.write("experiment/x", text)  # as wrong, but not chosen
+    home.write("experiment/y", text)
+    done = home.run("--config-dir", "conf", "experiment=y", plain=True)
+    assert done.code == 2 and f"conf/experiment/{OF_FILES[text]}" in done.complaint
+
+
+def test_value_of_the_command_line_is_not_attributed_to_a_file(home):
+    home.write("experiment/y", SWEEPS % "limit: 3")
+    assert (
+        "command line: limit=-1" in home.run("--config-dir", "conf", "experiment=y", "limit=-1", plain=True).complaint
+    )
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("hydra.sweeper.n_trials=3", "with hydra/sweeper=optuna it is search.trials"),
+        ("+agent=asks", "command line: +agent=asks: agent is chosen already; write agent=asks"),
+        ("dataset.path=x", "data of your own: dataset=radabench dataset.path=... or dataset=table"),
+        ("dataset=cab_mini", "choose the dataset and the toolset that the agent is for, or an agent that needs none"),
+    ],
+)
+def test_refused_word_names_what_would_be_right(home, word, message):
+    assert message in home.run("--config-dir", "conf", word, plain=True).complaint
+
+
 def test_partial_name_is_suggested():
     assert nearest("gpt4o", ["openai/gpt-4o-2024-08-06", "ollama"]).startswith("did you mean openai/gpt-4o-2024-08-06?")
 
@@ -67,6 +110,12 @@ def test_missing_config_suggests_the_nearest_name():
 def test_colon_instead_of_equals_sign_suggests_the_correction():
     with pytest.raises(ConfigError, match=r"limit:3: a value comes after an equals sign: limit=3$"):
         refuse_misspelled(["--config-dir", "a:b", "limit:3"], ["--config-dir"])
+
+
+@pytest.mark.parametrize("word", ["hydra.run.dir=", 'hydra.sweep.dir=""'])
+def test_folder_without_a_name_is_refused(word):
+    with pytest.raises(ConfigError, match="names no folder"):
+        refuse_misspelled([word], [])
 
 
 def test_misspelled_info_option_suggests_the_nearest():

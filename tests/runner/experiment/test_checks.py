@@ -8,11 +8,13 @@ from components.agents.self_consistency import SelfConsistency
 from components.core.plain import Accept, NoTools
 from components.core.traits import Requirements
 from components.core.types import Problem, Sample
+from components.ehr.scorer import Ehr
 from components.panel.agent import MedAgents
+from components.scorers.choice import Choice
 from components.verifiers.refine import Refine
 from components.verifiers.reflect import Reflect
 from runner.config.errors import ConfigErrors
-from runner.experiment.parts import check_fit, with_provided_verifier
+from runner.experiment.parts import check_fit, check_scorers, with_provided_verifier
 from tests.parts import Looper, Speaker, parts
 
 SAMPLES = [Sample(Problem(f"p{n}/{k}", "?", context=f"Patient: {n}\nHistory: none\nmore {k}"), None)
@@ -74,7 +76,7 @@ def test_second_verifier_is_refused_and_not_silently_ignored():
 
 def test_verifier_that_no_agent_uses_is_refused():
     def fit(agent: Any, verifier: Any, **changes: Any) -> None:
-        check_fit(replace(parts(agent), verifier=verifier, **changes), SAMPLES[0], 0, [], acts=False)
+        check_fit(replace(parts(agent), verifier=verifier, **changes), SAMPLES[0], 0, acts=False)
 
     fit(Cot(), Accept())
     fit(SelfConsistency(Looper()), Refine())
@@ -103,3 +105,12 @@ def test_patient_is_recognised_with_a_shortened_context():
     less = Sample(Problem("p", "?", context="History: none"), None, plain=SAMPLES[0].problem)
     with pytest.raises(ConfigErrors, match="shows examples on 1 of the samples that are evaluated, such as 'p'"):
         given(Wanting(shown_patients=("Patient: 0\nHistory: none",)), samples=[less])
+
+
+def test_scorer_that_fits_no_sample_is_refused_and_one_that_fits_some_is_not():
+    asked = [replace(SAMPLES[0], target={"answer": ["1"]}), replace(SAMPLES[1], target={"answer": [{"no": "text"}]})]
+    check_scorers({"ehr": Ehr()}, asked)
+    with pytest.raises(ConfigErrors) as caught:
+        check_scorers({"ehr": Ehr(), "choice": Choice()}, asked[1:])
+    assert [finding.key for finding in caught.value.findings] == ["scorer.ehr", "scorer.choice"]
+    assert "Choice can score none of these samples: an open question" in caught.value.findings[1].text

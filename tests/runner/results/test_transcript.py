@@ -60,7 +60,9 @@ def folder(tmp_path):
 def test_episode_is_printed_as_text(folder, capsys):
     assert main(["episode", "case-1", str(folder)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"case-1, epoch 0, of {folder}\nagent react, model openai, dataset cab (big)\n")
+    assert out.startswith(
+        f"case-1, epoch 0, of {folder}\nagent react, model openai, dataset cab (big)\nasked: Which?\n"
+    )
     for message in (
         "[1] expert/1 (planner), plan: experts on the question\n    Cardiology\n    \n    and more\n",
         "[2] main, act\n    I look it up.\n  verdict: refine: kept 1 of 2\n",
@@ -71,7 +73,7 @@ def test_episode_is_printed_as_text(folder, capsys):
         "usage: 4 calls, 40 tokens in, 20 out, $0.004, 2.0 s",
     ):  # fmt: skip
         assert message in out, message
-    assert "THE TARGET" not in out and "Which?" not in out and "hidden thought" not in out
+    assert "THE TARGET" not in out and "hidden thought" not in out
     assert not (folder / "metrics.json").exists(), "reading changes nothing"
 
 
@@ -106,3 +108,12 @@ def test_unknown_episode_is_refused_in_one_line_with_a_suggestion(folder, capsys
     )
     assert main(["episode", "case-1", str(folder), "--epoch", "7"]) == 2
     assert capsys.readouterr().err == "error: --epoch 7: sample 'case-1' has the epochs 0, 1\n"
+
+
+def test_question_is_printed_and_the_end_of_an_id_is_enough(folder, capsys):
+    assert main(["episode", "e-1", str(folder)]) == 0
+    assert "(big)\nasked: Which?\n\n[1]" in capsys.readouterr().out
+    assert main(["episode", "-2", str(folder)]) == 0 and "case-2" in capsys.readouterr().out
+    (folder / "records.jsonl").write_text((folder / "records.jsonl").read_text().replace("case-2", "else-1"))
+    assert main(["episode", "e-1", str(folder)]) == 2
+    assert "episode 'e-1': 2 samples end so; " in capsys.readouterr().err

@@ -1,6 +1,8 @@
 """Which folder a run is resumed in, and what may have changed in between."""
 
+import json
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -236,3 +238,14 @@ def test_an_emptied_config_of_a_folder_without_a_digest_is_damaged(tmp_path):
 def test_the_commit_of_a_checkout_is_known():
     git = manifest.git_state()
     assert (git["commit"] is None) is not (Path(manifest.__file__).parents[2] / ".git").exists()
+
+
+def test_refused_resume_names_the_line_that_resumes_the_run(tmp_path):
+    folder = begin_run(tmp_path / "out" / "run")
+    notes = {"command": "python -m runner limit=2 run.resume=x 'name=a b'"}
+    (folder / "manifest.json").write_text(json.dumps(notes))
+    line = re.escape(f"to resume {folder}: python -m runner limit=2 'name=a b' run.resume={folder}")
+    with pytest.raises(ConfigError, match=rf"now is 3; {line}$"):
+        folder_for(changed(run__resume="last", limit=3), folder.with_name("new"), named=False)
+    with pytest.raises(ConfigError, match=rf"there is no run folder below .*; {line}$"):
+        folder_for(changed(run__resume="last"), tmp_path / "none" / "new", named=False)

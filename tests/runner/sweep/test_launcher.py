@@ -178,7 +178,7 @@ def test_dead_endpoint_stops_only_the_jobs_that_use_it(home):
     assert notes["status"] == "interrupted" and notes["counts"]["errored"] in (10, 11)
     assert "10 samples errored one after the other" in notes["stopped"]
     assert done.err.count("errored: connection: nobody listens") == 1
-    assert "model-dead+seed-1 ended with exit code 1: not begun: its model gave others errors" in done.err
+    assert "model-dead+seed-1 ended with exit code 2: not begun: its model gave others errors" in done.err
     assert jobs(home) == ["model-dead+seed-0", "model-echo+seed-0", "model-echo+seed-1"]
 
 
@@ -346,3 +346,21 @@ def test_jobs_to_leave_out_are_a_list_of_words(skip):
 def test_unreadable_exclusions_are_named(home):
     done = home.run(*SWEEP, "hydra.sweeper.skip=[agent]", "seed=0,1")
     assert done.code == 2 and done.complaint.startswith("hydra.sweeper.skip: 'agent' cannot be read")
+
+
+def test_folder_of_another_sweep_is_refused_and_a_larger_one_goes_on(home):
+    assert home.run("-m", "seed=0,1", "limit=1", "hydra.sweep.dir=sweep").code == 0
+    report = (home.path / "sweep" / "report.html").read_bytes()
+    done = home.run("-m", "agent.times=1,2", "limit=1", "hydra.sweep.dir=sweep")
+    assert done.code == 2 and "sweep holds the jobs of another sweep (seed-0, ...)" in done.complaint
+    assert (home.path / "sweep" / "report.html").read_bytes() == report
+    done = home.run("-m", "seed=0,1,2", "limit=1", "hydra.sweep.dir=sweep")
+    assert done.code == 0 and "over 1 jobs" in done.out
+    assert "calls:        none" in home.run("-m", "seed=0,1,2", "limit=1", "hydra.sweep.dir=sweep").out
+
+
+@slow
+def test_sweep_whose_server_nobody_started_is_refused_as_a_run_is(home):
+    model = "model=vllm", "model.name=x", "model.api_base=http://127.0.0.1:9/v1"
+    done = home.run("-m", "agent.times=1,2", "limit=1", *model)
+    assert done.code == 2 and "start the server" in done.err

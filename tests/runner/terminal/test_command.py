@@ -5,8 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from components.core.errors import ConfigError
-from runner.terminal.command import by_group, exit_code_of, flags_first, print_note
+from runner.terminal.command import Parser, by_group, exit_code_of, flags_first, print_note
 from tests.table import each_row
 
 GROUPS = ["condition", "agent", "verifier", "memory", "experiment", "scorer"]
@@ -22,6 +24,25 @@ def test_refusal_is_one_line_with_exit_code_2(capsys):
 
     assert exit_code_of(refuse) == 2 and capsys.readouterr().err == "error: no such run\n"
     assert exit_code_of(lambda: None) == 0 and capsys.readouterr().err == ""
+
+
+def test_interrupt_is_one_line_with_exit_code_130(capsys):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    assert exit_code_of(interrupt) == 130 and capsys.readouterr().err == "interrupted\n"
+
+
+def test_refused_words_name_the_near_flag_or_the_order_of_arguments():
+    parser = Parser(prog="p")
+    command = parser.add_subparsers().add_parser("bundle")
+    command.add_argument("file", metavar="FILE")
+    command.add_argument("folder", metavar="FOLDER")
+    command.add_argument("--with-data", action="store_true")
+    with pytest.raises(ConfigError, match=r"--with-date; did you mean --with-data\?"):
+        parser.parse_args(["bundle", "a", "b", "--with-date"])
+    with pytest.raises(ConfigError, match=r"required: FOLDER; usage: p bundle \[-h\] \[--with-data\] FILE FOLDER;"):
+        parser.parse_args(["bundle", "a"])
 
 
 def test_control_characters_of_a_note_are_escaped(capsys):
