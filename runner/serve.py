@@ -40,13 +40,9 @@ def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
     choice = "choices as in a run: dataset=NAME dataset.path=DIR model=simulated/weak model.competence=0.5"
     parser.add_argument("choices", nargs="*", metavar="KEY=VALUE", help=choice)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-<<<<<<< HEAD
-    parser.add_argument("--port", type=int, default=8000, help="port; 0 picks a free one")
+    parser.add_argument("--port", type=_port, default=8000, help="port; 0 picks a free one")
     names = "a name that requests may use, once for each; default: the model's own"
     parser.add_argument("--served-model-name", action="append", default=[], metavar="NAME", help=names)
-=======
-    parser.add_argument("--port", type=_port, default=8000, help="port; 0 picks a free one")
->>>>>>> 2994a0b7c8c37a2cf57b10bac2e3dcb851fc637f
     parser.add_argument("--latency", type=float, default=0.0, help="time of every good reply")
     for name in ("status-429", "status-500", "resets", "stalls", "malformed"):
         parser.add_argument(f"--{name}", type=_share, default=0.0, help="share of requests")
