@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from benchmarks import coverage, fused, http_rows, local_rows, peers, sandbox
+from benchmarks import coverage, fused, http_rows, local_rows, peers, report, sandbox
 from benchmarks.figures import Figure, Row, Settings, shown, write
 
 ROWS: Mapping[str, Row] = {
@@ -19,6 +19,7 @@ ROWS: Mapping[str, Row] = {
     "peers": peers.row,
     "simulated": local_rows.simulated,
     "large": local_rows.large,
+    "report": report.row,
     "startup": local_rows.startup,
     "first_call": local_rows.first_call,
     "journal": local_rows.journal,

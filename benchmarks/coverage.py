@@ -16,13 +16,17 @@ from numpy.typing import NDArray
 
 from benchmarks.figures import Figure, Settings
 from components.core.types import ScoreKind
+from components.core.usage import EpisodeUsage
 from runner.results.intervals import Mean, Metric, resample_intervals, unfinished_mean
 from runner.results.kinds import Scale
 from runner.results.levels import Nested
+from runner.results.table import Table
+from runner.storage.schema import Record
 
 SIZES, FEW = (30, 100, 400), range(2, 11)
 TARGET, NOMINAL, FLOOR = 2.0, 95.0, 84.0
 _PER_CLUSTER = 3  # samples of a patient, on average: 1 to 5
+_FREE: EpisodeUsage = {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, "purposes": {}}
 Values = NDArray[np.float64]
 Draw = Callable[[Generator, NDArray[np.intp], int], Values]
 
@@ -58,11 +62,16 @@ class Case:
         """The mean of means of a simulated run of n samples."""
         size = n // self.groups
         values = self.draw(rng, np.arange(size * self.groups), size * self.groups).tolist()
-        records = [
-            {"sample_id": str(k), "epoch": 0, "cluster": None, "strata": {"task": str(k // size)}, "scores": {"x": one}}
+        records: list[Record] = [
+            {
+                "sample_id": str(k), "epoch": 0, "cluster": None, "strata": {"task": str(k // size)},
+                "stop": "answered", "answer": None, "refusal": None, "failure": None, "error": None,
+                "scores": {"x": one}, "usage": _FREE, "seconds": 0.0,
+            }
             for k, one in enumerate(values)
-        ]
-        return Nested(records, "x", ["task"], self.scale).total().finished
+        ]  # fmt: skip
+        table = Table.of(records)
+        return Nested(table, table["scores/x"], ["task"], self.scale).total().finished
 
 
 def _share(p: float) -> Draw:

@@ -15,7 +15,7 @@ from components.core.errors import ConfigError
 from runner.results.grid import grid_of, present_among
 from runner.results.render.formats import markdown
 from runner.results.rows import is_named
-from runner.results.runs import Run, run_folders, warnings_of
+from runner.results.runs import Run, map_folders, run_folders, warnings_of
 from runner.results.sections.comparisons import FILE, READ, all_effects, comparison_section, names_in
 from runner.results.terminal import show_section, show_text
 from runner.results.versus import compare_rows
@@ -49,7 +49,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def _compare(options: argparse.Namespace, scratch: Path) -> None:
     """Read, compare, write and print. Raises ConfigError."""
     out = None if options.out is None else _free(options.out)
-    runs, notes = _once([Run.at(folder) for folder in _folders(options, scratch)])
+    runs, notes = _once(list(map_folders(Run.read, _folders(options, scratch))))
     grid = grid_of(runs)
     if (baselines := names_in(options.baselines)) is None:
         baselines = [] if options.all_pairs else present_among(grid, runs[0].compare.get("baselines") or ())

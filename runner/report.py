@@ -15,11 +15,11 @@ from components.core.errors import ConfigError
 from components.text.words import meant
 from runner.config.catalogue import CONF
 from runner.results.merge import merge
-from runner.results.metrics import as_json, summarise
+from runner.results.metrics import Summary, as_json, summarise
 from runner.results.publications import ledger
 from runner.results.publications.paper import load
 from runner.results.render.formats import comma
-from runner.results.runs import Run, config_of, folder_of, run_folders
+from runner.results.runs import Run, config_of, folder_of, map_folders, run_folders
 from runner.results.sections import page, tools
 from runner.results.sections.comparisons import names_in, show_methods
 from runner.results.sections.episodes import show_episode
@@ -44,6 +44,7 @@ _FORMER_FLAGS = {  # flag of earlier versions -> the command that replaces it
 }  # fmt: skip
 Options = argparse.Namespace
 Argument = tuple[str, dict[str, Any]]
+Refreshed = tuple[Run, Summary, Sequence[str]]  # with lines on what judges graded
 Command = tuple[Callable[[Options], None], str, Sequence[Argument]]
 
 
@@ -82,12 +83,9 @@ def _stored(options: Options) -> list[Run]:
     return [Run.at(folder) for folder in _folders(options)]
 
 
-def _runs(options: Options) -> list[Run]:
-    """The runs of the folders, their metrics computed again. Raises ConfigError."""
-    folders = _folders(options)
-    for folder in folders:
-        refresh(folder)
-    return [Run.at(folder) for folder in folders]
+def _runs(options: Options, steps: bool = False) -> list[Run]:
+    """The runs of the folders, their metrics computed again; ``steps``: they are needed too. Raises ConfigError."""
+    return [run for run, *_ in map_folders(partial(refresh, steps=steps), _folders(options))]
 
 
 def _home(runs: Sequence[Run], out: str | None = None) -> Path:
@@ -97,10 +95,12 @@ def _home(runs: Sequence[Run], out: str | None = None) -> Path:
 
 def _show_tables(folders: Sequence[Path], swept: bool = False, whole: bool = False) -> None:
     """Print each run, then the tables over all; those of a whole sweep are also written to its folder."""
-    for folder in folders:
-        refresh(folder, show=True, whole=whole)
+    found = []
+    for one in map_folders(refresh, folders):
+        _show(one, whole)
+        found.append(one)
     if len(folders) > 1:
-        runs = [Run.at(folder) for folder in folders]
+        runs = [run for run, *_ in found]
         show_methods(runs, home=_home(runs) if swept and all(run.manifest.get("sweep") for run in runs) else None)
         show_means(runs)
 
@@ -129,7 +129,7 @@ def _tools(options: Options) -> None:
 
 
 def _page(options: Options) -> None:
-    runs = _runs(options)
+    runs = _runs(options, steps=True)
     if (home := folder_of(runs) if options.out is None else Path(options.out)) is None:
         raise ConfigError("page: these runs have no common sweep folder; give the folder of their report: --out FOLDER")
     first, *others = page.write(runs, home)
@@ -164,7 +164,7 @@ def _track(options: Options) -> None:
     from runner.tracking import track
 
     for folder in _folders(options):
-        refresh(folder, show=True)
+        _show(refresh(folder))
         if url := track(folder, config_of(folder), sweep=manifest.read(folder).get("sweep")):
             print(f"MLflow:     {url}")  # noqa: T201
 
@@ -194,9 +194,15 @@ def _rate(options: Options) -> None:
         annotate(runs, options.rubric, home, n=options.n, raters=options.raters, seed=options.seed)
 
 
-def refresh(folder: Path, *, show: bool = False, whole: bool = False) -> None:
-    """Compute metrics.json and report.md of a run again; ``show``: print them, ``whole``: by strata too. Raises
-    ConfigError."""
+def _show(found: Refreshed, whole: bool = False) -> None:
+    """Print a run's metrics; ``whole``: by strata too."""
+    run, summary, graded = found
+    present(f"{run.manifest['name']}: {status_line(run.manifest)}", run.manifest, summary, whole)
+    print(*graded, f"run folder: {run.folder}", sep="\n")  # noqa: T201
+
+
+def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
+    """Compute metrics.json and report.md of a run again; with its ``steps``, these are read too. Raises ConfigError."""
     from runner.rating.command import judge_lines
 
     facts = manifest.read(folder)
@@ -205,15 +211,13 @@ def refresh(folder: Path, *, show: bool = False, whole: bool = False) -> None:
         raise ConfigError(f"{path} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
     for line in changed_files(folder):
         print_note(f"warning: {line}; {_PROGRAM} verify {folder} compares all")
-    run = Run(folder, facts, {})
-    summary = summarise(run.records, run.levels, run.by, run.kinds)
+    run = Run.read(folder, steps=steps)
+    summary = summarise(run.table, run.levels, run.by, run.kinds)
     (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
     graded = judge_lines(folder, summary["metrics"])
     text = report(facts, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
     (folder / "report.md").write_text(text, encoding="utf-8")
-    if show:
-        present(f"{facts['name']}: {status_line(facts)}", facts, summary, whole)
-        print(*graded, f"run folder: {folder}", sep="\n")  # noqa: T201
+    return run, summary, graded
 
 
 def _argument(name: str, **options: Any) -> Argument:

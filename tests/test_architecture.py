@@ -246,7 +246,7 @@ BENCHMARKS = re.compile(
 # Files of the runner that read attributes of libraries by names that are not known beforehand; never of parts.
 LOOK_AT_LIBRARIES = {
     "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/targets.py",
-    "runner/storage/resume.py", "runner/storage/stored.py",
+    "runner/results/arrays.py", "runner/storage/resume.py", "runner/storage/stored.py",
     "runner/sweep/search_space.py",
 }  # fmt: skip
 

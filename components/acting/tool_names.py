@@ -9,17 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
-from components.core.task_text import FINISH, Chain
+from components.core.task_text import INNER, Chain
 from components.core.tools import Offer, Tool
-from components.core.types import Trajectory
 from components.text.words import meant
 
-INNER = frozenset({"Plan", "Think", FINISH})
-MALFORMED = ""
 MIXED = "trust"  # a dimension whose tasks overlap those of the others: no kind of tool is theirs alone
 
 
@@ -101,24 +97,3 @@ def distribution(trajectories: Iterable[Iterable[str]], tools: Collection[str]) 
         {name: count / n_tools for name, count in used.items()},
         counts.total() - total,
     )
-
-
-def action_names(trajectory: Trajectory) -> list[str]:
-    """The names of the committed actions: one per call, ``Finish`` for an end, empty for a malformed one. Of an agent
-    that tries several times in branches, those of the final trial: the branch of the episode's last action."""
-    acted = [(step.branch, step.action) for step in trajectory.steps if step.action is not None and step.committed]
-    final = [action for branch, action in acted if branch == acted[-1][0]]
-    names: list[str] = []
-    for action in final:
-        if action.error is not None:
-            names.append(MALFORMED)
-        elif action.answer is not None or action.refusal is not None:
-            names.append(FINISH)
-        else:
-            names += [call.name for call in action.calls]
-    return names
-
-
-def is_misuse(facts: Mapping[str, Any], kinds: Collection[str]) -> bool:
-    """Whether a tool (by the facts of its spec) needs a kind of input that is not among these."""
-    return facts.get("needs") is not None and facts["needs"] not in kinds

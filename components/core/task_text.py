@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from components.core.messages import Message, ToolCall
-from components.core.types import Action, Problem, Sample
+from components.core.types import Action, Problem, Sample, Trajectory
 
 _WRITTEN = re.compile(r"(\w+)\[\s*(?=\{)")
 _DECODER = json.JSONDecoder(strict=False)
 
 FINISH, REFUSE = "Finish", "Refuse"  # the actions that end a task
+INNER = frozenset({"Plan", "Think", FINISH})  # actions that are no tools
+MALFORMED = ""
 Chain = Sequence[tuple[str, str]]  # what was done and what came of it
 
 
@@ -124,3 +126,22 @@ def _json(value: object) -> str:
         return orjson.dumps(value).decode()
     except TypeError:  # nested too deep, or a lone surrogate
         return repr(value)
+
+
+def action_names(trajectory: Trajectory) -> list[str]:
+    """The names of the committed actions: one per call, ``Finish`` for an end, empty for a malformed one. Of an agent
+    that tries several times in branches, those of the final trial: the branch of the episode's last action."""
+    acted = [(step.branch, step.action) for step in trajectory.steps if step.action is not None and step.committed]
+    return final_names([
+        (branch, one.error, one.answer is not None or one.refusal is not None, [call.name for call in one.calls])
+        for branch, one in acted
+    ])  # fmt: skip
+
+
+def final_names(acted: Sequence[tuple[str, str | None, bool, Sequence[str]]]) -> list[str]:
+    """The same of committed actions: the branch of each, its error, whether it ends the episode, its calls."""
+    names: list[str] = []
+    for branch, error, ends, calls in acted:
+        if branch == acted[-1][0]:
+            names += [MALFORMED] if error is not None else [FINISH] if ends else calls
+    return names

@@ -115,3 +115,8 @@ def tool_of(offer: Offer, call: ToolCall) -> tuple[Tool, Mapping[str, Any]]:
     if missing:
         raise ToolError(f"{tool.spec.name} needs {missing[0]!r}.", "bad_arguments")
     return tool, arguments
+
+
+def is_misuse(facts: Mapping[str, Any], kinds: Collection[str]) -> bool:
+    """Whether a tool (by the facts of its spec) needs a kind of input that is not among these."""
+    return facts.get("needs") is not None and facts["needs"] not in kinds

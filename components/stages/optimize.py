@@ -24,12 +24,12 @@ from components.acting.attempt import Retries, Shown, Trial
 from components.acting.examples import FILE, Example, rationale_of, rationales
 from components.acting.solved import FILE as SOLVED_FILE
 from components.acting.solved import SolvedQuestions, lessons_in, own_seeds
-from components.acting.tool_names import INNER, lasting_names, to_lasting
+from components.acting.tool_names import lasting_names, to_lasting
 from components.core.concurrency import together
 from components.core.errors import ConfigError
 from components.core.learning import LEARNT, Practice, task_of
 from components.core.protocols import Episode
-from components.core.task_text import Chain, chain_text, gold_answer, gold_text, response_text, task_text
+from components.core.task_text import INNER, Chain, chain_text, gold_answer, gold_text, response_text, task_text
 from components.core.traits import PromptSetName, StageTraits, agents_in
 from components.core.types import Answer, Failure, Refusal, Sample
 from components.prompts import load

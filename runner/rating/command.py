@@ -15,11 +15,11 @@ from runner.job.stored import rebuild_experiment
 from runner.rating.result import Result
 from runner.rating.sheets import KEY, SHEETS, Item, Key, load, read_sheets, text_of, write_sheets, write_table
 from runner.results.cells import interval, number, plain
-from runner.results.pairs import cluster_of
 from runner.results.render.formats import markdown_of
 from runner.results.rows import rows_of
 from runner.results.runs import Run
 from runner.results.sheets import Cell, Sheet, Value, columns
+from runner.results.table import cluster_of
 from runner.results.terminal import show_sheet
 from runner.storage.records import read
 from runner.storage.schema import Record

@@ -11,20 +11,17 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.core.errors import ConfigError
 from components.rubrics.rubric import NONE
 from runner.rating.sheets import Key, RaterSheet
+from runner.results.arrays import Floats, np
 from runner.results.formulas import RESAMPLES, resampled_sums
 from runner.results.intervals import ALIKE, FEWEST, TOO_SMALL, Metric, unfinished_mean
 from runner.results.kinds import Scale
 from runner.results.rows import rows_of
 from runner.results.runs import Run
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 ALL, JUDGE = "all", "judge"
 _LEAST = 1e-12  # a spread below this is none
@@ -48,8 +45,6 @@ class Agreement:
 
 def agreement(ratings: Sequence[Sequence[Hashable]], clusters: Sequence[str]) -> Agreement:
     """Of two or more raters, each with a pick per item; ``clusters`` of the items, in the same order."""
-    import numpy as np
-
     kind = "Cohen's kappa" if len(ratings) == 2 else "Fleiss' kappa"
     n, categories = len(clusters), list(dict.fromkeys(pick for rater in ratings for pick in rater))
     if not n:
@@ -70,7 +65,7 @@ def agreement(ratings: Sequence[Sequence[Hashable]], clusters: Sequence[str]) ->
     return Agreement(kind, n, same, kappa, low, high)
 
 
-def _point(columns: NDArray[np.float64], raters: int, k: int) -> tuple[float, float | None, float | None]:
+def _point(columns: Floats, raters: int, k: int) -> tuple[float, float | None, float | None]:
     """Kappa by statsmodels, for two raters with the interval of independent items."""
     import numpy as np
     from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
@@ -87,12 +82,8 @@ def _point(columns: NDArray[np.float64], raters: int, k: int) -> tuple[float, fl
     return float(found.kappa), max(-1.0, float(found.kappa_low)), min(1.0, float(found.kappa_upp))
 
 
-def _resample(
-    columns: NDArray[np.float64], clusters: Sequence[str], raters: int, k: int
-) -> tuple[float | None, float | None]:
+def _resample(columns: Floats, clusters: Sequence[str], raters: int, k: int) -> tuple[float | None, float | None]:
     """The interval over resampled clusters; None for one cluster."""
-    import numpy as np
-
     names = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
     if len(names) < 2:
         return None, None

@@ -11,27 +11,27 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
+from runner.results.arrays import Floats, np
 from runner.results.kinds import Better, Scale, as_gain, group_by
-from runner.results.pairs import Difference, Pairs, adjust, difference_of, value_of
+from runner.results.pairs import Difference, Pairs, adjust, difference_of
 from runner.results.runs import Run
-from runner.storage.schema import Record
+from runner.results.table import Key, Table
 
 Combination = tuple[str, ...]  # a level of each field
-Key = tuple[str, int]  # of a record: its sample and epoch
 Levels = Mapping[str, Sequence[str]]
-Values = Mapping[Combination, Mapping[Key, float]]  # what the records of each cell scored
+Values = Mapping[Combination, Mapping[Key, float]]  # what the episodes of each cell scored
 _APART = ("dataset", "name", "limit")
 _NAMED = 8  # missing cells that are named
 
 
 @dataclass(frozen=True)
 class Factors:
-    """The fields that runs on the same data vary, with their levels; ``cells``: levels -> records; ``twice``:
+    """The fields that runs on the same data vary, with their levels; ``cells``: levels -> episodes; ``twice``:
     those of two runs; ``notes``: what else differs between them."""
 
     dataset: str
     levels: Mapping[str, Sequence[str]]
-    cells: Mapping[Combination, Sequence[Record]]
+    cells: Mapping[Combination, Table]
     first: Run
     twice: Sequence[Combination] = ()
     notes: Sequence[str] = ()
@@ -78,7 +78,7 @@ def factors_of(runs: Sequence[Run], dataset: str) -> Factors | None:
         return None
     pairs = group_by(zip(runs, varied, strict=True), lambda pair: tuple(pair[1][key] for key in levels))
     runs_of = {cell: [run for run, _ in of] for cell, of in pairs.items()}
-    cells = {cell: [record for run in of for record in run.records] for cell, of in runs_of.items()}
+    cells = {cell: Table.join([run.table for run in of]) for cell, of in runs_of.items()}
     twice = [cell for cell, of in runs_of.items() if len({str(run.manifest.get("shard")) for run in of}) < len(of)]
     return Factors(dataset, levels, cells, runs[0], twice, _uneven_settings(runs, levels))
 
@@ -114,28 +114,27 @@ def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Eff
 
     if hole := _hole(factors):
         return none(hole)
-    values = {
-        cell: {_key(one): value for one in records if (value := value_of(one, metric)) is not None}
-        for cell, records in factors.cells.items()
-    }
+    values = {cell: _scored(table, metric) for cell, table in factors.cells.items()}
     levels, notes = _scored_levels(factors.levels, values, metric)
     notes += factors.notes
     if sum(len(of) > 1 for of in levels.values()) < 2:
         return none("one field is left", *notes)
     values = {cell: values[cell] for cell in product(*levels.values())}
     keys = set.intersection(*(set(of) for of in values.values()))
-    records = [record for record in factors.cells[next(iter(values))] if _key(record) in keys]
-    left_out = len({_key(record) for of in factors.cells.values() for record in of}) - len(keys)
-    if not records:
+    first = factors.cells[next(iter(values))]
+    first = first.take(np.flatnonzero([key in keys for key in first.keys]))
+    left_out = len({key for of in factors.cells.values() for key in of.keys}) - len(keys)
+    if not len(first):
         return none("no sample is scored in every cell", *notes, left_out=left_out)
     effects = []
+    aligned = {cell: np.array([of[key] for key in first.keys]) for cell, of in values.items()}
     for fields, name, weights in _contrasts(levels):
-        pairs = _pairs(records, values, weights, metric, direction, scale)
+        pairs = _pairs(first, aligned, weights, direction, scale)
         effects.append(Effect(fields, name, difference_of(pairs, strata)))
     if all(one.difference.p is not None for one in effects):
         differences = adjust(one.difference for one in effects)
         effects = [replace(one, difference=of) for one, of in zip(effects, differences, strict=True)]
-    return Effects(factors.dataset, metric, direction, effects, len(records), left_out, notes)
+    return Effects(factors.dataset, metric, direction, effects, len(first), left_out, notes)
 
 
 def _hole(factors: Factors) -> str:
@@ -185,22 +184,22 @@ def _weights(levels: Levels, chosen: Mapping[str, str]) -> dict[Combination, flo
 
 
 def _pairs(
-    records: Sequence[Record], values: Values, weights: Mapping[Combination, float], metric: str, direction: Better,
+    table: Table, values: Mapping[Combination, Floats], weights: Mapping[Combination, float], direction: Better,
     scale: Scale,
 ) -> Pairs:  # fmt: skip
-    """The contrast of each sample."""
-    contrasts: list[Record] = []
-    for record in records:
-        value = math.fsum(weight * values[cell][_key(record)] for cell, weight in weights.items())
-        contrasts.append({**record, "scores": {metric: as_gain(value, direction)}})
+    """The contrast of each sample, of the ``values`` of these rows in every cell."""
+    scaled = [(weight * values[cell]).tolist() for cell, weight in weights.items()]
+    contrasts = [as_gain(math.fsum(of), direction) for of in zip(*scaled, strict=True)]
     reach = math.fsum(weight for weight in weights.values() if weight > 0)
     averaged = any(abs(weight) != 1 for weight in weights.values())
     kind = "share" if scale.kind == "proportion" and (averaged or reach > 1) else scale.kind
-    return Pairs(metric, contrasts, {}, Scale(kind, difference=True, reach=reach))
+    return Pairs(table, np.array(contrasts), {}, Scale(kind, difference=True, reach=reach))
 
 
-def _key(record: Record) -> Key:
-    return str(record["sample_id"]), int(record["epoch"])
+def _scored(table: Table, metric: str) -> dict[Key, float]:
+    """The values of the episodes that have one."""
+    pairs = zip(table.keys, table.values(metric).tolist(), strict=True)
+    return {key: value for key, value in pairs if not math.isnan(value)}
 
 
 def short(field: str) -> str:

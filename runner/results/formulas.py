@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from runner.results.arrays import Array, Floats, Rows, np
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
 Z = 1.959963984540054
 _TAIL = 0.025
 Ends = tuple[float, float]
 RESAMPLES = 1000
-_BLOCK = 50_000  # weights in memory at a time
+_BLOCK = 500_000  # weights in memory at a time
 FEWEST_RESAMPLED = 10  # clusters to resample
 _FLAT = 0.01  # share of resamples that may come without any spread
 _FARTHEST = 2.5  # quantiles of Student's t: what a studentised end is at most away
@@ -37,7 +37,7 @@ def student(df: float) -> float:
     return float(stdtrit(df, 1 - _TAIL))
 
 
-def standard_error(spread: NDArray[np.float64], n: int) -> float:
+def standard_error(spread: Floats, n: int) -> float:
     """Of a mean over n samples in two or more clusters, from the sums of the deviations in each."""
     k = len(spread)
     return math.sqrt(float(spread @ spread) * k / (k - 1)) / n
@@ -51,7 +51,7 @@ def wilson(successes: float, n: float, z: float = Z) -> Ends:
     return max(0.0, min(p, low)), min(1.0, max(p, high))
 
 
-def clustered_wilson(p: float, spread: NDArray[np.float64], n: int) -> Ends:
+def clustered_wilson(p: float, spread: Floats, n: int) -> Ends:
     """Wilson's interval of a proportion in (0, 1) over as many samples, at most n, as would be as informative."""
     return score_share(p, standard_error(spread, n) ** 2, len(spread) - 1, float(n))
 
@@ -69,7 +69,7 @@ def score_count(value: float, variance: float, df: float) -> Ends:
     return value + half - reach, value + half + reach
 
 
-def paired_binary(values: NDArray[np.float64], spread: NDArray[np.float64], varies: bool) -> Ends:
+def paired_binary(values: Floats, spread: Floats, varies: bool) -> Ends:
     """Interval of a mean difference of proportions; ``spread``: the sums of the deviations in each of two or more
     clusters. Where none of them ``varies`` each cluster is one pair."""
     k, n, value, square = len(spread), len(values), float(values.mean()), float(values @ values) / len(values)
@@ -104,46 +104,45 @@ def unvaried_variance(value: float, k: int, bounds: Ends) -> float:
     return share * ((value - bounds[0]) ** 2 + (bounds[1] - value) ** 2)
 
 
-def moments(spread: NDArray[np.float64], sizes: NDArray[np.intp]) -> Iterator[NDArray[Any]]:
+def moments(spread: Floats, sizes: Rows) -> Iterator[Array]:
     """The columns that are summed over resampled clusters: deviations, sizes, and their products."""
-    import numpy as np
-
     unit = float(np.abs(spread).max()) or 1.0
     scaled, size = spread / unit, sizes / float(sizes.max())
     yield from (scaled, size, scaled * scaled, scaled * size, size * size)
 
 
-def studentise(columns: NDArray[Any], k: int) -> Iterator[tuple[float, float]]:
+def studentise(columns: Array, k: int) -> Iterator[tuple[float, float]]:
     """How many standard errors the interval of each mean reaches below and above it, from its moments in k clusters."""
-    import numpy as np
-
     every = resampled_sums(columns, RESAMPLES if k >= FEWEST_RESAMPLED else 0, np.random.default_rng(0))
     t = student(k - 1)
-    for place in range(0, columns.shape[1], _COLUMNS):
-        if not len(every):
+    if not len(every):
+        yield from [(t, t)] * (columns.shape[1] // _COLUMNS)
+        return
+    deviation, n, square, product, size = (every[:, part::_COLUMNS] for part in range(_COLUMNS))
+    ratio = deviation / n
+    variance = np.maximum(square - 2 * ratio * product + ratio * ratio * size, 0.0) * k / (k - 1)
+    spread = variance > 1e-6 * np.median(variance, axis=0)
+    every_t = deviation / np.sqrt(np.where(spread, variance, 1.0))
+    ends = np.percentile(every_t, [2.5, 97.5], axis=0).T
+    for place, known in enumerate(spread.T):
+        if (~known).mean() > _FLAT or not known.any():
             yield t, t
             continue
-        deviation, n, square, product, size = every[:, place : place + _COLUMNS].T
-        ratio = deviation / n
-        variance = np.maximum(square - 2 * ratio * product + ratio * ratio * size, 0.0) * k / (k - 1)
-        spread = variance > 1e-6 * float(np.median(variance))
-        if (~spread).mean() > _FLAT or not spread.any():
-            yield t, t
-            continue
-        ends = np.percentile(deviation[spread] / np.sqrt(variance[spread]), [2.5, 97.5])
-        low, high = (round(float(end), _DIGITS) for end in ends)
+        own = ends[place] if known.all() else np.percentile(every_t[known, place], [2.5, 97.5])
+        low, high = (round(float(end), _DIGITS) for end in own)
         yield min(max(high, t), _FARTHEST * t), min(max(-low, t), _FARTHEST * t)
 
 
-def resampled_sums(columns: NDArray[Any], resamples: int, rng: Generator) -> NDArray[np.float64]:
+def resampled_sums(columns: Array, resamples: int, rng: Generator) -> Floats:
     """Sums of every column (rows: clusters) over as many clusters, sampled again: (resamples, columns)."""
-    import numpy as np
-
-    matrix, n = columns.astype(np.float64), len(columns)
+    known: dict[bytes, int] = {}  # many columns are alike, such as the sizes of clusters that are all of one size
+    places = [known.setdefault(column.tobytes(), len(known)) for column in columns.T]
+    _, first = np.unique(places, return_index=True)
+    matrix, n = columns[:, first].astype(np.float64), len(columns)
     sums, block = [np.empty((0, matrix.shape[1]))], max(1, _BLOCK // n)
     for start in range(0, resamples, block):
         k = min(block, resamples - start)
         indices = rng.integers(0, n, (k, n)) + (np.arange(k) * n)[:, None]  # six times as fast as multinomial
         weights = np.bincount(indices.ravel(), minlength=k * n).reshape(k, n).astype(np.float64)
         sums.append(weights @ matrix)  # how often each cluster is in each resample
-    return np.concatenate(sums)
+    return np.concatenate(sums)[:, places]

@@ -9,7 +9,7 @@ from runner.results.kinds import NUMBER, Better, Scale, group_by
 from runner.results.levels import average, levelled_mean
 from runner.results.rows import Row, is_named, rows_of
 from runner.results.runs import Run, leaves
-from runner.storage.schema import Record
+from runner.results.table import Table
 
 MEAN = "mean"
 
@@ -28,11 +28,11 @@ class DatasetColumn:
 
 @dataclass(frozen=True)
 class Grid:
-    """``cells``: (row, column) -> the records of that method on that dataset, where it was run."""
+    """``cells``: (row, column) -> the episodes of that method on that dataset, where it was run."""
 
     rows: Sequence[Row]
     columns: Sequence[DatasetColumn]
-    cells: Mapping[tuple[str, str], Sequence[Record]]
+    cells: Mapping[tuple[str, str], Table]
 
     @property
     def several(self) -> bool:
@@ -50,9 +50,9 @@ class Grid:
         found = {}
         for row in self.rows:
             means = {
-                one.label: levelled_mean(records, one.score or "", one.levels, one.scale)
+                one.label: levelled_mean(table, table[f"scores/{one.score}"], one.levels, one.scale)
                 for one in self.columns
-                if (records := self.cells.get((row.label, one.label))) is not None
+                if (table := self.cells.get((row.label, one.label))) is not None
             }
             if (
                 self.averages
@@ -70,7 +70,7 @@ def grid_of(runs: Sequence[Run]) -> Grid:
     columns, cells = [], {}
     for (key, of), label in zip(by_data.items(), _labels(list(by_data), runs), strict=True):
         score = next((run.headline for run in of if run.headline), None)
-        if not any(score and one["scores"].get(score) is not None for run in of for one in run.records):
+        if not score or all(score not in run.table.valued for run in of):
             # as of tasks that cannot be done, which have no completion: the first score that one has values of
             score = next((other for run in of if (other := deciding_score(run)) != score), score)
         levels = next((run.levels[score] for run in of if score in run.levels), ()) if score else ()
@@ -78,13 +78,13 @@ def grid_of(runs: Sequence[Run]) -> Grid:
         columns.append(DatasetColumn(label, score, levels, direction, of[0].scale(score or ""), key))
         for row in rows:
             if mine := [run for run in row.runs if run.data == key]:
-                cells[row.label, label] = [record for run in mine for record in run.records]
+                cells[row.label, label] = Table.join([run.table for run in mine])
     return Grid(rows, columns, cells)
 
 
 def deciding_score(run: Run) -> str | None:
     """The score by which an episode counts as solved: the headline where it has values, else the first that has any."""
-    valued = dict.fromkeys(name for one in run.records for name, value in one["scores"].items() if value is not None)
+    valued = run.table.valued
     return run.headline if run.headline in valued else next(iter(valued), run.headline)
 
 

@@ -12,16 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TypedDict, cast
 
 from runner.results import formulas
+from runner.results.arrays import Floats, Rows, np
 from runner.results.formulas import Ends
 from runner.results.kinds import NUMBER, Scale, group_by
-from runner.storage.schema import Record
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from runner.results.table import Table
 
 FEWEST = 2  # clusters that an interval needs
 TOO_SMALL, ALIKE = "n too small", "does not vary"
@@ -75,7 +72,7 @@ class Mean:
     variance: float | None = None
     df: float = math.inf
     size: float = 1.0
-    resampled: tuple[NDArray[np.float64], NDArray[np.intp], Ends] | None = None
+    resampled: tuple[Floats, Rows, Ends] | None = None
 
     @property
     def value(self) -> float | None:
@@ -89,47 +86,33 @@ class Mean:
         return self.metric
 
 
-def number_clusters(records: Iterable[Record]) -> NDArray[np.intp]:
-    """The number of each record's cluster in the order of their names; without a cluster a sample is its own."""
-    import numpy as np
-
-    names = [str(record["cluster"] or record["sample_id"]) for record in records]
-    numbers = {name: number for number, name in enumerate(sorted(set(names)))}
-    return np.array([numbers[name] for name in names], dtype=np.intp)
-
-
-def mean_of(records: Sequence[Record], score: str, scale: Scale) -> Metric:
-    """The plain mean of one score, with its interval, whatever the order of the records."""
-    return unfinished_mean_of(records, score, scale).finished
-
-
-def unfinished_mean_of(records: Sequence[Record], score: str, scale: Scale) -> Mean:
-    """The same before its interval is resampled."""
-    ordered = sorted(records, key=lambda one: (str(one["sample_id"]), one["epoch"]))
-    return unfinished_mean([one["scores"].get(score) for one in ordered], number_clusters(ordered), scale)
+def mean_of(table: Table, values: Floats, scale: Scale, rows: Rows | None = None) -> Mean:
+    """The plain mean of values of a table's rows, or of some of them, whatever their order; without its interval where
+    that is resampled."""
+    rows = table.in_order(rows)
+    return unfinished_mean(values[rows], table["number"][rows], scale)
 
 
 def unfinished_mean(
-    values: Sequence[float | None] | NDArray[np.float64], clusters: Sequence[int] | NDArray[np.intp], scale: Scale,
+    values: Sequence[float | None] | Floats, clusters: Sequence[int] | Rows, scale: Scale,
     ceiling: float | None = None,
 ) -> Mean:  # fmt: skip
     """Mean of the values that are neither None nor NaN; ``clusters`` are numbers from 0."""
-    import numpy as np
-
     values, clusters = np.asarray(values, dtype=float), np.asarray(clusters, dtype=np.intp)
     there = ~np.isnan(values)
     scored = values[there]
     n, missing = len(scored), len(values) - len(scored)
     if n == 0:
         return Mean(Metric(None, unscored=missing, ceiling=ceiling), scale)
-    value = math.fsum(scored.tolist()) / n
+    whole = bool((scored == np.rint(scored)).all())  # then any order of adding is exact
+    value = (float(scored.sum()) + 0.0 if whole else math.fsum(scored.tolist())) / n
     sizes = np.bincount(clusters[there])
     k = int((sizes > 0).sum())
     metric = Metric(value, None, None, n, missing, ceiling)
     if k < FEWEST:
         variance = formulas.unvaried_variance(value, 1, scale.bounds) if scale.bounded else None
         return Mean(replace(metric, no_interval=TOO_SMALL), scale, variance, 1.0)
-    spread: NDArray[np.float64] = np.bincount(clusters[there], weights=scored - value).astype(np.float64)[sizes > 0]
+    spread: Floats = np.bincount(clusters[there], weights=scored - value).astype(np.float64)[sizes > 0]
     low, high = scale.bounds  # a score that breaks its declared bounds, as some published ones do, widens them
     bounds = min(low, float(scored.min())), max(high, float(scored.max()))
     se, unit = formulas.standard_error(spread, n), float(np.abs(scored).max()) if scale.kind == "number" else 1.0
@@ -149,7 +132,7 @@ def unfinished_mean(
 
 
 def _formula_ends(
-    value: float, scored: NDArray[np.float64], spread: NDArray[np.float64], scale: Scale, bounds: Ends, varies: bool
+    value: float, scored: Floats, spread: Floats, scale: Scale, bounds: Ends, varies: bool
 ) -> Ends | None:
     """The ends that a formula gives; None where the interval is resampled, or there is none."""
     n, k = len(scored), len(spread)
@@ -193,8 +176,6 @@ def of_means(one: Mean) -> Mean:
 
 def resample_intervals(means: Iterable[Mean]) -> None:
     """Give the means their intervals by resampling whole clusters: one set of resamples per number of clusters."""
-    import numpy as np
-
     open_means = [(one, one.resampled) for one in means if one.resampled is not None]
     for k, group in group_by(open_means, lambda pair: len(pair[1][0])).items():
         columns = [column for _, (spread, sizes, _) in group for column in formulas.moments(spread, sizes)]

@@ -6,12 +6,13 @@ what is better low, ``neither`` what is not better either way (how many tools it
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar, get_args
 
 from components.core.errors import ConfigError
 from components.core.types import ScoreKind
+from runner.results.table import Table
 from runner.storage.schema import Manifest, Record
 
 Better = Literal["higher", "lower", ""]
@@ -51,13 +52,14 @@ class Scale:
 NUMBER = Scale()
 
 
-def kinds_of(manifest: Manifest, records: Sequence[Record]) -> Kinds:
+def kinds_of(manifest: Manifest, records: Table | Iterable[Record]) -> Kinds:
     """The kinds of a run's scores: declared in its manifest, else, in an older run's, inferred. Raises ConfigError."""
     if KEY not in manifest:
-        scored = [(name, value) for one in records for name, value in one["scores"].items() if value is not None]
-        found: dict[str, ScoreKind] = {}
-        for name, of in group_by(scored, lambda pair: pair[0]).items():
-            values = {value for _, value in of}
+        table, found = Table.of(records), dict[str, ScoreKind]()
+        for name in table.names("scores"):
+            values = {value for value in table[f"scores/{name}"].tolist() if not math.isnan(value)}
+            if not values:
+                continue
             share: ScoreKind = "share" if min(values) >= 0.0 and max(values) <= 1.0 else "number"
             found[name] = "proportion" if values <= {0.0, 1.0} else share
         return {name: "count" if name in units_of(manifest) else kind for name, kind in found.items()}

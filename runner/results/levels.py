@@ -5,13 +5,17 @@ plain means per value of a stratum, next to the plain mean of all samples (``poo
 the interval of its plain mean, one of several that of the variances of its groups.
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from runner.results.intervals import Mean, Metric, of_means, unfinished_mean_of
+from runner.results.arrays import Floats, Rows, np
+from runner.results.intervals import Mean, Metric, mean_of, of_means
 from runner.results.kinds import NUMBER, Kinds, Scale, group_by, kind_of
+from runner.results.table import Table
 from runner.storage.schema import Record
 
 Levels = Mapping[str, Sequence[str]]
@@ -19,21 +23,23 @@ Levels = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Nested:
-    """The means of one score, whose values are of this ``scale``. ``levels``: strata from the inner to the outer one; a
-    record without them counts as unscored. ``pooled``: plain means are wanted per group and in total, and no means of
-    means."""
+    """The means of the values of a table's rows, which are of this ``scale``. ``levels``: strata
+    from the inner to the outer one; a row without them counts as unscored."""
 
-    records: Sequence[Record]
-    score: str
+    table: Table
+    values: Floats
     levels: Sequence[str]
     scale: Scale = NUMBER
-    pooled: bool = False
+
+    @cached_property
+    def groups(self) -> dict[tuple[str, ...], Rows]:
+        """Path from the outermost to the innermost group -> its rows."""
+        return rows_by_path(self.table, self.levels)
 
     @cached_property
     def leaves(self) -> dict[tuple[str, ...], Mean]:
         """Path from the outermost to the innermost group -> mean of its samples."""
-        groups = group_by(self._complete, lambda record: tuple(record["strata"][level] for level in self.levels[::-1]))
-        return {path: unfinished_mean_of(groups[path], self.score, self.scale) for path in sorted(groups)}
+        return {path: mean_of(self.table, self.values, self.scale, of) for path, of in self.groups.items()}
 
     @cached_property
     def outer(self) -> dict[str, Mean]:
@@ -47,33 +53,42 @@ class Nested:
     def total(self, values: Collection[str] | None = None) -> Mean:
         """Mean of the means of all outermost groups, or of these."""
         whole = average([one for value, one in self.outer.items() if values is None or value in values])
-        incomplete = len(self.records) - len(self._complete) if values is None else 0
+        incomplete = len(self.table) - sum(map(len, self.groups.values())) if values is None else 0
         return replace(whole, metric=replace(whole.metric, unscored=whole.metric.unscored + incomplete))
 
-    @cached_property
-    def _complete(self) -> list[Record]:
-        return [record for record in self.records if all(level in record["strata"] for level in self.levels)]
+    def pooled(self, values: Collection[str] | None = None) -> Mean:
+        """The plain mean of the rows of all outermost groups, or of these."""
+        if values is None:
+            return mean_of(self.table, self.values, self.scale)
+        rows = [rows for path, rows in self.groups.items() if path[0] in values]
+        return mean_of(self.table, self.values, self.scale, np.concatenate([self.table.in_order()[:0], *rows]))
 
 
-def used_levels(records: Sequence[Record], levels: Sequence[str]) -> Sequence[str]:
+def rows_by_path(table: Table, levels: Sequence[str]) -> dict[tuple[str, ...], Rows]:
+    """Path of strata from the outermost to the innermost level -> the rows that have all of them."""
+    codes, paths = table.paths(levels)
+    found = {tuple(map(str, path)): np.flatnonzero(codes == n) for n, path in enumerate(paths) if None not in path}
+    return {path: found[path] for path in sorted(found) if len(found[path])}
+
+
+def used_levels(table: Table, levels: Sequence[str]) -> Sequence[str]:
     """The levels, where they make two or more innermost groups: the mean of a single group is its plain mean."""
-    complete = [one["strata"] for one in records if all(level in one["strata"] for level in levels)]
-    return levels if len({tuple(strata[level] for level in levels) for strata in complete}) > 1 else ()
+    return levels if levels and len(rows_by_path(table, levels)) > 1 else ()
 
 
-def levelled_mean(records: Sequence[Record], score: str, levels: Sequence[str], scale: Scale) -> Mean:
+def levelled_mean(table: Table, values: Floats, levels: Sequence[str], scale: Scale) -> Mean:
     """The mean of the means by these levels, or the plain mean where they make one group."""
-    levels = used_levels(records, levels)
-    return Nested(records, score, levels, scale).total() if levels else unfinished_mean_of(records, score, scale)
+    levels = used_levels(table, levels)
+    return Nested(table, values, levels, scale).total() if levels else mean_of(table, values, scale)
 
 
-def nested_metrics(records: Sequence[Record], levels: Levels, kinds: Kinds) -> dict[str, Metric]:
+def nested_metrics(records: Table | Iterable[Record], levels: Levels, kinds: Kinds) -> dict[str, Metric]:
     """``<outer level>/<value>/<score>`` and ``total/<score>`` of every score of which levels make several groups."""
-    outer: dict[str, Metric] = {}
+    table, outer = Table.of(records), dict[str, Metric]()
     totals: dict[str, Metric] = {}
     for score, strata in levels.items():
-        if used_levels(records, strata):
-            nested = Nested(records, score, strata, Scale(kind_of(score, kinds)))
+        if used_levels(table, strata):
+            nested = Nested(table, table[f"scores/{score}"], strata, Scale(kind_of(score, kinds)))
             outer |= {f"{strata[-1]}/{value}/{score}": one.finished for value, one in nested.outer.items()}
             totals[f"total/{score}"] = nested.total().finished
     return outer | totals

@@ -1,22 +1,24 @@
 """Metrics: a pure function of the records, with 95 % intervals, the same per stratum, means of means; and what a
 question costs, in total and by purpose of the calls."""
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from __future__ import annotations
 
-from components.core.types import CONTEXT_LENGTH
-from runner.results.intervals import Mean, Metric, MetricJSON, number_clusters, resample_intervals, unfinished_mean
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict
+
+from runner.results.arrays import Rows, np
+from runner.results.intervals import Mean, Metric, MetricJSON, mean_of, resample_intervals, unfinished_mean
 from runner.results.kinds import Kinds, Scale, kind_of
-from runner.results.levels import Levels, nested_metrics
+from runner.results.levels import Levels, nested_metrics, rows_by_path
 from runner.results.sheets import USD, columns
+from runner.results.table import OVERFLOWS, Table
 from runner.storage.schema import Record
 
-OVERFLOWS = "errors/context_length"
 APART = "judge"  # the purpose of calls that ask about the agent; they are in no total
 COLUMNS = columns(("calls", "calls"), ("tokens in", "tokens"), ("tokens out", "tokens"), ("USD", USD))
 TOTALS = ("calls/total", "tokens/input", "tokens/output", "cost/usd")
-_OF_A_PURPOSE: Mapping[str, Literal["calls", "input_tokens", "output_tokens", "cost_usd"]] = {
+_OF_A_PURPOSE = {
     "calls/{}": "calls", "tokens/{}/input": "input_tokens", "tokens/{}/output": "output_tokens", "cost/{}": "cost_usd",
 }  # fmt: skip
 
@@ -29,23 +31,24 @@ class Summary(TypedDict):
 
 
 def summarise(
-    records: Sequence[Record], levels: Levels | None = None, by: Levels | None = None, kinds: Kinds | None = None
-) -> Summary:
+    records: Table | Iterable[Record], levels: Levels | None = None, by: Levels | None = None,
+    kinds: Kinds | None = None,
+) -> Summary:  # fmt: skip
     """Everything for ``metrics.json``. ``levels``: the scores of which means of means are requested, ``by``: those
     requested per value of a stratum too (see ``runner.results.levels``), ``kinds``: what their values can be (see
     ``runner.results.kinds``). A part has every score of the whole; one without a scored sample has the value None."""
-    records = sorted(records, key=lambda one: (one["sample_id"], one["epoch"]))  # the order of finishing says nothing
+    table = Table.of(records)
     levels, by, kinds = levels or {}, by or {}, kinds or {}
-    table = _Table(records, kinds)
-    scores, endings = table.scores(), _endings(records, table)
-    rows: dict[str, dict[str, list[int]]] = {}  # stratum -> value -> the numbers of its records
-    for number, record in enumerate(records):
-        for stratum, value in record["strata"].items():
-            rows.setdefault(stratum, {}).setdefault(value, []).append(number)
-    parts = {name: {value: table.scores(of) for value, of in sorted(rows[name].items())} for name in sorted(rows)}
+    names = table.names("scores", table.in_order())
+    scores, endings = _scores(table, names, kinds), _endings(table)
+    strata = sorted({name for of in table.kinds for name in of})
+    parts = {
+        name: {value: _scores(table, names, kinds, rows) for (value,), rows in rows_by_path(table, [name]).items()}
+        for name in strata
+    }
     every = [scores, endings, *(part for of in parts.values() for part in of.values())]
     resample_intervals(one for part in every for one in part.values())
-    nested = nested_metrics(records, {name: strata for name, strata in levels.items() if name in scores}, kinds)
+    nested = nested_metrics(table, {name: strata for name, strata in levels.items() if name in scores}, kinds)
     grouped = {
         f"{stratum}/{value}/{name}": part[name].metric
         for stratum in dict.fromkeys(stratum for of in by.values() for stratum in of)
@@ -54,9 +57,9 @@ def summarise(
         for value, part in parts.get(stratum, {}).items()
         if len(parts[stratum]) > 1
     }
-    found = _metrics(scores) | nested | grouped | _metrics(endings) | _totals(records)
-    strata = {name: {value: as_dicts(_metrics(part)) for value, part in of.items()} for name, of in parts.items()}
-    return {"metrics": as_dicts(found), "strata": strata}
+    found = _metrics(scores) | nested | grouped | _metrics(endings) | _totals(table)
+    by_stratum = {name: {value: as_dicts(_metrics(part)) for value, part in of.items()} for name, of in parts.items()}
+    return {"metrics": as_dicts(found), "strata": by_stratum}
 
 
 def as_json(summary: Summary) -> str:
@@ -66,12 +69,12 @@ def as_json(summary: Summary) -> str:
     return orjson.dumps(summary, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY).decode()
 
 
-def metrics(records: Sequence[Record], kinds: Kinds) -> dict[str, Metric]:
+def metrics(records: Table | Iterable[Record], kinds: Kinds) -> dict[str, Metric]:
     """Scores first, in the scorers' order, then how episodes ended, errors, cost, tokens, calls and time."""
-    table = _Table(records, kinds)
-    means = table.scores() | _endings(records, table)
+    table = Table.of(records)
+    means = _scores(table, table.names("scores", table.in_order()), kinds) | _endings(table)
     resample_intervals(means.values())
-    return _metrics(means) | _totals(records)
+    return _metrics(means) | _totals(table)
 
 
 def _metrics(means: Mapping[str, Mean]) -> dict[str, Metric]:
@@ -83,74 +86,44 @@ def as_dicts(metrics: Mapping[str, Metric]) -> dict[str, MetricJSON]:
     return {name: one.as_dict() for name, one in metrics.items()}
 
 
-class _Table:
-    """The scores of records as one matrix, of which strata are rows."""
-
-    def __init__(self, records: Sequence[Record], kinds: Kinds) -> None:
-        import numpy as np
-
-        self._kinds = kinds
-        self.clusters = number_clusters(records)
-        self._columns = list(dict.fromkeys(name for record in records for name in record["scores"]))
-        self._values = np.array([[one["scores"].get(name) for one in records] for name in self._columns], dtype=float)
-        ceilings = [[one.get("ceilings", {}).get(name) for one in records] for name in self._columns]
-        self._ceilings = np.array(ceilings, dtype=float)
-
-    def scores(self, rows: Sequence[int] | None = None) -> dict[str, Mean]:
-        """Mean of every score over these records, or all; what is unscored is left out and counted."""
-        import numpy as np
-
-        at: Any = slice(None) if rows is None else np.array(rows)
-        clusters, means = self.clusters[at], {}
-        for number, name in enumerate(self._columns):
-            ceilings = self._ceilings[number, at]
-            known = ceilings[~np.isnan(ceilings)].tolist()
-            ceiling = math.fsum(known) / len(known) if known else None
-            scale = Scale(kind_of(name, self._kinds))
-            means[name] = unfinished_mean(self._values[number, at], clusters, scale, ceiling)
-        return means
+def _scores(table: Table, names: Sequence[str], kinds: Kinds, rows: Rows | None = None) -> dict[str, Mean]:
+    """Mean of every score over these rows, or all; what is unscored is left out and counted."""
+    rows = table.in_order(rows)
+    clusters, means = table["number"][rows], {}
+    for name in names:
+        ceilings = table[f"ceilings/{name}"][rows]
+        known = ceilings[~np.isnan(ceilings)].tolist()
+        ceiling = math.fsum(known) / len(known) if known else None
+        means[name] = unfinished_mean(table[f"scores/{name}"][rows], clusters, Scale(kind_of(name, kinds)), ceiling)
+    return means
 
 
-def _endings(records: Sequence[Record], table: _Table) -> dict[str, Mean]:
+def _endings(table: Table) -> dict[str, Mean]:
     """Shares of how episodes ended; errors among all, the others among those without error. ``errors/context_length``
     is a part of ``stop/failed``: failures of the model's window, which are scored."""
-    if not records:
+    if not len(table):
         return {}
-    stops = [record["stop"] for record in records]
-    values: dict[str, list[float | None]] = {
-        f"stop/{name}": [None if stop == "error" else float(stop == name) for stop in stops]
-        for name in ("answered", "refused", "limit", "failed")
-    }
-    values["errors/rate"] = [float(stop == "error") for stop in stops]
-    values[OVERFLOWS] = [did_overflow(record) for record in records]
-    return {name: unfinished_mean(of, table.clusters, Scale("proportion")) for name, of in values.items()}
+    values = {name: table.values(name) for name in ("stop/answered", "stop/refused", "stop/limit", "stop/failed")}
+    values |= {"errors/rate": (table["stop"] == "error").astype(float), OVERFLOWS: table.values(OVERFLOWS)}
+    return {name: mean_of(table, of, Scale("proportion")) for name, of in values.items()}
 
 
-def _totals(records: Sequence[Record]) -> dict[str, Metric]:
+def _totals(table: Table) -> dict[str, Metric]:
     """Cost, tokens, calls and time; where a call did not report them, a sum is unknown, not zero."""
-    n = len(records)
+    n = len(table)
     if not n:
         return {}
-    usage = [record["usage"] for record in records]
-    seconds = sorted(record["seconds"] for record in records)
-    calls = sum(one["calls"] for one in usage)
+    seconds, calls = sorted(table["seconds"].tolist()), _sum(table, "calls").value or 0
     return {
-        "cost/usd": total([one["cost_usd"] for one in usage]),
-        "tokens/input": total([one["input_tokens"] for one in usage]),
-        "tokens/output": total([one["output_tokens"] for one in usage]),
+        "cost/usd": _sum(table, "cost_usd"),
+        "tokens/input": _sum(table, "input_tokens"),
+        "tokens/output": _sum(table, "output_tokens"),
         "calls/total": Metric(calls, n=n),
         "calls/per_sample": Metric(calls / n, n=n),
         "time/seconds_p50": Metric(seconds[int(0.5 * n)], n=n),
         "time/seconds_p95": Metric(seconds[int(0.95 * n)], n=n),
-        **by_purpose(records),
+        **by_purpose(table, table.in_order()),
     }
-
-
-def did_overflow(record: Record) -> float | None:
-    """1 where an episode failed because a request was longer than the model takes, else 0; None after an error."""
-    if record["stop"] == "error":
-        return None
-    return float(record["stop"] == "failed" and record.get("failure") == CONTEXT_LENGTH)
 
 
 def overflow_line(metrics: Mapping[str, MetricJSON]) -> str | None:
@@ -161,23 +134,25 @@ def overflow_line(metrics: Mapping[str, MetricJSON]) -> str | None:
     return f"context:    {failed}: longer than the model's context window"
 
 
-def by_purpose(records: Sequence[Record]) -> dict[str, Metric]:
-    """``calls/<purpose>``, ``tokens/<purpose>/input`` and ``/output``, ``cost/<purpose>``: totals over ``n`` episodes.
-    A call whose price or tokens are not known makes that sum of its purpose None, never 0."""
-    used = [record["usage"]["purposes"] for record in records]
+def by_purpose(table: Table, rows: Rows | None = None) -> dict[str, Metric]:
+    """``calls/<purpose>``, ``tokens/<purpose>/input`` and ``/output``, ``cost/<purpose>``: totals over all episodes, in
+    the order in which ``rows`` have the purposes. A call whose price or tokens are not known makes that sum of its
+    purpose None, never 0."""
+    names = (name.partition("/") for name in table.names("usage", rows))
     return {
-        name.format(purpose): total([of[purpose][key] for of in used if purpose in of], len(records))
-        for purpose in dict.fromkeys(purpose for purposes in used for purpose in purposes)
-        for name, key in _OF_A_PURPOSE.items()
+        title.format(purpose): _sum(table, f"{key}/{purpose}")
+        for purpose in dict.fromkeys(purpose for _, apart, purpose in names if apart)
+        for title, key in _OF_A_PURPOSE.items()
     }
 
 
-def total(values: Sequence[float | None], n: int | None = None) -> Metric:
-    """The sum over ``n`` episodes, by default as many as there are values; None where one of them is."""
-    known = [value for value in values if value is not None]
-    unknown, whole = len(values) - len(known), all(isinstance(value, int) for value in known)
-    found = None if unknown else sum(known) if whole else math.fsum(known)
-    return Metric(found, n=(len(values) if n is None else n) - unknown, unscored=unknown)
+def _sum(table: Table, name: str) -> Metric:
+    """What all episodes used together; None where it is not known of one."""
+    column = table[f"usage/{name}"]
+    known = column[~np.isnan(column)].tolist()
+    unknown = sum(n for form, n in table.usage_forms.items() if name in form) - len(known)
+    found = None if unknown else math.fsum(known) if name.startswith("cost") else int(sum(known))
+    return Metric(found, n=len(table) - unknown, unscored=unknown)
 
 
 def purposes_of(metrics: Mapping[str, object]) -> list[str]:
@@ -199,7 +174,7 @@ def divide(values: Sequence[float | None], n: int) -> list[float | None]:
     return [None if value is None else value / n for value in values]
 
 
-def per_question(records: Sequence[Record]) -> dict[str, float | None]:
+def per_question(table: Table) -> dict[str, float | None]:
     """Calls, tokens and US dollars per episode; None for what is not known of a call."""
-    sums = [total([record["usage"][key] for record in records]).value for key in _OF_A_PURPOSE.values()]
-    return dict(zip((column.name for column in COLUMNS), divide(sums, len(records)), strict=True))
+    sums = [_sum(table, key).value for key in _OF_A_PURPOSE.values()]
+    return dict(zip((column.name for column in COLUMNS), divide(sums, len(table)), strict=True))

@@ -1,57 +1,36 @@
 """Pairs of episodes (same sample, same epoch, scored on both sides) and the difference of two methods on them: interval
 as of every other mean (``runner.results.intervals``), tests, standard error, power."""
 
+from __future__ import annotations
+
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from runner.results import significance
+from runner.results.arrays import Floats, np
 from runner.results.formulas import NOTHING
 from runner.results.intervals import Metric
-from runner.results.kinds import Better, Scale, as_gain, group_by
+from runner.results.kinds import Better, Scale, as_gain
 from runner.results.levels import levelled_mean, used_levels
-from runner.results.metrics import OVERFLOWS, did_overflow
+from runner.results.table import Key, Path, Table
 from runner.storage.schema import Record
 
-_USAGE: Mapping[str, Literal["cost_usd", "input_tokens", "output_tokens", "calls"]] = {
-    "cost/usd": "cost_usd", "tokens/input": "input_tokens", "tokens/output": "output_tokens",
-    "calls/per_sample": "calls",
-}  # fmt: skip
-_SECONDS, _DIGITS = "time/seconds", 12
+_DIGITS = 12
 MCNEMAR = "McNemar"
-OWN = ("stop/answered", "stop/refused", "stop/limit", "stop/failed", OVERFLOWS, *_USAGE, _SECONDS)  # beyond the scores
 _FEWEST_VARYING = 3  # clusters that show how much they vary
+_OF_PAIRS = ("sample_id", "epoch", "stop", "strata", "cluster", "number", "rank")  # columns that are needed of them
 _NO_EFFECT = 1e-6  # standard deviations
-
-
-def value_of(record: Record, metric: str) -> float | None:
-    """A score of an episode, or what it cost; None is unscored, as everything is of one that ended in an error."""
-    if record["stop"] == "error":
-        return None
-    if metric == OVERFLOWS:
-        return did_overflow(record)
-    if metric.startswith("stop/"):
-        return float(record["stop"] == metric.partition("/")[2])
-    if metric == _SECONDS:
-        return float(record["seconds"])
-    value = record["usage"][_USAGE[metric]] if metric in _USAGE else record["scores"].get(metric)
-    return None if value is None else float(value)
-
-
-def cluster_of(record: Record) -> str:
-    """The patient, or where there is none the sample."""
-    return str(record["cluster"] or record["sample_id"])
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """``records``: of one method, with the difference to the other as their only score; ``unpaired``: reason ->
-    episodes without a partner; ``scale``: what the differences can be."""
+    """``table``: the episodes of one method that have a partner, ``gains``: of each its difference to the partner;
+    ``unpaired``: reason -> episodes without one; ``scale``: what the differences can be."""
 
-    metric: str
-    records: Sequence[Record]
+    table: Table
+    gains: Floats
     unpaired: Mapping[str, Sequence[str]]
     scale: Scale
 
@@ -62,26 +41,46 @@ class Pairs:
 
 
 def pairs_of(
-    mine: Sequence[Record], theirs: Sequence[Record], metric: str, scale: Scale, direction: Better = "higher"
-) -> Pairs:
+    mine: Table | Iterable[Record], theirs: Table | Iterable[Record], metric: str, scale: Scale,
+    direction: Better = "higher",
+) -> Pairs:  # fmt: skip
     """Pair the episodes of two methods; a difference is positive where mine is better. ``scale`` of the metric."""
-    left, right = ({(str(one["sample_id"]), int(one["epoch"])): one for one in side} for side in (mine, theirs))
-    records: list[Record] = []
+    mine, theirs = Table.of(mine), Table.of(theirs)
+    keys = list(mine.rows)
+    left, right = (np.array(list(side.rows.values()), dtype=np.intp) for side in (mine, theirs))
+    if keys != list(theirs.rows):
+        keys = sorted(mine.rows | theirs.rows, key=str)
+        left, right = (np.array([side.rows.get(key, -1) for key in keys], dtype=np.intp) for side in (mine, theirs))
+    values, others = (
+        np.append(side.values(metric), np.nan)[places] for side, places in ((mine, left), (theirs, right))
+    )  # a place of -1 is that of the NaN
+    paired = ~(np.isnan(values) | np.isnan(others))
     unpaired: dict[str, list[str]] = {}
-    for key in sorted(left.keys() | right.keys(), key=str):
-        sides = left.get(key), right.get(key)
-        value, other = (None if one is None else value_of(one, metric) for one in sides)
-        if value is None or other is None:
-            stops = [one and one["stop"] for one in sides]
-            reason = "ended in an error" if "error" in stops else "unscored"
-            reason = "run on one side only" if None in stops else reason
-            unpaired.setdefault(reason, []).append(f"{key[0]} (epoch {key[1]})" if key[1] else key[0])
-            continue
-        # to as many digits as both numbers have: 0.3 less 0.2 is 0.4 less 0.3
-        size = max(abs(value), abs(other))
-        difference = round(value - other, _DIGITS - math.ceil(math.log10(size))) if size else 0.0
-        records.append({**left[key], "scores": {metric: as_gain(difference, direction)}})
-    return Pairs(metric, records, unpaired, replace(scale, difference=True))
+    for place in np.flatnonzero(~paired).tolist():
+        stops = [None if row < 0 else side["stop"][row] for side, row in ((mine, left[place]), (theirs, right[place]))]
+        reason = "ended in an error" if "error" in stops else "unscored"
+        reason = "run on one side only" if None in stops else reason
+        unpaired.setdefault(reason, []).append(_name(keys[place]))
+    gains = _subtract(values[paired], others[paired], direction)
+    alone = Table({name: mine[name] for name in _OF_PAIRS}, mine.kinds)
+    return Pairs(alone.take(left[paired]), gains, unpaired, replace(scale, difference=True))
+
+
+def _name(key: Key) -> str:
+    return f"{key[0]} (epoch {key[1]})" if key[1] else key[0]
+
+
+def _subtract(values: Floats, others: Floats, direction: Better) -> Floats:
+    """Differences as gains, to as many digits as both numbers have: 0.3 less 0.2 is 0.4 less 0.3."""
+    both = np.empty(len(values), dtype=complex)  # many pairs are alike: each is rounded once, as Python does
+    both.real, both.imag = values, others
+    distinct, places = np.unique(both, return_inverse=True)
+    gains = []
+    for pair in distinct.tolist():
+        size = max(abs(pair.real), abs(pair.imag))
+        digits = _DIGITS - math.ceil(math.log10(size)) if size else 0
+        gains.append(as_gain(round(pair.real - pair.imag, digits) if size else 0.0, direction))
+    return np.array(gains, dtype=float)[places]
 
 
 @dataclass(frozen=True)
@@ -141,17 +140,16 @@ class Difference:
 
 def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
     """The difference of two methods on one dataset; ``levels``: of a mean of means, from the inner to the outer one."""
-    levels = used_levels(pairs.records, levels)
-    metric = replace(levelled_mean(pairs.records, pairs.metric, levels, pairs.scale).finished, unscored=0)
-    values = [one["scores"][pairs.metric] or 0.0 for one in pairs.records]
-    nothing = NOTHING * max(map(abs, values), default=0.0)
-    clusters = group_by(zip(map(cluster_of, pairs.records), values, strict=True), lambda pair: pair[0])
-    means = [math.fsum(value for _, value in of) / len(of) for of in clusters.values()]
+    table, gains = pairs.table, pairs.gains
+    levels = used_levels(table, levels)
+    metric = replace(levelled_mean(table, gains, levels, pairs.scale).finished, unscored=0)
+    nothing = NOTHING * float(np.abs(gains).max(initial=0.0))
+    means = [math.fsum(of) / len(of) for of in _by_cluster(pairs)]
     means = [0.0 if abs(one) <= nothing else one for one in means]
     tested = significance.compare(means, [0.0] * len(means), lower_is_better=False)
-    independent = len(clusters) == len(values) and not levels
-    binary = pairs.scale.kind == "proportion" and set(values) <= {-1.0, 0.0, 1.0}
-    shares, k = shares_of(pairs.records, levels), len(clusters)
+    independent = len(means) == len(gains) and not levels
+    binary = pairs.scale.kind == "proportion" and bool(np.isin(gains, (-1.0, 0.0, 1.0)).all())
+    shares, k = shares_of(pairs, levels), len(means)
     p, se = None, None
     if k > 1 and metric.value is not None:
         p = significance.sign_flip_p([share for share, _ in shares.values()])
@@ -161,6 +159,14 @@ def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
     return Difference(metric, k, tested.win, tested.tie, tested.loss, test, p, tested.t, tested.p_value, se)
 
 
+def _by_cluster(pairs: Pairs) -> list[list[float]]:
+    """The gains of each cluster."""
+    numbers = pairs.table["number"]
+    order = np.argsort(numbers, kind="stable")
+    ends = np.flatnonzero(np.diff(numbers[order])) + 1
+    return [of.tolist() for of in np.split(pairs.gains[order], ends)] if len(order) else []
+
+
 def adjust(differences: Iterable[Difference]) -> list[Difference]:
     """The same with their p adjusted for all of them that have one."""
     found = list(differences)
@@ -168,18 +174,22 @@ def adjust(differences: Iterable[Difference]) -> list[Difference]:
     return [one if one.p is None else replace(one, p_holm=next(p_values)) for one in found]
 
 
-def shares_of(records: Sequence[Record], levels: Sequence[str]) -> dict[str, tuple[float, float]]:
+def shares_of(pairs: Pairs, levels: Sequence[str]) -> dict[str, tuple[float, float]]:
     """What each cluster adds to the mean difference (of means, by levels), and its weight there, of all together 1."""
-    paths = [tuple(record["strata"].get(level, "") for level in reversed(levels)) for record in records]
-    within = Counter(paths)
-    below: dict[tuple[str, ...], set[str]] = {}
-    for path in within:
+    codes, paths = pairs.table.paths(levels)
+    numbers = pairs.table["number"]
+    within = np.bincount(codes, minlength=len(paths))
+    below: dict[Path, set[str | None]] = {}
+    for path in (path for path, n in zip(paths, within.tolist(), strict=True) if n):
         for depth, step in enumerate(path):
             below.setdefault(path[:depth], set()).add(step)
-    shares: dict[str, tuple[float, float]] = {}
-    for record, path in zip(records, paths, strict=True):
-        weight = 1 / (within[path] * math.prod(len(below[path[:depth]]) for depth in range(len(path))))
-        (value,) = record["scores"].values()
-        share, whole = shares.get(cluster_of(record), (0.0, 0.0))
-        shares[cluster_of(record)] = share + (value or 0.0) * weight, whole + weight
-    return shares
+    weights = [
+        1 / (n * math.prod(len(below[path[:depth]]) for depth in range(len(path)))) if n else 0.0
+        for path, n in zip(paths, within.tolist(), strict=True)
+    ]
+    weight = np.array(weights)[codes]
+    sums = np.bincount(numbers, weights=pairs.gains * weight).tolist(), np.bincount(numbers, weights=weight).tolist()
+    _, first = np.unique(numbers, return_index=True)
+    rows = np.sort(first)  # where a cluster comes first: random signs depend on the order
+    names = pairs.table["cluster"][rows].tolist()
+    return {name: (sums[0][n], sums[1][n]) for name, n in zip(names, numbers[rows].tolist(), strict=True)}

@@ -11,10 +11,11 @@ import orjson
 from runner.results import kinds
 from runner.results.intervals import MetricJSON
 from runner.results.kinds import Better, group_by
-from runner.results.metrics import OVERFLOWS, Summary
+from runner.results.metrics import Summary
 from runner.results.runs import Run, is_one_of
 from runner.results.sheets import ARROWS, Column, Value
-from runner.storage.schema import Manifest, Record
+from runner.results.table import OVERFLOWS, Table
+from runner.storage.schema import Manifest
 
 METRICS = "metrics.json"
 _TOTALS = ("stop", "errors", "cost", "tokens", "calls", "time")
@@ -30,9 +31,9 @@ class Row:
     label: str
 
     @cached_property
-    def records(self) -> list[Record]:
-        """The records of all of them."""
-        return [record for run in self.runs for record in run.records]
+    def table(self) -> Table:
+        """The episodes of all of them."""
+        return Table.join([run.table for run in self.runs])
 
     @property
     def first(self) -> Run:
@@ -69,9 +70,7 @@ def _fits(run: Run, other: Run, by_dataset: bool) -> bool:
 def _groups(run: Run) -> set[tuple[str, ...]]:
     """The parts that a run is of, by the levels of its scores; its dataset's name where there are none."""
     levels = {tuple(levels) for levels in run.levels.values()}
-    found = {
-        tuple(str(record["strata"].get(level, "")) for level in strata) for strata in levels for record in run.records
-    }
+    found = {tuple(str(of.get(level, "")) for level in strata) for strata in levels for of in run.table.kinds}
     return found or {(run.dataset,)}
 
 

@@ -1,13 +1,16 @@
 """A run as results read it: its folder, manifest, config and records; and which folders a name means."""
 
+import gc
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -15,14 +18,19 @@ from components.core.errors import ConfigError
 from components.core.messages import SIMULATED
 from components.text.structured import read_yaml
 from runner.results.kinds import Better, Kinds, Scale, better, group_by, kind_of, kinds_of
+from runner.results.steps import Steps
+from runner.results.table import Table
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
 from runner.storage.records import read, slim
 from runner.storage.resume import setting
 from runner.storage.schema import Manifest, Record
+from runner.storage.stored import Unpacker
 from runner.storage.texts import TextReader
 from runner.terminal.command import print_note
 
+T = TypeVar("T")
+_LARGE = 1 << 26  # bytes of records
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
 _PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on another machine
 _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
@@ -30,35 +38,48 @@ _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "com
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run folder, its manifest and its config; ``cached``: its whole records and texts, where they stay in memory."""
+    """A run folder, its manifest and its config. What is read of its records stays in memory."""
 
     folder: Path
     manifest: Manifest
     cfg: Mapping[str, Any]
-    cached: tuple[list[Record], TextReader] | None = None
 
     @classmethod
     def at(cls, folder: Path, cfg: Mapping[str, Any] | None = None) -> "Run":
         """Read a run folder; its config too, where it is not given. Raises ConfigError for one that is damaged."""
         return cls(folder, manifest.read(folder), config_of(folder) if cfg is None else cfg)
 
+    @classmethod
+    def read(cls, folder: Path, *, steps: bool = False) -> "Run":
+        """A run whose records are in memory, with ``steps`` also what is needed of these."""
+        run = cls.at(folder)
+        _ = run.steps if steps else run.table
+        return run
+
     @cached_property
-    def records(self) -> list[Record]:
+    def table(self) -> Table:
         """The records without their steps. Raises ConfigError for one that lacks what metrics are made of."""
-        found = [slim(record) for record in self.read_whole()]
-        for record in found:
-            if missing := _NEEDED - record.keys():
-                missing_text = f"the record of {record['sample_id']!r} has no {' and no '.join(sorted(missing))}"
-                raise ConfigError(f"{self.folder / RECORDS}: {missing_text}; delete its line and resume")
+        return Table.of(self._read())
+
+    @cached_property
+    def steps(self) -> Steps:
+        """What sections need of the steps of its records, read with the table."""
+        found = Steps()
+        vars(self)["table"] = Table.of(found.add(self._read(steps=True), Unpacker(TextReader(self.folder))))
         return found
 
-    def read_whole(self) -> Iterable[Record]:
-        """The records with their steps, as they are in the folder."""
-        return self.cached[0] if self.cached else read(self.folder)
+    @property
+    def records(self) -> list[Record]:
+        """The same as the folder has them; they do not stay in memory. Raises ConfigError as the table does."""
+        return list(map(slim, self._read()))
 
-    def texts(self) -> TextReader:
-        """The texts that the records refer to."""
-        return self.cached[1] if self.cached else TextReader(self.folder)
+    def _read(self, *, steps: bool = False) -> Iterator[Record]:
+        for record in read(self.folder, steps=steps):
+            if not record.keys() >= _NEEDED:
+                missing = " and no ".join(sorted(_NEEDED - record.keys()))
+                text = f"the record of {record['sample_id']!r} has no {missing}; delete its line and resume"
+                raise ConfigError(f"{self.folder / RECORDS}: {text}")
+            yield record
 
     @property
     def levels(self) -> Mapping[str, Sequence[str]]:
@@ -106,7 +127,7 @@ class Run:
     @cached_property
     def scores(self) -> dict[str, None]:
         """The names of its scores, in the scorers' order."""
-        return dict.fromkeys(name for record in self.records for name in record["scores"])
+        return dict.fromkeys(self.table.names("scores"))
 
     @property
     def compare(self) -> Mapping[str, Any]:
@@ -120,7 +141,7 @@ class Run:
     @cached_property
     def kinds(self) -> Kinds:
         """What the values of its scores can be."""
-        return kinds_of(self.manifest, self.records)
+        return kinds_of(self.manifest, self.table)
 
     def scale(self, metric: str) -> Scale:
         """What the values of a metric can be."""
@@ -176,6 +197,20 @@ class Run:
         return self.manifest.get("sweep"), *sorted(settings)
 
 
+def map_folders(function: Callable[[Path], T], folders: Sequence[Path]) -> Iterator[T]:
+    """What a function finds in each folder; large ones, where processes are worth their start, are shared among as many
+    as there are processors."""
+    processes = min(len(folders), os.cpu_count() or 1)
+    sizes = ((folder / RECORDS).stat().st_size for folder in folders if (folder / RECORDS).exists())
+    if processes < 2 or sum(sizes) < _LARGE:
+        yield from map(function, folders)
+        return
+    gc.set_threshold(200_000, 20, 100)  # what is read is many objects, and stays
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads that multiply matrices wait for each other in busy loops
+    with ProcessPoolExecutor(processes) as pool:
+        yield from pool.map(function, folders)
+
+
 def is_one_of(key: str, names: Collection[str]) -> bool:
     """Whether a dotted key is one of these, which may be last parts of keys."""
     return key in names or key.rpartition(".")[2] in names
@@ -202,9 +237,9 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
     for run in runs:
         counts = run.manifest.get("counts")
         counted = counts["finished"] if counts else 0
-        if run.manifest.get("status") == "complete" and counted > len(run.records):
+        if run.manifest.get("status") == "complete" and counted > len(run.table):
             lines.append(
-                f"note: {run.folder} was complete with {counted} records and holds {len(run.records)}: records.jsonl "
+                f"note: {run.folder} was complete with {counted} records and holds {len(run.table)}: records.jsonl "
                 "was cut or changed; run.resume runs what is missing, with the journal's replies where it has them"
             )
     if any(run.simulated for run in runs):

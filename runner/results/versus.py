@@ -15,9 +15,10 @@ from runner.results.grid import MEAN, DatasetColumn, Grid, present_among
 from runner.results.intervals import Metric
 from runner.results.kinds import Better, as_gain
 from runner.results.levels import average, levelled_mean, used_levels
-from runner.results.pairs import OWN, Difference, Pairs, adjust, difference_of, pairs_of, shares_of, value_of
+from runner.results.pairs import Difference, Pairs, adjust, difference_of, pairs_of, shares_of
 from runner.results.rows import Row, is_named, nearest_rows
 from runner.results.significance import sign_flip_p
+from runner.results.table import OWN
 
 MOST = 66  # pairs that are all compared by default: of 12 methods
 
@@ -89,10 +90,11 @@ def _select_pairs(
     """The pairs of rows to compare on a dataset, and notes on the choice."""
     rows = [row for row in grid.rows if (row.label, column.label) in grid.cells]
     cells = {row: grid.cells[row.label, column.label] for row in rows}
-    if metric not in OWN and not any(metric in one["scores"] for of in cells.values() for one in of):
+    if metric not in OWN and not any(metric in of.names("scores") for of in cells.values()):
         return [], []
     notes = []
-    scored = [row for row in rows if any(value_of(one, metric) is not None for one in cells[row])]
+    values = {row: [value for value in of.values(metric).tolist() if value == value] for row, of in cells.items()}
+    scored = [row for row in rows if values[row]]
     if 1 < len(scored) < len(rows):
         others = ", ".join(row.label for row in rows if row not in scored)
         notes.append(f"not compared on {column.label}, without any {metric}: {others}")
@@ -109,8 +111,7 @@ def _select_pairs(
         return pairs, notes
 
     def mean(row: Row) -> float:
-        values = [value for record in cells[row] if (value := value_of(record, metric)) is not None]
-        return as_gain(sum(values) / len(values), row.first.better(metric)) if values else float("-inf")
+        return as_gain(sum(of) / len(of), row.first.better(metric)) if (of := values[row]) else float("-inf")
 
     best = max(rows, key=mean)
     way = "best" if rows[0].first.better(metric) else "highest"
@@ -130,7 +131,7 @@ def _check(
     grid: Grid, metrics: Sequence[str], baselines: Collection[str] | None, found: Sequence[Versus], notes: Sequence[str]
 ) -> None:
     """Raises ConfigError where a metric or baseline is missing, or nothing can be paired."""
-    scores = dict.fromkeys(name for cell in grid.cells.values() for record in cell for name in record["scores"])
+    scores = dict.fromkeys(name for cell in grid.cells.values() for name in cell.names("scores"))
     labels = ", ".join(row.label for row in grid.rows)
     if missing := [name for name in metrics if name not in scores and name not in OWN]:
         known = [*scores, *OWN]
@@ -228,13 +229,12 @@ def _mean_difference(
 ) -> Difference:
     """The mean of the differences on several datasets."""
     both = list(zip(columns, pairs, strict=True))
-    means = [levelled_mean(of.records, of.metric, column.levels, of.scale) for column, of in both]
+    means = [levelled_mean(of.table, of.gains, column.levels, of.scale) for column, of in both]
     whole = average(means).finished if all(one.value is not None for one in means) else Metric(None)
-    shares = [
-        one for column, of in both for one, _ in shares_of(of.records, used_levels(of.records, column.levels)).values()
-    ]
+    used = [(of, used_levels(of.table, column.levels)) for column, of in both]
+    shares = [share for of, levels in used for share, _ in shares_of(of, levels).values()]
     p = sign_flip_p(shares) if len(shares) > 1 and whole.value is not None else None
-    metric = replace(whole, n=sum(len(of.records) for of in pairs), unscored=0)
+    metric = replace(whole, n=sum(len(of.table) for of in pairs), unscored=0)
     counts = zip(*((one.clusters, one.wins, one.ties, one.losses) for one in single), strict=True)
     clusters, wins, ties, losses = map(sum, counts)
     return Difference(metric, clusters, wins, ties, losses, "permutation", p)

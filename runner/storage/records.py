@@ -4,7 +4,9 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import repeat
 from pathlib import Path
 from typing import cast
 
@@ -21,7 +23,9 @@ from runner.storage.texts import TextReader, TextWriter
 FILE = "records.jsonl"
 SCHEMA = 1
 _LONG = ("steps", "offered", "facts", "explanations")
+_BUFFER = 1 << 20  # bytes that are read at once
 _REFERENCE = re.compile(rb'"(?:ref|offered)":"([0-9a-f]{16})"')  # to a text
+_STEPS_LAST = (b"}]}\n", b',"steps":[]}\n')  # no other list of a record is of objects
 _NUMBERS = (frozenset({float, int, bool, type(None)}), "a number or null")
 _TYPES = (("scores", *_NUMBERS), ("ceilings", *_NUMBERS), ("strata", frozenset({str}), "text"))
 
@@ -103,16 +107,18 @@ def slim(record: Record) -> Record:
     return cast(Record, {name: value for name, value in record.items() if name not in _LONG})
 
 
-def read(folder: Path) -> Iterator[Record]:
-    """The whole records of a folder, in the order they were finished; a torn last line is left out."""
+def read(folder: Path, wanted: Iterable[bool] = repeat(True), *, steps: bool = True) -> Iterator[Record]:
+    """The whole records of a folder, in the order they were finished, or of these the ``wanted`` ones; a torn last line
+    is left out. Without ``steps`` these may be missing: they are not looked at."""
     path = folder / FILE
     if not path.exists():
         return
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
+    with path.open("rb", buffering=_BUFFER) as file:
+        for (number, line), is_wanted in zip(enumerate(file, 1), wanted, strict=False):
             if not line.endswith(b"\n"):
                 return
-            yield _record(path, number, line)
+            if is_wanted:
+                yield _record(path, number, line, steps)
 
 
 def count(folder: Path) -> int:
@@ -123,11 +129,14 @@ def count(folder: Path) -> int:
         return sum(line.endswith(b"\n") for line in file)
 
 
-def _record(path: Path, number: int, line: bytes) -> Record:
+def _record(path: Path, number: int, line: bytes, steps: bool = True) -> Record:
     """A record that metrics can be computed of. Raises ConfigError for a line that no run wrote."""
     record, problem = None, ""
     try:
-        record = orjson.loads(line)
+        if not steps and line.endswith(_STEPS_LAST):
+            with suppress(orjson.JSONDecodeError):  # there are steps within another field
+                record = orjson.loads(line.partition(b',"steps":[')[0] + b"}")
+        record = record or orjson.loads(line)
     except orjson.JSONDecodeError as error:
         problem = str(error)
     if isinstance(record, dict) and {"sample_id", "epoch", "stop"} <= record.keys():
@@ -135,8 +144,9 @@ def _record(path: Path, number: int, line: bytes) -> Record:
             found = record.get(part, {})
             if not isinstance(found, dict):
                 problem = f"its {part} are {type(found).__name__}, not names and values"
-            elif odd := [(name, value) for name, value in found.items() if type(value) not in kinds]:
-                problem = f"{part}: {odd[0][0]!r} is {json.dumps(odd[0][1])[:40]}, not {right}"
+            elif not kinds.issuperset(map(type, found.values())):
+                odd = next(pair for pair in found.items() if type(pair[1]) not in kinds)
+                problem = f"{part}: {odd[0]!r} is {json.dumps(odd[1])[:40]}, not {right}"
     else:
         problem = problem or "it has no sample_id, epoch and stop"
     if problem:

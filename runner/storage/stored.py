@@ -1,6 +1,6 @@
 """Trajectories as JSON and back: the steps in one line of ``records.jsonl``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any
@@ -150,7 +150,7 @@ class Unpacker:
         refusal = record.get("refusal")
         return Trajectory(
             steps=[self._step(step) for step in record["steps"]],
-            offered=tuple(ToolSpec(**spec) for spec in self._offer(record)),
+            offered=tuple(ToolSpec(**{**spec, "name": name}) for name, spec in self._offer(record.get("offered"))),
             facts=record.get("facts") or {},
             stop=record["stop"],
             answer=record["answer"],
@@ -159,18 +159,20 @@ class Unpacker:
             error=record["error"],
         )
 
-    def tools(self, record: schema.Record) -> dict[str, Mapping[str, Any]]:
-        """Name -> facts of the tools that were offered."""
-        return {spec["name"]: spec["facts"] for spec in self._offer(record)}
+    def tools(self, offer: str | None) -> dict[str, Mapping[str, Any]]:
+        """Name -> facts of the tools of an offer, by its reference."""
+        return {name: spec["facts"] for name, spec in self._offer(offer)}
 
-    def _offer(self, record: schema.Record) -> list[dict[str, Any]]:
-        """The specs of an offer; in earlier versions without a line of names, each name in its spec."""
-        if not (name := record.get("offered")):
-            return []
-        first, *lines = self._texts.lines(name)
-        if isinstance(names := orjson.loads(first), dict):
-            return [names, *map(_spec, lines)]
-        return [{"name": name, **_spec(line)} for name, line in zip(names, lines, strict=True)]
+    def _offer(self, offer: str | None) -> Iterable[tuple[str, dict[str, Any]]]:
+        """The specs of an offer by name; in earlier versions without a line of names, each name in its spec."""
+        if not offer:
+            return ()
+        first, *lines = self._texts.lines(offer)
+        names, specs = orjson.loads(first), list(map(_spec, lines))
+        if isinstance(names, dict):
+            specs = [names, *specs]
+            names = [spec["name"] for spec in specs]
+        return zip(names, specs, strict=True)
 
     def text(self, value: schema.StoredText) -> str:
         """A text that is in the record or referred to."""

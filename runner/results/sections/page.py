@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from components.core.errors import ConfigError
@@ -24,8 +23,6 @@ from runner.results.sections import (
     verifier,
 )
 from runner.results.sheets import Section
-from runner.storage.records import FILE, read
-from runner.storage.texts import TextReader
 
 # Section -> its function, in the order of the page. A new section is a file in ``sections`` and a line here.
 SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
@@ -48,28 +45,14 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "cards": cards.section,
     "episodes": episodes.section,
 }
-_CACHED = 1 << 24  # bytes of records that are read once and stay in memory for all sections, some 100 MB there
 PAGE, READ, TABLES = "report.html", "report.md", "tables"
-
-
-def cache_records(runs: Sequence[Run], room: int = _CACHED) -> list[Run]:
-    """These runs; those whose records have room together cache what they read."""
-    found = []
-    for run in runs:
-        path = run.folder / FILE
-        size = path.stat().st_size if path.exists() else 0
-        fits = size <= room
-        found.append(replace(run, cached=(list(read(run.folder)), TextReader(run.folder))) if fits else run)
-        room -= size if fits else 0
-    return found
 
 
 def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Path]:
     """Write page, Markdown and tables of runs into a folder. Returns what was written, the page first. ``report.md`` is
     that of a run in its own folder, and left as it is. Raises ConfigError for what cannot be written."""
     home.mkdir(parents=True, exist_ok=True)
-    stored = cache_records(runs)
-    sections = [found for section in SECTIONS.values() if (found := section(stored)) is not None]
+    sections = [found for section in SECTIONS.values() if (found := section(runs)) is not None]
     head = title or home.resolve().name, about(runs), warnings_of(runs)
     written = [_put(home / PAGE, page(*head, sections))]
     if all(run.folder.resolve() != home.resolve() for run in runs):

@@ -14,6 +14,7 @@ from runner.results.render.figures import heatmap
 from runner.results.rows import read_metrics
 from runner.results.runs import Run
 from runner.results.sheets import Cell, Plot, Section, Sheet, columns
+from runner.results.steps import Episode
 
 _LACKING = ("insufficient", "withhold")  # kinds of conditions that take away what is needed
 _FACT = {"category": "accepted"}  # field of a refusal -> the fact that says what is right, where it has another name
@@ -55,15 +56,10 @@ class Ending:
 
 def refusals(runs: Sequence[Run]) -> Section | None:
     """Tables of endings and of each field of refusals; None where nothing was missing and nothing refused."""
-    found = []
-    for one in read_metrics(*runs):
-        for record in one.run.read_whole():
-            if record["stop"] != "error":
-                facts = record.get("facts") or {}
-                lacking = facts if facts.get("kind") in _LACKING else None
-                found.append(Ending(one.label, lacking, record.get("refusal"), record["stop"]))
-    if all(one.facts is None and one.grounds is None for one in found):
+    endings = [(_ending(one.label, of), of.count) for one in read_metrics(*runs) for of in one.run.steps.episodes]
+    if all(one.facts is None and one.grounds is None for one, _ in endings):
         return None
+    found = [one for one, n in endings for _ in range(n)]
     # The fields of refusals of which facts say what is right, of few values first, of a single one last.
     names = dict.fromkeys(name for one in found for name in one.grounds or ())
     sizes = {name: len({one.describe_missing(name) for one in found if one.right_values(name)}) for name in names}
@@ -75,6 +71,11 @@ def refusals(runs: Sequence[Run]) -> Section | None:
         "scorer may also count a doubt that is not a refusal."
     )
     return Section("refusals", "Refusals", intro, [_stops(found, fields), *plots, *(sheet for sheet, _ in parts)])
+
+
+def _ending(label: str, episode: Episode) -> Ending:
+    lacking = episode.facts if episode.facts.get("kind") in _LACKING else None
+    return Ending(label, lacking, episode.grounds, episode.stop)
 
 
 def _confusion(found: Sequence[Ending], field: str) -> tuple[Sheet, Plot]:

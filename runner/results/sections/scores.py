@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import product
 
 from runner.results.kinds import group_by
-from runner.results.metrics import OVERFLOWS
 from runner.results.render.figures import bars, heatmap, intervals
 from runner.results.rows import RunMetrics, axis, better, column, headlines, name_with_arrow, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.report import status_line
 from runner.results.sheets import Cell, Plot, Section, Sheet, Value, columns
+from runner.results.table import OVERFLOWS
 
 _COSTS = ("errors/rate", OVERFLOWS, "calls/per_sample", "tokens/input", "tokens/output", "cost/usd", "time/seconds_p50")
 _PLOTTED = 2
@@ -141,7 +141,8 @@ def strata(runs: Sequence[Run]) -> Section | None:
         values = sorted({value for one in found for value in one.strata.get(stratum, {})})
         if len(values) < 2:
             continue
-        sizes = Counter(str(record["strata"].get(stratum)) for one in found for record in one.run.records)
+        tables = [one.run.table for one in found]
+        sizes = Counter(str(of.kinds[n].get(stratum)) for of in tables for n in of["strata"].tolist())
         labels = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES])
         lines: dict[tuple[str, str], list[Value | None]] = {}
         for name, one in product(names, found):

@@ -8,26 +8,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
-from components.acting.tool_names import INNER, MALFORMED, MIXED, action_names, distribution, is_misuse
-from components.core.messages import Message, ToolCall, Usage
-from components.core.types import Action, Refusal, Step, Trajectory
+from components.acting.tool_names import MIXED, distribution
 from runner.results.cells import spreadsheet_text
 from runner.results.kinds import group_by
 from runner.results.render.figures import heatmap
 from runner.results.rows import Row, rows
 from runner.results.runs import Run
 from runner.results.sheets import Plot, Section, Sheet, columns
-from runner.storage.schema import StoredStep
-from runner.storage.stored import Unpacker
+from runner.results.steps import Episode
 
 TABLE = "tools.csv"
 ALL = "all"
-OWN = "inner"  # the dimension of tools that do nothing outside the agent: to plan, to think
-_REPLY = Message("assistant")
 _PLOTTED = 24  # tools in the heat map; the table has all
-Facts = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -51,37 +44,33 @@ class Share:
 
 @dataclass
 class Used:
-    """The actions of one part. ``names``: per episode, of a tool its category, its own where it has none; ``facts``:
-    those of the tools offered anywhere in it, under these names; ``misused``: name -> actions whose input the problem
-    lacked, None where the records lack it; ``sizes``: tools offered to each."""
+    """The actions of one part. ``dimensions``: of the tools offered anywhere in it; ``misused``: tool -> actions whose
+    input the problem lacked, None where the records lack it; ``sizes``: tools offered to each episode."""
 
-    names: list[list[str]] = field(default_factory=list)
-    facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    names: Counter[str] = field(default_factory=Counter)
+    dimensions: dict[str, str] = field(default_factory=dict)
     misused: Counter[str] | None = field(default_factory=Counter)
     sizes: list[int] = field(default_factory=list)
 
     @property
     def kinds(self) -> Counter[str]:
         """Actions by tool or category."""
-        return Counter(name for names in self.names for name in names if name in self.facts)
+        return Counter({name: n for name, n in self.names.items() if name in self.dimensions})
 
-    def add(self, names: Sequence[str], offered: Facts, kinds: Sequence[str] | None) -> None:
-        """Count an episode; a tool that it was not offered is malformed."""
-        tools = {name: facts for name, facts in offered.items() if facts.get("dimension") != OWN}
-        called = {name: str(facts.get("category") or name) for name, facts in tools.items()}
-        self.names.append([called.get(name, name if name in INNER else MALFORMED) for name in names])
-        self.facts |= {called[name]: facts for name, facts in tools.items()}
-        self.sizes.append(len(tools))
-        if kinds is None:
+    def add(self, episode: Episode) -> None:
+        """Count an episode and those like it."""
+        self.names.update({name: n * episode.count for name, n in Counter(episode.actions).items()})
+        self.dimensions |= episode.dimensions
+        self.sizes.append(episode.tools)
+        if episode.misused is None:
             self.misused = None
         elif self.misused is not None:
-            self.misused.update(called[name] for name in names if name in tools and is_misuse(tools[name], kinds))
+            self.misused.update({name: n * episode.count for name, n in Counter(episode.misused).items()})
 
     def shares(self, run: str, part: str) -> Iterator[Share]:
         """All tools together, then each that was used, those of one dimension next to each other."""
-        counts = Counter(name for names in self.names for name in names)
-        pooled = distribution(self.names, self.facts)
-        dimensions = {name: str(facts.get("dimension", "")) for name, facts in self.facts.items()}
+        counts, dimensions = self.names, self.dimensions
+        pooled = distribution([counts.elements()], dimensions)
         used = sorted(pooled.shares, key=lambda name: (dimensions[name], -counts[name], name))
         n = sum(counts[name] for name in used)
         own = part if part in dimensions.values() and part != MIXED else None
@@ -184,31 +173,10 @@ def used_of(row: Row) -> dict[str, Used]:
     """The actions of a row per value of its outermost stratum, sorted; without episodes that ended in an error."""
     levels = next(iter(row.first.levels.values()), ())
     parts: dict[str, Used] = {}
-    for run in row.runs:
-        unpacker, offers = Unpacker(run.texts()), dict[str, Facts]()
-        for record in run.read_whole():
-            if record["stop"] == "error":
-                continue
-            offer = record.get("offered") or ""
-            if offer not in offers:
-                offers[offer] = unpacker.tools(record)
-            part = str(record["strata"].get(levels[-1], ALL)) if levels else ALL
-            names = action_names(Trajectory([_strip_texts(step) for step in record["steps"]]))
-            parts.setdefault(part, Used()).add(names, offers[offer], record.get("inputs"))
+    for episode in (episode for run in row.runs for episode in run.steps.episodes):
+        part = str(episode.strata.get(levels[-1], ALL)) if levels else ALL
+        parts.setdefault(part, Used()).add(episode)
     return {part: parts[part] for part in sorted(parts)}
-
-
-def _strip_texts(stored: StoredStep) -> Step:
-    """A stored step as far as actions are counted: no texts are read."""
-    action = None
-    if (read := stored.get("action")) is not None:
-        calls = tuple(ToolCall(*call) for call in read.get("calls", ()))
-        refusal = Refusal(read["refusal"]) if "refusal" in read else None
-        action = Action(_REPLY, calls, read.get("answer"), refusal, error=read.get("error"))
-    return Step(
-        stored["purpose"], stored["role"], stored["branch"], stored["n"], 0, (), _REPLY, Usage(), action=action,
-        committed=stored.get("committed", True),
-    )  # fmt: skip
 
 
 def _rate(count: int | None, n: int) -> float | None:

@@ -1,19 +1,17 @@
 """Verifiers: which proposal was chosen where every step is checked, and what fewer proposals would have led to."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from components.core.types import Verdict
 from runner.results.kinds import group_by
-from runner.results.metrics import APART
+from runner.results.metrics import APART, by_purpose
 from runner.results.render.figures import bars
 from runner.results.rows import Row, rows
 from runner.results.runs import Run
 from runner.results.sheets import Cell, Plot, Section, Sheet, Value, columns
-from runner.storage.stored import Unpacker
 
 # Records written before verdicts were data have them as texts: ``select: candidate 2 of 3, picked; curve 1=1, 2=2``.
 _OLD = re.compile(
@@ -54,11 +52,11 @@ def verifier(runs: Sequence[Run]) -> Section | None:
 
 def _call_note(row: Row) -> str:
     """How many calls the runs of a row made, by purpose."""
-    counts: Counter[str] = Counter()
-    for record in row.records:
-        counts.update({purpose: used["calls"] for purpose, used in record["usage"]["purposes"].items()})
-    named = ", ".join(f"{purpose} {n:,}" for purpose, n in counts.items() if purpose != APART)
-    return f"{row.label}: calls: {named}; apart, of purpose {APART}: {counts[APART]:,}"
+    sums = {
+        name.partition("/")[2]: one.value for name, one in by_purpose(row.table).items() if name.startswith("calls")
+    }
+    named = ", ".join(f"{purpose} {n:,}" for purpose, n in sums.items() if purpose != APART)
+    return f"{row.label}: calls: {named}; apart, of purpose {APART}: {sums.get(APART) or 0:,}"
 
 
 def _plot(steps: Mapping[str, Mapping[int, Sequence[Checked]]]) -> Plot:
@@ -103,17 +101,9 @@ def _steps(found: Mapping[str, Mapping[int, Sequence[Checked]]]) -> Sheet:
 
 def verdicts_of(run: Run) -> Iterator[Checked | str]:
     """The verdicts of a run's committed actions; those of verifiers that do not choose as their texts."""
-    unpacker = Unpacker(run.texts())
-    for record in run.read_whole():
-        counts: Counter[str] = Counter()
-        for step in record["steps"]:
-            if step.get("action") is None or not step.get("committed", True):
-                continue
-            counts[step["branch"]] += 1
-            if "verdict" in step:
-                verdict = unpacker.verdict(step["verdict"])
-                read = read_old(verdict) if isinstance(verdict, str) else verdict
-                yield str(verdict) if read is None else Checked(counts[step["branch"]], read)
+    for number, verdict in run.steps.verdicts:
+        read = read_old(verdict) if isinstance(verdict, str) else verdict
+        yield str(verdict) if read is None else Checked(number, read)
 
 
 def read_old(text: str) -> Verdict | None:

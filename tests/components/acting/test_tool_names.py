@@ -3,9 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from components.acting.tool_names import (
-    action_names,
     distribution,
-    is_misuse,
     known_names,
     lasting_names,
     resolve_names,
@@ -14,7 +12,8 @@ from components.acting.tool_names import (
 )
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
-from components.core.tools import Offer
+from components.core.task_text import action_names
+from components.core.tools import Offer, is_misuse
 from components.core.types import Action, Problem, Refusal, Step, Trajectory
 
 NUMBERED = [

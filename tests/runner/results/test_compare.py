@@ -12,6 +12,7 @@ from runner.results.runs import Run, warnings_of
 from runner.results.sections.comparisons import show_methods
 from runner.results.versus import improvements
 from tests.runner.results.folders import CHOICES, write
+from tests.runner.results.records import change_records
 
 DATA = {"medicine": "sets/medicine", "surgery": "sets/surgery"}
 VALUES = {
@@ -224,18 +225,16 @@ def test_score_without_a_direction_has_no_best_method(sweep, capsys):
 def test_methods_are_compared_by_a_score_with_values_if_the_headline_has_none(sweep):
     runs = sweep({"plain": {"medicine": [None, None]}, "chain": {"medicine": [None, None]}})
     for run in runs:
-        for n, record in enumerate(run.records):
-            record["scores"]["score/y"] = float(n)
+        change_records(run, lambda n, record: record["scores"].update({"score/y": float(n)}))
     assert [column.score for column in grid_of(runs).columns] == ["score/y"]
-    runs[0].records[0]["scores"]["score/x"] = 1.0
+    change_records(runs[0], lambda n, record: record["scores"].update({"score/x": None if n else 1.0}))
     assert [column.score for column in grid_of(runs).columns] == ["score/x"]
 
 
 def test_solved_episodes_use_a_score_with_values(tmp_path):
     run = Run.at(write(tmp_path, {"one": ("k", [None, None])}, decides="score/x"))
     assert deciding_score(run) == "score/x", "nothing else is known"
-    for record in run.records:
-        record["scores"]["score/y"] = 1.0
+    change_records(run, lambda _, record: record["scores"].update({"score/y": 1.0}))
     assert deciding_score(run) == "score/y"
-    run.records[0]["scores"]["score/x"] = 0.0
+    change_records(run, lambda n, record: record["scores"].update({"score/x": None if n else 0.0}))
     assert deciding_score(run) == "score/x"

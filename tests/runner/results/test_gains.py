@@ -124,8 +124,9 @@ def test_mean_of_means_weights_groups_equally():
     theirs = [record(n, 0.0, task="a") for n in range(4)] + [record("b", 1.0, task="b")]
     pairs = pairs_of(mine, theirs, "score/x", PROPORTION)
     found = difference_of(pairs, ["task"])
-    assert found.metric.value == 0.0 == Nested(pairs.records, "score/x", ["task"], pairs.scale).total().value
-    shares = {name: share for name, (share, _) in shares_of(pairs.records, ["task"]).items()}
+    nested = Nested(pairs.table, pairs.gains, ["task"], pairs.scale)
+    assert found.metric.value == 0.0 == nested.total().value
+    shares = {name: share for name, (share, _) in shares_of(pairs, ["task"]).items()}
     assert shares == pytest.approx({"0": 1 / 8, "1": 1 / 8, "2": 1 / 8, "3": 1 / 8, "b": -0.5})
     assert difference_of(pairs).metric.value == pytest.approx(3 / 5), "without levels all pairs weigh the same"
     assert found.test == "permutation" and found.p == 1.0

@@ -11,6 +11,7 @@ from runner.experiment.experiment import declared_scores
 from runner.results.formulas import wilson
 from runner.results.levels import Nested, average, nested_metrics
 from runner.results.metrics import summarise
+from runner.results.table import Table
 from tests.runner.results.test_metrics import record
 from tests.slow import slow
 
@@ -77,7 +78,8 @@ def test_single_cluster_gives_no_interval():
 
 
 def test_a_total_over_some_dimensions():
-    nested = Nested(records(), "score/x", ["task", "dimension"])
+    table = Table.of(records())
+    nested = Nested(table, table["scores/score/x"], ["task", "dimension"])
     assert nested.total(["knowledge"]).value == 0.625 and nested.total([]).value is None
 
 

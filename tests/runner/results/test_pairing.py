@@ -1,7 +1,10 @@
 """Which episodes are paired, and how the others are reported."""
 
+from math import isnan
+
 from runner.results.kinds import NUMBER
-from runner.results.pairs import OWN, pairs_of, value_of
+from runner.results.pairs import pairs_of
+from runner.results.table import OWN, Table
 from tests.runner.results.records import record, records
 from tests.table import each_row
 
@@ -16,9 +19,8 @@ def test_pairs_are_the_same_sample_and_epoch_scored_on_both_sides():
         record("e", 1.0),
     ]
     found = pairs_of(mine, theirs, "score/x", NUMBER)
-    assert [(one["sample_id"], one["epoch"], one["scores"]) for one in found.records] == [
-        ("a", 0, {"score/x": 1.0}), ("a", 1, {"score/x": 0.0}),
-    ]  # fmt: skip
+    assert found.table.keys == [("a", 0), ("a", 1)]
+    assert found.gains.tolist() == [1.0, 0.0]
     assert found.unpaired == {
         "ended in an error": ["b"], "unscored": ["c"], "run on one side only": ["d", "e"],
     }, "an error is never a zero"  # fmt: skip
@@ -35,7 +37,7 @@ def test_decrease_is_a_gain_where_low_is_better():
     mine, theirs = records([1.0, 4.0]), records([3.0, 3.0])
     for direction, differences in (("lower", [2.0, -1.0]), ("higher", [-2.0, 1.0])):
         found = pairs_of(mine, theirs, "score/x", NUMBER, direction)
-        assert [one["scores"]["score/x"] for one in found.records] == differences
+        assert found.gains.tolist() == differences
 
 
 @each_row(
@@ -44,6 +46,7 @@ def test_decrease_is_a_gain_where_low_is_better():
      ("tokens/input", 20.0), ("cost/usd", None), ("time/seconds", 0.5)],
 )  # fmt: skip
 def test_scores_endings_and_costs_can_be_compared(metric, value):
-    assert value_of(record("a", 1.0), metric) == value
-    assert value_of(record("a", 1.0, stop="error"), metric) is None
+    table = Table.of([record("a", 1.0), record("a", 1.0, stop="error")])
+    values = [None if isnan(one) else one for one in table.values(metric)]
+    assert values == [value, None]
     assert metric.startswith("score") or metric in OWN

@@ -22,7 +22,7 @@ def make(tmp_path):
 def test_one_task_per_job_is_one_row(make):
     a, b = make("a", {"one": ("k", [1, 0])}), make("b", {"two": ("k", [1, 1])}, cfg={"dataset": {"split": "dev"}})
     (row,) = rows_of([a, b])
-    assert (row.label, len(row.records)) == ("react openai", 4)
+    assert (row.label, len(row.table)) == ("react openai", 4)
 
 
 def test_different_settings_make_separate_rows_named_by_them(make):
@@ -142,7 +142,7 @@ def test_record_without_required_fields_is_reported_in_one_line(make):
     with (run.folder / "records.jsonl").open("a") as file:
         file.write('{"sample_id": "x", "epoch": 0, "stop": "answered", "cluster": null, "strata": {}, "seconds": 1}\n')
     with pytest.raises(ConfigError, match=r"records.jsonl: the record of 'x' has no scores and no usage; delete"):
-        _ = run.records
+        _ = run.table
 
 
 def test_data_are_identified_by_content_and_not_by_location(tmp_path):

@@ -3,12 +3,21 @@
 from itertools import product
 from random import Random
 
+import numpy as np
 import pytest
 
 from runner.results.significance import compare, holm, sign_flip_p, sign_test_p, t_test_p
 from tests.runner.results.significance_data import SLEEP
 from tests.slow import slow
 from tests.table import each_row
+
+
+def test_signs_from_bytes_are_those_of_random_integers():
+    values, rng = np.array([0.5 + n / 7 for n in range(15)]), np.random.default_rng(0)
+    signs = rng.integers(0, 2, size=(9_999, 15), dtype=np.int8) * 2 - 1
+    for parts in (values, np.where(np.arange(15) < 5, -values, values)):
+        reached = (np.abs(signs @ parts) >= abs(parts.sum()) - 1e-9).sum()
+        assert sign_flip_p(parts.tolist()) == (reached + 1) / 10_000
 
 
 @each_row(

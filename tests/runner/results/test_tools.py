@@ -1,14 +1,20 @@
 """Shares of tools, counted by hand from records."""
 
 import csv
+from dataclasses import replace
 
 import pytest
+from orjson import dumps
 
 from runner.report import main
 from runner.results.rows import rows_of
 from runner.results.runs import Run
 from runner.results.sections.tools import Used, shares_of
+from runner.results.steps import Steps
+from runner.storage.stored import Packer, Unpacker
+from runner.storage.texts import TextReader, TextWriter
 from tests.runner.results.folders import step, write
+from tests.runner.results.records import record
 
 STEPS = [
     step("Think"), step("Books", committed=False), step("Books", "Query"), step("Query"), step("Gone"),
@@ -58,10 +64,25 @@ def test_without_levels_all_episodes_form_one_part(tmp_path):
     assert found["all", ""].actions == 5 and found["all", ""].matching is None
 
 
-def test_tools_with_names_drawn_per_episode_are_counted_by_category():
-    used = Used()
-    used.add(["TOOL1", "TOOL2", "Finish"], {"TOOL1": {"category": "Rulers"}, "TOOL2": {"category": "Segmentor"}}, [])
-    used.add(["TOOL1", "TOOL3"], {"TOOL1": {"category": "Segmentor"}, "TOOL2": {"category": "Rulers"}}, [])
+def test_tools_with_names_drawn_per_episode_are_counted_by_category(tmp_path):
+    texts, stored = TextWriter(tmp_path), []
+    for names, categories in (
+        (["TOOL1", "TOOL2", "Finish"], ["Rulers", "Segmentor"]),
+        (["TOOL1", "TOOL3"], ["Segmentor", "Rulers"]),
+        (["TOOL1", "TOOL3"], ["Segmentor", "Rulers"]),
+    ):
+        specs = [dumps({"facts": {"category": name}}).decode() for name in categories]
+        offered = texts.add_lines([dumps(["TOOL1", "TOOL2"]).decode(), *specs])
+        stored.append(
+            record("a", 1.0) | {"offered": offered, "inputs": [], "steps": [Packer(texts).step(step(*names))]}
+        )
+    texts.flush()
+    found, used = Steps(), Used()
+    assert list(found.add(stored, Unpacker(TextReader(tmp_path)))) == stored
+    first, second = found.episodes
+    assert (first.count, second.count) == (1, 2), "those that are alike are one"
+    used.add(first)
+    used.add(replace(second, count=1))
     whole, *by_tool = used.shares("mine", "all")
     assert [(one.tool, one.actions) for one in by_tool] == [("Segmentor", 2), ("Rulers", 1)]
     assert whole.malformed == pytest.approx(1 / 5) and used.kinds == {"Segmentor": 2, "Rulers": 1}

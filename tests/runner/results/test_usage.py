@@ -5,6 +5,7 @@ import pytest
 from runner.report import main
 from runner.results.metrics import per_purpose, per_question, summarise
 from runner.results.sections.report import purposes, totals
+from runner.results.table import Table
 from tests.runner.results.folders import step, write
 from tests.runner.results.test_metrics import record
 
@@ -36,7 +37,7 @@ def test_unknown_price_is_null_and_not_zero():
     found = summarise([*RECORDS, used(2, answer=(1, 1, 1, None))])["metrics"]
     assert found["cost/answer"]["value"] is None and found["cost/answer"]["unscored"] == 1
     assert found["cost/vote"]["value"] == 0.5 and found["cost/usd"]["value"] is None
-    assert per_question([RECORDS[0], used(2, answer=(1, 1, 1, None))])["USD"] is None
+    assert per_question(Table.of([RECORDS[0], used(2, answer=(1, 1, 1, None))]))["USD"] is None
 
 
 def test_unreported_tokens_are_null_and_not_zero():
@@ -45,7 +46,7 @@ def test_unreported_tokens_are_null_and_not_zero():
     for name in ("tokens/input", "tokens/answer/output"):
         assert found[name]["value"] is None and found[name]["unscored"] == 1
     assert found["tokens/vote/input"]["value"] == 60 and found["calls/total"]["value"] == 9
-    assert per_question([RECORDS[0], silent])["tokens in"] is None
+    assert per_question(Table.of([RECORDS[0], silent]))["tokens in"] is None
     assert "tokens not known" in totals(found)
 
 
@@ -66,7 +67,8 @@ def test_the_table_is_per_question_and_only_where_there_are_several_purposes():
 
 
 def test_usage_of_methods_is_per_question():
-    assert per_question(RECORDS) == {"calls": 4.0, "tokens in": 60.0, "tokens out": 6.0, "USD": pytest.approx(0.5)}
+    found = per_question(Table.of(RECORDS))
+    assert found == {"calls": 4.0, "tokens in": 60.0, "tokens out": 6.0, "USD": pytest.approx(0.5)}
 
 
 def test_terminal_and_report_have_the_table_of_purposes(tmp_path, capsys):

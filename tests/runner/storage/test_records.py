@@ -151,6 +151,26 @@ def test_folder_in_use_is_refused(tmp_path):
     RecordWriter(tmp_path).close()
 
 
+def test_records_are_read_without_their_steps_wherever_these_are(tmp_path):
+    steps = {"steps": [{"purpose": "act"}]}
+    whole = {"sample_id": "a", "epoch": 0, "stop": "answered", "scores": {"x": 1.0}, "facts": {"b": 1}}
+    lines = [
+        {**whole, **steps}, {**whole, "steps": []}, {**whole, **steps, "ceilings": {"x": 1.0}},
+        {**whole, "facts": {"b": 1, **steps}, **steps}, {**whole, "answer": ',"steps":[', **steps}, whole,
+    ]  # fmt: skip
+    (tmp_path / FILE).write_bytes(b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
+    assert list(read(tmp_path)) == lines
+    for found, line in zip(read(tmp_path, steps=False), lines, strict=True):
+        assert {"steps": line.get("steps"), **found} == {"steps": None, **line}
+    assert ["steps" in found for found in read(tmp_path, steps=False)] == [False, False, True, True, False, False]
+
+
+def test_only_wanted_records_are_read(tmp_path):
+    lines = [b'{"sample_id":"%d","epoch":0,"stop":"error"}\n' % n for n in range(3)]
+    (tmp_path / FILE).write_bytes(b"".join(lines).replace(b'{"sample_id":"1"', b"damaged"))
+    assert [record["sample_id"] for record in read(tmp_path, [True, False, True])] == ["0", "2"]
+
+
 def test_a_damaged_line_is_named(tmp_path):
     (tmp_path / FILE).write_bytes(orjson.dumps({"sample_id": "a", "epoch": 0, "stop": "answered"}) + b"\nnot json\n")
     with pytest.raises(ConfigError, match=r"records\.jsonl:2: damaged record"):

@@ -2,12 +2,15 @@
 
 import csv
 import json
+from functools import partial
 
 import pytest
 
 from components.core.errors import ConfigError
 from runner.report import main
-from runner.results.runs import Run, folder_of
+from runner.results import runs as reading
+from runner.results.metrics import as_json, summarise
+from runner.results.runs import Run, folder_of, map_folders
 from runner.results.sections import page as book
 from tests.runner.results.folders import write
 from tests.runner.results.page.pages import HOSTILE, grid, made, parsed
@@ -49,14 +52,21 @@ def test_unwritable_page_is_named_and_no_partial_file_is_left(tmp_path):
     assert not list(run.folder.glob("*.tmp"))
 
 
-def test_cached_files_are_read_once_and_others_each_time(tmp_path):
-    small, large = (Run.at(write(tmp_path / name, {"one": ("k", [1.0] * n)})) for name, n in (("a", 1), ("b", 9)))
-    large, small = book.cache_records([large, small], (small.folder / "records.jsonl").stat().st_size)
-    assert large.cached is None and small.cached is not None
-    assert small.read_whole() is small.read_whole() and small.texts() is small.texts()
-    assert list(large.read_whole()) == list(large.read_whole()) and len(large.records) == 9
-    assert [record["sample_id"] for record in small.records] == ["one-0"] and "steps" not in small.records[0]
-    assert not book.cache_records([Run(tmp_path / "none", {}, {})])[0].records
+def test_steps_are_read_with_the_table_or_after_it(tmp_path):
+    folder = write(tmp_path / "a", {"one": ("k", [1.0] * 9)})
+    together, apart = Run.read(folder, steps=True), Run.at(folder)
+    assert len(apart.table) == sum(one.count for one in apart.steps.episodes) == 9
+    assert together.table.keys == apart.table.keys and together.steps == apart.steps
+
+
+def test_large_runs_are_read_in_processes_of_their_own(tmp_path, monkeypatch):
+    folders = [write(tmp_path / name, {"one": ("k", [value, 0.5])}) for name, value in (("a", 1.0), ("b", 0.0))]
+    read = partial(Run.read, steps=True)
+    here = list(map_folders(read, folders))
+    monkeypatch.setattr(reading, "_LARGE", 1)
+    for one, other in zip(here, map_folders(read, folders), strict=True):
+        assert (one.folder, one.manifest, one.cfg, one.steps) == (other.folder, other.manifest, other.cfg, other.steps)
+        assert as_json(summarise(one.table)) == as_json(summarise(other.table))
 
 
 def test_hostile_names_and_strata_are_escaped_in_every_format(tmp_path):

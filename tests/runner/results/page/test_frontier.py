@@ -5,6 +5,7 @@ from runner.results.sections.frontier import Point, cost_of, front
 from runner.results.sections.frontier import frontier as section
 from runner.results.sheets import Sheet, Value
 from tests.runner.results.page.pages import cells, grid, made
+from tests.runner.results.records import change_records
 from tests.table import each_row
 
 POINTS = {"cheap": (1, 0.2), "good": (3, 0.9), "dear": (4, 0.9), "bad": (2, 0.1), "equal": (3, 0.9)}
@@ -20,11 +21,10 @@ def test_cost_is_in_tokens_where_the_price_is_zero(tmp_path):
     runs = grid(tmp_path, {(a, c): [1, 0] for a in ("react", "cot") for c in ("intact", "withheld")})
     assert cost_of(read_metrics(*runs)) == ("tokens", [2.0] * 4)
     for run in runs:
-        for record in run.records:
-            record["usage"]["cost_usd"] = 0.5
+        change_records(run, lambda _, record: record["usage"].update(cost_usd=0.5))
     assert cost_of(read_metrics(*runs)) == ("USD", [0.5] * 4)
-    runs[0].records[0]["usage"]["cost_usd"] = None
-    assert cost_of(read_metrics(*runs))[0] == "tokens", "one unknown price"
+    change_records(runs[0], lambda n, record: record["usage"].update(cost_usd=0.5 if n else None))
+    assert cost_of(read_metrics(*runs))[0] == "tokens", "one price that is not known"
     (sheet,) = (part for part in section(runs).parts if isinstance(part, Sheet))
     assert {row["on the front"] for row in cells(sheet)} == {"yes"} and "prices are not known" in sheet.notes[0]
 

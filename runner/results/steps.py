@@ -1,0 +1,103 @@
+"""What sections of the page need of the steps of a run, read in one pass: actions, lengths, words, verdicts, facts."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import Any
+
+import orjson
+
+from components.core.task_text import INNER, MALFORMED, final_names
+from components.core.tools import is_misuse
+from components.core.types import Verdict
+from runner.storage.schema import Record, StoredStep
+from runner.storage.stored import Unpacker
+
+WORDED = 200  # episodes of a run whose words are counted
+_WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
+_OWN = "inner"  # the dimension of tools that do nothing outside the agent: to plan, to think
+
+
+@dataclass
+class Episode:
+    """An episode, and how many are like it. ``actions``: what the tools of the committed ones are known as, categories
+    by their names, malformed where they were not offered; ``misused``: those whose input the problem lacked, None where
+    the record does not say; ``tools``: how many were offered, ``dimensions``: those of their categories; ``chain``:
+    observations; ``facts`` of the condition, ``grounds`` of a refusal."""
+
+    actions: Sequence[str]
+    misused: Sequence[str] | None
+    tools: int
+    dimensions: Mapping[str, str]
+    strata: Mapping[str, str]
+    chain: int
+    stop: str
+    facts: Mapping[str, Any]
+    grounds: Mapping[str, Any] | None
+    count: int = 0
+
+
+@dataclass
+class Steps:
+    """``episodes``: those that did not error, equal ones once, in the order of the records. ``verdicts``: of committed
+    actions, with the number of the check in its branch. ``questions``, ``replies``: words of the first episodes."""
+
+    episodes: list[Episode] = field(default_factory=list)
+    verdicts: list[tuple[int, Verdict | str]] = field(default_factory=list)
+    questions: list[list[str]] = field(default_factory=list)
+    replies: list[list[str]] = field(default_factory=list)
+
+    def add(self, records: Iterable[Record], unpacker: Unpacker) -> Iterator[Record]:
+        """Add records one by one, as they are taken from here."""
+        known = dict[bytes, Episode]()
+        offer_of = lru_cache(maxsize=256)(partial(_read_offer, unpacker))  # which many episodes may share
+        for record in records:
+            acted, chain = list[tuple[str, str | None, bool, Sequence[str]]](), 0
+            for step in record["steps"]:
+                if step.get("committed", True):
+                    chain += len(step.get("observed", ()))
+                    if (read := step.get("action")) is not None:
+                        ends, calls = "refusal" in read or read.get("answer") is not None, read.get("calls", ())
+                        acted.append((step["branch"], read.get("error"), ends, [name for _, name, _ in calls]))
+                        if "verdict" in step:
+                            number = sum(branch == step["branch"] for branch, *_ in acted)
+                            self.verdicts.append((number, unpacker.verdict(step["verdict"])))
+            if record["stop"] != "error":
+                one = _episode(record, final_names(acted), chain, *offer_of(record.get("offered")))
+                same = known.setdefault(orjson.dumps(list(vars(one).values())), one)
+                self.episodes += [one] if same is one else []
+                same.count += 1
+                if len(self.questions) < WORDED:
+                    self._add_words(record["steps"], unpacker)
+            yield record
+
+    def _add_words(self, steps: Sequence[StoredStep], unpacker: Unpacker) -> None:
+        first = next((one for one in (steps[0]["asked"] if steps else ()) if one["role"] == "user"), None)
+        parts = () if first is None else (first, *first.get("parts", ()))  # without images
+        for words, texts in ((self.questions, parts), (self.replies, [step["reply"] for step in steps])):
+            text = " ".join(unpacker.text(part["text"]) for part in texts if "text" in part)
+            words.append(_WORD.findall(text.lower()))
+
+
+def _read_offer(
+    unpacker: Unpacker, offer: str | None
+) -> tuple[Mapping[str, Any], Mapping[str, str], Mapping[str, str]]:
+    """Name -> facts, name -> category (its own name without one), category -> dimension; without inner tools."""
+    tools, called, dimensions = dict[str, Any](), dict[str, str](), dict[str, str]()
+    for name, facts in unpacker.tools(offer).items():
+        if (dimension := facts.get("dimension", "")) != _OWN:
+            tools[name], called[name] = facts, str(facts.get("category") or name)
+            dimensions[called[name]] = str(dimension)
+    return tools, called, dict(sorted(dimensions.items()))
+
+
+def _episode(
+    record: Record, names: Sequence[str], chain: int, tools: Mapping[str, Any], called: Mapping[str, str],
+    dimensions: Mapping[str, str],
+) -> Episode:  # fmt: skip
+    actions = [called.get(name, name if name in INNER else MALFORMED) for name in names]
+    kinds, used = record.get("inputs"), [name for name in names if name in tools]
+    misused = None if kinds is None else [called[name] for name in used if is_misuse(tools[name], kinds)]
+    sizes = len(tools), dimensions, record["strata"], chain, record["stop"]
+    return Episode(actions, misused, *sizes, record.get("facts") or {}, record.get("refusal"))

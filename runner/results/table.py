@@ -1,0 +1,169 @@
+"""The episodes of runs as columns: an array per field, a row per record, in the order of the records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, chain
+from typing import Any
+
+import orjson
+
+from components.core.types import CONTEXT_LENGTH
+from runner.results.arrays import Array, Floats, Rows, np
+from runner.storage.schema import Record
+
+Key = tuple[str, int]  # of a record: its sample and epoch
+Path = tuple[str | None, ...]
+OVERFLOWS = "errors/context_length"
+_MEASURED = {
+    "cost/usd": "usage/cost_usd", "tokens/input": "usage/input_tokens", "tokens/output": "usage/output_tokens",
+    "calls/per_sample": "usage/calls", "time/seconds": "seconds",
+}  # fmt: skip
+OWN = ("stop/answered", "stop/refused", "stop/limit", "stop/failed", OVERFLOWS, *_MEASURED)  # beyond scores
+_TEXTS, _NUMBERS = ("sample_id", "epoch", "stop", "failure", "inputs", "card"), ("scores", "ceilings", "usage")
+
+
+def cluster_of(record: Mapping[str, Any]) -> str:
+    """The patient, or where there is none the sample."""
+    return str(record["cluster"] or record["sample_id"])
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """``columns``: fields of records by name; numbers as ``scores/<name>``, ``ceilings/`` and ``usage/``, those of a
+    purpose as ``usage/calls/<purpose>``, NaN where there is none; under ``scores`` and ``usage`` the names that each
+    record has. ``strata``: numbers of ``kinds``, the strata that occur."""
+
+    columns: dict[str, Array]
+    kinds: Sequence[Mapping[str, str]]
+
+    @classmethod
+    def of(cls, records: Table | Iterable[Record]) -> Table:
+        """The table of records; a table is its own. What is alike in many of them is kept once."""
+        if isinstance(records, Table):
+            return records
+        alike, kinds = dict[bytes, Any](), dict[bytes, int]()
+        texts, numbers = list[tuple[Any, ...]](), list[tuple[Mapping[str, Any], ...]]()
+        for one in records:
+            own = [one.get(name) for name in _TEXTS]
+            own[4:] = (alike.setdefault(orjson.dumps(part), part) for part in own[4:])
+            strata = kinds.setdefault(orjson.dumps(one["strata"]), len(kinds))
+            texts.append((*own, cluster_of(one), strata, one.get("seconds")))
+            ceilings = one.get("ceilings") or {}
+            ceilings = alike.setdefault(orjson.dumps(ceilings), ceilings)
+            numbers.append((one["scores"], ceilings, _flatten(one.get("usage", {}))))
+        n, names = len(texts), (*_TEXTS, "cluster", "strata", "seconds")
+        columns = {name: np.fromiter((own[k] for own in texts), object, n) for k, name in enumerate(names)}
+        columns |= {"strata": columns["strata"].astype(np.intp), "seconds": columns["seconds"].astype(float)}
+        for k, name in enumerate(_NUMBERS):
+            columns |= _columns_of(name, [own[k] for own in numbers])
+        return cls._ranked(columns, list(map(orjson.loads, kinds)))
+
+    @classmethod
+    def _ranked(cls, columns: dict[str, Array], kinds: Sequence[Mapping[str, str]]) -> Table:
+        """Add the place of each row by sample and epoch, since the order in which records were finished says nothing,
+        and the number of its cluster in the order of their names."""
+        keys = list(zip(columns["sample_id"].tolist(), columns["epoch"].tolist(), strict=True))
+        columns["rank"] = np.argsort(sorted(range(len(keys)), key=keys.__getitem__))
+        columns["number"] = np.unique(columns["cluster"], return_inverse=True)[1]
+        return cls(columns, kinds)
+
+    def __len__(self) -> int:
+        return len(self.columns["stop"])
+
+    def __getitem__(self, name: str) -> Array:
+        """A column; of numbers that no record has, NaN."""
+        found = self.columns.get(name)
+        return np.full(len(self), np.nan) if found is None else found
+
+    def take(self, rows: Rows) -> Table:
+        """Some of the rows."""
+        return Table({name: of[rows] for name, of in self.columns.items()}, self.kinds)
+
+    @classmethod
+    def join(cls, tables: Sequence[Table]) -> Table:
+        """Tables one below the other."""
+        if len(tables) < 2:
+            return tables[0] if tables else cls.of([])
+        names = dict.fromkeys(chain.from_iterable(one.columns for one in tables))
+        columns = {name: np.concatenate([one[name] for one in tables]) for name in names}
+        before = accumulate((len(one.kinds) for one in tables[:-1]), initial=0)
+        codes = [one["strata"] + n for one, n in zip(tables, before, strict=True)]
+        columns["strata"] = np.concatenate(codes)
+        return cls._ranked(columns, [of for one in tables for of in one.kinds])
+
+    def with_strata(self, strata: Mapping[str, str]) -> Table:
+        """The same with these strata for all rows."""
+        return Table(self.columns | {"strata": self["strata"] * 0}, [strata])
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """Sample and epoch of each row."""
+        return list(zip(self["sample_id"].tolist(), self["epoch"].tolist(), strict=True))
+
+    @cached_property
+    def rows(self) -> dict[Key, int]:
+        """Sample and epoch -> row, of several the last, in the order of their texts."""
+        rows = {key: row for row, key in enumerate(self.keys)}
+        return {key: rows[key] for key in sorted(rows, key=str)}
+
+    def in_order(self, rows: Rows | None = None) -> Rows:
+        """These rows, or all, by sample and epoch."""
+        rows = np.arange(len(self)) if rows is None else rows
+        found: Rows = rows[np.argsort(self["rank"][rows])]
+        return found
+
+    def names(self, group: str, rows: Rows | None = None) -> list[str]:
+        """The names of ``scores`` or ``usage``, in the order in which these rows, or all, have them first."""
+        forms = dict.fromkeys(self[group][slice(None) if rows is None else rows].tolist())
+        return list(dict.fromkeys(chain.from_iterable(forms)))
+
+    @cached_property
+    def usage_forms(self) -> Counter[tuple[str, ...]]:
+        """How many records have which names of ``usage``."""
+        return Counter(self["usage"].tolist())
+
+    @cached_property
+    def valued(self) -> list[str]:
+        """The scores of which some record has a number, in the order in which the first has one."""
+        there = {name: ~np.isnan(self[f"scores/{name}"]) for name in self.names("scores")}
+        first = {name: int(of.argmax()) for name, of in there.items() if of.any()}
+        return sorted(first, key=lambda name: (first[name], self["scores"][first[name]].index(name)))
+
+    def paths(self, levels: Sequence[str]) -> tuple[Rows, list[Path]]:
+        """The number of each row's group, and the groups: strata from the outer to the inner level, None where one is
+        missing."""
+        paths = [tuple(of.get(level) for level in levels[::-1]) for of in self.kinds]
+        numbers = {path: number for number, path in enumerate(dict.fromkeys(paths))}
+        return np.array([numbers[path] for path in paths], dtype=np.intp)[self["strata"]], list(numbers)
+
+    def values(self, metric: str) -> Floats:
+        """A score of each episode, or what it cost; NaN is unscored, as everything is of one that ended in an error."""
+        stops = self["stop"]
+        if metric == OVERFLOWS:
+            found: Array = (stops == "failed") & (self["failure"] == CONTEXT_LENGTH)
+        elif metric.startswith("stop/"):
+            found = stops == metric.partition("/")[2]
+        else:
+            found = self[_MEASURED.get(metric, f"scores/{metric}")]
+        return np.where(stops == "error", np.nan, found)
+
+
+def _columns_of(group: str, found: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Array]]:
+    """The names that each record has, and a column for each."""
+    known = dict[tuple[str, ...], tuple[str, ...]]()
+    yield group, np.fromiter((known.setdefault(form, form) for form in map(tuple, found)), object, len(found))
+    names = dict.fromkeys(chain.from_iterable(known))
+    values = (one.values() if len(known) == 1 else map(one.get, names) for one in found)
+    matrix = np.array(list(chain.from_iterable(values)), dtype=float).reshape(len(found), len(names))
+    yield from zip((f"{group}/{name}" for name in names), np.ascontiguousarray(matrix.T), strict=True)
+
+
+def _flatten(usage: Mapping[str, Any]) -> dict[str, Any]:
+    """Totals by key, then those of each purpose as ``key/purpose``."""
+    parts = (usage.get("purposes") or {}).items()
+    totals = {key: value for key, value in usage.items() if key != "purposes"}
+    return totals | {f"{key}/{purpose}": value for purpose, of in parts for key, value in of.items()}
