@@ -78,7 +78,7 @@ class _Job:
             summary = self.finish("interrupted" if outcome.halted else status)
             async with resources.tracking:
                 url = await asyncio.to_thread(heartbeat.track)
-        _print_summary(self.folder, self.notes, summary, url, None if sweep is None else experiment.launch.label)
+        self.print_summary(summary, url)
         return code
 
     def finish(self, status: str) -> Summary:
@@ -124,6 +124,30 @@ class _Job:
         disk.replace(self.folder / "metrics.json", as_json(summary))
         disk.replace(self.folder / "report.md", report(notes, summary, resume))
         return summary
+
+    def print_summary(self, summary: Summary, url: str | None) -> None:
+        """On the terminal; a line for a job of a sweep."""
+        from runner.results.cells import times
+        from runner.results.metrics import overflow_line
+        from runner.results.sections.report import calls_line, present, status_line
+
+        folder, notes, journal = self.folder, self.notes, self.door.journal
+        if self.experiment.launch.sweep is not None:
+            print(f"{self.experiment.launch.label}: {status_line(notes)} {folder}")  # noqa: T201
+            return
+        simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
+        present(f"{notes['name']}{simulated}: {status_line(notes)}", notes, summary)
+        learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
+        calls = calls_line(notes, None if journal is None else journal.last_written)
+        lines = [calls, learnt, notes["stopped"], overflow_line(summary["metrics"]), *notes["notes"]]
+        lines += [f"run folder: {folder}", f"all values: python -m runner.report table {quoted(folder)} --all"]
+        if notes["counts"]["errored"]:
+            text, n = next(iter(notes["errors"].items()))
+            lines.append(f"errors:     {times(n)}: {text}")
+            lines.append(f"to resume:  {resume_command(folder)}")
+        if url:
+            lines.append(_MLFLOW.format(url))
+        print(*filter(None, lines), sep="\n")  # noqa: T201
 
 
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
@@ -183,30 +207,6 @@ def _session(door: Door) -> Session:
 def resume_command(folder: Path) -> str:
     """The command that resumes a run."""
     return manifest.command_line(f"run.resume={quoted(folder)}")
-
-
-def _print_summary(folder: Path, notes: Manifest, summary: Summary, url: str | None, label: str | None) -> None:
-    """On the terminal; of a job of a sweep, which has a ``label``, a line."""
-    from runner.results.cells import times
-    from runner.results.metrics import overflow_line
-    from runner.results.sections.report import calls_line, present, status_line
-
-    if label is not None:
-        print(f"{label}: {status_line(notes)} {folder}")  # noqa: T201
-        return
-    simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
-    present(f"{notes['name']}{simulated}: {status_line(notes)}", notes, summary)
-    learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
-    context = overflow_line(summary["metrics"])
-    lines = [calls_line(notes), learnt, notes["stopped"], context, *notes["notes"]]
-    lines += [f"run folder: {folder}", f"all values: python -m runner.report table {quoted(folder)} --all"]
-    if notes["counts"]["errored"]:
-        text, n = next(iter(notes["errors"].items()))
-        lines.append(f"errors:     {times(n)}: {text}")
-        lines.append(f"to resume:  {resume_command(folder)}")
-    if url:
-        lines.append(_MLFLOW.format(url))
-    print(*filter(None, lines), sep="\n")  # noqa: T201
 
 
 async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:

@@ -81,4 +81,6 @@ def calls(manifests: Sequence[Mapping[str, Any]]) -> str:
         return "calls:        none, all jobs were finished before"
     counts = [notes.get("calls") or {} for notes in manifests]
     sent, found = (sum(one.get(key, 0) for one in counts) for key in ("sent", "from_journal"))
-    return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {len(counts)} jobs"
+    return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {len(counts)} jobs" + (
+        ": no model was asked" if found and not sent else ""
+    )

@@ -1,6 +1,7 @@
 """The report of one run: what ran, its metrics, where to look. ``report.md`` and the terminal have the same tables."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from runner.results import metrics as usage
 from runner.results.cells import interval, markdown_text, number, plain
@@ -131,13 +132,17 @@ def tokens_text(tokens_in: float | None, tokens_out: float | None) -> str:
     return f"{number(tokens_in)} tokens in, {number(tokens_out)} out"
 
 
-def calls_line(manifest: Manifest) -> str:
-    """What was sent and what the journal answered; empty where all was sent and is in the records."""
+def calls_line(manifest: Manifest, last_written: float | None = None) -> str:
+    """What was sent and what the journal answered; empty where all was sent and is in the records. ``last_written``: of
+    the journal before the run, in seconds since 1970. It is named where nothing was sent: a dead server or a wrong key
+    is not noticed then."""
     calls = manifest["calls"]
     found, apart, usd = calls["from_journal"], calls.get("beside", 0), manifest["spent"]["usd"]
     if not found and not apart:
         return ""
     text = f"calls:      {calls['sent']:,} sent, {found:,} answered by the journal"
+    if not calls["sent"] and last_written is not None:
+        text += f", last written {datetime.fromtimestamp(last_written):%Y-%m-%d %H:%M}: no model was asked"
     text += f"; {apart:,} of them apart from the episodes" if apart else ""
     return text + (f"; ${usd:.4f} in all" if apart and usd else "")
 
