@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from zlib_ng import zlib_ng
 
 from components.core.errors import ConfigError
 from runner.storage import disk
@@ -90,8 +91,8 @@ class TextWriter:
             paths = (self._folder / f"texts-{n:04}.jsonl.gz" for n in count())
             self._path = next(path for path in paths if not path.exists())  # the folder is locked
             self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
-            self._zip = zlib.compressobj(1, zlib.DEFLATED, 31)
-        data = self._zip.compress(b"\n".join(self._lines) + b"\n") + self._zip.flush(zlib.Z_SYNC_FLUSH)
+            self._zip = zlib_ng.compressobj(1, zlib_ng.DEFLATED, 31)
+        data = self._zip.compress(b"\n".join(self._lines) + b"\n") + self._zip.flush(zlib_ng.Z_SYNC_FLUSH)
         self._lines.clear()
         try:
             disk.append(self._file, data, self._path)
