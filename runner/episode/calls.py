@@ -4,10 +4,10 @@ import asyncio
 import inspect
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -20,8 +20,7 @@ from runner.episode.shared import Branch
 from runner.storage.texts import without_surrogates
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(NamedTuple):
     """What a tool gets besides its arguments. ``ahead``: calls of the same tool before this one in its step."""
 
     state: State
@@ -124,7 +123,7 @@ def _encodable_observation(observation: Observation) -> Observation:
     try:
         orjson.dumps([observation.text, observation.data])
     except TypeError:
-        return replace(observation, text=without_surrogates(observation.text), data=_encodable(observation.data))
+        return observation._replace(text=without_surrogates(observation.text), data=_encodable(observation.data))
     return observation
 
 

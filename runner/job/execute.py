@@ -5,9 +5,9 @@ import contextlib
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from components.core.errors import RunLimitReached
 from components.core.protocols import Scorer
@@ -47,8 +47,7 @@ class Outcome:
         return self.errored / len(self.records) if self.records else 0.0
 
 
-@dataclass(frozen=True)
-class Solved:
+class Solved(NamedTuple):
     """A sample that its agent is done with, in so many ``seconds``."""
 
     sample: Sample
@@ -157,7 +156,7 @@ class Execution:
             record = self._write(solved, scores)
         except TypeError as error:  # a part left something that is not JSON: orjson says what
             bug = Trajectory(error=f"bug: the record of this sample cannot be written: {error}")
-            record = self._write(replace(solved, trajectory=bug), [])
+            record = self._write(solved._replace(trajectory=bug), [])
         self.outcome.add(record)
         errored = record["stop"] == "error"
         progress.finished(errored)
