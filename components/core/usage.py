@@ -31,12 +31,12 @@ def usage_of(trajectory: Trajectory) -> EpisodeUsage:
     asked about the agent (purpose judge) is not in the total."""
     total, purposes = _nothing(), dict[str, CallUsage]()
     for step in trajectory.steps:
-        call = step.usage
-        used: CallUsage = {"calls": 1, "input_tokens": call.input_tokens, "output_tokens": call.output_tokens,
-                           "cost_usd": call.cost_usd}  # fmt: skip
-        _add(purposes.setdefault(step.purpose, _nothing()), used)
+        sent, received, cost, *_ = step.usage
+        if step.purpose not in purposes:
+            purposes[step.purpose] = _nothing()
+        _add(purposes[step.purpose], 1, sent, received, cost)
         if step.purpose != "judge":
-            _add(total, used)
+            _add(total, 1, sent, received, cost)
     return {**total, "purposes": purposes}
 
 
@@ -44,11 +44,11 @@ def _nothing() -> CallUsage:
     return {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
 
 
-def _add(to: CallUsage, used: CallUsage) -> None:
-    to["calls"] += used["calls"]
-    for name in ("input_tokens", "output_tokens", "cost_usd"):
-        so_far, more = to[name], used[name]
-        to[name] = None if so_far is None or more is None else so_far + more
+def _add(to: CallUsage, calls: int, sent: int | None, received: int | None, cost: float | None) -> None:
+    to["calls"] += calls
+    to["input_tokens"] = None if sent is None or to["input_tokens"] is None else to["input_tokens"] + sent
+    to["output_tokens"] = None if received is None or to["output_tokens"] is None else to["output_tokens"] + received
+    to["cost_usd"] = None if cost is None or to["cost_usd"] is None else to["cost_usd"] + cost
 
 
 def summed(usages: Iterable[Purposes]) -> dict[str, CallUsage]:
@@ -56,7 +56,8 @@ def summed(usages: Iterable[Purposes]) -> dict[str, CallUsage]:
     found: dict[str, CallUsage] = {}
     for purposes in usages:
         for purpose, usage in purposes.items():
-            _add(found.setdefault(purpose, _nothing()), usage)
+            amounts = usage["calls"], usage["input_tokens"], usage["output_tokens"], usage["cost_usd"]
+            _add(found.setdefault(purpose, _nothing()), *amounts)
     return found
 
 

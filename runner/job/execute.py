@@ -14,7 +14,7 @@ from components.core.protocols import Scorer
 from components.core.traits import MemoryTraits, ScorerTraits, ToolsetTraits, declared
 from components.core.types import Sample, Score, Trajectory
 from runner.episode.door import Door
-from runner.episode.ending import consults, shorten
+from runner.episode.ending import shorten
 from runner.episode.episode import is_cancelled, score_sample, solve_sample
 from runner.episode.progress import Board, Progress
 from runner.episode.shared import Parts
@@ -185,7 +185,8 @@ class Execution:
 
 def _leaves_the_loop(scorer: Scorer) -> bool:
     """Whether a scorer asks a model or blocks: then the slots of several samples work at it at once."""
-    return consults(scorer) or declared(scorer, ScorerTraits).blocking
+    traits = declared(scorer, ScorerTraits)
+    return traits.asks is not None or traits.blocking
 
 
 async def wait_for_all(*tasks: asyncio.Task[Any]) -> None:

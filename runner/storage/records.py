@@ -20,7 +20,7 @@ from runner.storage.texts import TextReader, TextWriter
 
 FILE = "records.jsonl"
 SCHEMA = 1
-_LONG = ("steps", "offered", "facts", "explanations")
+_LONG = frozenset({"steps", "offered", "facts", "explanations"})
 _REFERENCE = re.compile(rb'"(?:ref|offered)":"([0-9a-f]{16})"')  # to a text
 _NUMBERS = (frozenset({float, int, bool, type(None)}), "a number or null")
 _TYPES = (("scores", *_NUMBERS), ("ceilings", *_NUMBERS), ("strata", frozenset({str}), "text"))
