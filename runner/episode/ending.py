@@ -14,6 +14,7 @@ from runner.storage.disk import Unwritable
 
 Scorers = Mapping[str, Scorer]
 JUDGING = "judge"  # the branch on which scorers ask about an episode
+_JUDGED = f"{JUDGING}/"
 UNSUPPORTED = "unsupported_input"  # the label of a Failure where the model cannot take the task's input
 
 
@@ -51,8 +52,9 @@ async def score_all(
 
 def before_judging(trajectory: Trajectory) -> Trajectory:
     """The trajectory as its agent left it, without the steps of scorers at its end."""
-    steps = [step for step in trajectory.steps if not step.branch.startswith(f"{JUDGING}/")]
-    return trajectory if len(steps) == len(trajectory.steps) else replace(trajectory, steps=steps)
+    if not trajectory.steps or not trajectory.steps[-1].branch.startswith(_JUDGED):
+        return trajectory
+    return replace(trajectory, steps=[step for step in trajectory.steps if not step.branch.startswith(_JUDGED)])
 
 
 def deciding_value(scorers: Scorers, scores: Sequence[Score]) -> float | None:
