@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -41,11 +41,11 @@ class Context(NamedTuple):
         """The number of earlier calls of the same name on this line, in earlier steps and in this one."""
         return len(self.past) + self.ahead
 
-    async def use(self, tool: Tool) -> Observation:
+    def use(self, tool: Tool) -> Coroutine[Any, Any, Observation]:
         """Run a tool on this call, journalled where it is external; a tool that wraps another one calls it so."""
         if tool.effect == "external" and declared(tool, ToolTraits).wrapped is None:
-            return await _external(tool, self)
-        return await apply(tool, self, self.call.parsed)
+            return _external(tool, self)
+        return apply(tool, self, self.call.parsed)
 
     async def wait(self, seconds: float) -> None:
         """Wait, unless this is a replay."""

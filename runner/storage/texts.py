@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from zlib_ng import zlib_ng
 
 from components.core.errors import ConfigError
 from runner.storage import disk
@@ -22,7 +21,7 @@ from runner.storage import disk
 _LONG_LINE = 160  # such a line, for example a tool's card, is a paragraph of its own
 _MAX_KNOWN = 150_000  # paragraphs remembered by digest; beyond it they are stored again
 _MAX_RECENT = 4_096  # paragraphs remembered with their text, which saves the digest
-_MAX_TEXTS = 512  # whole texts remembered, which saves splitting prompts that all samples have in common
+_MAX_TEXTS, _LONGEST_TEXT = 256, 1 << 16  # whole texts remembered: prompts that samples share are not split again
 
 
 def without_surrogates(text: str) -> str:
@@ -70,7 +69,8 @@ class TextWriter:
             name = self.add_lines(paragraphs(text))
             if len(self._recent) >= _MAX_TEXTS:
                 self._recent.clear()
-            self._recent[text] = name
+            if len(text) <= _LONGEST_TEXT:
+                self._recent[text] = name
         return name
 
     def add_lines(self, parts: Sequence[str]) -> str:
@@ -97,8 +97,8 @@ class TextWriter:
             paths = (self._folder / f"texts-{n:04}.jsonl.gz" for n in count())
             self._path = next(path for path in paths if not path.exists())  # the folder is locked
             self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
-            self._zip = zlib_ng.compressobj(1, zlib_ng.DEFLATED, 31)
-        data = self._zip.compress(b"\n".join(self._lines) + b"\n") + self._zip.flush(zlib_ng.Z_SYNC_FLUSH)
+            self._zip = zlib.compressobj(1, zlib.DEFLATED, 31)
+        data = self._zip.compress(b"\n".join(self._lines) + b"\n") + self._zip.flush(zlib.Z_SYNC_FLUSH)
         self._lines.clear()
         try:
             disk.append(self._file, data, self._path)
