@@ -1,7 +1,7 @@
 """Tools that answer, but wrongly: with numbers that are off, out of date, or in disagreement with another tool. Where
 tools write named values to a shared memory (``ValueMemory``), these are wrong, else the numbers of the text."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from annotated_types import Gt, Le
@@ -35,7 +35,7 @@ class Noisy(Striking):
         found = shifted(seen.text, self.amount, call.rng)
         if not found.n:
             return seen
-        return marked(replace(seen, text=found.text), self.kind, numbers=found.n, amount=self.amount)
+        return marked(seen._replace(text=found.text), self.kind, numbers=found.n, amount=self.amount)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Stale(Striking):
         if (memory := memory_behind(seen, call.context.state)) is not None:
             return change_values(self.kind, seen, memory, lambda name, _: memory.plausible(name, {}, call.rng))
         found = shifted(seen.text, call.rng.uniform(*_EARLIER), call.rng)
-        return marked(replace(seen, text=found.text), self.kind, numbers=found.n) if found.n else seen
+        return marked(seen._replace(text=found.text), self.kind, numbers=found.n) if found.n else seen
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Contradictory(Striking):
             pairs = zip(seen.text.split("\n"), second.split("\n"), strict=True)
             second = next((after for before, after in pairs if before != after), "")[:_LONGEST]
         says = f"answers: {second}" if found.n else "does not confirm this."
-        return marked(replace(seen, text=f"{seen.text}\n\n{other}, asked the same, {says}"), self.kind, other=other)
+        return marked(seen._replace(text=f"{seen.text}\n\n{other}, asked the same, {says}"), self.kind, other=other)
 
     def _values(self, call: Struck, seen: Observation, memory: ValueMemory, other: str) -> Observation:
         seconds = dict[str, Any]()

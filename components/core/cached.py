@@ -24,5 +24,5 @@ class cached_property(Generic[T]):
         if instance is None:
             return self
         value: T = self._compute(instance)
-        vars(instance)[self._name] = value
+        instance.__dict__[self._name] = value
         return value

@@ -108,12 +108,12 @@ def tool_of(offer: Offer, call: ToolCall) -> tuple[Tool, Mapping[str, Any]]:
         raise ToolError(f"The arguments of {call.name} cannot be read: {error}.", "bad_arguments") from None
     schema = tool.spec.parameters
     known = schema.get("properties", {})
-    extra = [name for name in arguments if name not in known]
-    missing = [name for name in schema.get("required", ()) if name not in arguments]
-    if extra and not schema.get("additionalProperties", False):
-        raise ToolError(f"{tool.spec.name} takes {', '.join(known) or 'nothing'}; found {extra[0]!r}.", "bad_arguments")
-    if missing:
-        raise ToolError(f"{tool.spec.name} needs {missing[0]!r}.", "bad_arguments")
+    if not (arguments.keys() <= known.keys() or schema.get("additionalProperties", False)):
+        extra = next(name for name in arguments if name not in known)
+        raise ToolError(f"{tool.spec.name} takes {', '.join(known) or 'nothing'}; found {extra!r}.", "bad_arguments")
+    for name in schema.get("required", ()):
+        if name not in arguments:
+            raise ToolError(f"{tool.spec.name} needs {name!r}.", "bad_arguments")
     return tool, arguments
 
 

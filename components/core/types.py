@@ -6,7 +6,7 @@ offers (Tool, Offer) in ``components.core.tools``.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from components.core.errors import OVERFLOW, ModelError
 from components.core.messages import JSON, Image, Message, Purpose, ToolCall, ToolSpec, Usage
@@ -15,6 +15,7 @@ Privacy = Literal["open", "credentialed", "phi"]
 Stop = Literal["answered", "refused", "limit", "failed", "error"]
 CONTEXT_LENGTH = "context_length"  # the failure of an episode one of whose requests was longer than the model takes
 ScoreKind = Literal["proportion", "share", "count", "number"]  # 0 or 1; 0 to 1; 0, 1, 2, ...; any number
+_NO_DATA: JSON = {}  # of all observations without facts: nobody changes a Mapping
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,7 @@ def as_failure(error: ModelError) -> Failure:
     return Failure(CONTEXT_LENGTH, str(error))
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(NamedTuple):
     """What the grammar read from a message: tool calls, or the final answer, or a refusal. ``last`` marks calls after
     which the agent concludes. ``error`` is set when the reply could not be read: then there are no calls and
     ``observe`` explains it to the model."""
@@ -62,12 +62,11 @@ class Action:
     error_text: str = ""
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(NamedTuple):
     """What a tool returned. ``data`` holds facts for scorers; the agent sees text and images only."""
 
     text: str
-    data: JSON = field(default_factory=dict)
+    data: JSON = _NO_DATA
     images: tuple[Image, ...] = ()
 
 
@@ -216,8 +215,7 @@ class Demonstration:
     data: JSON = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Score:
+class Score(NamedTuple):
     """A scorer's result on one sample. ``value`` None = unscored. ``ceiling`` is what a perfect agent
     would have got here, where the scorer knows it."""
 

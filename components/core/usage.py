@@ -1,8 +1,11 @@
 """What calls took: calls, tokens and US dollars, in total and by purpose."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypedDict, TypeVar
+from functools import reduce
+from operator import add
+from typing import TypedDict, TypeVar, cast
 
+from components.core.messages import Usage
 from components.core.types import Trajectory
 
 N = TypeVar("N", int, float)
@@ -29,40 +32,49 @@ Purposes = Mapping[str, CallUsage]
 def usage_of(trajectory: Trajectory) -> EpisodeUsage:
     """Calls, tokens and US dollars, in total and by purpose; what is not known of one call makes the sum null. What was
     asked about the agent (purpose judge) is not in the total."""
-    total, purposes = _nothing(), dict[str, CallUsage]()
+    calls: dict[str, list[Usage]] = {}
     for step in trajectory.steps:
-        call = step.usage
-        used: CallUsage = {"calls": 1, "input_tokens": call.input_tokens, "output_tokens": call.output_tokens,
-                           "cost_usd": call.cost_usd}  # fmt: skip
-        _add(purposes.setdefault(step.purpose, _nothing()), used)
-        if step.purpose != "judge":
-            _add(total, used)
-    return {**total, "purposes": purposes}
+        calls.setdefault(step.purpose, []).append(step.usage)
+    charged = [step.usage for step in trajectory.steps if step.purpose != "judge"]
+    return {**_of(charged), "purposes": {purpose: _of(used) for purpose, used in calls.items()}}
 
 
-def _nothing() -> CallUsage:
-    return {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
-
-
-def _add(to: CallUsage, used: CallUsage) -> None:
-    to["calls"] += used["calls"]
-    for name in ("input_tokens", "output_tokens", "cost_usd"):
-        so_far, more = to[name], used[name]
-        to[name] = None if so_far is None or more is None else so_far + more
+def _of(calls: Sequence[Usage]) -> CallUsage:
+    return _sum(
+        len(calls),
+        [one.input_tokens for one in calls],
+        [one.output_tokens for one in calls],
+        [one.cost_usd for one in calls],
+    )
 
 
 def summed(usages: Iterable[Purposes]) -> dict[str, CallUsage]:
     """Usages by purpose, added up; what is not known of one makes the sum null."""
-    found: dict[str, CallUsage] = {}
+    found: dict[str, list[CallUsage]] = {}
     for purposes in usages:
         for purpose, usage in purposes.items():
-            _add(found.setdefault(purpose, _nothing()), usage)
-    return found
+            found.setdefault(purpose, []).append(usage)
+    return {
+        purpose: _sum(
+            sum(one["calls"] for one in used),
+            [one["input_tokens"] for one in used],
+            [one["output_tokens"] for one in used],
+            [one["cost_usd"] for one in used],
+        )
+        for purpose, used in found.items()
+    }
+
+
+def _sum(
+    calls: int, sent: Sequence[int | None], received: Sequence[int | None], costs: Sequence[float | None]
+) -> CallUsage:
+    return {"calls": calls, "input_tokens": sum_of(sent, 0), "output_tokens": sum_of(received, 0),
+            "cost_usd": sum_of(costs, 0.0)}  # fmt: skip
 
 
 def sum_of(values: Sequence[N | None], start: N) -> N | None:
-    """The sum; None where a value is not known."""
-    return None if None in values else sum((value for value in values if value is not None), start)
+    """The sum, from the first value on; None where a value is not known."""
+    return None if None in values else reduce(add, cast(Sequence[N], values), start)
 
 
 def usage_lines(purposes: Purposes) -> list[str]:

@@ -7,7 +7,6 @@ variable -> [right, shown]; changed numbers of a text are counted (``numbers``).
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal, localcontext
 from random import Random
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -28,7 +27,7 @@ KEY = "faults"  # of an observation's data, and of an offer's facts
 
 def marked(observation: Observation, kind: str, **facts: Any) -> Observation:
     """The observation with one more mark."""
-    return replace(observation, data=with_mark(observation.data, kind, facts))
+    return observation._replace(data=with_mark(observation.data, kind, facts))
 
 
 def failed(kind: str, text: str, **facts: Any) -> ToolError:
@@ -143,4 +142,4 @@ def change_values(
     written = {**outputs, **shown}
     text = orjson.dumps({**written, "score": round(seen.data["score"], 6)}).decode()
     changes = {name: [str(outputs[name]), str((wrong or shown)[name])] for name in shown}
-    return marked(replace(seen, text=text, data={**seen.data, "outputs": written}), kind, changes=changes, **facts)
+    return marked(seen._replace(text=text, data={**seen.data, "outputs": written}), kind, changes=changes, **facts)

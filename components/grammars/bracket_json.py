@@ -87,7 +87,7 @@ class BracketJson(TextGrammar):
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the reply's first action. Raises ActionError when there is none that can be read."""
         text = message.text
-        if _LEAD.sub("", text, count=1).startswith("Thought:") and (marker := _MARKER.search(text)):
+        if text.startswith("Thought:", _after_lead(text)) and (marker := _MARKER.search(text)):
             text = text[marker.start() :]
         call = read_call(text)
         if call.name == FINISH:
@@ -106,7 +106,7 @@ def read_call(raw: str) -> Call:
     """Read ``Name[{...}]`` or ``Name{...}`` at the start of a text. The object is decoded as JSON, else as a Python
     literal, else as one pair split at the first colon and space. Raises ActionError when none of them fits or the
     bracket is not closed."""
-    text = _LEAD.sub("", raw, count=1)  # which matches at the start, be it nothing
+    text = raw[_after_lead(raw) :]
     following = _MARKER.search(text)
     text = text[: following.start()] if following else text
     head = _HEAD.match(text)
@@ -120,6 +120,12 @@ def read_call(raw: str) -> Call:
     if bracketed and not _CLOSE.match(text, end):
         raise ActionError(f"the bracket after {head[1]!r} is not closed; the form is {_FORM}")
     return Call(head[1], params)
+
+
+def _after_lead(text: str) -> int:
+    lead = _LEAD.match(text)
+    assert lead is not None, "it matches nothing as well"
+    return lead.end()
 
 
 def _json(text: str, start: int) -> tuple[dict[str, Any], int] | None:

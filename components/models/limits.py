@@ -122,16 +122,17 @@ class Limiter:
     def release(self, ticket: Ticket, tokens: int | None = None, requests: int | None = None) -> None:
         """Give a ticket back; ``tokens`` and ``requests`` are what the call really took, None keeps the estimate."""
         self.in_flight -= 1
-        taken = ((self.requests, ticket.request, requests), (self.tokens, ticket.tokens, tokens))
-        for minute, spending, amount in taken:
-            if minute is not None and spending is not None and amount is not None:
-                minute.correct(spending, amount)
+        if self.requests is not None and ticket.request is not None and requests is not None:
+            self.requests.correct(ticket.request, requests)
+        if self.tokens is not None and ticket.tokens is not None and tokens is not None:
+            self.tokens.correct(ticket.tokens, tokens)
         if self._queue:
             self._wake(asyncio.get_running_loop())
 
     def succeeded(self, ticket: Ticket) -> None:
         """Note a good reply: the limit recovers, and 429s of long ago no longer count."""
-        self._refused = max(0.0, self._refused - 1 / 8)
+        if self._refused:
+            self._refused = max(0.0, self._refused - 1 / 8)
         if self.limit < self.ceiling and ticket.window == self._window:
             self.limit = min(self.ceiling, self.limit + max(1.0, self.ceiling / 20) / self.limit)
 
@@ -160,7 +161,8 @@ class Limiter:
 
     def _admit(self, tokens: int, now: float) -> Ticket:
         self.in_flight += 1
-        self.peak = max(self.peak, self.in_flight)
+        if self.in_flight > self.peak:
+            self.peak = self.in_flight
         request = self.requests.spend(1, now) if self.requests is not None else None
         reserved = self.tokens.spend(tokens, now) if self.tokens is not None else None
         return Ticket(self._window, request, reserved)

@@ -43,14 +43,14 @@ def read_reply(body: object, price: Price | None) -> Completion:
     a refusal in its own field becomes the content, with finish ``refusal``."""
     if not isinstance(body, dict):
         raise Fault("unreadable", f"the reply is not a JSON object but {type(body).__name__}")
-    if _means_something(body.get("error")):
-        raise from_error_body(body["error"])
+    if (error := body.get("error")) and _means_something(error):
+        raise from_error_body(error)
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise Fault("unreadable", "the reply holds no choices")
     choice = choices[0]
-    if _means_something(choice.get("error")):
-        raise from_error_body(choice["error"])
+    if (error := choice.get("error")) and _means_something(error):
+        raise from_error_body(error)
     message = choice.get("message")
     if not isinstance(message, dict):
         raise Fault("unreadable", "the reply's choice holds no message")
@@ -59,7 +59,7 @@ def read_reply(body: object, price: Price | None) -> Completion:
         raise Fault("server", f"the server broke the reply off (finish reason {finish!r})")
     finish = _FINISH.get(finish, finish)
     content, reasoning = _texts(message)
-    calls = tuple(_calls(message.get("tool_calls")))
+    calls = tuple(_calls(called)) if (called := message.get("tool_calls")) else ()
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal and not content:
         content, finish = refusal, "refusal"
@@ -118,8 +118,6 @@ def _texts(message: Mapping[str, Any]) -> tuple[str, str]:
 def _calls(calls: object) -> list[ToolCall]:
     """Tool calls with their arguments as written; a missing id is made from the position."""
     read: list[ToolCall] = []
-    if not calls:
-        return read
     if not isinstance(calls, list):
         raise Fault("unreadable", f"the reply's tool_calls are not a list but {type(calls).__name__}")
     if len(calls) > _MOST_CALLS:

@@ -3,11 +3,11 @@
 import asyncio
 import inspect
 import time
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -20,8 +20,7 @@ from runner.episode.shared import Branch
 from runner.storage.texts import without_surrogates
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(NamedTuple):
     """What a tool gets besides its arguments. ``ahead``: calls of the same tool before this one in its step."""
 
     state: State
@@ -42,11 +41,11 @@ class Context:
         """The number of earlier calls of the same name on this line, in earlier steps and in this one."""
         return len(self.past) + self.ahead
 
-    async def use(self, tool: Tool) -> Observation:
+    def use(self, tool: Tool) -> Coroutine[Any, Any, Observation]:
         """Run a tool on this call, journalled where it is external; a tool that wraps another one calls it so."""
         if tool.effect == "external" and declared(tool, ToolTraits).wrapped is None:
-            return await _external(tool, self)
-        return await apply(tool, self, self.call.parsed)
+            return _external(tool, self)
+        return apply(tool, self, self.call.parsed)
 
     async def wait(self, seconds: float) -> None:
         """Wait, unless this is a replay."""
@@ -124,7 +123,7 @@ def _encodable_observation(observation: Observation) -> Observation:
     try:
         orjson.dumps([observation.text, observation.data])
     except TypeError:
-        return replace(observation, text=without_surrogates(observation.text), data=_encodable(observation.data))
+        return observation._replace(text=without_surrogates(observation.text), data=_encodable(observation.data))
     return observation
 
 

@@ -165,17 +165,17 @@ def _head(model: Model, request: Request, n: int) -> dict[str, Any]:
 
 
 def _reply(completion: Completion) -> dict[str, Any]:
-    message, usage = completion.message, completion.usage
-    reply = {
-        "content": message.content,
-        "finish": completion.finish,
-        "usage": [usage.input_tokens, usage.output_tokens, usage.cost_usd, usage.cached_tokens, usage.reasoning_tokens],
-        "tool_calls": [[c.id, c.name, c.arguments] for c in message.tool_calls] or None,
-        "reasoning": message.reasoning or None,
-        "logprobs": completion.logprobs,
-        "model": completion.model or None,
-    }
-    return {name: value for name, value in reply.items() if value is not None}
+    message, usage, finish, logprobs, model = completion
+    reply: dict[str, Any] = {"content": message.content, "finish": finish, "usage": [*usage]}
+    if message.tool_calls:
+        reply["tool_calls"] = [[*call] for call in message.tool_calls]
+    if message.reasoning:
+        reply["reasoning"] = message.reasoning
+    if logprobs is not None:
+        reply["logprobs"] = logprobs
+    if model:
+        reply["model"] = model
+    return reply
 
 
 def _completion(reply: Mapping[str, Any]) -> Completion:

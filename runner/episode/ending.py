@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeGuard
+from typing import cast
 
 from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached
 from components.core.protocols import Consulting, Episode, Following, Scorer
@@ -14,6 +14,7 @@ from runner.storage.disk import Unwritable
 
 Scorers = Mapping[str, Scorer]
 JUDGING = "judge"  # the branch on which scorers ask about an episode
+_JUDGED = f"{JUDGING}/"
 UNSUPPORTED = "unsupported_input"  # the label of a Failure where the model cannot take the task's input
 
 
@@ -30,15 +31,17 @@ async def score_all(
     if trajectory.failure == UNSUPPORTED:
         return scores
     own = before_judging(trajectory)
-    for name, scorer in sorted(scorers.items(), key=lambda one: (consults(one[1]), _follows(one[1]))):
-        if consults(scorer) and judging is not None:
-            await scorer.consult(sample, own, {score.name: score.value for score in scores}, judging())
+    traits = {name: declared(scorer, ScorerTraits) for name, scorer in scorers.items()}
+    for name in sorted(scorers, key=lambda name: (traits[name].asks is not None, traits[name].follows)):
+        scorer, of = scorers[name], traits[name]
+        if of.asks is not None and judging is not None:
+            await cast(Consulting, scorer).consult(sample, own, {one.name: one.value for one in scores}, judging())
         try:
-            if _follows(scorer):
-                scores += scorer.follow(sample, own, deciding_value(scorers, scores))
+            if of.follows:
+                scores += cast(Following, scorer).follow(sample, own, deciding_value(scorers, scores))
                 continue
-            judged = trajectory if consults(scorer) else own
-            if declared(scorer, ScorerTraits).blocking:
+            judged = own if of.asks is None else trajectory
+            if of.blocking:
                 scores += await asyncio.to_thread(scorer.score, sample, judged)
             else:
                 scores += scorer.score(sample, judged)
@@ -47,19 +50,11 @@ async def score_all(
     return scores
 
 
-def consults(scorer: Scorer) -> TypeGuard[Consulting]:
-    """Whether a scorer asks a model; a check of its type would cost as much as scoring."""
-    return declared(scorer, ScorerTraits).asks is not None
-
-
-def _follows(scorer: Scorer) -> TypeGuard[Following]:
-    return declared(scorer, ScorerTraits).follows
-
-
 def before_judging(trajectory: Trajectory) -> Trajectory:
     """The trajectory as its agent left it, without the steps of scorers at its end."""
-    steps = [step for step in trajectory.steps if not step.branch.startswith(f"{JUDGING}/")]
-    return trajectory if len(steps) == len(trajectory.steps) else replace(trajectory, steps=steps)
+    if not trajectory.steps or not trajectory.steps[-1].branch.startswith(_JUDGED):
+        return trajectory
+    return replace(trajectory, steps=[step for step in trajectory.steps if not step.branch.startswith(_JUDGED)])
 
 
 def deciding_value(scorers: Scorers, scores: Sequence[Score]) -> float | None:

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -244,16 +244,16 @@ class Proposals:
     def __init__(self, episode: Episode, messages: Sequence[Message], sampling: Sampling | None) -> None:
         self._episode, self._messages, self._sampling = episode, messages, sampling
 
-    async def __call__(self, sampling: Sampling | None = None) -> Action:
+    def __call__(self, sampling: Sampling | None = None) -> Coroutine[Any, Any, Action]:
         """One more proposal."""
         self._episode.attempt.admit()
-        return await self._ask(sampling)
+        return self._ask(sampling)
 
     async def at_once(self, n: int, sampling: Sampling | None = None) -> list[Action]:
         """``n`` proposals together: the budget has room for all or none is asked, and all are completed."""
         self._episode.attempt.admit(n)
         return await together(self._ask(sampling) for _ in range(n))
 
-    async def _ask(self, sampling: Sampling | None) -> Action:
+    def _ask(self, sampling: Sampling | None) -> Coroutine[Any, Any, Action]:
         sampling = sampling if self._sampling is None else self._sampling.merged(sampling)
-        return await self._episode.suggest(self._messages, sampling, "main", "act", admitted=True)
+        return self._episode.suggest(self._messages, sampling, "main", "act", admitted=True)

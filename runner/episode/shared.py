@@ -73,7 +73,10 @@ class Shared:
 
     def step_of(self, action: Action) -> Step | None:
         """The step that proposed an action, whatever was asked since."""
-        return next((step for step in reversed(self.trajectory.steps) if step.action is action), None)
+        for step in reversed(self.trajectory.steps):
+            if step.action is action:
+                return step
+        return None
 
     def open(self, above: str | None = None) -> Offer:
         """What the sample offers, with a fresh state, and the tools added on a branch ``above`` or below it."""

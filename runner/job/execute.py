@@ -5,16 +5,16 @@ import contextlib
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from components.core.errors import RunLimitReached
 from components.core.protocols import Scorer
 from components.core.traits import MemoryTraits, ScorerTraits, ToolsetTraits, declared
 from components.core.types import Sample, Score, Trajectory
 from runner.episode.door import Door
-from runner.episode.ending import consults, shorten
+from runner.episode.ending import shorten
 from runner.episode.episode import is_cancelled, score_sample, solve_sample
 from runner.episode.progress import Board, Progress
 from runner.episode.shared import Parts
@@ -47,8 +47,7 @@ class Outcome:
         return self.errored / len(self.records) if self.records else 0.0
 
 
-@dataclass(frozen=True)
-class Solved:
+class Solved(NamedTuple):
     """A sample that its agent is done with, in so many ``seconds``."""
 
     sample: Sample
@@ -157,7 +156,7 @@ class Execution:
             record = self._write(solved, scores)
         except TypeError as error:  # a part left something that is not JSON: orjson says what
             bug = Trajectory(error=f"bug: the record of this sample cannot be written: {error}")
-            record = self._write(replace(solved, trajectory=bug), [])
+            record = self._write(solved._replace(trajectory=bug), [])
         self.outcome.add(record)
         errored = record["stop"] == "error"
         progress.finished(errored)
@@ -186,7 +185,8 @@ class Execution:
 
 def _leaves_the_loop(scorer: Scorer) -> bool:
     """Whether a scorer asks a model or blocks: then the slots of several samples work at it at once."""
-    return consults(scorer) or declared(scorer, ScorerTraits).blocking
+    traits = declared(scorer, ScorerTraits)
+    return traits.asks is not None or traits.blocking
 
 
 async def wait_for_all(*tasks: asyncio.Task[Any]) -> None:

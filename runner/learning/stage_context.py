@@ -13,7 +13,7 @@ from components.core.learning import Solve
 from components.core.plain import Accept, Intact, NoTools
 from components.core.protocols import Agent, Episode, Memory
 from components.core.redaction import redact
-from components.core.traits import Requirements, declared
+from components.core.traits import Requirements, ScorerTraits, declared
 from components.core.types import (
     CONTEXT_LENGTH,
     Answer,
@@ -26,7 +26,7 @@ from components.core.types import (
     Trajectory,
 )
 from runner.episode.door import Door
-from runner.episode.ending import consults, deciding_value
+from runner.episode.ending import deciding_value
 from runner.episode.episode import run_episode
 from runner.episode.progress import Progress
 from runner.episode.shared import Parts
@@ -69,7 +69,8 @@ class Practice:
         """One episode; one that grows too long for the model has failed. Raises ModelError when it broke off."""
         name, own = sample.problem.id, declared(self.agent, Requirements)
         solver = Solver(solve, Requirements(tools=own.tools, only_own_tools=own.only_own_tools))
-        quick = {key: scorer for key, scorer in self.parts.scorers.items() if not consults(scorer)}  # grades cost
+        scorers = self.parts.scorers.items()
+        quick = {key: one for key, one in scorers if declared(one, ScorerTraits).asks is None}  # grades cost
         parts = replace(self.parts, agent=solver, memory=memory, scorers=quick)
         trajectory, scores = await run_episode(parts, self.door, sample, epoch)
         if trajectory.stop == "error":

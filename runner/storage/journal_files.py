@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import finalize
 
 import orjson
+from zlib_ng import zlib_ng
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +63,7 @@ class Writer:
         self.path = folder / f"{max(time.time_ns(), youngest + 1):020d}-{secrets.token_hex(4)}.segment"
         self.places: dict[bytes, int] = {}
         self.size = self._member = self._nth = 0
-        self._deflate: zlib._Compress | None = None
+        self._deflate: zlib_ng._Compress | None = None
         hidden = self.path.with_suffix(".tmp")  # nobody sees it before it is locked
         self._file = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
         self._close = finalize(self, os.close, self._file)
@@ -75,12 +76,12 @@ class Writer:
         if self._deflate is None:
             if not os.fstat(self._file).st_nlink:
                 raise FileNotFoundError(errno.ENOENT, "somebody has removed it", str(self.path))
-            self._deflate, self._member, self._nth = zlib.compressobj(1, zlib.DEFLATED, 31), self.size, 0
+            self._deflate, self._member, self._nth = zlib_ng.compressobj(1, zlib_ng.DEFLATED, 31), self.size, 0
         head = key + len(payload).to_bytes(4, "little")
-        checksum = zlib.crc32(payload, zlib.crc32(head)).to_bytes(4, "little")
+        checksum = zlib_ng.crc32(payload, zlib_ng.crc32(head)).to_bytes(4, "little")
         last = self._nth == MEMBER_ENTRIES - 1
         data = self._deflate.compress(b"".join((head, checksum, payload)))
-        self._append(data + self._deflate.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH))
+        self._append(data + self._deflate.flush(zlib_ng.Z_FINISH if last else zlib_ng.Z_SYNC_FLUSH))
         self.places[key] = self._member * MEMBER_ENTRIES + self._nth
         self._nth += 1
         if last:
@@ -147,7 +148,7 @@ def read_member(file: int, offset: int, step: int = _CHUNK) -> tuple[list[Entry]
     while start + _HEAD.size <= len(data) and len(entries) < MEMBER_ENTRIES:
         key, size, checksum = _HEAD.unpack_from(data, start)
         payload = data[start + _HEAD.size : start + _HEAD.size + size]
-        if len(payload) < size or zlib.crc32(payload, zlib.crc32(data[start : start + 36])) != checksum:
+        if len(payload) < size or zlib_ng.crc32(payload, zlib_ng.crc32(data[start : start + 36])) != checksum:
             break
         entries.append(Entry(key, payload, offset * MEMBER_ENTRIES + len(entries)))
         start += _HEAD.size + size
@@ -173,7 +174,7 @@ class Index:
     def __init__(self, data: mmap.mmap | bytes, name: str = "") -> None:
         view, end = memoryview(data), len(data) - _TAIL.size
         size, checksum, magic = _TAIL.unpack(data[end:]) if end >= 0 else (0, 0, b"")
-        if magic != _MAGIC or zlib.crc32(view[:end]) != checksum:
+        if magic != _MAGIC or zlib_ng.crc32(view[:end]) != checksum:
             raise ValueError(f"the index {name!r} is damaged")
         self.name, self._table = name, view[: end - size]
         self.segments: dict[str, int] = dict(orjson.loads(data[end - size : end]))
@@ -228,4 +229,4 @@ def merged(indices: Sequence[Index]) -> bytes:
 def _packed(segments: Mapping[str, int], words: npt.NDArray[np.uint64], places: npt.NDArray[np.uint64]) -> bytes:
     order, names = words.argsort(kind="stable"), orjson.dumps(list(segments.items()))
     content = words[order].tobytes() + places[order].tobytes() + names
-    return content + _TAIL.pack(len(names), zlib.crc32(content), _MAGIC)
+    return content + _TAIL.pack(len(names), zlib_ng.crc32(content), _MAGIC)

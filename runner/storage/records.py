@@ -22,7 +22,7 @@ from runner.storage.texts import TextReader, TextWriter
 
 FILE = "records.jsonl"
 SCHEMA = 1
-_LONG = ("steps", "offered", "facts", "explanations")
+_LONG = frozenset({"steps", "offered", "facts", "explanations"})
 _BUFFER = 1 << 20  # bytes that are read at once
 _REFERENCE = re.compile(rb'"(?:ref|offered)":"([0-9a-f]{16})"')  # to a text
 _STEPS_LAST = (b"}]}\n", b',"steps":[]}\n')  # no other list of a record is of objects

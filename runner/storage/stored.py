@@ -23,13 +23,16 @@ class Packer:
 
     def __init__(self, texts: TextWriter) -> None:
         self._texts = texts
+        self._offer: tuple[tuple[ToolSpec, ...], list[str]] = (), []  # the last one, and its lines
 
     def offered(self, trajectory: Trajectory) -> str | None:
         """Reference to the specs of the tools: a line with all names, then one line each."""
         if not trajectory.offered:
             return None
-        names = orjson.dumps([spec.name for spec in trajectory.offered]).decode()
-        return self._texts.add_lines([names, *map(_line_of, trajectory.offered)])
+        if self._offer[0] != trajectory.offered:
+            names = orjson.dumps([spec.name for spec in trajectory.offered]).decode()
+            self._offer = trajectory.offered, [names, *map(_line_of, trajectory.offered)]
+        return self._texts.add_lines(self._offer[1])
 
     def _text(self, text: str) -> schema.StoredText:
         return text if len(text) < _INLINE else {"ref": self._texts.add(text)}
@@ -62,7 +65,7 @@ class Packer:
             "purpose": step.purpose, "role": step.role, "branch": step.branch, "n": step.index, "kept": step.kept,
             "asked": [self._message(m) for m in step.asked], "reply": self._message(step.reply),
             "usage": [sent, received, cost, cached, reasoning] if known else [sent, received, cost],
-            "started": round(step.started, 4), "seconds": round(step.seconds, 4),
+            "started": _rounded(step.started), "seconds": _rounded(step.seconds),
         }  # fmt: skip
         if step.finish != "stop":
             out["finish"] = step.finish
@@ -93,7 +96,7 @@ class Packer:
         out: schema.StoredObserved = {
             "call": calls.index(call) if call in calls else _call(call),
             "text": self._text(observation.text),
-            "seconds": round(observed.seconds, 4),
+            "seconds": _rounded(observed.seconds),
         }
         if observation.data:
             out["data"] = observation.data
@@ -104,6 +107,11 @@ class Packer:
         if observed.control:
             out["control"] = True
         return out
+
+
+def _rounded(seconds: float) -> float:
+    """To 0.1 ms; ``round`` writes the number as text and reads it again."""
+    return int(seconds * 1e4 + 0.5) / 1e4
 
 
 def _action(action: Action) -> schema.StoredAction:

@@ -21,6 +21,7 @@ from runner.storage import disk
 _LONG_LINE = 160  # such a line, for example a tool's card, is a paragraph of its own
 _MAX_KNOWN = 150_000  # paragraphs remembered by digest; beyond it they are stored again
 _MAX_RECENT = 4_096  # paragraphs remembered with their text, which saves the digest
+_MAX_TEXTS, _LONGEST_TEXT = 256, 1 << 16  # whole texts remembered: prompts that samples share are not split again
 
 
 def without_surrogates(text: str) -> str:
@@ -58,12 +59,19 @@ class TextWriter:
         self._digest = lru_cache(maxsize=_MAX_RECENT)(_digest)
         self._paragraphs: dict[bytes, int] = {}
         self._texts: set[str] = set()
+        self._recent: dict[str, str] = {}  # whole text -> its hash
         self._lines: list[bytes] = []
         self._count = 0
 
     def add(self, text: str) -> str:
         """Store a text. Returns its hash."""
-        return self.add_lines(paragraphs(text))
+        if (name := self._recent.get(text)) is None:
+            name = self.add_lines(paragraphs(text))
+            if len(self._recent) >= _MAX_TEXTS:
+                self._recent.clear()
+            if len(text) <= _LONGEST_TEXT:
+                self._recent[text] = name
+        return name
 
     def add_lines(self, parts: Sequence[str]) -> str:
         """Store a text given by its paragraphs. Returns its hash."""
@@ -72,8 +80,7 @@ class TextWriter:
         if name in self._texts:
             return name
         if len(self._paragraphs) + len(parts) > _MAX_KNOWN:
-            self._paragraphs.clear()
-            self._texts.clear()
+            self._forget()
         for digest, part in zip(digests, parts, strict=True):
             if digest not in self._paragraphs:
                 self._lines.append(orjson.dumps(["p", self._count, part]))  # what cannot be written is not remembered
@@ -98,15 +105,20 @@ class TextWriter:
         except disk.Unwritable:  # the compressed stream has a gap: what follows is in a file of its own
             os.close(self._file)
             self._file, self._count = None, 0
-            self._paragraphs.clear()
-            self._texts.clear()
+            self._forget()
             raise
 
+    def _forget(self) -> None:
+        """Store again what comes again."""
+        for known in (self._paragraphs, self._texts, self._recent):
+            known.clear()
+
     def close(self) -> None:
-        """Finish the file."""
+        """Finish the file; what is added later goes into another."""
         self.flush()
         if self._file is not None:
-            file, self._file = self._file, None
+            file, self._file, self._count = self._file, None, 0
+            self._forget()
             try:
                 disk.append(file, self._zip.flush(), self._path)
             finally:

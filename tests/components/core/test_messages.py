@@ -1,5 +1,7 @@
 """Messages: the fields that are sent, the fields that identify a request, and the others."""
 
+from dataclasses import FrozenInstanceError, replace
+
 import orjson
 import pytest
 
@@ -55,3 +57,11 @@ def test_a_question_is_joined_to_the_users_last_message():
     assert [m.text for m in continued([Message("assistant", "a")], ASK)] == ["a", "And now?"]
     seen = Message("user", ("look", Image("data:x")))
     assert continued([seen], ASK)[0].content == ("look", Image("data:x"), "And now?")
+
+
+def test_a_message_cannot_be_changed_and_is_equal_by_what_is_sent():
+    message = Message("user", "a", source="set/a.jinja")
+    with pytest.raises(FrozenInstanceError):
+        message.content = "b"
+    assert message == Message(role="user", content="a", reasoning="x") != replace(message, content="b")
+    assert replace(message, content="b").source == "set/a.jinja" and hash(message) == hash(Message("user", "a"))

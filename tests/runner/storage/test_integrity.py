@@ -9,6 +9,7 @@ from components.core.errors import ConfigError
 from runner.storage import manifest
 from runner.storage.integrity import changed_files, digests_of, verify
 from runner.storage.records import RecordWriter
+from runner.storage.texts import TextReader
 from tests.table import each_row
 
 
@@ -69,3 +70,14 @@ def test_folder_without_digests_is_checked_by_its_texts(folder):
     (folder / "texts-0000.jsonl.gz").unlink()
     with pytest.raises(ConfigError, match=r"1 texts of its records are in no texts-"):
         verify(folder)
+
+
+def test_texts_added_after_their_file_is_finished_are_read(tmp_path):
+    writer, text = RecordWriter(tmp_path), "a long text\n" * 100
+    for added in (text, text + "more\n" * 100):
+        writer.packer._texts.add(added)
+        writer.finish_texts()
+    name = writer.packer._texts.add(text)
+    writer.close()
+    assert TextReader(tmp_path)[name] == text
+    assert len(list(tmp_path.glob("texts-*"))) == 3

@@ -14,7 +14,7 @@ from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Score, Step, Trajectory
 from runner.storage import disk
 from runner.storage.records import FILE, RecordWriter, read, record_of
-from runner.storage.stored import Packer, Unpacker, _line_of
+from runner.storage.stored import Packer, Unpacker, _line_of, _rounded
 from runner.storage.texts import TextReader, TextWriter, paragraphs
 from tests.parts import Rows
 from tests.table import each_row
@@ -63,6 +63,21 @@ def test_repeated_offers_are_neither_encoded_nor_hashed_again(tmp_path):
     assert len(names) == 1 and writer._digest.cache_info()[:2] == (4, 2)  # hits and misses: two lines, three times
     assert _line_of(dataclasses.replace(card, name="sum")) is _line_of(card)
     assert _line_of(dataclasses.replace(card, facts={})) != _line_of(card)
+
+
+def test_repeated_texts_are_not_split_again_and_few_are_remembered(tmp_path):
+    writer = TextWriter(tmp_path)
+    assert len({writer.add(f"{LONG}\n{LONG}") for _ in range(3)}) == 1
+    assert writer._digest.cache_info()[:2] == (1, 1)  # two paragraphs, once
+    for n in range(2_000):
+        writer.add(f"{n} {LONG}")
+    writer.add("x" * 100_000)
+    assert len(writer._recent) <= 256 and max(map(len, writer._recent)) < 1_000
+
+
+@each_row("seconds", [0.0, 1.49e-5, 0.00005001, 0.12344, 2.5, 119.99999, 1764142713.12346])
+def test_times_are_rounded_like_round_does(seconds):
+    assert _rounded(seconds) == round(seconds, 4)
 
 
 def test_repeated_texts_are_stored_once(tmp_path):
