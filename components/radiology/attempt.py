@@ -35,9 +35,9 @@ class Attempt:
     @cached_property
     def perfect(self) -> Execution:
         """What a perfect agent executes with the offered tools."""
-        facts, record = self.trajectory.facts, self.sample.metadata["record"]
+        facts = self.trajectory.facts
         condition = "baseline" if facts.get("kind") == "baseline" else str(facts.get("condition", ""))
-        return execute(self.task.id, condition, self.suitable, record, self.switches)
+        return execute(self.task.id, condition, self.suitable, self.switches)
 
 
 class _Same(NamedTuple):

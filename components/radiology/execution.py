@@ -25,7 +25,7 @@ from components.radiology.memory import RadiologyMemory, open_memory
 from components.radiology.plan import KnownInfo, decision_chain, known_mode, plan_text, read_known
 from components.radiology.study import Study
 from components.radiology.switches import Switches
-from components.radiology.tasks import BQ, IE, PLANNING_NAMES, RECORD_KEYS, TASKS, Pair, Task, supports
+from components.radiology.tasks import BQ, IE, PLANNING_NAMES, RECORD_KEYS, TASKS, Task, supports
 from components.radiology.toolset import run
 
 
@@ -171,7 +171,7 @@ def _runs(one: Card, memory: RadiologyMemory, switches: Switches) -> bool:
     return True
 
 
-def execute(chain: str, condition: str, suitable: Suitable, record: Mapping[str, Any], switches: Switches) -> Execution:
+def execute(chain: str, condition: str, suitable: Suitable, switches: Switches) -> Execution:
     """What a perfect agent executes for a task with the suitable tools, until one fails or a step has none."""
     steps, tools = TASKS[chain].chain, list[ToolSpec]()
     for step in steps:
@@ -179,7 +179,7 @@ def execute(chain: str, condition: str, suitable: Suitable, record: Mapping[str,
             break
         tools.append(tool)
     cards = tuple([orjson.dumps(tool.facts) for tool in tools])
-    calls = _calls(chain, known_mode(switches, condition), cards, (record["Anatomy"], record["Modality"]), switches)
+    calls = _calls(chain, known_mode(switches, condition), cards, switches)
     clean = sum([call.ok for call in calls])
     faulty = clean < len(steps)
     names = tuple([tool.name for tool in tools[: len(calls)]])
@@ -187,15 +187,18 @@ def execute(chain: str, condition: str, suitable: Suitable, record: Mapping[str,
 
 
 @lru_cache(maxsize=512)
-def _calls(chain: str, mode: KnownInfo, cards: Sequence[bytes], pair: Pair, switches: Switches) -> tuple[Called, ...]:
-    """The calls of suitable tools in turn, up to the first that fails. Of the record, only the pair has a say in it: a
-    list that a suitable tool has holds what it is about, and all values are there."""
-    values = {key: dict.fromkeys(inner, "") if inner else "" for key, inner in RECORD_KEYS.items()}
-    memory = open_memory({**values, "Anatomy": pair[0], "Modality": pair[1]}, chain, switches)
+def _calls(chain: str, mode: KnownInfo, tools: Sequence[bytes], switches: Switches) -> tuple[Called, ...]:
+    """The calls of suitable tools in turn, up to the first that fails. Whose record it is has no say in it: suitable
+    tools are bound to its pair, their lists hold what it is about, and it has all values."""
+    cards = [replace(_card(facts), supported=None) for facts in tools]
+    bound = next((card for card in cards if card.anatomy is not None), None)
+    record: dict[str, Any] = {key: dict.fromkeys(inner, "") if inner else "" for key, inner in RECORD_KEYS.items()}
+    if bound is not None:
+        record |= {"Anatomy": bound.anatomy, "Modality": bound.modality}
+    memory = open_memory(record, chain, switches)
     memory.begin(read_known(plan_of(chain), mode))
     calls: list[Called] = []
-    for facts in cards:
-        card = replace(_card(facts), supported=None)
+    for card in cards:
         calls.append(Called(card.category, card.variant, _runs(card, memory, switches)))
         if not calls[-1].ok:
             break

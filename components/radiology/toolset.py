@@ -192,12 +192,13 @@ def numbered_tools(cards: Iterable[Card], switches: Switches, insufficient: bool
     """The tools TOOL1, TOOL2, ... in this order. By the switches a restricted inferencer of an ``insufficient`` set is
     described only, as the reference forgets to make it callable."""
     forgets = insufficient and not switches.register_inferencer
-    return {
-        (name := f"TOOL{n}"): RadiologyTool(
-            spec(card, name), card, switches, not (forgets and card.category == DI and card.supported is not None)
-        )
-        for n, card in enumerate(cards, 1)
-    }
+    return {(name := f"TOOL{n}"): _named(card, name, switches, forgets) for n, card in enumerate(cards, 1)}
+
+
+@lru_cache(maxsize=4096)  # the redundant conditions have 28,000 pairs of card and name
+def _named(card: Card, name: str, switches: Switches, forgets: bool) -> RadiologyTool:
+    registered = not (forgets and card.category == DI and card.supported is not None)
+    return RadiologyTool(spec(card, name), card, switches, registered)
 
 
 def study_behind(offer: Offer, sample: Sample, condition: str) -> Study:
