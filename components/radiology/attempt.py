@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from components.core.cached import cached_property
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, Suitable, execute, kind_of, read, task_of
-from components.radiology.switches import Switches
+from components.radiology.switches import Switches, first_equal
 from components.radiology.tasks import Task
 
 
@@ -77,6 +77,9 @@ class Graded(ABC):
     version: str = "1"
     names: ClassVar[Sequence[str]]
     published: ClassVar[Published] = {}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "switches", first_equal(self.switches))
 
     @abstractmethod
     def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
