@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from components.core.cached import cached_property
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, Suitable, execute, kind_of, read, task_of
-from components.radiology.switches import Switches
+from components.radiology.switches import Switches, first_equal
 from components.radiology.tasks import Task
 
 
@@ -35,9 +35,9 @@ class Attempt:
     @cached_property
     def perfect(self) -> Execution:
         """What a perfect agent executes with the offered tools."""
-        facts, record = self.trajectory.facts, self.sample.metadata["record"]
+        facts = self.trajectory.facts
         condition = "baseline" if facts.get("kind") == "baseline" else str(facts.get("condition", ""))
-        return execute(self.task.id, condition, self.suitable, record, self.switches)
+        return execute(self.task.id, condition, self.suitable, self.switches)
 
 
 class _Same(NamedTuple):
@@ -82,6 +82,9 @@ class Graded(ABC):
     version: str = "1"
     names: ClassVar[Sequence[str]]
     published: ClassVar[Published] = {}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "switches", first_equal(self.switches))
 
     @abstractmethod
     def values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:

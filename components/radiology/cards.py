@@ -7,7 +7,6 @@ bound to an anatomy and a modality do not take these two as inputs.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -160,7 +159,6 @@ def card(
     return Card(category, variant, anatomy, modality, listed, compulsory, extra, outputs, lower, upper, step)
 
 
-@lru_cache(maxsize=4096)  # the redundant conditions have 28,000 pairs of card and name
 def spec(card: Card, name: str) -> ToolSpec:
     """The tool as it is described to a model under this name."""
     return ToolSpec(name, card.description, _PARAMETERS, card.shown, card.facts)

@@ -19,7 +19,7 @@ from components.radiology.builder import builder
 from components.radiology.cards import Card
 from components.radiology.execution import solvable
 from components.radiology.study import Study
-from components.radiology.switches import Switches
+from components.radiology.switches import Switches, first_equal
 from components.radiology.tasks import REFUSAL_FIELDS
 from components.radiology.toolset import rebuild, study_behind
 
@@ -40,6 +40,9 @@ class ToolSet:
 
     switches: Switches = field(default_factory=Switches)
     row: ClassVar[SetRow]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "switches", first_equal(self.switches))
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
         """Build the set. Raises ConfigError for another toolset, or for an insufficient set that is sufficient."""

@@ -10,7 +10,7 @@ unrestricted or listing what the record is about; the higher upper bound is bett
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -22,10 +22,10 @@ from components.core.types import Sample, Trajectory
 from components.faults.marks import brought_down
 from components.radiology.cards import Card
 from components.radiology.memory import RadiologyMemory, open_memory
-from components.radiology.plan import decision_chain, known_mode, plan_text, read_known
+from components.radiology.plan import KnownInfo, decision_chain, known_mode, plan_text, read_known
 from components.radiology.study import Study
 from components.radiology.switches import Switches
-from components.radiology.tasks import BQ, IE, PLANNING_NAMES, TASKS, Task, supports
+from components.radiology.tasks import BQ, IE, PLANNING_NAMES, RECORD_KEYS, TASKS, Task, supports
 from components.radiology.toolset import run
 
 
@@ -171,25 +171,40 @@ def _runs(one: Card, memory: RadiologyMemory, switches: Switches) -> bool:
     return True
 
 
-def execute(chain: str, condition: str, suitable: Suitable, record: Mapping[str, Any], switches: Switches) -> Execution:
+def execute(chain: str, condition: str, suitable: Suitable, switches: Switches) -> Execution:
     """What a perfect agent executes for a task with the suitable tools, until one fails or a step has none."""
-    plan, memory = plan_of(chain), open_memory(record, chain, switches)
-    memory.begin(read_known(plan, known_mode(switches, condition)))
-    calls: list[Called] = []
-    names: list[str] = []
-    for category, variant in TASKS[chain].chain:
-        tool = suitable.best(category, variant)
-        if tool is None or (calls and not calls[-1].ok):
+    steps, tools = TASKS[chain].chain, list[ToolSpec]()
+    for step in steps:
+        if (tool := suitable.best(*step)) is None:
             break
-        card = _card(orjson.dumps(tool.facts))
-        calls.append(Called(card.category, card.variant, _runs(card, memory, switches)))
-        names.append(tool.name)
+        tools.append(tool)
+    cards = tuple([orjson.dumps(tool.facts) for tool in tools])
+    calls = _calls(chain, known_mode(switches, condition), cards, switches)
     clean = sum([call.ok for call in calls])
-    faulty = clean < len(TASKS[chain].chain)
-    return Execution(tuple(calls), tuple(names), plan, "failed" if faulty else "answered", clean, faulty)
+    faulty = clean < len(steps)
+    names = tuple([tool.name for tool in tools[: len(calls)]])
+    return Execution(calls, names, plan_of(chain), "failed" if faulty else "answered", clean, faulty)
 
 
 @lru_cache(maxsize=512)
+def _calls(chain: str, mode: KnownInfo, tools: Sequence[bytes], switches: Switches) -> tuple[Called, ...]:
+    """The calls of suitable tools in turn, up to the first that fails. Whose record it is has no say in it: suitable
+    tools are bound to its pair, their lists hold what it is about, and it has all values."""
+    cards = [replace(_card(facts), supported=None) for facts in tools]
+    bound = next((card for card in cards if card.anatomy is not None), None)
+    record: dict[str, Any] = {key: dict.fromkeys(inner, "") if inner else "" for key, inner in RECORD_KEYS.items()}
+    if bound is not None:
+        record |= {"Anatomy": bound.anatomy, "Modality": bound.modality}
+    memory = open_memory(record, chain, switches)
+    memory.begin(read_known(plan_of(chain), mode))
+    calls: list[Called] = []
+    for card in cards:
+        calls.append(Called(card.category, card.variant, _runs(card, memory, switches)))
+        if not calls[-1].ok:
+            break
+    return tuple(calls)
+
+
 def _card(facts: bytes) -> Card:
     values: dict[str, Any] = orjson.loads(facts)
     read = (values[one.name] for one in fields(Card))

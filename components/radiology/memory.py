@@ -132,7 +132,9 @@ def open_memory(
     """The memory of a sample of this task before anything is claimed to be known."""
     named = switches.indicator_name == "start_for_indicator_tasks" and "7" in chain
     given = (INDICATOR_NAME,) if named else ()
-    return replace(start_memory(record, given), given=given, vocabulary=vocabulary)
+    memory = start_memory(record, given)
+    memory.given, memory.vocabulary = given, vocabulary
+    return memory
 
 
 def read_inputs(value: str | Sequence[str]) -> list[str]:

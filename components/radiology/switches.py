@@ -1,6 +1,7 @@
 """The switches in which RadABench's article and code differ (docs/papers/radabench.md), a frozen set per profile."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 
@@ -38,3 +39,10 @@ class Switches:
     completion_rule: Literal["target_hit", "chain_cover", "exact_chain"] = "chain_cover"
     patient_info_in_plan: bool = True
     text_metrics: Literal["code", "maintained"] = "maintained"
+
+
+@lru_cache(maxsize=64)
+def first_equal(switches: Switches) -> Switches:
+    """The first of equal switches: each part is built with its own, and what is remembered by them would compare them
+    field by field at every look."""
+    return switches

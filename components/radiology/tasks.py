@@ -89,8 +89,10 @@ def lookup(record: Mapping[str, Any], variable: str) -> Any:
     if key in record:
         return record[key]
     for value in record.values():
-        if isinstance(value, dict) and (found := lookup(value, key)) is not None:
-            return found
+        if isinstance(value, dict):
+            found = value[key] if key in value else lookup(value, key)
+            if found is not None:
+                return found
     return None
 
 

@@ -6,7 +6,7 @@ whose separate pipeline for condition baseline reads plans differently and hides
 Departure: with switch ``enforce_restriction`` a restricted tool fails on what its list lacks; there it answers.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from random import Random
@@ -24,7 +24,7 @@ from components.radiology.memory import RadiologyMemory, open_memory, read_input
 from components.radiology.plan import KnownInfo, known_mode, read_known, runtime_plan
 from components.radiology.sets import baseline
 from components.radiology.study import Study, study_of
-from components.radiology.switches import Switches
+from components.radiology.switches import Switches, first_equal
 from components.radiology.tasks import AD, CATEGORIES, DI, OS, supports, var
 
 _CLASSES = "Anatomy Modality Segmentation Anomaly Diagnosis Inference Biomarker Indicator Generation Treatment"
@@ -180,6 +180,9 @@ class Radiology:
     switches: Switches = field(default_factory=Switches)
     demonstrations: str = "radiology_demonstrations"
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "switches", first_equal(self.switches))
+
     def open(self, sample: Sample) -> Offer:
         """Open the tools of a sample. Raises ConfigError when it has no patient record to image."""
         study, facts = study_of(sample), {"condition": "baseline", "kind": "baseline"}
@@ -192,12 +195,18 @@ def numbered_tools(cards: Iterable[Card], switches: Switches, insufficient: bool
     """The tools TOOL1, TOOL2, ... in this order. By the switches a restricted inferencer of an ``insufficient`` set is
     described only, as the reference forgets to make it callable."""
     forgets = insufficient and not switches.register_inferencer
-    return {
-        (name := f"TOOL{n}"): RadiologyTool(
-            spec(card, name), card, switches, not (forgets and card.category == DI and card.supported is not None)
-        )
-        for n, card in enumerate(cards, 1)
-    }
+    named = _naming(switches, forgets)
+    return {(name := f"TOOL{n}"): named(card, name) for n, card in enumerate(cards, 1)}
+
+
+@lru_cache(maxsize=8)
+def _naming(switches: Switches, forgets: bool) -> Callable[[Card, str], RadiologyTool]:
+    @lru_cache(maxsize=4096)  # the redundant conditions have 28,000 pairs of card and name
+    def named(card: Card, name: str) -> RadiologyTool:
+        registered = not (forgets and card.category == DI and card.supported is not None)
+        return RadiologyTool(spec(card, name), card, switches, registered)
+
+    return named
 
 
 def study_behind(offer: Offer, sample: Sample, condition: str) -> Study:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from math import exp
+from math import exp, log
 from typing import Any, NamedTuple
 
 _WORD = re.compile(r"[a-z0-9]+")
@@ -61,14 +61,12 @@ def bleu(reference: str, response: str, order: int = _MAX_ORDER) -> float:
     matches = _matches(reference, response)
     if order == 1 or not matches[0]:
         return float(_brevity(len(expected), len(found)) * matches[0] / len(found))
-    total = [max(0, len(found) - size) for size in range(order)]
-    from sacrebleu.metrics.bleu import BLEU
-
-    score = BLEU.compute_bleu(
-        matches[:order], total, len(found), len(expected), smooth_method="exp", effective_order=True,
-        max_ngram_order=order,
-    )  # fmt: skip
-    return min(1.0, float(score.score) / 100)
+    smoothing, logs = 1.0, list[float]()
+    for total, common in zip(range(len(found), 0, -1), matches[:order], strict=False):
+        if not common:
+            smoothing *= 2
+        logs.append(log(100.0 * common / total if common else 100.0 / (smoothing * total)))
+    return min(1.0, _brevity(len(expected), len(found)) * exp(sum(logs) / len(logs)) / 100)
 
 
 def _brevity(n_reference: int, n_response: int) -> float:
@@ -84,10 +82,14 @@ def _clipped(reference: Mapping[Any, int], response: Mapping[Any, int]) -> int:
 @lru_cache(maxsize=4)  # every order is asked for
 def _matches(reference: str, response: str) -> list[int]:
     """How many n-grams of each order two texts have in common."""
-    matches = []
-    for size in range(1, _MAX_ORDER + 1):
-        texts = map(_split, (reference, response))
-        theirs, mine = [zip(*[text[at:] for at in range(size)], strict=False) for text in texts]
+    expected, found = _split(reference), _split(response)
+    if found[: len(expected)] == expected:  # the response begins with the whole reference
+        return [max(0, len(expected) - size) for size in range(_MAX_ORDER)]
+    matches = [_clipped(Counter(expected), Counter(found))]
+    for size in range(2, _MAX_ORDER + 1):
+        if not matches[-1]:  # a longer one holds shorter ones
+            return [*matches, *[0] * (_MAX_ORDER - len(matches))]
+        theirs, mine = [zip(*[text[at:] for at in range(size)], strict=False) for text in (expected, found)]
         known = set(every := list(theirs))
         if len(known) == len(every):  # none counts twice
             matches.append(len(known.intersection(mine)))
@@ -119,7 +121,9 @@ def rouge_l(reference: str, response: str) -> Overlap:
     from rapidfuzz.distance import LCSseq  # the first score needs it, not the first call
 
     expected, found = _plain_words(reference), _plain_words(response)
-    return _overlap(LCSseq.similarity(expected, found), len(expected), len(found))
+    whole = found[: len(expected)] == expected  # also where the texts are equal
+    common = len(expected) if whole else LCSseq.similarity(expected, found)
+    return _overlap(common, len(expected), len(found))
 
 
 @lru_cache(maxsize=256)

@@ -86,7 +86,7 @@ _UNUSUAL = re.compile(
     r'[",:.?](?:(?<=[,:])(?:"|[,:]| *\.)|(?<=\.) +(?:[;,:?)\]]|"(?![a-z]))|(?<=")(?:"|[^ ]*[(\[])'
     r"|(?<=\?)(?!\Z| ))"
 )
-_PARAGRAPH = re.compile(r"(?<=[a-z0-9.])\n\n(?=[a-z0-9])")  # a blank to the rules
+_PARAGRAPH = re.compile(r"\n\n(?<=[a-z0-9.]\n\n)(?=[a-z0-9])")  # a blank to the rules
 _CUT = ("--", "gimme", "gonna", "gotta", "lemme", "wanna")
 _CANNOT = re.compile(r"(?:^|(?<=[ (\[]))cannot(?=[ ;?)\]]|[.,:]?(?: |\Z))")
 _OPENING_QUOTE = re.compile(r'(?:^|(?<=[ (\[]))"')
@@ -111,21 +111,23 @@ def _is_plain(text: str) -> bool:
 
 def _split_plain(text: str) -> list[str]:
     """The words and marks of a plain text."""
-    text = _OPENING_QUOTE.sub(" `` ", text).replace('"', " '' ")
+    text = _OPENING_QUOTE.sub(" `` ", text).replace('"', " '' ") if '"' in text else text
     chunks = (_CANNOT.sub("can not", text) if "cannot" in text else text).split()
     found: list[str] = []
     for chunk, following in zip_longest(chunks, chunks[1:]):
         if chunk.isalnum():
             found.append(chunk)
             continue
-        word = chunk.removesuffix(".")
-        if word != chunk and following is not None:
+        if chunk[-1] != ".":
+            found += _split_marks(chunk)
+            continue
+        word = chunk[:-1]
+        if following is not None:
             core = _INNER.split(word)[-1].lstrip(",-")
             if core and "'" not in core and not ends_before(f"{core}.", following):
-                word = chunk
-        found += (word,) if word.isalnum() else _split_marks(word)
-        if word != chunk:
-            found.append(".")
+                found += _split_marks(chunk)
+                continue
+        found += (word, ".") if word.isalnum() else (*_split_marks(word), ".")
     return found
 
 

@@ -76,7 +76,8 @@ class Completion(Graded):
         truth = ground_truth(one.task.id, self.switches.category_typing)
         done = execution.categories(self.switches, failing=False)
         hit = execution.completed and done[-1:] == truth[-1:]
-        cover, exact = hit and not Counter(truth) - Counter(done), execution.completed and done == truth
+        exact = execution.completed and done == truth
+        cover = exact or (hit and not Counter(truth) - Counter(done))
         values = {f"completion/{rule}": float(met) for rule, met in zip(RULES, (hit, cover, exact), strict=True)}
         return {HEADLINE: values[f"completion/{self.switches.completion_rule}"], **values}
 

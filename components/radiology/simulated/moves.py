@@ -44,15 +44,17 @@ class Move(NamedTuple):
 def decide(situation: Situation, sample: Sample | None, may_refuse: bool, rates: Rates, draws: Draws) -> Move:
     """The next move: the first step of the plan that no finished call covers."""
     owed = _owed(situation, sample)
-    of_category: dict[str, list[Card]] = {}
-    for c in situation.cards.values():
-        of_category.setdefault(c.category, []).append(c)
-    fitting = [[c for c in of_category.get(category, ()) if kind in (None, c.type)] for category, kind in owed]
+
+    def fitting(category: str, kind: str | None) -> list[Card]:
+        return [c for c in situation.cards.values() if c.category == category and kind in (None, c.type)]
+
     if may_refuse and not draws.happens("ignored refusal", rates.ignored_refusal, whole=True):
-        for (category, _), cards in zip(owed, fitting, strict=True):
+        for category, kind in owed:
+            cards = fitting(category, kind)
             if not any(_suits(c, situation, sample) for c in cards):
                 return Move(grounds=_grounds(category, cards, sample))
-    for position, cards in enumerate(fitting):
+    for position, step in enumerate(owed):
+        cards = fitting(*step)
         up = [c for c in cards if c.name not in situation.down]
         suited = [c for c in up if _suits(c, situation, sample)] or up
         if not suited:

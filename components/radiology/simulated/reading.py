@@ -101,7 +101,8 @@ def _after(situation: Situation, messages: Sequence[Message]) -> Situation:
     """The situation once these messages are read, too."""
     cards, memory, plan, called, marks, down, pending = situation
     for message in messages:
-        noted = _noted(message.role, message.text, tuple([one.name for one in message.tool_calls]))
+        names = tuple([one.name for one in message.tool_calls]) if message.tool_calls else ()
+        noted = _noted(message.role, message.text, names)
         if noted.cards:
             cards = {**cards, **noted.cards}
         if noted.memory:
@@ -109,7 +110,9 @@ def _after(situation: Situation, messages: Sequence[Message]) -> Situation:
             called, pending = (*called, *[c for c in pending if all(map(memory.__contains__, c.outputs))]), ()
         if noted.tool in cards:
             pending = (*pending, cards[noted.tool])
-        plan, marks, down = plan or noted.plan, marks | noted.marks, down | noted.down
+        plan = plan or noted.plan
+        if noted.marks or noted.down:
+            marks, down = marks | noted.marks, down | noted.down
     return Situation(cards, memory, plan, called, marks, down, pending)
 
 
@@ -168,7 +171,7 @@ def _memory(text: str) -> Mapping[str, Any]:
     found: dict[str, Any] = {}
     for match in _OBJECT.finditer(text):
         with suppress(ValueError):
-            found.update((name, value) for name, value in orjson.loads(match[0]).items() if name.startswith("$"))
+            found |= {name: value for name, value in orjson.loads(match[0]).items() if name[:1] == "$"}
     return found
 
 

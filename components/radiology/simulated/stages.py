@@ -24,6 +24,8 @@ LEFT = 0.2  # of the slips that the instructions warn of
 _TEXTS: Mapping[str, Any] = read_yaml(Path(__file__).with_name("sentences.yaml"))
 ADVICE: Mapping[Slip, tuple[str, str]] = {kind: (mark, sentence) for kind, (mark, sentence) in _TEXTS["advice"].items()}
 MARKS = tuple(mark for mark, _ in ADVICE.values())
+_FIELDS: Mapping[Slip, str] = {"tool": "wrong_tool", "form": "malformed", "refuse": "ignored_refusal"}
+_EASED = tuple((ADVICE[kind][0], name) for kind, name in _FIELDS.items())
 _TEMPLATE = re.compile(r'<template name="(\w+)">\n(.*?)\n</template>', re.DOTALL)
 _ATTEMPT = re.compile(r"<attempt>\n(.*?)\n</attempt>", re.DOTALL)
 _RIGHT = re.compile(r"^The right steps: (.*)$", re.MULTILINE)
@@ -108,8 +110,7 @@ def spared(kind: Slip, marks: Collection[str], draws: Draws) -> bool:
 
 def eased(rates: Rates, marks: Collection[str]) -> Rates:
     """The rates of slips while acting, under these instructions."""
-    fields: dict[Slip, str] = {"tool": "wrong_tool", "form": "malformed", "refuse": "ignored_refusal"}
-    warned = [name for kind, name in fields.items() if ADVICE[kind][0] in marks]
+    warned = [name for mark, name in _EASED if mark in marks]
     return replace(rates, **{name: getattr(rates, name) * LEFT for name in warned}) if warned else rates
 
 

@@ -67,22 +67,22 @@ def test_every_rate_of_the_article_can_be_reached(kind: str) -> None:
 
 
 def test_a_play_uses_the_names_of_the_offer_although_equal_plays_are_shared() -> None:
-    first = execute("012", "redundant", Suitable(tools(), RECORD), RECORD, PAPER)
-    moved = execute("012", "redundant", Suitable(tools(leave_out=["Anatomy Classifier"])[::-1], RECORD), RECORD, PAPER)
-    swapped = execute("012", "redundant", Suitable(tools()[:3][::-1], RECORD), RECORD, PAPER)
+    first = execute("012", "redundant", Suitable(tools(), RECORD), PAPER)
+    moved = execute("012", "redundant", Suitable(tools(leave_out=["Anatomy Classifier"])[::-1], RECORD), PAPER)
+    swapped = execute("012", "redundant", Suitable(tools()[:3][::-1], RECORD), PAPER)
     assert first.names == swapped.names == ("TOOL1", "TOOL2", "TOOL3")
     assert moved.names == () and moved.stop == "failed"
 
 
 def test_a_play_ends_where_a_tool_is_missing() -> None:
-    execution = execute("0126", "withhold", Suitable(tools(leave_out=[BQ]), RECORD), RECORD, PAPER)
+    execution = execute("0126", "withhold", Suitable(tools(leave_out=[BQ]), RECORD), PAPER)
     assert len(execution.calls) == 3 and not execution.completed
 
 
 def test_indicators_can_be_claimed_in_the_baseline_of_the_reference_only() -> None:
     suitable = Suitable(tools(switches=CODE), RECORD)
-    assert execute("01235678", "baseline", suitable, RECORD, CODE).completed
-    failed = execute("01235678", "redundant_regular", suitable, RECORD, CODE)
+    assert execute("01235678", "baseline", suitable, CODE).completed
+    failed = execute("01235678", "redundant_regular", suitable, CODE)
     assert failed.calls[-1].category == IE and not failed.calls[-1].ok
 
 

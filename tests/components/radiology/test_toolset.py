@@ -120,6 +120,7 @@ def test_order_is_shuffled_before_naming_where_the_switch_says_so():
     drawn = [rebuild(offer, baseline(PAPER), Random(seed), PAPER, FACTS) for seed in (1, 1, 2)]
     orders = [cards_of(one) for one in drawn]
     assert orders[0] == orders[1] != orders[2] and set(orders[0]) == set(baseline(PAPER))
+    assert all(drawn[0].tools[name] is drawn[1].tools[name] for name in drawn[0].tools), "a card's tool is made once"
     assert all(list(one.tools) == [f"TOOL{n}" for n in range(1, 13)] for one in drawn)
     assert tuple(cards_of(rebuild(offer, baseline(CODE), Random(1), CODE, FACTS))) == baseline(CODE)
 
