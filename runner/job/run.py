@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from runner.results.metrics import Summary
 
 log = logging.getLogger("runner")
+_HIDDEN = "no message of this run held the options of a choice question: do the agent's prompts show problem.choices?"
 _MLFLOW = "MLflow:     {}   (make ui or python -m runner.ui starts it)"
 
 
@@ -94,6 +95,7 @@ class _Job:
         counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
         errors = [plain(shorten(r["error"])) for r in outcome.records if r["stop"] == "error" and r["error"]]
         sessions = [*notes["sessions"], _session(self.door)]
+        hidden = [_HIDDEN] if outcome.shows_options is False else []
         notes |= {
             "status": status,
             "stopped": outcome.stopped or outcome.halted,
@@ -113,6 +115,7 @@ class _Job:
                 "models": {} if shared else {role: counted for role, counted in counters.items() if counted},
             },
             "spent": manifest.spent(sessions),
+            "notes": list(dict.fromkeys([*notes["notes"], *hidden])),
         }
         log.info("%s: %s; %s", status, notes["counts"], notes["calls"])
         for text, n in notes["errors"].items():
