@@ -184,7 +184,7 @@ def _reports(what: str) -> re.Pattern[str]:
 def kind_of(status: int, code: str = "", text: str = "") -> str:
     """The kind of an HTTP status with the error code and text that came with it."""
     report = f"{code}: {text}"[:_LONGEST_REPORT]
-    if status == 402 or (status in (400, 429) and _reports("unpaid").search(report)):
+    if status == 402 or (status in (400, 422, 429) and _reports("unpaid").search(report)):
         return "quota"
     if status == 429:
         return "rate_limit"

@@ -29,6 +29,20 @@ def test_an_exhausted_quota_is_not_transient():
     assert kind_of(429, "insufficient_quota") == "quota"
 
 
+@each_row(
+    "status, code, text, kind",
+    [
+        (422, "422", "Budget has been exceeded! Current cost: 2.0, Max budget: 1.0", "quota"),
+        (429, "429", "No deployments available - crossed budget: 1.35e-05 >= 1e-09", "quota"),
+        (429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan.", "rate_limit"),
+        (400, "invalid_value", "Unknown column 'billing_code' in messages[0]", "bad_request"),
+        (500, "server_error", "The credit balance is too low", "server"),
+    ],
+)
+def test_a_spent_account_is_neither_a_limit_nor_a_mistake(status, code, text, kind):
+    assert kind_of(status, code, text) == kind
+
+
 @each_row("status, kind", [(401, "auth"), (403, "auth"), (402, "quota"), (404, "bad_request")])
 def test_a_refused_account_is_not_an_overflow_whatever_its_message(status, kind):
     assert kind_of(status, "", "Too many tokens issued for this account; log in again") == kind

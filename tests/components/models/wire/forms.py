@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from components.models.replies import Fault
+
 
 class Seen(NamedTuple):
     """A completion; ``usage``: input, output, cached and reasoning tokens, None where the server reports none."""
@@ -45,3 +47,14 @@ def chat(message, finish="stop", usage=None, **more):
 def call(name, arguments, call_id):
     """A tool call of chat completions."""
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+async def read(chat, request):
+    """What the client makes of the next reply."""
+    try:
+        message, usage, finish, *_ = await chat.call(request)
+    except Fault as fault:
+        return Failed(fault.kind, fault.retry_after, fault.retryable)
+    calls = tuple((call.id, call.name, call.arguments) for call in message.tool_calls)
+    counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.reasoning_tokens)
+    return Seen(message.content, message.reasoning, calls, finish, counts)

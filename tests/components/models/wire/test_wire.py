@@ -10,24 +10,12 @@ import pytest
 from components.core.messages import ToolSpec
 from components.models.litellm_chat import LitellmChat
 from components.models.openai_chat import OpenAIChat
-from components.models.replies import Fault
 from tests.components.models.wire import anthropic, gemini, ollama, openai, tgi, vllm
-from tests.components.models.wire.forms import Failed, Seen
+from tests.components.models.wire.forms import read
 from tests.slow import slow
 
 SPEC = ToolSpec("measure", "Measures.", {"type": "object", "properties": {"site": {"type": "string"}}})
 KEY = "sk-test-123456"
-
-
-async def read(chat, request):
-    """What the client makes of the next reply."""
-    try:
-        message, usage, finish, *_ = await chat.call(request)
-    except Fault as fault:
-        return Failed(fault.kind, fault.retry_after, fault.retryable)
-    calls = tuple((call.id, call.name, call.arguments) for call in message.tool_calls)
-    counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.reasoning_tokens)
-    return Seen(message.content, message.reasoning, calls, finish, counts)
 
 
 @pytest.mark.filterwarnings("ignore")  # of pydantic, about litellm's own classes
