@@ -211,10 +211,10 @@ def from_status(status: int, raw: bytes, headers: Mapping[str, str]) -> Fault:
 
 
 def from_complaint(status: int, complaint: Complaint, headers: Mapping[str, str], body: str = "") -> Fault:
-    """The fault behind a status and the provider's complaint; ``body``: the whole of it, as far as there is more."""
+    """The fault behind a status and the provider's complaint; ``body``: where Gemini's wait is."""
     code = complaint.code if _LABEL.fullmatch(complaint.code) and redact(complaint.code) == complaint.code else ""
     summary = f"HTTP {status} ({code})" if code else f"HTTP {status}"
-    kind, pause = kind_of(status, code, complaint.text), retry_after(headers, body or complaint.text[:_LONGEST_REPORT])
+    kind, pause = kind_of(status, code, complaint.text), retry_after(headers, body)
     if pause is not None and pause > LONGEST_PAUSE:
         summary += f", asking to wait {pause / 3600:.3g} hours; no more than 10 minutes are waited"
         kind = "quota" if kind == "rate_limit" else kind
