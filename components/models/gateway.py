@@ -87,6 +87,7 @@ class Gateway:
             raise ConfigError(f"model.extra holds further sampling parameters, found {wrong}, which are set elsewhere")
         if self.retired is not None:
             self.retired.refuse(self.name, date.today())
+        endpoints.allow_open_files(self.max_connections)
         self._endpoint = Endpoint(self.name, self.provider, self.transport, self.api_base)
         self._key = endpoints.key_in_environment(self.name, self.api_key_env, self.key_optional)
         if self.price is not None:
