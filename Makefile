@@ -1,4 +1,4 @@
-# Wardround: make run | test | test-all | check | docs | bench | bench-peers | ui | lock
+# Wardround: make run | test | test-all | check | docs | bench | bench-peers | soak | ui | lock
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 ARGS ?=
@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-r
 
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes: without bytecode, each compiles everything again
 
-.PHONY: run test test-all check docs format bench bench-peers ui lock clean
+.PHONY: run test test-all check docs format bench bench-peers soak ui lock clean
 
 run: .venv/.installed  ## install and run the main job on the embedded default
 	@$(BIN)/python -m runner $(ARGS)
@@ -34,6 +34,9 @@ docs: .venv/.docs  ## the documentation site, in site/
 
 bench: .venv/.installed  ## speed and memory against the bare loop
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+soak: .venv/.installed  ## many calls under faults and kills
+	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
 bench-peers: .venv-peers/.installed  ## the same calls by inspect_ai, lm-evaluation-harness, openai and litellm
 	@$(BIN)/python -m benchmarks peers $(ARGS)
@@ -70,4 +73,4 @@ lock: .venv/.installed  ## pin the newest releases that pyproject.toml allows
 	  --custom-compile-command 'make lock' --extra test --extra dev --extra docs pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-peers build site *.egg-info
+	rm -rf .venv .venv-peers .venv-proxy build site *.egg-info

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from components.core.errors import RunLimitReached
 from components.core.protocols import Scorer
 from components.core.traits import MemoryTraits, ScorerTraits, ToolsetTraits, declared
-from components.core.types import Sample, Score, Trajectory
+from components.core.types import Problem, Sample, Score, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import shorten
 from runner.episode.episode import is_cancelled, score_sample, solve_sample
@@ -27,19 +27,28 @@ from runner.storage.schema import Record
 @dataclass
 class Outcome:
     """What came of a run. ``records`` are slim: without steps; ``stopped`` says which budget ended it,
-    ``halted`` why it could not continue."""
+    ``halted`` why it could not continue; ``shows_options``: whether a message of a choice question held its options,
+    None where none was asked."""
 
     records: list[Record] = field(default_factory=list)
     stopped: str | None = None
     halted: str | None = None
     n_run: int = 0
     errored: int = 0
+    shows_options: bool | None = None
 
     def add(self, record: Record) -> None:
         """One more sample was run."""
         self.records.append(slim(record))
         self.n_run += 1
         self.errored += record["stop"] == "error"
+
+    def look_for_options(self, problem: Problem, trajectory: Trajectory) -> None:
+        """Notice whether the model saw the options of a choice question, until one message did hold them."""
+        if problem.choices and trajectory.steps and not self.shows_options:
+            texts = [text.strip() for text in problem.choices.values()]
+            asked = (message.text for step in trajectory.steps for message in step.asked)
+            self.shows_options = any(all(text in message for text in texts) for message in asked)
 
     @property
     def error_rate(self) -> float:
@@ -158,6 +167,7 @@ class Execution:
             bug = Trajectory(error=f"bug: the record of this sample cannot be written: {error}")
             record = self._write(solved._replace(trajectory=bug), [])
         self.outcome.add(record)
+        self.outcome.look_for_options(solved.sample.problem, solved.trajectory)
         errored = record["stop"] == "error"
         progress.finished(errored)
         if errored and self.outcome.errored == 1:

@@ -31,12 +31,14 @@ from runner.storage.integrity import digests_of
 from runner.storage.records import RecordWriter
 from runner.storage.resume import quoted, written
 from runner.storage.schema import Manifest, Session
+from runner.terminal.command import reader_left
 from runner.tracking import Heartbeat, track_made
 
 if TYPE_CHECKING:
     from runner.results.metrics import Summary
 
 log = logging.getLogger("runner")
+_HIDDEN = "no message of this run held the options of a choice question: do the agent's prompts show problem.choices?"
 _MLFLOW = "MLflow:     {}   (make ui or python -m runner.ui starts it)"
 
 
@@ -78,7 +80,11 @@ class _Job:
             summary = self.finish("interrupted" if outcome.halted else status)
             async with resources.tracking:
                 url = await asyncio.to_thread(heartbeat.track)
-        self.print_summary(summary, url)
+        try:
+            self.print_summary(summary, url)
+            sys.stdout.flush()
+        except BrokenPipeError:  # all is written; a reader such as ``head`` has seen enough
+            reader_left()
         return code
 
     def finish(self, status: str) -> Summary:
@@ -94,6 +100,7 @@ class _Job:
         counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
         errors = [plain(shorten(r["error"])) for r in outcome.records if r["stop"] == "error" and r["error"]]
         sessions = [*notes["sessions"], _session(self.door)]
+        hidden = [_HIDDEN] if outcome.shows_options is False else []
         notes |= {
             "status": status,
             "stopped": outcome.stopped or outcome.halted,
@@ -113,6 +120,7 @@ class _Job:
                 "models": {} if shared else {role: counted for role, counted in counters.items() if counted},
             },
             "spent": manifest.spent(sessions),
+            "notes": list(dict.fromkeys([*notes["notes"], *hidden])),
         }
         log.info("%s: %s; %s", status, notes["counts"], notes["calls"])
         for text, n in notes["errors"].items():

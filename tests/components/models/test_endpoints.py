@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from components.core.errors import ConfigError
+from components.models import endpoints
 from components.models.endpoints import Endpoint, Retired
 from components.models.gateway import Gateway
 from tests.table import each_row
@@ -118,3 +119,19 @@ def test_a_stated_window_wins_over_the_table():
 def test_an_address_that_cannot_be_one_is_refused(base):
     with pytest.raises(ConfigError, match=r"^model\.api_base must be an http"):
         Gateway("m", api_base=base)
+
+
+@pytest.mark.parametrize("limits, expected", [((1024, 4096), None), ((100, 4096), 4096), ((100, -1), 1 << 16)])
+def test_limit_of_open_files_is_raised_where_connections_need_it(monkeypatch, limits, expected):
+    raised = []
+    monkeypatch.setattr(endpoints, "getrlimit", lambda _: limits)
+    monkeypatch.setattr(endpoints, "setrlimit", lambda _, values: raised.append(values))
+    endpoints.allow_open_files(200)
+    assert raised == ([] if expected is None else [(expected, limits[1])])
+
+
+def test_more_connections_than_open_files_are_refused(monkeypatch):
+    monkeypatch.setattr(endpoints, "getrlimit", lambda _: (64, 64))
+    text = r"100 connections need 164 open files, and a process may have 64 here: ulimit -n 164, or lower"
+    with pytest.raises(ConfigError, match=text):
+        endpoints.allow_open_files(100)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import pytest
 
 from components.core.errors import ConfigError, ModelError
+from components.core.messages import Message, Usage
 from components.core.traits import ScorerTraits
-from components.core.types import Score
+from components.core.types import Problem, Score, Step, Trajectory
 from runner.config.schema import read_shard
 from runner.episode.budget import Budget
 from runner.experiment.experiment import select
@@ -228,3 +229,27 @@ def test_empty_selection_and_unknown_split_are_refused():
         select(Rows(2), limit=None, shard="3/3", seed=0)
     with pytest.raises(ConfigError, match=r"dataset\.split='dev': this dataset has test"):
         select(Rows(2, split="dev"), limit=None, shard=None, seed=0)
+
+
+CHOICE = Problem("a", "Which?", {"A": "first one", "B": "second one"})
+
+
+@each_row("texts, expected", [
+    (["Which?\nA) first one\nB) second one"], True),
+    (["Which?", "A) first one", "B) second one"], False),
+    (["Which?"], False),
+    ([], None),
+])  # fmt: skip
+def test_a_run_notices_whether_a_message_held_the_options(texts, expected):
+    outcome = Outcome()
+    steps = [
+        Step("act", "main", "main", 0, 0, (Message("user", text),), Message("assistant", "A"), Usage(1, 1, 0.0))
+        for text in texts
+    ]
+    outcome.look_for_options(Problem("open", "What?"), Trajectory(steps))
+    assert outcome.shows_options is None
+    outcome.look_for_options(CHOICE, Trajectory(steps))
+    assert outcome.shows_options is expected
+    if expected:
+        outcome.look_for_options(CHOICE, Trajectory([*steps[:1]]))
+        assert outcome.shows_options, "one message is enough"
