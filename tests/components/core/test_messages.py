@@ -65,3 +65,10 @@ def test_a_message_cannot_be_changed_and_is_equal_by_what_is_sent():
         message.content = "b"
     assert message == Message(role="user", content="a", reasoning="x") != replace(message, content="b")
     assert replace(message, content="b").source == "set/a.jinja" and hash(message) == hash(Message("user", "a"))
+
+
+def test_system_messages_with_equal_content_share_their_bytes_and_others_do_not():
+    one, same = Message("system", "Act."), Message("system", "Act.", source="prompts/act.j2")
+    assert one.wire is same.wire and one.digest is same.digest
+    for other in (Message("system", ("Act.",)), Message("system", "Act"), Message("user", "Act.")):
+        assert other.wire != one.wire and other.digest != one.digest
