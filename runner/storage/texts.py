@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from components.core.errors import ConfigError
+from components.core.redaction import HIDDEN
 from runner.storage import disk
 
 _LONG_LINE = 160  # such a line, for example a tool's card, is a paragraph of its own
@@ -50,10 +51,11 @@ def _digest(part: str) -> bytes:
 
 
 class TextWriter:
-    """Adds texts; ``flush`` writes what is new with one write and must precede the record's line."""
+    """Adds texts without ``secrets``; ``flush`` writes what is new with one write and must precede the record's line."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, secrets: Sequence[str] = ()) -> None:
         self._folder = self._path = folder
+        self._secrets = secrets
         self._file: int | None = None
         self._zip: Any = None
         self._digest = lru_cache(maxsize=_MAX_RECENT)(_digest)
@@ -75,6 +77,8 @@ class TextWriter:
 
     def add_lines(self, parts: Sequence[str]) -> str:
         """Store a text given by its paragraphs. Returns its hash."""
+        for secret in self._secrets:
+            parts = [part.replace(secret, HIDDEN) for part in parts]
         digests = [self._digest(part) for part in parts]
         name = sha256(b"".join(digests)).hexdigest()[:16]
         if name in self._texts:

@@ -3,6 +3,7 @@
 import dataclasses
 import errno
 import gzip
+import json
 import os
 import random
 
@@ -54,6 +55,26 @@ def test_trajectory_round_trips(tmp_path):
     assert dataclasses.asdict(back) == dataclasses.asdict(trajectory())
     assert record["scores"] == {"score/right": 1.0, "score/none": None} and record["ceilings"] == {"score/right": 1.0}
     assert record["usage"]["purposes"]["act"] == {"calls": 1, "input_tokens": 1, "output_tokens": 2, "cost_usd": 0.5}
+
+
+def test_values_of_secret_variables_are_stored_hidden(tmp_path, monkeypatch):
+    keys = {"JUDGE_API_KEY": "plain-key-0123456789", "ODD": 'a"quoted"-key-0123'}
+    for name, value in (keys | {"OTHER_KEY": "not-needed"}).items():
+        monkeypatch.setenv(name, value)
+    said = f"{' and '.join(keys.values())}, not-needed"
+    call = ToolCall("1", "count", json.dumps({"at": keys["JUDGE_API_KEY"]}))
+    reply = Message("assistant", f"{LONG} {said}", (call,), reasoning=said)
+    step = Step("act", "main", "main", 0, 0, [Message("user", "?")], reply, Usage(1, 2), "stop", 1.5, 0.25)
+    writer, episode = RecordWriter(tmp_path, ["ODD", "UNSET"]), Trajectory([step], (), {}, "answered", said)
+    writer.append(record_of(SAMPLE, 0, episode, [Score("score/right", 1.0, said)], 0.1, writer.packer))
+    writer.close()
+    (record,) = read(tmp_path)
+    back = Unpacker(TextReader(tmp_path)).trajectory(record)
+    hidden = "[hidden] and [hidden], not-needed"
+    assert (back.answer, record["explanations"]["score/right"], episode.answer) == (hidden, hidden, said)
+    message = back.steps[0].reply
+    assert (message.text, message.reasoning) == (f"{LONG} {hidden}", hidden)
+    assert message.tool_calls[0].parsed == {"at": "[hidden]"}
 
 
 def test_repeated_offers_are_neither_encoded_nor_hashed_again(tmp_path):
