@@ -51,7 +51,7 @@ def _digest(part: str) -> bytes:
 
 
 class TextWriter:
-    """Adds texts without ``secrets``; ``flush`` writes what is new with one write and must precede the record's line."""
+    """Adds texts, without ``secrets``; ``flush`` writes what is new at once and must precede the record's line."""
 
     def __init__(self, folder: Path, secrets: Sequence[str] = ()) -> None:
         self._folder = self._path = folder
