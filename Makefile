@@ -73,4 +73,4 @@ lock: .venv/.installed  ## pin the newest releases that pyproject.toml allows
 	  --custom-compile-command 'make lock' --extra test --extra dev --extra docs pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-peers build site *.egg-info
+	rm -rf .venv .venv-peers .venv-proxy build site *.egg-info

@@ -145,5 +145,5 @@ def fault_of(error: Any) -> Fault:
     if name == "ContextWindowExceededError":
         code = "context_length_exceeded"
     headers = getattr(error, "litellm_response_headers", None) or {}
-    fault = from_complaint(status, Complaint(str(code or ""), text), headers)
+    fault = from_complaint(status, Complaint(str(code or ""), text), headers, text)
     return Fault(fault.kind, f"litellm {name}, {fault}", fault.detail, fault.retry_after)

@@ -25,6 +25,7 @@ RETRYABLE = frozenset({"rate_limit", "server", "connection", "timeout", "unreada
 LONGEST_PAUSE = 600.0  # seconds; who asks for more is not waited for
 _NEVER_LENGTH = frozenset({401, 402, 403, 404, 407, 408})  # of a key, an account or an address, in spite of the text
 _LABEL = re.compile(r"[\w.-]{1,64}")
+_RETRY_DELAY = re.compile(r'"retryDelay":\s*"([0-9]{1,9}(?:\.[0-9]{1,9})?)s"')  # google.rpc.RetryInfo, in a body
 _LONGEST_DETAIL = 4_000
 _LONGEST_REPORT = 16_000  # characters that are searched; what is longer holds an echo of the request
 _THOUGHTS = re.compile(r"<(?:think|thinking)>(.*?)</(?:think|thinking)>(.*)", re.DOTALL)
@@ -106,10 +107,9 @@ def _texts(message: Mapping[str, Any]) -> tuple[str, str]:
         )
     if not isinstance(content, str):
         raise Fault("unreadable", f"the reply's content is not a text but {type(content).__name__}")
-    for field in ("reasoning_content", "reasoning"):
-        if field in message:
-            thoughts = message[field]
-            return str(content), thoughts if isinstance(thoughts, str) else ""
+    for field in ("reasoning_content", "reasoning"):  # vLLM sends null where nothing looked for reasoning
+        if isinstance(thoughts := message.get(field), str):
+            return str(content), thoughts
     if content.startswith("<think") and (match := _THOUGHTS.match(content)):
         return match[2], match[1]
     return str(content), ""
@@ -177,39 +177,44 @@ class Complaint(NamedTuple):
 
 @cache
 def _reports(what: str) -> re.Pattern[str]:
-    """``too_long``: the texts of a request that is longer than the context window; ``not``: others like them."""
-    return re.compile("|".join(read_yaml(Path(__file__).with_name("overflow.yaml"))[what]), re.IGNORECASE)
+    """The texts that complaints.yaml lists under a name."""
+    return re.compile("|".join(read_yaml(Path(__file__).with_name("complaints.yaml"))[what]), re.IGNORECASE)
 
 
 def kind_of(status: int, code: str = "", text: str = "") -> str:
     """The kind of an HTTP status with the error code and text that came with it."""
+    report = f"{code}: {text}"[:_LONGEST_REPORT]
+    if status == 402 or (status in (400, 422, 429) and _reports("unpaid").search(report)):
+        return "quota"
     if status == 429:
-        return "quota" if code == "insufficient_quota" else "rate_limit"
-    report = f"{code}: {text}"[:_LONGEST_REPORT] if status not in _NEVER_LENGTH and status <= 500 else ""
-    if report and not _reports("not").search(report) and _reports("too_long").search(report):
+        return "rate_limit"
+    may_be_length = status not in _NEVER_LENGTH and status <= 500
+    if may_be_length and not _reports("not").search(report) and _reports("too_long").search(report):
         return OVERFLOW
+    if status == 400 and _reports("filtered").search(report):
+        return "content_filter"
     if status == 408:
         return "timeout"
-    if status >= 500:
+    if status >= 500 or status == 424:  # of TGI and Bedrock: the model failed
         return "server"
     return "auth" if status in (401, 403) else "bad_request"
 
 
 def from_status(status: int, raw: bytes, headers: Mapping[str, str]) -> Fault:
     """The fault behind a reply whose HTTP status is not a success."""
+    body = raw[:_LONGEST_REPORT].decode("utf-8", "replace").strip()
     try:
         complaint = complaint_in(orjson.loads(raw))
     except orjson.JSONDecodeError:  # a server without JSON, or JSON that is cut off; nothing of a web page
-        text = raw[:_LONGEST_DETAIL].decode("utf-8", "replace").strip()
-        complaint = Complaint(text="" if text.startswith("<") else text)
-    return from_complaint(status, complaint, headers)
+        complaint = Complaint(text="" if body.startswith("<") else body[:_LONGEST_DETAIL])
+    return from_complaint(status, complaint, headers, body)
 
 
-def from_complaint(status: int, complaint: Complaint, headers: Mapping[str, str]) -> Fault:
-    """The fault behind a status and the provider's complaint."""
+def from_complaint(status: int, complaint: Complaint, headers: Mapping[str, str], body: str = "") -> Fault:
+    """The fault behind a status and the provider's complaint; ``body``: where Gemini's wait is."""
     code = complaint.code if _LABEL.fullmatch(complaint.code) and redact(complaint.code) == complaint.code else ""
     summary = f"HTTP {status} ({code})" if code else f"HTTP {status}"
-    kind, pause = kind_of(status, code, complaint.text), retry_after(headers)
+    kind, pause = kind_of(status, code, complaint.text), retry_after(headers, body)
     if pause is not None and pause > LONGEST_PAUSE:
         summary += f", asking to wait {pause / 3600:.3g} hours; no more than 10 minutes are waited"
         kind = "quota" if kind == "rate_limit" else kind
@@ -240,8 +245,8 @@ def complaint_in(body: object) -> Complaint:
     return Complaint(code, " ".join(text for text in texts if isinstance(text, str) and text))
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait as the headers ask (seconds, milliseconds or an HTTP date); None if they do not."""
+def retry_after(headers: Mapping[str, str], body: str = "") -> float | None:
+    """Seconds to wait as the headers ask (seconds, milliseconds or an HTTP date), or the body of Gemini's errors."""
     lowered = {name.lower(): value for name, value in headers.items()}
     for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
         with suppress(ValueError):
@@ -249,4 +254,4 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
                 return max(value, 0.0) / unit
     with suppress(ValueError):
         return max(parsedate_to_datetime(lowered.get("retry-after", "")).timestamp() - time.time(), 0.0)
-    return None
+    return float(delay[1]) if (delay := _RETRY_DELAY.search(body)) else None

@@ -31,6 +31,7 @@ from runner.storage.integrity import digests_of
 from runner.storage.records import RecordWriter
 from runner.storage.resume import quoted, written
 from runner.storage.schema import Manifest, Session
+from runner.terminal.command import reader_left
 from runner.tracking import Heartbeat, track_made
 
 if TYPE_CHECKING:
@@ -79,7 +80,11 @@ class _Job:
             summary = self.finish("interrupted" if outcome.halted else status)
             async with resources.tracking:
                 url = await asyncio.to_thread(heartbeat.track)
-        self.print_summary(summary, url)
+        try:
+            self.print_summary(summary, url)
+            sys.stdout.flush()
+        except BrokenPipeError:  # all is written; a reader such as ``head`` has seen enough
+            reader_left()
         return code
 
     def finish(self, status: str) -> Summary:

@@ -209,3 +209,13 @@ def test_deleted_current_folder_is_reported_in_one_line(tmp_path, monkeypatch):
     gone.rmdir()
     with pytest.raises(SystemExit, match="the current folder cannot be read"):
         main()
+
+
+@slow
+def test_reader_that_leaves_early_ends_a_run_without_an_error(tmp_path):
+    line = [sys.executable, "-m", "runner", "limit=1", "tracking=off", f"hydra.run.dir={tmp_path}/run"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        process.stdout.close()
+        err = process.stderr.read()
+    assert (process.returncode, "Error" in err) == (0, False)
+    assert json.loads((tmp_path / "run/manifest.json").read_text())["status"] == "complete"

@@ -55,9 +55,9 @@ class ChatServer:
 
         return answer
 
-    def raw(self, body, status=200):
+    def raw(self, body, status=200, headers=None):
         async def answer(request):
-            return web.Response(body=body, status=status, content_type="application/json")
+            return web.Response(body=body, status=status, headers=headers, content_type="application/json")
 
         return answer
 

@@ -1,6 +1,7 @@
 import time
 from email.utils import formatdate
 
+import orjson
 import pytest
 
 from components.core.messages import Message
@@ -28,7 +29,21 @@ def test_an_exhausted_quota_is_not_transient():
     assert kind_of(429, "insufficient_quota") == "quota"
 
 
-@each_row("status, kind", [(401, "auth"), (403, "auth"), (402, "bad_request"), (404, "bad_request")])
+@each_row(
+    "status, code, text, kind",
+    [
+        (422, "422", "Budget has been exceeded! Current cost: 2.0, Max budget: 1.0", "quota"),
+        (429, "429", "No deployments available - crossed budget: 1.35e-05 >= 1e-09", "quota"),
+        (429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan.", "rate_limit"),
+        (400, "invalid_value", "Unknown column 'billing_code' in messages[0]", "bad_request"),
+        (500, "server_error", "The credit balance is too low", "server"),
+    ],
+)
+def test_a_spent_account_is_neither_a_limit_nor_a_mistake(status, code, text, kind):
+    assert kind_of(status, code, text) == kind
+
+
+@each_row("status, kind", [(401, "auth"), (403, "auth"), (402, "quota"), (404, "bad_request")])
 def test_a_refused_account_is_not_an_overflow_whatever_its_message(status, kind):
     assert kind_of(status, "", "Too many tokens issued for this account; log in again") == kind
 
@@ -79,6 +94,15 @@ def test_a_429_that_speaks_of_tokens_is_a_rate_limit():
 )
 def test_retry_after_in_every_form(headers, seconds):
     assert retry_after(headers) == seconds
+
+
+@pytest.mark.parametrize("headers, seconds", [({}, 26.5), ({"Retry-After": "7"}, 7.0)])
+def test_a_wait_in_the_body_counts_where_no_header_has_one(headers, seconds):
+    info = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "26.5s"}
+    body = [{"error": {"code": 429, "message": "Resource has been exhausted", "details": [info]}}]
+    for layout in (None, orjson.OPT_INDENT_2):
+        fault = from_status(429, orjson.dumps(body, option=layout), headers)
+        assert (fault.kind, fault.retry_after) == ("rate_limit", seconds)
 
 
 def test_retry_after_as_a_date():

@@ -35,7 +35,9 @@ def test_content_in_parts_is_joined(reply):
         ({"content": "<thinking>r</thinking>Hello"}, "Hello", "r"),
         ({"content": "<think>r"}, "<think>r", None),
         ({"content": "Hello <think>r</think>"}, "Hello <think>r</think>", None),
-        ({"content": "<think>r</think>Hello", "reasoning": None}, "<think>r</think>Hello", None),
+        ({"content": "<think>r</think>Hello", "reasoning": None}, "Hello", "r"),
+        ({"content": "<think>r</think>Hello", "reasoning": ""}, "<think>r</think>Hello", None),
+        ({"reasoning_content": None, "reasoning": "r"}, "Hello", "r"),
     ],
 )
 def test_reasoning_is_kept_apart(reply, message, content, reasoning):
