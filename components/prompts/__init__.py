@@ -28,6 +28,7 @@ from components.text.words import meant
 _ROOT = Path(__file__).resolve().parent
 _SHORT, _REMEMBERED = 1000, 4096
 _SWITCHES = "switches"  # the file switches.yaml: values and templates that only a setting of the agent asks for
+_OUTSIZED = (OverflowError, RecursionError, MemoryError)  # of ranges, macros and texts without an end
 OWN = "WARDROUND_PROMPTS"  # the environment variable that names the folder of custom sets
 
 
@@ -83,6 +84,8 @@ class PromptSet:
                 self._trees[template] = self._environment.parse(text)
             except jinja2.TemplateSyntaxError as error:
                 raise ConfigError(f"prompt {self.source(template)}, line {error.lineno}: {error.message}") from None
+            except RecursionError:
+                raise ConfigError(f"prompt {self.source(template)}: it is nested too deep") from None
         return rules.keys()
 
     def plain(self, template: str) -> str | None:
@@ -134,8 +137,8 @@ class PromptSet:
         except KeyError:
             have = ", ".join(sorted(self.texts))
             raise ConfigError(f"prompt set {self.name!r} has no {template}.jinja; it has {have}") from None
-        except (jinja2.UndefinedError, jinja2.exceptions.SecurityError) as error:
-            raise ConfigError(f"prompt {self.source(template)}: {error}") from None
+        except (jinja2.UndefinedError, jinja2.exceptions.SecurityError, *_OUTSIZED) as error:
+            raise ConfigError(f"prompt {self.source(template)}: {str(error) or type(error).__name__}") from None
 
     def system(self, template: str, **values: Any) -> Message:
         """A system message from a template."""
@@ -170,7 +173,7 @@ def _included(environment: jinja2.Environment, name: str, trees: Iterable[nodes.
     unread = list(trees)
     while unread:
         for path in find_referenced_templates(unread.pop()):
-            if path is None or not (_ROOT / path).is_file():
+            if path is None or path.startswith("/") or ".." in path.split("/") or not (_ROOT / path).is_file():
                 have = ", ".join(sorted(p.relative_to(_ROOT).as_posix() for p in _ROOT.glob("_shared/*.jinja")))
                 raise ConfigError(f"prompt set {name!r} includes {path!r}, which is none of ours; shared are {have}")
             if path not in found:

@@ -67,8 +67,10 @@ class RecordWriter:
         self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        except OSError as error:
             os.close(self._lock)
+            if not isinstance(error, BlockingIOError):
+                raise disk.Unwritable(folder, error) from None
             raise ConfigError(
                 f"run folder {folder} is in use by another process; wait for it or name another"
             ) from None

@@ -129,8 +129,9 @@ def run_remote_job(order: RemoteJob) -> JobResult:
     async def work() -> int:
         vars(spent).update(vars(spent_since(order)))  # by a process that died
         experiment = check(order.cfg, order.launch)
-        left = None if order.until is None else max(0.0, order.until - time.time())
-        budget = Budget(**{**order.cfg["budget"]["run"], "seconds": left})
+        limits = order.cfg["budget"]["run"]
+        left = None if order.until is None else max(0.0, min(limits["seconds"], order.until - time.time()))
+        budget = Budget(**{**limits, "seconds": left})
         async with SharedResources(budget, jobs=order.jobs, spent=spent, terminal=False) as resources:
             return await run_job(experiment, order.folder, resources)
 

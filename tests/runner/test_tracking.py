@@ -440,6 +440,20 @@ def test_texts_of_restricted_data_are_sent_only_where_permitted(tmp_path):
     assert store.texts_may_leave(config(tmp_path, "closed"), "phi")
 
 
+@pytest.mark.parametrize("permits", [[], ["phi"]])
+def test_a_store_elsewhere_gets_texts_of_patients_only_where_permitted(base, permits):
+    uri = f"sqlite+pysqlite:///{base}/.mlflow/mlflow.db"  # not known as a file of this machine
+    settings = config(base, f"elsewhere-{len(permits)}", uri=uri, permits=permits)
+    store.connect(config(base, settings["name"]))  # makes the database
+    data = {"name": "mini", "split": "test", "fingerprint": "f" * 64, "samples": 1, "privacy": "phi"}
+    assert tracking.track(make(base / settings["name"], ["answered"], manifest={"dataset": data}), settings)
+    client, _, [run], infos = read_tracking(settings)
+    sent = {Path(one.path).name for one in client.list_artifacts(run.info.run_id)}
+    figures = {"config.yaml", "manifest.json", "metrics.json"}
+    assert figures | {"records.jsonl", "texts-0000.jsonl.gz", "plots"} == sent if permits else figures == sent
+    assert len(infos) == len(permits)  # the trace
+
+
 def test_tracking_off_does_nothing(tmp_path):
     folder = make(tmp_path / "off", ["answered"])
     for settings in ({"name": "x", "tracking": {"uri": None}}, {"name": "x", "tracking": None}):

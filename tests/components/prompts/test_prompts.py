@@ -88,6 +88,16 @@ def test_an_included_text_uses_the_current_values_and_is_part_of_the_digest(tmp_
     assert included.digest != sha256(f"end\0{sets['included']}".encode()).hexdigest()[:16], "it covers what is included"
 
 
+def test_a_file_of_the_machine_is_not_included(tmp_path):
+    secret = tmp_path / "key.txt"
+    secret.write_text("sk-1")
+    up = "../" * 40 + str(secret).lstrip("/")
+    for named in (f"'{secret}'", f"'_shared/{up}'", f"['_shared/conclude.jinja', '{secret}']", f"'./{up}'"):
+        for tag in ("include", "import"):
+            with pytest.raises(ConfigError, match="which is none of ours"):
+                load(folder(tmp_path, ask=f"{{% {tag} {named} {'as x ' * (tag == 'import')}%}}"))
+
+
 @pytest.mark.parametrize("named", ["'_shared/nope.jinja'", "which"])
 def test_a_missing_include_is_refused(tmp_path, named):
     with pytest.raises(
@@ -134,6 +144,20 @@ def test_a_custom_prompt_folder_is_rendered_in_the_sandbox(tmp_path, hostile):
     prompts = load(folder(tmp_path, ask=hostile))
     with pytest.raises(ConfigError, match=r"ask\.jinja: "):
         prompts.render("ask", name=["Ada"])
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        "{% for n in range(10 ** 9) %}x{% endfor %}",
+        "{% macro again() %}{{ again() }}{% endmacro %}{{ again() }}",
+        "{{ 'x' * 10 ** 17 }}",
+        "{{ " + "(" * 9000 + "1" + ")" * 9000 + " }}",
+    ],
+)
+def test_a_custom_prompt_without_an_end_is_refused(tmp_path, endless):
+    with pytest.raises(ConfigError, match=r"ask\.jinja: [^\n]*(range|recursion|MemoryError|too deep)"):
+        load(folder(tmp_path, ask=endless)).render("ask", name="Ada")
 
 
 def written(tmp_path, text, rules="ask: {names: [name], needs: [Chain]}"):

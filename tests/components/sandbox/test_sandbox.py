@@ -37,6 +37,12 @@ RESULTS = {
     "no memory": ("answer = 'x' * 10**11", "error", ""),
     "a crash": ("import ctypes\nctypes.string_at(0)", "killed", ""),
     "too deep": ("def f(): f()\nf()", "error", ""),
+    "a text that equals everything": (
+        "class A(str):\n    __eq__ = lambda *_: True\n    __hash__ = str.__hash__\n"
+        "    def __str__(self): return self\nanswer = A('wrong')",
+        "ok",
+        "wrong",
+    ),
     "a text that raises": ("class A:\n    def __str__(self): 1 / 0\nanswer = A()", "error", ""),
 }
 
@@ -195,6 +201,29 @@ async def test_variables_survive_where_asked_until_the_worker_dies(sandbox):
         assert (await kept.run("answer = found")).error.type == "NameError"
     finally:
         limited.close()
+
+
+SCAN = """
+import ctypes, os, re
+libc, file, found, read = ctypes.CDLL(None), os.open("seen", os.O_RDWR | os.O_CREAT), 0, 0
+for page in range((HERE >> 16) - 64 << 16, (HERE >> 16) + 64 << 16, 1 << 16):
+    os.lseek(file, 0, 0)
+    n = libc.write(file, ctypes.c_void_p(page), ctypes.c_size_t(1 << 16))  # memory that is not there is an error
+    read += max(n, 0)
+    found += n > 0 and bool(re.search(b"patient-(4711){9}", os.pread(file, n, 0)))
+answer = found > 0, read > 1 << 20
+"""
+
+
+async def test_a_scan_of_memory_finds_nothing_of_another_episode(sandbox):
+    first, second = (sandbox.open(PROBE, keep=True) for _ in range(2))
+    ran = await first.run("patient = 'patient-' + '4711' * 9\nanswer = id(patient)")
+    scan = SCAN.replace("HERE", ran.answer)
+    assert (await first.run(scan)).answer == "(True, True)"  # the same scan finds its own
+    other = await second.run(scan)
+    assert (other.answer, other.error) == ("(False, True)", None)
+    first.close()
+    second.close()
 
 
 @slow

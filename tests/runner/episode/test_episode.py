@@ -1,7 +1,9 @@
 """The door: what is recorded, charged, verified and answered."""
 
 import asyncio
+import time
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import ClassVar
 
 import pytest
@@ -92,6 +94,15 @@ async def test_spent_budget_ends_the_sample_with_its_partial_result(budget, step
 async def test_the_time_budget_ends_a_call_that_hangs():
     trajectory, _ = await run(Speaker(lambda r: "answer 0", wait=60), budget=Budget(seconds=0.05))
     assert (trajectory.stop, trajectory.error) == ("limit", "budget.sample.seconds=0.05")
+
+
+async def test_a_clock_that_goes_back_shortens_no_call_and_no_budget(monkeypatch):
+    hours = count(100, -1)
+    monkeypatch.setattr(time, "time", lambda: next(hours) * 3600.0)
+    trajectory, _ = await run(scripted('call count {"n": 3}', "answer 0"), budget=Budget(seconds=60))
+    first, second = trajectory.steps
+    assert trajectory.stop == "answered" and first.started > second.started
+    assert all(0 <= step.seconds < 60 for step in trajectory.steps)
 
 
 async def test_bug_fails_one_sample_and_is_recorded_there():

@@ -1,13 +1,15 @@
 """An experiment from a plain config: parts, compatibility, privacy, and the samples that models study."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from components.core.errors import ConfigError
-from components.core.traits import ModelTraits
+from components.core.traits import ModelTraits, ToolsetTraits
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from runner.experiment.experiment import facts_of
-from runner.experiment.parts import PrivacyRefused
+from runner.experiment.parts import PrivacyRefused, permit
 from runner.job.prepare import check
 from tests.composing import build
 
@@ -111,6 +113,26 @@ def test_data_are_not_sent_elsewhere(cfg):
     ) as caught:
         check(cfg)
     assert caught.value.decision["decision"] == "refused"
+
+
+def test_data_are_not_sent_to_a_model_that_only_an_inner_agent_asks(cfg):
+    asks = {"_target_": "mine.parts.Asks"}
+    cfg["agent"] = {"_target_": "components.agents.self_consistency.Matched", "inner": asks, "to": asks}
+    cfg["dataset"]["privacy"] = "phi"
+    cfg["models"] = {"panel": {"_target_": "mine.parts.Echo", "name": "far", "in_process": False}}
+    with pytest.raises(PrivacyRefused, match=r"model 'far'.*models\.panel\.permits=\[phi\]"):
+        check(cfg)
+
+
+def test_data_are_not_sent_to_the_service_behind_a_tool():
+    def toolset(*permits):
+        search = SimpleNamespace(effect="external")
+        return SimpleNamespace(traits=ToolsetTraits(tools={"search": search}, permits=permits))
+
+    for refused in (toolset(), toolset("credentialed")):
+        with pytest.raises(PrivacyRefused, match=r"tool search asks a service.*toolset\.permits=\[phi\]"):
+            permit("phi", {}, refused)
+    assert permit("phi", {}, toolset("phi"))["decision"] == "permitted"
 
 
 def test_toolset_that_fits_no_sample_is_refused_before_the_run(cfg):

@@ -12,7 +12,8 @@ from components.core.errors import ConfigError
 from components.core.traits import Requirements, SourceTraits
 from components.core.types import Answer, Problem, Sample
 from runner.experiment.experiment import Experiment, Launch
-from runner.learning.checks import check_memory
+from runner.experiment.parts import PrivacyRefused
+from runner.learning.checks import check_learning, check_memory
 from runner.learning.lesson import lesson_of
 from runner.learning.memory import learn, remember
 from tests.parts import Rows, Speaker, door, parts
@@ -210,6 +211,18 @@ async def test_named_memory_is_checked_before_the_run(tmp_path):
     (folder / "said.json").write_text("{}")
     with pytest.raises(ConfigError, match="was changed"):
         check_memory(named)
+
+
+async def test_memory_of_restricted_data_needs_a_permitted_model(tmp_path):
+    one = experiment(tmp_path, Halves(privacy="phi"))
+    folder, _ = await learn(one, door(one.models["main"]))
+    run = replace(
+        one, dataset=Halves(), source=Source(path=str(folder)), parts=parts(Inner()), cfg=one.cfg | {"stage": None}
+    )
+    check_learning(run)
+    outside = replace(run, models={"main": Speaker(lambda request: "x", in_process=False)})
+    with pytest.raises(PrivacyRefused, match=r"the memory is phi and the model 'speaker'.*model\.permits=\[phi\]"):
+        check_learning(outside)
 
 
 async def test_changed_training_samples_under_the_same_ids_make_another_memory(tmp_path):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import fcntl
 import gzip
 import os
 import random
@@ -13,6 +14,7 @@ from components.core.errors import ConfigError
 from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Score, Step, Trajectory
 from runner.storage import disk
+from runner.storage.journal import Journal
 from runner.storage.records import FILE, RecordWriter, read, record_of
 from runner.storage.stored import Packer, Unpacker, _line_of, _rounded
 from runner.storage.texts import TextReader, TextWriter, paragraphs
@@ -164,6 +166,17 @@ def test_folder_in_use_is_refused(tmp_path):
         RecordWriter(tmp_path)
     writer.close()
     RecordWriter(tmp_path).close()
+
+
+def test_a_disk_without_locks_is_named(tmp_path, monkeypatch):
+    def flock(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(disk.Unwritable, match=f"{tmp_path} cannot be written: No locks available"):
+        RecordWriter(tmp_path)
+    with pytest.raises(disk.Unwritable, match="journal cannot be written: No locks available"):
+        Journal(tmp_path / "journal").put(bytes(32), b"{}")
 
 
 def test_records_are_read_without_their_steps_wherever_these_are(tmp_path):

@@ -74,6 +74,12 @@ def test_time_limit_applies_to_every_process(three):
 
 
 @slow
+def test_a_clock_that_goes_back_gives_a_job_no_more_time(three):
+    order = three(seconds=0.0)[0]
+    assert run_remote_job(replace(order, until=order.until + 3600)).code == 3
+
+
+@slow
 @pytest.mark.parametrize(
     ("finding", "message"),
     [("SystemExit('left')", "SystemExit: left"), ("RuntimeError('no such luck')", "RuntimeError: no such luck")],
