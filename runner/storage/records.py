@@ -179,8 +179,10 @@ def _repair(folder: Path) -> list[Record]:
                 finished[key] = slim(record)
                 texts.update(_REFERENCE.findall(line))
                 out.write(line)
-    stored = TextReader(folder) if texts else ()
-    if lost := [name for name in texts if name.decode() not in stored]:
+    stored = TextReader(folder) if texts else None
+    if stored is not None:
+        stored.check()
+    if lost := [name for name in texts if stored is None or name.decode() not in stored]:
         fresh.unlink()
         raise ConfigError(
             f"{folder}: {len(lost)} texts of its records are lost with a texts-*.jsonl.gz: put it back, or delete"

@@ -241,12 +241,12 @@ def test_record_is_written_with_a_single_write(tmp_path):
     writer.close()
 
 
-@pytest.mark.parametrize("line", [b"no json", b'["t", "a", [7]]', b"7", b'["p", [], "a"]'])
+@pytest.mark.parametrize("line", [b"no json", b'["t", "a", [7]]', b"7", b'["p", [], "a"]\n["t","a",[0]]'])
 def test_a_damaged_line_of_the_texts_is_named(tmp_path, line):
     path = tmp_path / "texts-0000.jsonl.gz"
     path.write_bytes(gzip.compress(line + b"\n"))
     with pytest.raises(ConfigError, match=r"texts-0000\.jsonl\.gz is damaged"):
-        TextReader(tmp_path)
+        TextReader(tmp_path).check()
 
 
 @pytest.mark.parametrize(
