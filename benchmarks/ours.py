@@ -83,6 +83,7 @@ async def _run_all(model: Gateway, experiment: Parts, asked: list[Sample], folde
     assert trajectory.stop == "answered", trajectory.error
     gc.collect()
     gc.freeze()  # execute does so too: the libraries' objects are start-up
+    gc.set_threshold(200_000, 20, 100)  # as the command does
     with measured() as usage:
         writer, journal = records.RecordWriter(folder / "run"), Journal(folder / "journal")
         door = Door(models, journal, run_seed=0)

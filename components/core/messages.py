@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
@@ -72,27 +73,39 @@ class Message:
     @cached_property
     def wire(self) -> bytes:
         """The message as chat-completions JSON."""
-        body: dict[str, Any] = {"role": self.role, "content": self.content}
-        if not isinstance(self.content, str):
-            body["content"] = [
-                {"type": "text", "text": part}
-                if isinstance(part, str)
-                else {"type": "image_url", "image_url": {"url": part.url}}
-                for part in self.content
-            ]
-        if self.tool_calls:
-            body["tool_calls"] = [
-                {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
-                for c in self.tool_calls
-            ]
-        if self.tool_call_id is not None:
-            body["tool_call_id"] = self.tool_call_id
-        return orjson.dumps(body)
+        return _encode_system(self) if self.role == "system" else _encode(self)
 
     @cached_property
     def digest(self) -> bytes:
         """16 bytes that identify what is sent."""
-        return sha256(self.wire).digest()[:16]
+        return _digest_system(self.wire) if self.role == "system" else _digest(self.wire)
+
+
+def _encode(message: Message) -> bytes:
+    body: dict[str, Any] = {"role": message.role, "content": message.content}
+    if not isinstance(message.content, str):
+        body["content"] = [
+            {"type": "text", "text": part}
+            if isinstance(part, str)
+            else {"type": "image_url", "image_url": {"url": part.url}}
+            for part in message.content
+        ]
+    if message.tool_calls:
+        body["tool_calls"] = [
+            {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
+            for c in message.tool_calls
+        ]
+    if message.tool_call_id is not None:
+        body["tool_call_id"] = message.tool_call_id
+    return orjson.dumps(body)
+
+
+def _digest(wire: bytes) -> bytes:
+    return sha256(wire).digest()[:16]
+
+
+# Most samples of a run begin with the same long message.
+_encode_system, _digest_system = lru_cache(maxsize=32)(_encode), lru_cache(maxsize=32)(_digest)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,9 @@ def usage_of(trajectory: Trajectory) -> EpisodeUsage:
     for step in trajectory.steps:
         calls.setdefault(step.purpose, []).append(step.usage)
     charged = [step.usage for step in trajectory.steps if step.purpose != "judge"]
-    return {**_of(charged), "purposes": {purpose: _of(used) for purpose, used in calls.items()}}
+    total = _of(charged)
+    parts = {purpose: total.copy() if used == charged else _of(used) for purpose, used in calls.items()}
+    return {**total, "purposes": parts}
 
 
 def _of(calls: Sequence[Usage]) -> CallUsage:

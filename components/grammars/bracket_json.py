@@ -40,7 +40,7 @@ _QUOTED = re.compile(r"""\\.|["\n\r\t]""", re.DOTALL)
 _WORDS = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]"}
 _ESCAPES = {'"': '\\"', "\\'": "'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _DECODER = json.JSONDecoder(strict=False)
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False)  # of what was decoded
 
 
 class Call(NamedTuple):

@@ -41,11 +41,11 @@ class Context(NamedTuple):
         """The number of earlier calls of the same name on this line, in earlier steps and in this one."""
         return len(self.past) + self.ahead
 
-    def use(self, tool: Tool) -> Coroutine[Any, Any, Observation]:
+    def use(self, tool: Tool, arguments: Mapping[str, Any] | None = None) -> Coroutine[Any, Any, Observation]:
         """Run a tool on this call, journalled where it is external; a tool that wraps another one calls it so."""
         if tool.effect == "external" and declared(tool, ToolTraits).wrapped is None:
             return _external(tool, self)
-        return apply(tool, self, self.call.parsed)
+        return apply(tool, self, self.call.parsed if arguments is None else arguments)
 
     async def wait(self, seconds: float) -> None:
         """Wait, unless this is a replay."""
@@ -97,7 +97,7 @@ async def _run_one(branch: Branch, call: ToolCall, offer: Offer, line: str, ahea
     started = time.monotonic()
     context = Context(offer.state, branch.problem, branch, call, line, ahead)
     try:
-        observation, error = _encodable_observation(await context.use(tool_of(offer, call)[0])), None
+        observation, error = _encodable_observation(await context.use(*tool_of(offer, call))), None
     except ToolError as failure:
         observation, error = _encodable_observation(Observation(str(failure), data=failure.data)), failure.label
     return Observed(call, observation, error, time.monotonic() - started)

@@ -68,32 +68,31 @@ class Door:
     async def call(self, role: str, request: Request, key: bytes, n: int) -> tuple[Completion, bool]:
         """Answer a request from the journal, the same call in flight, or the model. Returns the completion and whether
         it was sent before. Raises ModelError, RunLimitReached before anything is sent."""
-        completion, known = await self._answer(role, request, key, n)
-        if len(self.answered_by) < _MAX_NAMES:
-            self.answered_by.add((role, completion.model))
-        return completion, known
-
-    async def _answer(self, role: str, request: Request, key: bytes, n: int) -> tuple[Completion, bool]:
-        model = self.models[role]
+        model, completion = self.models[role], None
         while True:
             if self.journal is not None and (payload := self.journal.get(key)) is not None:
-                self.replayed += 1
-                return _completion(orjson.loads(payload)["reply"]), True
+                completion = _completion(orjson.loads(payload)["reply"])
+                break
             if self.replay:
                 raise self._missing(model, request, key, n)
             if key in self._in_flight:
                 future = self._in_flight[key] = self._in_flight[key] or asyncio.get_running_loop().create_future()
                 if (completion := await asyncio.shield(future)) is not None:
-                    self.replayed += 1
-                    return completion, True
+                    break
             elif self.budget_pool.blind(self.spent):
                 self.budget_pool.back.clear()
                 await self.budget_pool.back.wait()
             else:
                 break
-        if limit := self.budget_pool.limit(self.spent):
+        if known := completion is not None:
+            self.replayed += 1
+        elif limit := self.budget_pool.limit(self.spent):
             raise RunLimitReached(f"budget.run.{limit} is reached")
-        return await self._send(model, request, key, n), False
+        else:
+            completion = await self._send(model, request, key, n)
+        if len(self.answered_by) < _MAX_NAMES:
+            self.answered_by.add((role, completion.model))
+        return completion, known
 
     def _missing(self, model: Model, request: Request, key: bytes, n: int) -> ModelError:
         """What a strict replay fails with: as the model did where the journal has no reply, or the first difference."""

@@ -192,7 +192,8 @@ class Branch:
         tools: tuple[ToolSpec, ...] = (), admitted: bool = False,
     ) -> Step:  # fmt: skip
         """One model call: locate it, charge it, record it. What is asked about the agent (judge) is not charged."""
-        shared, door, charged = self.shared, self.shared.door, purpose != "judge"
+        shared, charged = self.shared, purpose != "judge"
+        door, sample_id, budget = shared.door, shared.sample.problem.id, shared.parts.budget
         if shared.closed:  # the episode ended while this branch was still at work
             raise asyncio.CancelledError
         if charged and not admitted:
@@ -205,18 +206,16 @@ class Branch:
         digest = door.digest(role, tail, digests)
         occurrence = self._counts.get(digest, 0)
         self._counts[digest] = occurrence + 1
-        place = f"{door.run_seed}\0{self.problem.id}\0{shared.epoch}\0{self.name}\0{occurrence}".encode()
+        place = f"{door.run_seed}\0{sample_id}\0{shared.epoch}\0{self.name}\0{occurrence}".encode()
         seed = int.from_bytes(sha256(place).digest()[:4], "little") & 0x7FFFFFFF
-        request = Request(
-            messages, tools, merged, purpose, role, self.problem.id, shared.epoch, self.name, occurrence, seed
-        )
+        request = Request(messages, tools, merged, purpose, role, sample_id, shared.epoch, self.name, occurrence, seed)
         n, self._n = self._n, self._n + 1
         kept, self._previous = n_common(self._previous, digests), digests
         started, clock = time.time(), time.monotonic()
         try:
             call = door.call(role, request, door.key(model, digest, request, place), n)
-            limit = shared.parts.budget.seconds
-            completion, replayed = await (call if limit is None else shared.within(limit, call))
+            bounded = call if budget.seconds is None else shared.within(budget.seconds, call)
+            completion, replayed = await bounded
         finally:
             self.attempt.pend(-charged)
         if charged:
