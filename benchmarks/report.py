@@ -67,6 +67,8 @@ def row(settings: Settings) -> Sequence[Figure]:
 
 def write_sweep(data: str, sweep: str) -> dict[str, Any]:
     """Run the first job of a sweep and write the others."""
+    from runner.results.runs import Run
+
     words = [
         "-m", "dataset=radabench", f"dataset.path={data}", "tracking=off", "run.journal=null", "name=report",
         f"hydra.sweep.dir={sweep}-run",
@@ -94,6 +96,7 @@ def write_sweep(data: str, sweep: str) -> dict[str, Any]:
         varied = {"model.competence": f"{right:g}", "model.wrong_tool_rate": f"{wrong_tool:g}"}
         whose = {"id": f"{place:032x}", "sweep": Path(sweep).name, "number": place, "varied": facts["varied"] | varied}
         manifest.write(folder, {**facts, **whose, "swept": ["competence", "wrong_tool_rate"]})
+        Run.read(folder)  # which leaves the file of columns that a run leaves at its end
     return {"runs": len(_RATES), "samples": len(records)}
 
 

@@ -16,10 +16,11 @@ from components.text.words import meant
 from runner.config.catalogue import CONF
 from runner.results.merge import merge
 from runner.results.metrics import Summary, as_json, summarise
+from runner.results.processes import map_folders
 from runner.results.publications import ledger
 from runner.results.publications.paper import load
 from runner.results.render.formats import comma
-from runner.results.runs import Run, config_of, folder_of, map_folders, run_folders
+from runner.results.runs import Run, config_of, folder_of, run_folders
 from runner.results.sections import page, tools
 from runner.results.sections.comparisons import names_in, show_methods
 from runner.results.sections.episodes import show_episode

@@ -55,6 +55,13 @@ def secret_variables(named: Collection[str] = ()) -> Mapping[str, str]:
     }
 
 
+def unmistakable_secrets(named: Collection[str] = ()) -> list[str]:
+    """The values of secret variables, and of those that are ``named``, that are too long to be a word of a reply; the
+    longest first."""
+    found = {value for value in secret_variables(named).values() if len(value) >= _SHORTEST_ECHOED}
+    return sorted(found, key=len, reverse=True)
+
+
 @cache
 def _known_secrets() -> tuple[str, ...]:
     """The values of secret variables when the process first asks, the longest first."""
@@ -62,18 +69,19 @@ def _known_secrets() -> tuple[str, ...]:
 
 
 def without_key(completion: Completion, key: str) -> Completion:
-    """The reply without the key that the request was sent with: records and journal keep replies."""
+    """The reply without the key that the request was sent with, which not even the journal may keep. Other secrets are
+    hidden where records are written (``unmistakable_secrets``), so that a replay reads what the agent read."""
     if len(key) < _SHORTEST_ECHOED:
         return completion
     message = completion.message
-    texts = [message.text, message.reasoning or "", completion.finish]
+    texts = [message.text, message.reasoning or "", completion.finish, completion.model]
     texts += [part for call in message.tool_calls for part in (call.id, call.name, call.arguments)]
     if not any(key in text for text in texts):
         return completion
-    content, reasoning, finish, *rest = (text.replace(key, HIDDEN) for text in texts)
+    content, reasoning, finish, model, *rest = (text.replace(key, HIDDEN) for text in texts)
     calls = tuple(ToolCall(*rest[n : n + 3]) for n in range(0, len(rest), 3))
     kept = replace(message, content=content, tool_calls=calls, reasoning=message.reasoning and reasoning)
-    return completion._replace(message=kept, finish=finish, logprobs=None)
+    return completion._replace(message=kept, finish=finish, logprobs=None, model=model)
 
 
 def without_echo(text: str, messages: Iterable[Message]) -> str:

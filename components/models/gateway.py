@@ -35,6 +35,7 @@ _HINTS = {
     "quota": "the account's quota is used up",
     "rate_limit": "lower model.max_connections, or set model.requests_per_minute or model.tokens_per_minute",
     "timeout": "raise model.timeout_seconds, or lower model.max_connections",
+    "too_large": "raise model.max_reply_mb, or see what answers at model.api_base",
 }
 
 
@@ -49,6 +50,7 @@ class Gateway:
         provider: litellm's prefix; also ``vllm`` and ``ollama``. Empty: ``name`` is a whole litellm
             model string, or ``api_base`` an endpoint that speaks chat completions.
         transport: ``auto`` is direct wherever chat completions are spoken and litellm elsewhere.
+        max_reply_mb: 2**20 bytes; a longer reply is refused while it arrives, by litellm after that.
         price: USD per million tokens, ``{input: ..., output: ...}``, in place of the price table.
         permits: data classes in addition to ``open`` that the endpoint may receive.
         deterministic: the same request at temperature 0 always gets the same reply.
@@ -71,6 +73,7 @@ class Gateway:
     max_tokens: Positive | None = None
     timeout_seconds: Annotated[float, Interval(ge=1e-3, lt=float("inf"))] = 120.0
     retries: Annotated[int, Ge(0)] = 6
+    max_reply_mb: Annotated[int, Interval(ge=1, le=1024)] = 8
     requests_per_minute: Positive | None = None
     tokens_per_minute: Positive | None = None
     price: Mapping[str, float] | None = None
@@ -188,17 +191,18 @@ class Gateway:
         """The transport by which this endpoint is reached."""
         if self._transport is not None:
             return self._transport
-        endpoint, price = self._endpoint, self.price_row.price
+        endpoint, price, longest = self._endpoint, self.price_row.price, self.max_reply_mb << 20
         if endpoint.direct:
             from components.models.openai_chat import OpenAIChat  # its client and ssl take 0.01 s to import
 
             base = endpoint.base or ""
-            self._transport = OpenAIChat(base, self.name, self._key, price, self.send_seed, base == endpoints.OPENAI)
+            renames = base == endpoints.OPENAI
+            self._transport = OpenAIChat(base, self.name, self._key, price, self.send_seed, renames, longest)
         else:
             from components.models.litellm_chat import LitellmChat
 
             unlocked = self.key_optional and endpoint.provider in endpoints.SERVERS
             key = self._key or ("not-needed" if unlocked else "")  # or litellm refuses to ask a server without a lock
             settings = (endpoint.litellm_model, endpoint.base, key, price, self.timeout_seconds, self.send_seed)
-            self._transport = LitellmChat(*settings)
+            self._transport = LitellmChat(*settings, longest_reply=longest)
         return self._transport

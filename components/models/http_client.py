@@ -36,7 +36,7 @@ class HttpClient:
     After ``idle_seconds`` a connection is not used again: its server may be closing it. ``longest_reply``: bytes."""
 
     def __init__(
-        self, url: str, headers: Mapping[str, str], *, idle_seconds: float = 15.0, longest_reply: int = 64 << 20
+        self, url: str, headers: Mapping[str, str], *, idle_seconds: float = 15.0, longest_reply: int = 8 << 20
     ) -> None:
         self.connections = 0
         self._reached = False  # whether any connection was accepted

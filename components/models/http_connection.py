@@ -172,8 +172,7 @@ class Connection(asyncio.Protocol):
         self._reply.set_result(Reply(self._status, self._fields, body))
 
     def _refuse_size(self) -> None:
-        limit = f"the reply is larger than {self._longest >> 20} MB"
-        self._fail("too_large", f"{limit}: see what answers at model.api_base")
+        self._fail("too_large", f"the reply is larger than {self._longest >> 20} MB")
 
     def _fail(self, kind: str, text: str) -> None:
         if not self._reply.done():

@@ -29,7 +29,7 @@ _OPEN: "WeakSet[LitellmChat]" = WeakSet()
 @dataclass(eq=False)
 class LitellmChat:
     """Sends requests through ``litellm.acompletion``. ``model`` is litellm's model string with its prefix. ``seeded``:
-    send the request's seed to providers that take one."""
+    send the request's seed to providers that take one. ``longest_reply``: characters of what litellm read."""
 
     model: str
     api_base: str | None = None
@@ -38,6 +38,7 @@ class LitellmChat:
     timeout_seconds: float = 120.0
     seeded: bool = True
     connections: int | None = None
+    longest_reply: int = 8 << 20
 
     async def call(self, request: Request) -> Completion:
         """One attempt. Raises Fault."""
@@ -49,7 +50,10 @@ class LitellmChat:
             raise fault_of(error) from None
         except (ValueError, TypeError, KeyError, AttributeError) as error:  # litellm's own, of a reply it trips over
             raise Fault("unreadable", f"litellm could not read the reply: {type(error).__name__}") from None
-        return read_reply(reply_of(response), self.price)
+        reply = reply_of(response)
+        if len(str(reply)) > self.longest_reply:
+            raise Fault("too_large", f"the reply is larger than {self.longest_reply >> 20} MB")
+        return read_reply(reply, self.price)
 
     def arguments(self, request: Request) -> dict[str, Any]:
         """What differs from call to call."""

@@ -19,7 +19,7 @@ from components.models.replies import Fault, from_status, read_reply
 class OpenAIChat:
     """Sends requests to one endpoint; the gateway sets the timeout. ``seeded``: send the request's seed.
     ``renames_max_tokens``: say ``max_completion_tokens``, which OpenAI's own endpoint requires and most others do not
-    know."""
+    know. ``longest_reply``: bytes."""
 
     api_base: str
     model: str
@@ -27,12 +27,13 @@ class OpenAIChat:
     price: Price | None = None
     seeded: bool = True
     renames_max_tokens: bool = False
+    longest_reply: int = 8 << 20
 
     def __post_init__(self) -> None:
         headers = {"Content-Type": "application/json", "User-Agent": "wardround"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
-        self._client = HttpClient(f"{self.api_base}/chat/completions", headers)
+        self._client = HttpClient(f"{self.api_base}/chat/completions", headers, longest_reply=self.longest_reply)
         self._head = b'{"model":%s,"messages":[' % orjson.dumps(self.model)
 
     @property

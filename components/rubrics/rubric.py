@@ -143,7 +143,7 @@ class Rubric:
         """Field -> what a reply picks on its last line with the name of the field; None where it is unreadable."""
         picked: dict[str, tuple[str, ...] | None] = {}
         for name, field in self.fields.items():
-            lines = re.findall(rf"^[\s*`#-]*{name}[*`]*\s*:[ \t]*(.*)$", text, re.MULTILINE | re.IGNORECASE)
+            lines = re.findall(rf"^(?:[^\S\n]|[*`#-])*+{name}[*`]*\s*:[ \t]*(.*)$", text, re.MULTILINE | re.IGNORECASE)
             try:
                 picked[name] = field.read(lines[-1]) if lines else None
             except ValueError:

@@ -22,7 +22,7 @@ from components.verifiers.refine import guide, result_of
 
 _LABEL = re.compile(r"^(?:(?:selected )?action:|#?\d+[.):]|\s)*", re.IGNORECASE)
 
-_NUMBER = re.compile(r"\s*(?:candidate|option|number|no\.)?\s*#?(\d{1,3})\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*+(?:candidate|option|number|no\.)?\s*+#?(\d{1,3})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ COMMON = {  # keys that mean the same wherever no comment and no docstring descr
     "key_optional": "whether requests are sent without a key",
     "key_variable": "the environment variable that holds the key",
     "max_connections": "requests at once",
+    "max_reply_mb": "the longest reply that is read, in MB of 2**20 bytes",
     "max_tokens": "the longest reply; null = the provider's default",
     "path": "file or folder of the data",
     "privacy": "data class of the texts",

@@ -112,6 +112,8 @@ def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
             how = setting("run.resume", folder)
             raise ConfigError(f"{folder} is not complete, or has errored samples: {how} resumes it")
         contents.permit(folder, (manifest.read(folder).get("dataset") or {}).get("privacy", "open"))
+    stored = {str(path): path for folder in folders for pattern in _FILES for path in folder.glob(pattern)}
+    refuse_keys(stored, configs)  # before they are run again, which would hide keys and so differ
     used = [inputs_of(folder, cfg) for folder, cfg in zip(folders, configs, strict=True)]
     for run in zip(labels_of(folders), folders, configs, used, strict=True):
         contents.add_run(*run)

@@ -89,12 +89,15 @@ class _Job:
 
     def finish(self, status: str) -> Summary:
         """Write metrics, manifest and report from the records."""
+        from runner.results import column_file
         from runner.results.cells import plain, times
         from runner.results.metrics import as_json, summarise
         from runner.results.sections.report import report
+        from runner.results.table import Table
 
         experiment, outcome, notes = self.experiment, self.outcome, self.notes
-        summary = summarise(outcome.records, notes["levels"], notes["by"], notes["kinds"])
+        table = Table.of(outcome.records)
+        summary = summarise(table, notes["levels"], notes["by"], notes["kinds"])
         resume = None if status == "complete" and not outcome.errored else resume_command(self.folder)
         shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
         counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
@@ -127,6 +130,8 @@ class _Job:
             log.warning("%s: %s", times(n), text)
         notes["mlflow"] = manifest.read(self.folder).get("mlflow")
         self.writer.finish_texts()
+        if len(outcome.records) == len(self.writer.finished) + outcome.n_run:  # all that the folder has
+            column_file.write(self.folder, column_file.state_of(self.folder), table)
         notes["files"] = digests_of(self.folder)
         manifest.write(self.folder, notes)
         disk.replace(self.folder / "metrics.json", as_json(summary))
@@ -172,7 +177,8 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         experiment = resources.share(experiment, own)
         door = resources.door(experiment)
         own.callback(resources.finish, experiment.launch.label, door.spent)
-        writer = RecordWriter(folder)
+        models = (cfg["model"], *(cfg.get("models") or {}).values())
+        writer = RecordWriter(folder, [model["api_key_env"] for model in models if model.get("api_key_env")])
         own.callback(writer.close)
         own.callback(log_to(folder / "run.log").close)
         before = manifest.read(folder).get("memory")

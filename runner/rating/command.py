@@ -11,7 +11,6 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.rubrics.rubric import Rubric, texts_of
 from runner.config.catalogue import CONF
-from runner.job.stored import rebuild_experiment
 from runner.rating.result import Result
 from runner.rating.sheets import KEY, SHEETS, Item, Key, load, read_sheets, text_of, write_sheets, write_table
 from runner.results.cells import interval, number, plain
@@ -85,6 +84,8 @@ def draw(runs: Sequence[Run], rubric: Rubric, n: int, seed: int) -> list[Item]:
 
 def _add_texts(draws: Sequence[tuple[Run, Record]], rubric: Rubric) -> list[Item]:
     """Raises ConfigError when the samples are not there any more, or others are."""
+    from runner.job.stored import rebuild_experiment  # with all that composes a config
+
     items: dict[tuple[Path, str, int], Item] = {}
     for run in {run.folder: run for run, _ in draws}.values():
         experiment = rebuild_experiment(run.folder, run.cfg)

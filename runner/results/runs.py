@@ -1,22 +1,20 @@
 """A run as results read it: its folder, manifest, config and records; and which folders a name means."""
 
-import gc
 import json
-import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
 
 from components.core.errors import ConfigError
 from components.core.messages import SIMULATED
 from components.text.structured import read_yaml
+from runner.results import column_file
 from runner.results.kinds import Better, Kinds, Scale, better, group_by, kind_of, kinds_of
 from runner.results.steps import Steps
 from runner.results.table import Table
@@ -25,12 +23,8 @@ from runner.storage.records import FILE as RECORDS
 from runner.storage.records import read, slim
 from runner.storage.resume import setting
 from runner.storage.schema import Manifest, Record
-from runner.storage.stored import Unpacker
-from runner.storage.texts import TextReader
 from runner.terminal.command import print_note
 
-T = TypeVar("T")
-_LARGE = 1 << 26  # bytes of records
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
 _PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on another machine
 _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
@@ -59,14 +53,18 @@ class Run:
     @cached_property
     def table(self) -> Table:
         """The records without their steps. Raises ConfigError for one that lacks what metrics are made of."""
-        return Table.of(self._read())
+        return column_file.load(self.folder, self._read())[0]
 
     @cached_property
     def steps(self) -> Steps:
         """What sections need of the steps of its records, read with the table."""
-        found = Steps()
-        vars(self)["table"] = Table.of(found.add(self._read(steps=True), Unpacker(TextReader(self.folder))))
+        vars(self)["table"], found = column_file.load(self.folder, self._read(steps=True), steps=True)
         return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process: without what it finds in the folder as fast."""
+        found = {"table", "steps"} if (self.folder / column_file.FILE).exists() else ()
+        return {name: value for name, value in vars(self).items() if name not in found}
 
     @property
     def records(self) -> list[Record]:
@@ -195,20 +193,6 @@ class Run:
             return None
         settings = [pair for pair in self.swept if pair[0].partition(".")[0] not in _APART]
         return self.manifest.get("sweep"), *sorted(settings)
-
-
-def map_folders(function: Callable[[Path], T], folders: Sequence[Path]) -> Iterator[T]:
-    """What a function finds in each folder; large ones, where processes are worth their start, are shared among as many
-    as there are processors."""
-    processes = min(len(folders), os.cpu_count() or 1)
-    sizes = ((folder / RECORDS).stat().st_size for folder in folders if (folder / RECORDS).exists())
-    if processes < 2 or sum(sizes) < _LARGE:
-        yield from map(function, folders)
-        return
-    gc.set_threshold(200_000, 20, 100)  # what is read is many objects, and stays
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads that multiply matrices wait for each other in busy loops
-    with ProcessPoolExecutor(processes) as pool:
-        yield from pool.map(function, folders)
 
 
 def is_one_of(key: str, names: Collection[str]) -> bool:

@@ -23,7 +23,8 @@ _MEASURED = {
     "calls/per_sample": "usage/calls", "time/seconds": "seconds",
 }  # fmt: skip
 OWN = ("stop/answered", "stop/refused", "stop/limit", "stop/failed", OVERFLOWS, *_MEASURED)  # beyond scores
-_TEXTS, _NUMBERS = ("sample_id", "epoch", "stop", "failure", "inputs", "card"), ("scores", "ceilings", "usage")
+_TEXTS = ("sample_id", "epoch", "stop", "failure", "inputs", "card")
+FORMS = ("scores", "ceilings", "usage")  # columns of the names that a record has numbers for
 
 
 def cluster_of(record: Mapping[str, Any]) -> str:
@@ -58,7 +59,7 @@ class Table:
         n, names = len(texts), (*_TEXTS, "cluster", "strata", "seconds")
         columns = {name: np.fromiter((own[k] for own in texts), object, n) for k, name in enumerate(names)}
         columns |= {"strata": columns["strata"].astype(np.intp), "seconds": columns["seconds"].astype(float)}
-        for k, name in enumerate(_NUMBERS):
+        for k, name in enumerate(FORMS):
             columns |= _columns_of(name, [own[k] for own in numbers])
         return cls._ranked(columns, list(map(orjson.loads, kinds)))
 

@@ -44,6 +44,7 @@ def verify(folder: Path) -> str:
         found.append(f"{folder / CONFIG} was changed after its run wrote it")
     if not found:
         texts = TextReader(folder)
+        texts.check()
         if lost := [name for name in records.referred_texts(folder) if name not in texts]:
             found.append(f"{folder}: {len(lost)} texts of its records are in no texts-*.jsonl.gz")
     if found:

@@ -4,7 +4,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import repeat
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import cast
 import orjson
 
 from components.core.errors import ConfigError
+from components.core.redaction import HIDDEN, unmistakable_secrets
 from components.core.types import Sample, Score, Trajectory
 from components.core.usage import usage_of
 from runner.storage import disk
@@ -59,9 +60,10 @@ def record_of(
 
 
 class RecordWriter:
-    """Appends records under a lock on the folder. Raises ConfigError when another process holds it."""
+    """Appends records under a lock on the folder. Raises ConfigError when another process holds it. The values of
+    secret variables, and of those in ``key_variables``, are hidden: a server may return them in a reply."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, key_variables: Collection[str] = ()) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -76,13 +78,17 @@ class RecordWriter:
             ) from None
         self.finished = _repair(folder)
         self._file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        self._texts = TextWriter(folder)
+        secrets = unmistakable_secrets(key_variables)
+        self._secrets = [orjson.dumps(secret)[1:-1] for secret in secrets]  # as a line of JSON holds them
+        self._texts = TextWriter(folder, secrets)
         self.packer = Packer(self._texts)
 
     def append(self, record: Record) -> None:
         """Write one record; its texts are on disk before it. Raises Unwritable."""
         self._texts.flush()
         line = orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
+        for secret in self._secrets:
+            line = line.replace(secret, HIDDEN.encode())
         disk.append(self._file, line, self.folder / FILE)
 
     def finish_texts(self) -> None:
@@ -173,8 +179,10 @@ def _repair(folder: Path) -> list[Record]:
                 finished[key] = slim(record)
                 texts.update(_REFERENCE.findall(line))
                 out.write(line)
-    stored = TextReader(folder) if texts else ()
-    if lost := [name for name in texts if name.decode() not in stored]:
+    stored = TextReader(folder) if texts else None
+    if stored is not None:
+        stored.check()
+    if lost := [name for name in texts if stored is None or name.decode() not in stored]:
         fresh.unlink()
         raise ConfigError(
             f"{folder}: {len(lost)} texts of its records are lost with a texts-*.jsonl.gz: put it back, or delete"

@@ -24,8 +24,8 @@ _EMPTY = {"null", "0", "false", '""', "[]", "{}"}
 # switches of a profile are compared where they are used.
 _FREE = {"run", "tracking", "hydra", "compare", "budget.run", "budget.ask_above_usd", "toolset.demonstrations"}
 _FREE_OF_A_MODEL = {
-    "max_connections", "api_base", "api_key_env", "key_optional", "timeout_seconds", "retries", "transport", "permits",
-    "requests_per_minute", "tokens_per_minute", "latency_seconds", "context", "retired",
+    "max_connections", "api_base", "api_key_env", "key_optional", "timeout_seconds", "retries", "max_reply_mb",
+    "transport", "permits", "requests_per_minute", "tokens_per_minute", "latency_seconds", "context", "retired",
 }  # fmt: skip
 
 

@@ -190,6 +190,11 @@ class Unpacker:
         """A verifier's verdict; of a verifier that does not choose, and in older records, a text."""
         if isinstance(stored, str) or "ref" in stored:
             return self.text(stored)
+        return self.choice(stored)
+
+    @staticmethod
+    def choice(stored: schema.StoredVerdict) -> Verdict:
+        """The verdict of a verifier that chooses."""
         picks = {int(n): pick for n, pick in stored["picks"].items()}
         return Verdict(stored["verifier"], stored["kind"], stored["chosen"], stored["of"], stored["why"], picks)
 

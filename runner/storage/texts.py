@@ -16,8 +16,10 @@ from typing import Any
 import orjson
 
 from components.core.errors import ConfigError
+from components.core.redaction import HIDDEN
 from runner.storage import disk
 
+PATTERN = "texts-*.jsonl.gz"
 _LONG_LINE = 160  # such a line, for example a tool's card, is a paragraph of its own
 _MAX_KNOWN = 150_000  # paragraphs remembered by digest; beyond it they are stored again
 _MAX_RECENT = 4_096  # paragraphs remembered with their text, which saves the digest
@@ -50,10 +52,11 @@ def _digest(part: str) -> bytes:
 
 
 class TextWriter:
-    """Adds texts; ``flush`` writes what is new with one write and must precede the record's line."""
+    """Adds texts, without ``secrets``; ``flush`` writes what is new at once and must precede the record's line."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, secrets: Sequence[str] = ()) -> None:
         self._folder = self._path = folder
+        self._secrets = secrets
         self._file: int | None = None
         self._zip: Any = None
         self._digest = lru_cache(maxsize=_MAX_RECENT)(_digest)
@@ -75,6 +78,8 @@ class TextWriter:
 
     def add_lines(self, parts: Sequence[str]) -> str:
         """Store a text given by its paragraphs. Returns its hash."""
+        for secret in self._secrets:
+            parts = [part.replace(secret, HIDDEN) for part in parts]
         digests = [self._digest(part) for part in parts]
         name = sha256(b"".join(digests)).hexdigest()[:16]
         if name in self._texts:
@@ -126,38 +131,59 @@ class TextWriter:
 
 
 class TextReader:
-    """All texts of a run folder, by hash. Raises ConfigError for a file that is damaged before its end."""
+    """All texts of a run folder, by hash, decoded when they are read. Raises ConfigError for lines that are none."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._texts = folder, dict[str, list[str]]()
-        for path in sorted(folder.glob("texts-*.jsonl.gz")):
-            known: dict[int, str] = {}
-            try:
-                for kind, name, value in _lines(path):
-                    if kind == "p":
-                        known[name] = value
-                    else:
-                        self._texts[name] = [known[n] for n in value]
-            except (ValueError, TypeError, KeyError) as error:
-                raise ConfigError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+        self._folder = folder
+        self._files: list[tuple[Path, list[bytes | str], dict[str, bytes]]] = []  # paragraphs, lines of texts
+        for path in sorted(folder.glob(PATTERN)):
+            parts, texts, n = list[bytes | str](), dict[str, bytes](), 0
+            for lines in _lines(path):  # in bulk: there are more lines than are looked at
+                mine = [line for line in lines if line[:4] == b'["t"']
+                texts |= {str(line[:32].split(b'"', 4)[3], "ascii", "replace"): line for line in mine}
+                parts += (others := [line for line in lines if line[:4] == b'["p"'])
+                n += len(lines) - len(mine) - len(others)
+            if n:
+                raise ConfigError(f"{path} is damaged: {n} of its lines are neither a text nor a paragraph")
+            self._files.append((path, parts, texts))
 
     def lines(self, name: str) -> list[str]:
-        """The paragraphs of a text. Raises ConfigError for a hash that is in no file."""
-        try:
-            return self._texts[name]
-        except KeyError:
-            text = f"a texts-*.jsonl.gz is missing or cut off: the text {name} is in none"
-            raise ConfigError(f"{self._folder}: {text}") from None
+        """The paragraphs of a text. Raises ConfigError for a hash that is in no file, and for what is damaged."""
+        for path, parts, texts in self._files:
+            if name in texts:
+                try:
+                    return [_paragraph(parts, n) for n in orjson.loads(texts[name])[2]]
+                except (ValueError, TypeError, LookupError) as error:
+                    raise ConfigError(f"{path} is damaged: {type(error).__name__}: {error}") from None
+        text = f"a texts-*.jsonl.gz is missing or cut off: the text {name} is in none"
+        raise ConfigError(f"{self._folder}: {text}")
+
+    def check(self) -> None:
+        """Read all texts. Raises ConfigError for what is damaged."""
+        for *_, texts in self._files:
+            for name in texts:
+                self.lines(name)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._texts
+        return any(name in texts for *_, texts in self._files)
 
     def __getitem__(self, name: str) -> str:
         return "\n".join(self.lines(name))
 
 
-def _lines(path: Path) -> Iterator[list[Any]]:
-    """The whole lines of a file, up to a torn tail."""
+def _paragraph(parts: list[bytes | str], n: int) -> str:
+    """A paragraph by its number, which is kept decoded. Raises ValueError for one of another number."""
+    if isinstance(line := parts[n], str):
+        return line
+    _, number, text = orjson.loads(line)
+    if number != n or not isinstance(text, str):
+        raise ValueError(f"paragraph {n} is {line[:40]!r}")
+    parts[n] = text
+    return text
+
+
+def _lines(path: Path) -> Iterator[list[bytes]]:
+    """The whole lines of a file, many at a time, up to a torn tail."""
     rest = b""
     unzip = zlib.decompressobj(31)
     with path.open("rb") as file:
@@ -167,4 +193,4 @@ def _lines(path: Path) -> Iterator[list[Any]]:
             except zlib.error:
                 return
             *whole, rest = data.split(b"\n")
-            yield from orjson.loads(b"[%b]" % b",".join(whole))  # at once: in half the time
+            yield whole

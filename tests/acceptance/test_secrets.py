@@ -103,6 +103,26 @@ def test_errors_still_describe_what_happened(echoed):
     assert errors and kinds <= {"server", "rate_limit", "unreadable", "auth", "bad_request"}, kinds
 
 
+@pytest.mark.parametrize("tracking", ["off", pytest.param("mlflow", marks=slow)])
+def test_keys_in_the_body_of_a_reply_are_in_no_file_that_people_open(tmp_path, tracking):
+    judges = "judge-key-of-another-provider"
+    says = f"Your key is {LOOKS_LIKE_ONE}, the judge has {judges}.\nAnswer: A"
+    words = ("dataset=cohort", "agent=direct", "dataset.n=4", f"tracking={tracking}", "model=openai")
+    env = {"OPENAI_API_KEY": LOOKS_LIKE_ONE, "JUDGE_API_KEY": judges}
+    with Served(Server(Voice(name="gpt-4o-mini-2024-07-18", says=[says, f"{says}. " * 9]))) as served:
+        done = run_in_process(tmp_path, *words, f"model.api_base={served.url}", env=env)
+    assert done.code == 0, done.err
+    files = everything(tmp_path)
+    journal = files.pop("journal")
+    stored = {name: content for name, content in files.items() if "/.journal/" not in name}
+    assert any(b"the judge has [hidden]" in content for content in stored.values())
+    for key in (LOOKS_LIKE_ONE, judges):
+        assert not [name for name, content in stored.items() if key.encode() in content]
+    assert LOOKS_LIKE_ONE.encode() not in journal and judges.encode() in journal  # as the agent read it
+    again = run_in_process(tmp_path, *words, "run.replay=true", env=env)
+    assert read_records(again.folder) == read_records(done.folder)
+
+
 MISTAKES = {
     "settings": ("model.api_base=http://user:{key}@127.0.0.1:9/v1", "+model.api_key={key}", "limit={key}", "name='{key} '"),
     "key_env": ("model.api_key_env={key}", "model.extra={{api_key: {key}}}"),

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from runner.results import column_file
+from runner.results.table import Table
 from runner.storage.manifest import digest
+from runner.storage.records import read
 from tests.slow import slow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -219,3 +222,14 @@ def test_reader_that_leaves_early_ends_a_run_without_an_error(tmp_path):
         err = process.stderr.read()
     assert (process.returncode, "Error" in err) == (0, False)
     assert json.loads((tmp_path / "run/manifest.json").read_text())["status"] == "complete"
+
+
+def test_a_run_leaves_the_columns_of_all_its_records(home, monkeypatch):
+    monkeypatch.setattr(column_file, "LEAST", 1)
+    assert home.run("hydra.run.dir=here").code == 0
+    lines = Path("here/records.jsonl").read_bytes().splitlines(keepends=True)
+    for left in (4, 1):  # the rest is run when it is resumed
+        Path("here/records.jsonl").write_bytes(b"".join(lines[:left]))
+        assert home.run("hydra.run.dir=here", "run.resume=here").code == 0
+        table, steps = column_file.read(Path("here"), column_file.state_of(Path("here")), with_steps=True)
+        assert steps is None and table.keys == Table.of(read(Path("here"))).keys and len(table) == 4

@@ -43,7 +43,8 @@ _PAIRED = (
 def methods(runs: Sequence[Run]) -> Section | None:
     """Tables of two or more methods or datasets; None where there is one method on one dataset."""
     grid = grid_of(runs)
-    return _methods(grid, _configured_baselines(runs)) if grid.several else None
+    baselines = _configured_baselines(runs)
+    return _methods(grid, baselines, _gains(grid, baselines)) if grid.several else None
 
 
 def show_methods(
@@ -59,10 +60,10 @@ def show_methods(
         agents = list(dict.fromkeys(str(row.first.choices.get("agent")) for row in grid.rows))
         near = meant(missing[0], agents)
         raise ConfigError(f"--baselines: no method here is {' or '.join(missing)}; {near}there are {', '.join(agents)}")
-    section = _methods(grid, named)
+    differences = _gains(grid, named)
+    section = _methods(grid, named, differences)
     show_section(replace(section, intro="", parts=section.sheets[:1]) if brief else section)
     if home is not None:
-        differences = improvements(grid, named) if len(grid.rows) > 1 else {}
         numbers = {
             "scores": {column.label: column.score for column in grid.columns},
             "rows": {label: as_dicts(of) for label, of in grid.metrics.items()},
@@ -91,8 +92,11 @@ def _configured_baselines(runs: Sequence[Run]) -> Sequence[str]:
     return (runs[0].compare.get("baselines") if runs else None) or ()
 
 
-def _methods(grid: Grid, baselines: Sequence[str]) -> Section:
-    found = improvements(grid, baselines) if len(grid.rows) > 1 else {}
+def _gains(grid: Grid, baselines: Sequence[str]) -> Improvements:
+    return improvements(grid, baselines) if len(grid.rows) > 1 else {}
+
+
+def _methods(grid: Grid, baselines: Sequence[str], found: Improvements) -> Section:
     costs: list[list[Cell]] = []  # of a question, and of that each purpose
     for row in grid.rows:
         if n := len(row.table):

@@ -1,10 +1,12 @@
 """The report of runs in all its formats: which sections it has, and its files."""
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 from components.core.errors import ConfigError
+from runner.results.processes import are_large
 from runner.results.publications import gains, ledger
 from runner.results.render.formats import comma, latex, markdown, page, sheets
 from runner.results.runs import Run, warnings_of
@@ -52,7 +54,7 @@ def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Pat
     """Write page, Markdown and tables of runs into a folder. Returns what was written, the page first. ``report.md`` is
     that of a run in its own folder, and left as it is. Raises ConfigError for what cannot be written."""
     home.mkdir(parents=True, exist_ok=True)
-    sections = [found for section in SECTIONS.values() if (found := section(runs)) is not None]
+    sections = [found for found in _all_sections(runs) if found is not None]
     head = title or home.resolve().name, about(runs), warnings_of(runs)
     written = [_put(home / PAGE, page(*head, sections))]
     if all(run.folder.resolve() != home.resolve() for run in runs):
@@ -62,6 +64,20 @@ def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Pat
         path = home / TABLES / name
         written += [_put(Path(f"{path}.csv"), comma(sheet)), _put(Path(f"{path}.tex"), latex(sheet))]
     return written
+
+
+def _all_sections(runs: Sequence[Run]) -> list[Section | None]:
+    """All sections in order; of large runs the episodes, half of the work, in a process of their own."""
+    folders, last = [run.folder for run in runs], [*SECTIONS][-1]
+    if not are_large(folders):
+        return [section(runs) for section in SECTIONS.values()]
+    with ProcessPoolExecutor(1) as pool:
+        found = pool.submit(_read_section, last, folders)
+        return [*(section(runs) for name, section in SECTIONS.items() if name != last), found.result()]
+
+
+def _read_section(name: str, folders: Sequence[Path]) -> Section | None:
+    return SECTIONS[name]([Run.read(folder) for folder in folders])
 
 
 def about(runs: Sequence[Run]) -> str:

@@ -59,13 +59,15 @@ class Used:
 
     def add(self, episode: Episode) -> None:
         """Count an episode and those like it."""
-        self.names.update({name: n * episode.count for name, n in Counter(episode.actions).items()})
+        for name in episode.actions:
+            self.names[name] = self.names.get(name, 0) + episode.count
         self.dimensions |= episode.dimensions
         self.sizes.append(episode.tools)
         if episode.misused is None:
             self.misused = None
         elif self.misused is not None:
-            self.misused.update({name: n * episode.count for name, n in Counter(episode.misused).items()})
+            for name in episode.misused:
+                self.misused[name] = self.misused.get(name, 0) + episode.count
 
     def shares(self, run: str, part: str) -> Iterator[Share]:
         """All tools together, then each that was used, those of one dimension next to each other."""

@@ -114,9 +114,9 @@ def test_a_hostile_text_is_handled_quickly(text):
 def test_the_key_of_a_request_is_hidden_in_its_reply():
     key = "plain-key-0123456789"
     message = Message("assistant", f"A {key}", (ToolCall("1", "look", f'{{"at":"{key}"}}'),), reasoning=f"{key}?")
-    kept = without_key(Completion(message, Usage(), key), key)
+    kept = without_key(Completion(message, Usage(), key, model=f"m {key}"), key)
     assert kept.message == Message("assistant", "A [hidden]", (ToolCall("1", "look", '{"at":"[hidden]"}'),))
-    assert (kept.message.reasoning, kept.finish) == ("[hidden]?", "[hidden]")
+    assert (kept.message.reasoning, kept.finish, kept.model) == ("[hidden]?", "[hidden]", "m [hidden]")
 
 
 @each_row("key", ["", "not-needed", "plain-key-9876543210"])

@@ -8,12 +8,14 @@ import orjson
 import pytest
 import uvloop
 import yaml
+from aiohttp import web
 
 from components.core.errors import ConfigError, ModelError
 from components.core.messages import Message
 from components.core.protocols import Model
 from components.models.gateway import Gateway
 from runner.config.build import construct
+from tests.components.models.conftest import good
 from tests.slow import slow
 from tests.table import each_row
 
@@ -140,6 +142,34 @@ async def test_a_stalled_call_times_out_and_is_retried(open_gateway, server, ask
         0,
     )
     assert "no reply within 0.1 seconds" in str(error) and "model.timeout_seconds" in str(error)
+
+
+@pytest.mark.parametrize("transport", ["direct", pytest.param("litellm", marks=slow)])
+async def test_a_reply_above_the_limit_is_refused_once_and_the_setting_named(open_gateway, server, ask, transport):
+    server.will(*[server.replies(good({"content": "x" * n})) for n in (1 << 20, 900_000)])
+    gateway = open_gateway(provider="openai", transport=transport, max_reply_mb=1)
+    error = await failure(gateway, ask("Hi"))
+    assert (error.kind, len(server.bodies)) == ("too_large", 1)
+    assert str(error).endswith("is larger than 1 MB; raise model.max_reply_mb, or see what answers at model.api_base")
+    assert len((await gateway.generate(ask("Hi"))).message.text) == 900_000
+
+
+async def test_a_reply_that_does_not_end_is_not_waited_for(open_gateway, server, ask):
+    closed = asyncio.Event()
+
+    async def endless(request):
+        response = web.StreamResponse()
+        await response.prepare(request)
+        try:
+            while True:
+                await response.write(bytes(1 << 16))
+        finally:
+            closed.set()
+
+    server.will(endless)
+    error = await failure(open_gateway(max_reply_mb=1), ask("Hi"))
+    assert error.kind == "too_large"
+    await asyncio.wait_for(closed.wait(), 5)
 
 
 async def test_retry_after_is_honoured(open_gateway, server, ask):

@@ -4,6 +4,7 @@ import dataclasses
 import errno
 import fcntl
 import gzip
+import json
 import os
 import random
 
@@ -56,6 +57,26 @@ def test_trajectory_round_trips(tmp_path):
     assert dataclasses.asdict(back) == dataclasses.asdict(trajectory())
     assert record["scores"] == {"score/right": 1.0, "score/none": None} and record["ceilings"] == {"score/right": 1.0}
     assert record["usage"]["purposes"]["act"] == {"calls": 1, "input_tokens": 1, "output_tokens": 2, "cost_usd": 0.5}
+
+
+def test_values_of_secret_variables_are_stored_hidden(tmp_path, monkeypatch):
+    keys = {"JUDGE_API_KEY": "plain-key-0123456789", "ODD": 'a"quoted"-key-0123'}
+    for name, value in (keys | {"OTHER_KEY": "not-needed"}).items():
+        monkeypatch.setenv(name, value)
+    said = f"{' and '.join(keys.values())}, not-needed"
+    call = ToolCall("1", "count", json.dumps({"at": keys["JUDGE_API_KEY"]}))
+    reply = Message("assistant", f"{LONG} {said}", (call,), reasoning=said)
+    step = Step("act", "main", "main", 0, 0, [Message("user", "?")], reply, Usage(1, 2), "stop", 1.5, 0.25)
+    writer, episode = RecordWriter(tmp_path, ["ODD", "UNSET"]), Trajectory([step], (), {}, "answered", said)
+    writer.append(record_of(SAMPLE, 0, episode, [Score("score/right", 1.0, said)], 0.1, writer.packer))
+    writer.close()
+    (record,) = read(tmp_path)
+    back = Unpacker(TextReader(tmp_path)).trajectory(record)
+    hidden = "[hidden] and [hidden], not-needed"
+    assert (back.answer, record["explanations"]["score/right"], episode.answer) == (hidden, hidden, said)
+    message = back.steps[0].reply
+    assert (message.text, message.reasoning) == (f"{LONG} {hidden}", hidden)
+    assert message.tool_calls[0].parsed == {"at": "[hidden]"}
 
 
 def test_repeated_offers_are_neither_encoded_nor_hashed_again(tmp_path):
@@ -220,12 +241,12 @@ def test_record_is_written_with_a_single_write(tmp_path):
     writer.close()
 
 
-@pytest.mark.parametrize("line", [b"no json", b'["t", "a", [7]]', b"7", b'["p", [], "a"]'])
+@pytest.mark.parametrize("line", [b"no json", b'["t", "a", [7]]', b"7", b'["p", [], "a"]\n["t","a",[0]]'])
 def test_a_damaged_line_of_the_texts_is_named(tmp_path, line):
     path = tmp_path / "texts-0000.jsonl.gz"
     path.write_bytes(gzip.compress(line + b"\n"))
     with pytest.raises(ConfigError, match=r"texts-0000\.jsonl\.gz is damaged"):
-        TextReader(tmp_path)
+        TextReader(tmp_path).check()
 
 
 @pytest.mark.parametrize(

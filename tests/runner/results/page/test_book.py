@@ -8,9 +8,10 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.report import main
-from runner.results import runs as reading
+from runner.results import processes
 from runner.results.metrics import as_json, summarise
-from runner.results.runs import Run, folder_of, map_folders
+from runner.results.processes import map_folders
+from runner.results.runs import Run, folder_of
 from runner.results.sections import page as book
 from tests.runner.results.folders import write
 from tests.runner.results.page.pages import HOSTILE, grid, made, parsed
@@ -63,10 +64,17 @@ def test_large_runs_are_read_in_processes_of_their_own(tmp_path, monkeypatch):
     folders = [write(tmp_path / name, {"one": ("k", [value, 0.5])}) for name, value in (("a", 1.0), ("b", 0.0))]
     read = partial(Run.read, steps=True)
     here = list(map_folders(read, folders))
-    monkeypatch.setattr(reading, "_LARGE", 1)
+    monkeypatch.setattr(processes, "_LARGE", 1)
     for one, other in zip(here, map_folders(read, folders), strict=True):
         assert (one.folder, one.manifest, one.cfg, one.steps) == (other.folder, other.manifest, other.cfg, other.steps)
         assert as_json(summarise(one.table)) == as_json(summarise(other.table))
+
+
+def test_page_of_large_runs_is_the_same(tmp_path, monkeypatch):
+    runs = [made(tmp_path / name, {"one": ("k", [value, 0.5])}) for name, value in (("a", 1.0), ("b", 0.0))]
+    here = [path.read_bytes() for path in book.write(runs, tmp_path / "here", title="x")]
+    monkeypatch.setattr(processes, "_LARGE", 1)
+    assert here == [path.read_bytes() for path in book.write(runs, tmp_path / "there", title="x")]
 
 
 def test_hostile_names_and_strata_are_escaped_in_every_format(tmp_path):

@@ -1,0 +1,116 @@
+"""The columns of a run's records, and what is needed of their steps, in a file of its folder that saves reading them
+again. It is never the truth: it holds for the very files that were read, by their inodes and the times of their last
+change, which no copy has, and for the code that read them; else it is made again."""
+
+import inspect
+import os
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import orjson
+
+from components.core import task_text, tools
+from runner.results import steps as steps_module
+from runner.results import table as table_module
+from runner.results.arrays import Array, np
+from runner.results.steps import Episode, Steps
+from runner.results.table import FORMS, Table
+from runner.storage import records, stored, texts
+from runner.storage.schema import Record
+from runner.storage.stored import Unpacker
+from runner.storage.texts import TextReader
+
+FILE = "columns.cache"
+LEAST = 1 << 22  # bytes of records that are worth it
+_KINDS: Mapping[str, str] = {"O": "<i4", "i": "<i8", "f": "<f8"}  # kind of a column -> its numbers in the file
+
+
+def load(folder: Path, lines: Iterator[Record], *, steps: bool = False) -> tuple[Table, Steps]:
+    """The columns of a folder and, with ``steps``, what is needed of these: from the file, else of its records, which
+    are read only then; the file has them afterwards."""
+    state, found = state_of(folder), Steps()
+    table, known = read(folder, state, with_steps=steps)
+    if table is not None and (known or not steps):
+        return table, known or found
+    if steps:
+        lines = found.add(lines, Unpacker(TextReader(folder)))
+    if table is None:
+        table = Table.of(lines)
+    deque(lines, maxlen=0)  # what the steps are added from
+    write(folder, state, table, found if steps else None)
+    return table, found
+
+
+def state_of(folder: Path) -> list[object]:
+    """What a file of columns must be of, to be looked at before the records are read."""
+    found = [(path.name, path.stat()) for name in (records.FILE, texts.PATTERN) for path in sorted(folder.glob(name))]
+    return [_code(), *([name, of.st_size, of.st_ino, of.st_mtime_ns, of.st_ctime_ns] for name, of in found)]
+
+
+@cache
+def _code() -> str:
+    """The digest of the code that makes columns."""
+    modules = (inspect.getmodule(state_of), steps_module, table_module, records, stored, texts, task_text, tools)
+    return sha256("".join(map(inspect.getsource, filter(None, modules))).encode()).hexdigest()
+
+
+def write(folder: Path, state: list[object], of: Table, found: Steps | None = None) -> None:
+    """Write the file of large records, where the folder can be written to."""
+    if not any(path.stat().st_size >= LEAST for path in folder.glob(records.FILE)):
+        return
+    alike, numbers = dict[str, list[Any]](), list[bytes]()
+    for name, column in of.columns.items():
+        kind = column.dtype.kind
+        if kind == "O":
+            known = dict[bytes, int]()
+            codes = [known.setdefault(orjson.dumps(value), len(known)) for value in column.tolist()]
+            alike[name], column = [orjson.Fragment(text) for text in known], np.array(codes)
+        numbers.append(column.astype(_KINDS[kind]).tobytes())
+    kinds = {name: column.dtype.kind for name, column in of.columns.items()}
+    heads = ([len(of), kinds, of.kinds, alike], found and vars(found))
+    body = b"\n".join([*(orjson.dumps(one, option=orjson.OPT_NON_STR_KEYS) for one in heads), b"".join(numbers)])
+    fresh = folder / f"{FILE}.{os.getpid()}.tmp"
+    with suppress(OSError):
+        try:
+            fresh.write_bytes(_head(state, body) + body)
+            fresh.replace(folder / FILE)
+        finally:
+            fresh.unlink(missing_ok=True)
+
+
+def _head(state: list[object], body: bytes | memoryview) -> bytes:
+    return orjson.dumps([*state, crc32(body)], option=orjson.OPT_APPEND_NEWLINE)
+
+
+def read(folder: Path, state: list[object], *, with_steps: bool) -> tuple[Table | None, Steps | None]:
+    """The columns, and where requested what is needed of the steps; None for what is in no file of this state."""
+    try:
+        data = (folder / FILE).read_bytes()
+    except OSError:
+        return None, None
+    begin = data.find(b"\n") + 1
+    if data[:begin] != _head(state, memoryview(data)[begin:]):
+        return None, None
+    end = data.index(b"\n", begin)
+    after = data.index(b"\n", end + 1)
+    n, kinds, strata, alike = orjson.loads(data[begin:end])
+    columns, place = dict[str, Array](), after + 1
+    for name, kind in kinds.items():
+        of = np.dtype(_KINDS[kind])
+        columns[name] = np.frombuffer(data, of, n, place).copy()  # without it all of the file stays in memory
+        place += n * of.itemsize
+        if kind == "O":
+            values = [tuple(one) for one in alike[name]] if name in FORMS else alike[name]
+            columns[name] = np.fromiter(values, object, len(values))[columns[name]]
+    parts = orjson.loads(data[end + 1 : after]) if with_steps else None
+    if parts is None:
+        return Table(columns, strata), None
+    verdicts = [(n, one if isinstance(one, str) else Unpacker.choice(one)) for n, one in parts["verdicts"]]
+    found = Steps([Episode(**one) for one in parts["episodes"]], verdicts, parts["questions"], parts["replies"])
+    return Table(columns, strata), found
