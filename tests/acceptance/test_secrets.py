@@ -52,7 +52,7 @@ def everything(folder):
     for path in (path for path in folder.rglob("*") if path.is_file()):
         found[str(path)] = path.read_bytes() + str(path).encode()
         if path.suffix == ".gz":
-            found[f"{path} unpacked"] = b"".join(orjson.dumps(line) for line in _lines(path))
+            found[f"{path} unpacked"] = b"\n".join(line for lines in _lines(path) for line in lines)
     with Journal(folder / "outputs" / ".journal", read_only=True) as journal:
         found["journal"] = b"".join(key + payload for key, payload in journal.entries())
     return found
