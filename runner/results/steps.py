@@ -64,7 +64,7 @@ class Steps:
                             number = sum(branch == step["branch"] for branch, *_ in acted)
                             self.verdicts.append((number, unpacker.verdict(step["verdict"])))
             if record["stop"] != "error":
-                one = _episode(record, final_names(acted), chain, *offer_of(record.get("offered")))
+                one = _episode(record, final_names(acted), chain, *offer_of(record.get("offered") or None))
                 same = known.setdefault(orjson.dumps(list(vars(one).values())), one)
                 self.episodes += [one] if same is one else []
                 same.count += 1
