@@ -124,7 +124,7 @@ def _unused(cfg: Mapping[str, Any]) -> Iterator[Finding]:
     size = "memory.samples" if cfg["stage"] == "memory" else "the settings below stage"
     given = {"limit": (cfg["limit"], None), "epochs": (cfg["epochs"], 1)}
     given |= {f"run.{key}": (cfg["run"][key], None) for key in ("shard", "resume")}
-    text = "a stage is made as a whole, and goes on where it stopped when it is started again"
+    text = "a stage is made as a whole, and resumes where it stopped when it is started again"
     for key in (key for key, (value, unset) in given.items() if value != unset):
         yield Finding(key, f"{text}; leave {key} out (how much it makes: {size})")
 

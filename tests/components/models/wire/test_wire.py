@@ -1,6 +1,6 @@
 """Each vendor's replies and errors, as its documentation has them, through the client that reads them.
 
-The tables beside this file have the sources. litellm takes seconds to import:
+The tables next to this file have the sources. litellm takes seconds to import:
 ``WARDROUND_TEST_SLOW=1 python -m pytest tests/components/models/wire``.
 """
 
