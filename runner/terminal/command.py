@@ -85,9 +85,9 @@ class Parser(argparse.ArgumentParser):
         raise ConfigError(f"{message}; {self.prog} --help lists what there is")
 
     def flags(self) -> Iterator[str]:
-        """All flags, those of its commands included."""
+        """All long flags, those of its commands included."""
         for action in self._actions:
-            yield from action.option_strings
+            yield from (flag for flag in action.option_strings if flag.startswith("--"))
             for command in action.choices.values() if isinstance(action.choices, dict) else ():
                 yield from command.flags()
 
