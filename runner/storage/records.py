@@ -1,6 +1,5 @@
 """A run folder's records: one whole line per finished (sample, epoch), written with one write."""
 
-import fcntl
 import json
 import os
 import re
@@ -66,16 +65,13 @@ class RecordWriter:
     def __init__(self, folder: Path, key_variables: Collection[str] = ()) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock = disk.lock_folder(folder)
         except OSError as error:
-            os.close(self._lock)
-            if not isinstance(error, BlockingIOError):
-                raise disk.Unwritable(folder, error) from None
-            raise ConfigError(
-                f"run folder {folder} is in use by another process; wait for it or name another"
-            ) from None
+            raise disk.Unwritable(folder, error) from None
+        if lock is None:
+            raise ConfigError(f"run folder {folder} is in use by another process; wait for it or name another")
+        self._lock = lock
         self.finished = _repair(folder)
         self._file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         secrets = unmistakable_secrets(key_variables)
