@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from components.models.simulated.serve import Server
-from tests.acceptance.command import INTERRUPT, KILL, ROOT, Served, endpoint, run, start
+from tests.acceptance.command import INTERRUPT, KILL, OWN, ROOT, Served, endpoint, run, start
 from tests.acceptance.own import Voice
 from tests.slow import slow
 
@@ -38,12 +38,12 @@ def kill_trackers(cwd):
 
 
 def in_mlflow(cwd):
-    """Status of every run, how many traces it has, and how often a metric is there more than once."""
+    """Status of every run, how many traces it has, and how many values of metrics are there more than once."""
     with closing(sqlite3.connect(cwd / "outputs/.mlflow/mlflow.db")) as database:
         runs = dict(database.execute("select run_uuid, status from runs"))
         query = "select value from trace_request_metadata where key = 'mlflow.sourceRun'"
         traces = Counter(one for (one,) in database.execute(query))
-        where = "where key not like 'system/%' group by run_uuid, key having count(*) > 1"
+        where = "where key not like 'system/%' group by run_uuid, key, value having count(*) > 1"
         twice = database.execute(f"select count(*) from (select 1 from metrics {where})").fetchone()[0]
     return sorted((status, traces[id]) for id, status in runs.items()), twice
 
@@ -73,9 +73,8 @@ def test_a_command_ends_before_mlflow_has_its_run_and_nothing_is_lost_when_the_t
 @slow
 def test_the_command_does_not_import_mlflow_and_waits_for_it_on_demand(tmp_path):
     code = "import sys; from runner.__main__ import main; code = main(); print('mlflow' in sys.modules); sys.exit(code)"
-    words = ["dataset=table", f"dataset.path={tmp_path}/q.csv", "dataset.columns={id: n, question: q, answer: a}"]
-    (tmp_path / "q.csv").write_text("n,q,a\n1,Why?,so\n")
-    line = [sys.executable, "-c", code, *words, "agent=direct", "toolset=none", "tracking.wait=true"]
+    words = [*OWN, "dataset=cohort", "dataset.n=1", "agent=direct", "tracking.wait=true"]
+    line = [sys.executable, "-c", code, *words]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -171,4 +170,4 @@ def test_a_server_that_is_down_costs_one_line_which_the_next_command_shows(tmp_p
     (line,) = done.err.splitlines()
     assert line.startswith(f"warning: {tmp_path}/outputs/scratch/") and "secret" not in line
     assert "was not sent to MLflow" in line and "send again: python -m runner.report track" in line
-    assert "2 runs are still being sent" in done.out
+    assert "1 run is still being sent" in done.out and len([*tmp_path.glob("outputs/.mlflow/*/unsent/*.json")]) == 2
