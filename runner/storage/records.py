@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import repeat
@@ -23,6 +24,7 @@ from runner.storage.texts import TextReader, TextWriter
 FILE = "records.jsonl"
 SCHEMA = 1
 _LONG = frozenset({"steps", "offered", "facts", "explanations"})
+_TRACKER_SECONDS = 0.1  # a tracker locks a folder for milliseconds, to note where it was sent
 _BUFFER = 1 << 20  # bytes that are read at once
 _REFERENCE = re.compile(rb'"(?:ref|offered)":"([0-9a-f]{16})"')  # to a text
 _STEPS_LAST = (b"}]}\n", b',"steps":[]}\n')  # no other list of a record is of objects
@@ -66,7 +68,9 @@ class RecordWriter:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            lock = disk.lock_folder(folder)
+            if (lock := disk.lock_folder(folder)) is None:
+                time.sleep(_TRACKER_SECONDS)
+                lock = disk.lock_folder(folder)
         except OSError as error:
             raise disk.Unwritable(folder, error) from None
         if lock is None:

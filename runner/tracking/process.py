@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,16 +28,16 @@ class Process:
         """Write a line, without waiting. ``answered``: whether ``wait`` waits for what it asks."""
         line = orjson.dumps(message) + b"\n"
         for _ in range(2):
-            if self._to == -1:
-                self._start()
             try:
+                if self._to == -1:
+                    self._start()
                 os.write(self._to, line)
                 self._owed += answered
                 return
-            except BlockingIOError:  # it is far behind
-                return
-            except BrokenPipeError:
+            except BrokenPipeError:  # it died
                 self._close()
+            except OSError:  # it is far behind, or the machine starts no process
+                return
 
     def wait(self) -> None:
         """Wait until all that asks for an answer is done, or the process ends."""
@@ -47,23 +47,25 @@ class Process:
 
     def _start(self) -> None:
         """In a session of its own, so that neither Ctrl-C nor a closed terminal ends it."""
-        read, self._to = os.pipe()
-        self._from, write = os.pipe()
-        os.set_blocking(self._to, False)
         path = os.pathsep.join(filter(None, (str(_HOME), os.environ.get("PYTHONPATH"))))
-        files = [(os.POSIX_SPAWN_DUP2, read, 0), (os.POSIX_SPAWN_DUP2, write, 1),
-                 (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]  # fmt: skip
         line = [sys.executable, "-P", "-m", "runner.tracking", FOLLOW]
-        try:
+        with ExitStack() as failing, ExitStack() as theirs:
+            read, to = os.pipe()
+            theirs.callback(os.close, read)
+            failing.callback(os.close, to)
+            answers, write = os.pipe()
+            theirs.callback(os.close, write)
+            failing.callback(os.close, answers)
+            os.set_blocking(to, False)
+            files = [(os.POSIX_SPAWN_DUP2, read, 0), (os.POSIX_SPAWN_DUP2, write, 1),
+                     (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]  # fmt: skip
             os.posix_spawn(line[0], line, {**os.environ, "PYTHONPATH": path}, file_actions=files, setsid=True)
-        finally:
-            os.close(read)
-            os.close(write)
+            failing.pop_all()
+        self._to, self._from = to, answers
 
     def _close(self) -> None:
-        for file in (self._to, self._from):
-            with suppress(OSError):
-                os.close(file)
+        os.close(self._to)
+        os.close(self._from)
         self._to, self._owed = -1, 0
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from runner import tracking
 from runner.storage.records import RecordWriter
 from runner.tracking import describe, store, unsent
 from runner.tracking.__main__ import follow
-from runner.tracking.process import process
+from runner.tracking.process import Process, process
 from runner.tracking.send import send_unsent
 from tests.slow import slow
 
@@ -113,6 +114,16 @@ def test_every_finished_job_is_answered_and_the_end_of_the_command_ends_the_trac
     assert not follower.is_alive()
     for file in (read, answers, write):
         os.close(file)
+
+
+def test_a_process_that_cannot_be_started_costs_no_run(monkeypatch):
+    ours = Process()
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    ours.write({"place": "here"}, answered=True)
+    ours.wait()
+    monkeypatch.setattr(os, "pipe", lambda: os.open("/nowhere/pipe", os.O_RDONLY))  # no file can be opened
+    ours.write({"place": "here"}, answered=True)
+    assert (ours._to, ours._owed) == (-1, 0)
 
 
 def beat(folder, settings, error=None, seconds=0.0):

@@ -25,7 +25,7 @@ from components.core.types import (
 )  # fmt: skip
 from runner import tracking, ui
 from runner.storage.records import RecordWriter, record_of
-from runner.tracking import describe, send, store, traces
+from runner.tracking import describe, send, store, traces, unsent
 from runner.tracking.store import folders_of
 from runner.tracking.traces import Spans
 from tests.slow import slow
@@ -344,6 +344,28 @@ def test_half_created_database_is_created_again(tmp_path):
     (tmp_path / ".mlflow/mlflow.db.new").write_bytes(b"SQLite format 3\0 half a database")
     assert send.track(make(tmp_path / "torn/1", ["answered"]), settings)
     assert not list(tmp_path.glob(".mlflow/*.new*"))
+
+
+@pytest.fixture
+def silent_server():
+    """A server that accepts connections and never replies."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://someone:secret@127.0.0.1:{server.getsockname()[1]}"
+
+
+@slow
+def test_a_silent_server_is_given_up_after_three_runs(tmp_path, silent_server, monkeypatch):
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    monkeypatch.chdir(tmp_path)
+    settings, place = config(tmp_path, "slow", uri=silent_server, artifacts=None), store.place_of(silent_server)
+    for n in range(5):
+        facts = {"sweep": None, "total_jobs": 1}
+        unsent.mark(settings, str(n), "run", make(tmp_path / f"slow/{n}", ["answered"]), **facts)
+    assert send.send_unsent(place) == 3 and len(unsent.markers(place)) == 5
+    line = unsent.last_note(place)
+    assert line.startswith(f"{tmp_path}/slow/0 was not sent to MLflow") and "secret" not in line and "\n" not in line
+    assert f"send again: python -m runner.report track {tmp_path}/slow/0 (and 2 more" in line
 
 
 def test_texts_of_restricted_data_are_sent_only_where_permitted(tmp_path):
