@@ -162,11 +162,11 @@ def _rescore(options: Options) -> None:
 
 
 def _track(options: Options) -> None:
-    from runner.tracking import track
+    from runner.tracking.send import send_folder
 
     for folder in _folders(options):
         _show(refresh(folder))
-        if url := track(folder, config_of(folder), sweep=manifest.read(folder).get("sweep")):
+        if url := send_folder(folder, config_of(folder), manifest.read(folder).get("sweep")):
             print(f"MLflow:     {url}")  # noqa: T201
 
 

@@ -32,14 +32,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quiet", action="store_true", help="only serve, open no browser")
     options, further = parser.parse_known_args(arguments)
     if not (database := Path(options.uri.removeprefix("sqlite:///")).absolute()).exists():
+        from runner.tracking.send import send_unsent
+
+        send_unsent(database.parent)  # the first run may be on its way
+    if not database.exists():
         print_note(f"no tracked runs yet: {database} does not exist; run an experiment first")
         return 2
     if _listens(options.port):
         print_note(f"port {options.port} is taken; choose another: make ui ARGS='--port {options.port + 1}'")
         return 2
-    address = f"http://{_HOST}:{options.port}/#{newest(database)}"
     print_note("starting MLflow's server, about ten seconds; stop it with Ctrl-C")
-    threading.Thread(target=_open, args=(options.port, address, options.quiet), daemon=True).start()
+    threading.Thread(target=_open, args=(options.port, database, options.quiet), daemon=True).start()
     return _serve(command(database, options.port, further))
 
 
@@ -80,11 +83,12 @@ def _serve(line: Sequence[str]) -> int:
                 os.killpg(server.pid, signal.SIGTERM)
 
 
-def _open(port: int, address: str, quiet: bool) -> None:
-    """Wait for the server, then say where it is and open it."""
+def _open(port: int, database: Path, quiet: bool) -> None:
+    """Wait for the server, then say where the newest run is and open it: it may have been sent meanwhile."""
     end = time.monotonic() + _START_SECONDS
     while not _listens(port) and time.monotonic() < end:
         time.sleep(0.2)
+    address = f"http://{_HOST}:{port}/#{newest(database)}"
     print_note(f"MLflow: {address}")
     if not quiet and (sys.platform == "darwin" or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ):
         webbrowser.open(address)

@@ -114,13 +114,14 @@ _STORES = r"^((sqlite|https?|file|databricks|(postgresql|mysql|mssql)(\+\w+)?):/
 
 @dataclass(frozen=True)
 class Tracking:
-    """``tracking``: where finished runs are sent; ``uri`` null = nowhere."""
+    """``tracking``: where finished runs are sent; ``uri`` null = nowhere; ``wait``: before the command ends."""
 
     uri: Annotated[str, StringConstraints(pattern=_STORES)] | None = None
     artifacts: str | None = None
     traces: Annotated[str, StringConstraints(pattern=r"^(all|errors|none|sample:\d+)$")] = "none"
     ui: str | None = None
     permits: Sequence[str] = ()
+    wait: bool = False
 
 
 @dataclass(frozen=True)

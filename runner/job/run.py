@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("runner")
 _HIDDEN = "no message of this run held the options of a choice question: do the agent's prompts show problem.choices?"
-_MLFLOW = "MLflow:     {}   (make ui or python -m runner.ui starts it)"
 
 
 @dataclass
@@ -52,36 +51,33 @@ class _Job:
     door: Door
     writer: RecordWriter
     notes: Manifest
+    heartbeat: Heartbeat
     outcome: Outcome = field(default_factory=Outcome)
 
     async def run_samples(self, lease: Lease | None) -> int:
         """Execute between the manifest's beginning and its end. Returns the exit code."""
         experiment, resources, door, outcome = self.experiment, self.resources, self.door, self.outcome
-        sweep = sweep_id(experiment.launch.sweep)
-        with Heartbeat(self.folder, experiment.cfg, sweep=sweep, total_jobs=resources.jobs) as heartbeat:
 
-            def beat(now: Outcome) -> None:
-                spent, n = door.spent, len(now.records)
-                heartbeat.update(samples=n, errors=now.errored, tokens=spent.tokens, usd=spent.usd)
-                if resources.watch is not None:
-                    now.stopped = now.stopped or resources.watch(experiment, now.records)
+        def beat(now: Outcome) -> None:
+            spent, n = door.spent, len(now.records)
+            self.heartbeat.update(samples=n, errors=now.errored, tokens=spent.tokens, usd=spent.usd)
+            if resources.watch is not None:
+                now.stopped = now.stopped or resources.watch(experiment, now.records)
 
-            try:
-                name, rule = experiment.launch.label or experiment.name, resources.stop_rule(experiment)
-                shared = beat, lease, resources.board, rule, resources.watch is not None
-                execution = Execution(experiment.parts, door, self.writer, outcome, name, *shared)
-                await execution.run(experiment.samples, experiment.epochs)
-            except ConfigError:
-                self.finish("refused")
-                raise
-            failed = outcome.halted or outcome.error_rate > experiment.cfg["run"]["max_error_rate"]
-            code = BUDGET if outcome.stopped else ERRORS if failed else COMPLETE
-            status = "budget" if outcome.stopped else "complete"
-            summary = self.finish("interrupted" if outcome.halted else status)
-            async with resources.tracking:
-                url = await asyncio.to_thread(heartbeat.track)
         try:
-            self.print_summary(summary, url)
+            name, rule = experiment.launch.label or experiment.name, resources.stop_rule(experiment)
+            shared = beat, lease, resources.board, rule, resources.watch is not None
+            execution = Execution(experiment.parts, door, self.writer, outcome, name, *shared)
+            await execution.run(experiment.samples, experiment.epochs)
+        except ConfigError:
+            self.finish("refused")
+            raise
+        failed = outcome.halted or outcome.error_rate > experiment.cfg["run"]["max_error_rate"]
+        code = BUDGET if outcome.stopped else ERRORS if failed else COMPLETE
+        status = "budget" if outcome.stopped else "complete"
+        summary = self.finish("interrupted" if outcome.halted else status)
+        try:
+            self.print_summary(summary)
             sys.stdout.flush()
         except BrokenPipeError:  # all is written; a reader such as ``head`` has seen enough
             reader_left()
@@ -138,7 +134,7 @@ class _Job:
         disk.replace(self.folder / "report.md", report(notes, summary, resume))
         return summary
 
-    def print_summary(self, summary: Summary, url: str | None) -> None:
+    def print_summary(self, summary: Summary) -> None:
         """On the terminal; a line for a job of a sweep."""
         from runner.results.cells import times
         from runner.results.metrics import overflow_line
@@ -158,15 +154,13 @@ class _Job:
             text, n = next(iter(notes["errors"].items()))
             lines.append(f"errors:     {times(n)}: {text}")
             lines.append(f"to resume:  {resume_command(folder)}")
-        if url:
-            lines.append(_MLFLOW.format(url))
         print(*filter(None, lines), sep="\n")  # noqa: T201
 
 
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
     """Run what is owed, write the folder, print the table, track; or run the config's stage. Returns the exit code.
 
-    When cancelled, what is finished is kept, and sent to MLflow by resuming: the line after an interrupt comes at once.
+    When cancelled, what is finished is kept, and sent to MLflow: the line after an interrupt does not wait for that.
     """
     study(experiment)
     if experiment.cfg.get("stage") is not None:
@@ -177,6 +171,8 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         experiment = resources.share(experiment, own)
         door = resources.door(experiment)
         own.callback(resources.finish, experiment.launch.label, door.spent)
+        sweep = sweep_id(experiment.launch.sweep)
+        heartbeat = own.enter_context(Heartbeat(folder, cfg, sweep=sweep, total_jobs=resources.jobs))
         models = (cfg["model"], *(cfg.get("models") or {}).values())
         writer = RecordWriter(folder, [model["api_key_env"] for model in models if model.get("api_key_env")])
         own.callback(writer.close)
@@ -187,7 +183,8 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         for note in notes["notes"]:
             print(f"note: {note}", file=sys.stderr)  # noqa: T201
         disk.replace(folder / "config.yaml", config)
-        job = _Job(experiment, folder, resources, door, writer, notes)
+        heartbeat.begin()
+        job = _Job(experiment, folder, resources, door, writer, notes, heartbeat)
         try:
             job.experiment = await remember(experiment, door, folder, before, notes)
             return await job.run_samples(lease)
@@ -247,6 +244,6 @@ async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:
             return ERRORS if isinstance(error, ModelError) else BUDGET
     print(*lines, sep="\n")  # noqa: T201
     print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
-    if made and (url := await asyncio.to_thread(track_made, made, experiment.cfg, experiment.launch.choices)):
-        print(_MLFLOW.format(url))  # noqa: T201
+    if made:
+        track_made(made, experiment.cfg, experiment.launch.choices)
     return code

@@ -34,7 +34,6 @@ class SharedResources:
     ) -> None:
         self.jobs = jobs
         self.board = Board(terminal)
-        self.tracking = asyncio.Lock()  # one job at a time is sent
         self.watch: Watch | None = None
         self._budget_pool = BudgetPool(budget, owed, spent or Spent())
         self._in_flight: InFlight = {}

@@ -52,3 +52,16 @@ def locked(path: Path, mode: int = 0o666) -> Iterator[None]:
     finally:
         fcntl.flock(file, fcntl.LOCK_UN)  # explicitly: a child forked meanwhile has the file open too
         os.close(file)
+
+
+def lock_folder(folder: Path) -> int | None:
+    """An open file that holds a run folder's lock; None where another process has it. Raises OSError."""
+    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(file)
+        if isinstance(error, BlockingIOError):
+            return None
+        raise
+    return file

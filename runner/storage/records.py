@@ -1,9 +1,9 @@
 """A run folder's records: one whole line per finished (sample, epoch), written with one write."""
 
-import fcntl
 import json
 import os
 import re
+import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import repeat
@@ -24,6 +24,7 @@ from runner.storage.texts import TextReader, TextWriter
 FILE = "records.jsonl"
 SCHEMA = 1
 _LONG = frozenset({"steps", "offered", "facts", "explanations"})
+_TRACKER_SECONDS = 0.1  # a tracker locks a folder for milliseconds, to note where it was sent
 _BUFFER = 1 << 20  # bytes that are read at once
 _REFERENCE = re.compile(rb'"(?:ref|offered)":"([0-9a-f]{16})"')  # to a text
 _STEPS_LAST = (b"}]}\n", b',"steps":[]}\n')  # no other list of a record is of objects
@@ -66,16 +67,15 @@ class RecordWriter:
     def __init__(self, folder: Path, key_variables: Collection[str] = ()) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if (lock := disk.lock_folder(folder)) is None:
+                time.sleep(_TRACKER_SECONDS)
+                lock = disk.lock_folder(folder)
         except OSError as error:
-            os.close(self._lock)
-            if not isinstance(error, BlockingIOError):
-                raise disk.Unwritable(folder, error) from None
-            raise ConfigError(
-                f"run folder {folder} is in use by another process; wait for it or name another"
-            ) from None
+            raise disk.Unwritable(folder, error) from None
+        if lock is None:
+            raise ConfigError(f"run folder {folder} is in use by another process; wait for it or name another")
+        self._lock = lock
         self.finished = _repair(folder)
         self._file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         secrets = unmistakable_secrets(key_variables)
