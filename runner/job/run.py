@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.traits import MemoryTraits, ModelTraits, declared
 from runner.episode.door import Door
-from runner.episode.ending import shorten
 from runner.episode.progress import Progress, log_to
 from runner.experiment.experiment import Experiment, facts_of, study, sweep_id
 from runner.experiment.parts import sandbox_of
@@ -28,7 +27,7 @@ from runner.learning.memory import learn, remember
 from runner.learning.stage_context import StageContext
 from runner.storage import disk, manifest
 from runner.storage.integrity import digests_of
-from runner.storage.records import RecordWriter
+from runner.storage.records import RecordWriter, read
 from runner.storage.resume import quoted, written
 from runner.storage.schema import Manifest, Session
 from runner.terminal.command import reader_left
@@ -36,6 +35,7 @@ from runner.tracking import Heartbeat, track_made
 
 if TYPE_CHECKING:
     from runner.results.metrics import Summary
+    from runner.results.table import Table
 
 log = logging.getLogger("runner")
 _HIDDEN = "no message of this run held the options of a choice question: do the agent's prompts show problem.choices?"
@@ -59,10 +59,10 @@ class _Job:
         experiment, resources, door, outcome = self.experiment, self.resources, self.door, self.outcome
 
         def beat(now: Outcome) -> None:
-            spent, n = door.spent, len(now.records)
-            self.heartbeat.update(samples=n, errors=now.errored, tokens=spent.tokens, usd=spent.usd)
+            spent = door.spent
+            self.heartbeat.update(samples=now.finished, errors=now.errored, tokens=spent.tokens, usd=spent.usd)
             if resources.watch is not None:
-                now.stopped = now.stopped or resources.watch(experiment, now.records)
+                now.stopped = now.stopped or resources.watch(experiment, now.finished, self.table)
 
         try:
             name, rule = experiment.launch.label or experiment.name, resources.stop_rule(experiment)
@@ -83,21 +83,35 @@ class _Job:
             reader_left()
         return code
 
-    def finish(self, status: str) -> Summary:
-        """Write metrics, manifest and report from the records."""
-        from runner.results import column_file
-        from runner.results.cells import plain, times
-        from runner.results.metrics import as_json, summarise
-        from runner.results.sections.report import report
+    def table(self) -> Table:
+        """The columns of the records of those samples that are wanted now."""
         from runner.results.table import Table
 
+        wanted = {(sample.problem.id, n) for sample in self.experiment.samples for n in range(self.experiment.epochs)}
+        records = read(self.folder, steps=False)
+        return Table.of(record for record in records if (record["sample_id"], record["epoch"]) in wanted)
+
+    def finish(self, status: str) -> Summary:
+        """Write metrics, manifest and report from the records, whose columns stay in the folder for reports."""
+        from runner.results.cells import plain, times
+        from runner.results.column_file import is_large
+        from runner.results.metrics import as_json, summarise
+        from runner.results.runs import Run
+        from runner.results.sections.report import report
+
         experiment, outcome, notes = self.experiment, self.outcome, self.notes
-        table = Table.of(outcome.records)
+        self.writer.finish_texts()
+        run = Run(self.folder, notes, experiment.cfg)
+        if status == "complete" and is_large(self.folder):
+            _ = run.steps
+        table = run.table if len(run.table) == outcome.finished else self.table()
         summary = summarise(table, notes["levels"], notes["by"], notes["kinds"])
         resume = None if status == "complete" and not outcome.errored else resume_command(self.folder)
         shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
         counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
-        errors = [plain(shorten(r["error"])) for r in outcome.records if r["stop"] == "error" and r["error"]]
+        errors = Counter[str]()
+        for text, n in outcome.errors.items():
+            errors[plain(text)] += n
         sessions = [*notes["sessions"], _session(self.door)]
         hidden = [_HIDDEN] if outcome.shows_options is False else []
         notes |= {
@@ -105,11 +119,11 @@ class _Job:
             "stopped": outcome.stopped or outcome.halted,
             "end": manifest.now(),
             "counts": {
-                "finished": len(outcome.records),
+                "finished": outcome.finished,
                 "wanted": len(experiment.samples) * experiment.epochs,
                 "errored": outcome.errored,
             },
-            "errors": dict(Counter(errors).most_common(5)),
+            "errors": dict(errors.most_common(5)),
             "sandbox": sandbox_of(experiment.parts),  # with what it had to kill
             "sessions": sessions,
             "calls": {
@@ -125,9 +139,6 @@ class _Job:
         for text, n in notes["errors"].items():
             log.warning("%s: %s", times(n), text)
         notes["mlflow"] = manifest.read(self.folder).get("mlflow")
-        self.writer.finish_texts()
-        if len(outcome.records) == len(self.writer.finished) + outcome.n_run:  # all that the folder has
-            column_file.write(self.folder, column_file.state_of(self.folder), table)
         notes["files"] = digests_of(self.folder)
         manifest.write(self.folder, notes)
         disk.replace(self.folder / "metrics.json", as_json(summary))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from runner.results import significance
@@ -144,7 +145,7 @@ def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
     levels = used_levels(table, levels)
     metric = replace(levelled_mean(table, gains, levels, pairs.scale).finished, unscored=0)
     nothing = NOTHING * float(np.abs(gains).max(initial=0.0))
-    means = [math.fsum(of) / len(of) for of in _by_cluster(pairs)]
+    means = _by_cluster(pairs)
     means = [0.0 if abs(one) <= nothing else one for one in means]
     tested = significance.compare(means, [0.0] * len(means), lower_is_better=False)
     independent = len(means) == len(gains) and not levels
@@ -159,12 +160,12 @@ def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
     return Difference(metric, k, tested.win, tested.tie, tested.loss, test, p, tested.t, tested.p_value, se)
 
 
-def _by_cluster(pairs: Pairs) -> list[list[float]]:
-    """The gains of each cluster."""
+def _by_cluster(pairs: Pairs) -> list[float]:
+    """The mean gain of each cluster."""
     numbers = pairs.table["number"]
     order = np.argsort(numbers, kind="stable")
-    ends = np.flatnonzero(np.diff(numbers[order])) + 1
-    return [of.tolist() for of in np.split(pairs.gains[order], ends)] if len(order) else []
+    gains, ends = pairs.gains[order].tolist(), [0, *(np.flatnonzero(np.diff(numbers[order])) + 1).tolist(), len(order)]
+    return [math.fsum(gains[begin:end]) / (end - begin) for begin, end in pairwise(ends) if end > begin]
 
 
 def adjust(differences: Iterable[Difference]) -> list[Difference]:

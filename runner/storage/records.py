@@ -162,12 +162,12 @@ def _record(path: Path, number: int, line: bytes, steps: bool = True) -> Record:
     return cast(Record, record)
 
 
-def _repair(folder: Path) -> list[Record]:
-    """Cut a torn last line and drop errored records, which are run again. Returns the others, slim. Raises ConfigError
-    where texts that they refer to are lost."""
+def _repair(folder: Path) -> set[tuple[str, int]]:
+    """Cut a torn last line and drop errored records, which are run again. Returns the samples and epochs of the others.
+    Raises ConfigError where texts that they refer to are lost."""
     if not (path := folder / FILE).exists():
-        return []
-    finished, complete, texts = dict[tuple[str, int], Record](), True, set[bytes]()
+        return set()
+    finished, complete, texts = set[tuple[str, int]](), True, set[bytes]()
     fresh = path.with_suffix(".tmp")
     with path.open("rb") as file, fresh.open("wb") as out:
         for number, line in enumerate(file, 1):
@@ -176,7 +176,7 @@ def _repair(folder: Path) -> list[Record]:
             if record is None or key is None or record["stop"] == "error" or key in finished:
                 complete = False
             else:
-                finished[key] = slim(record)
+                finished.add(key)
                 texts.update(_REFERENCE.findall(line))
                 out.write(line)
     stored = TextReader(folder) if texts else None
@@ -192,4 +192,4 @@ def _repair(folder: Path) -> list[Record]:
         fresh.unlink()
     else:
         fresh.replace(path)
-    return list(finished.values())
+    return finished

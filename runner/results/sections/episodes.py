@@ -5,6 +5,7 @@ obey.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from heapq import nsmallest
 from typing import Any
@@ -91,8 +92,9 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
 
 def choose_episodes(runs: Sequence[Run], limit: int) -> frozenset[Key]:
     """Failures first, then a seeded choice of samples, the same in all runs so that they can be compared."""
+    draw = cache(lambda *key: sha256("/".join(map(str, (*key, "page"))).encode()).digest())
     ranked = (
-        (stop not in FAILURES, sha256(f"{run.manifest.get('seed')}/{sample}/{epoch}/page".encode()).digest(), key)
+        (stop not in FAILURES, draw(run.manifest.get("seed"), sample, epoch), key)
         for number, run in enumerate(runs)
         for (sample, epoch), stop in zip(run.table.keys, run.table["stop"].tolist(), strict=True)
         for key in [(number, sample, epoch)]

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 
+from runner.results.arrays import np
 from runner.results.kinds import group_by
 from runner.results.render.figures import bars, heatmap, intervals
 from runner.results.rows import RunMetrics, axis, better, column, headlines, name_with_arrow, read_metrics
@@ -141,8 +142,12 @@ def strata(runs: Sequence[Run]) -> Section | None:
         values = sorted({value for one in found for value in one.strata.get(stratum, {})})
         if len(values) < 2:
             continue
-        tables = [one.run.table for one in found]
-        sizes = Counter(str(of.kinds[n].get(stratum)) for of in tables for n in of["strata"].tolist())
+        sizes = Counter[str]()
+        for table in (one.run.table for one in found):
+            for of, n in zip(
+                table.kinds, np.bincount(table["strata"], minlength=len(table.kinds)).tolist(), strict=True
+            ):
+                sizes[str(of.get(stratum))] += n
         labels = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES])
         lines: dict[tuple[str, str], list[Value | None]] = {}
         for name, one in product(names, found):
