@@ -71,6 +71,7 @@ def environment() -> dict[str, str]:
 
 def _serve(line: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(line, env=environment(), start_new_session=True, stderr=subprocess.DEVNULL) as server:
         try:
             code = server.wait()

@@ -51,6 +51,9 @@ class Budgets:
     ask_above_usd: Amount | None = None
 
 
+_NO_JOURNAL = ("off", "no", "none", "false")  # words that mean it, but are texts in YAML of version 1.2
+
+
 @dataclass(frozen=True)
 class Run:
     """``run``: what does not change a score."""
@@ -71,6 +74,8 @@ class Run:
             read_shard(self.shard)
             if self.shards is not None:
                 raise ConfigError("run.shard runs one part of a job, run.shards all of them: set only one of them")
+        if (self.journal or "").lower() in _NO_JOURNAL:
+            raise ConfigError(f"run.journal={self.journal} names a folder; run.journal=null runs without a journal")
         if self.preflight and self.journal is None:
             raise ConfigError("run.preflight keeps the pilot's calls in run.journal, which is null; name a journal")
         if self.replay is True and self.journal is None:

@@ -27,7 +27,7 @@ from runner.learning.memory import learn, remember
 from runner.learning.stage_context import StageContext
 from runner.storage import disk, manifest
 from runner.storage.integrity import digests_of
-from runner.storage.records import RecordWriter, read
+from runner.storage.records import RecordWriter, key_variables_of, read
 from runner.storage.resume import quoted, written
 from runner.storage.schema import Manifest, Session
 from runner.terminal.command import reader_left
@@ -184,8 +184,7 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         own.callback(resources.finish, experiment.launch.label, door.spent)
         sweep = sweep_id(experiment.launch.sweep)
         heartbeat = own.enter_context(Heartbeat(folder, cfg, sweep=sweep, total_jobs=resources.jobs))
-        models = (cfg["model"], *(cfg.get("models") or {}).values())
-        writer = RecordWriter(folder, [model["api_key_env"] for model in models if model.get("api_key_env")])
+        writer = RecordWriter(folder, key_variables_of(cfg))
         own.callback(writer.close)
         own.callback(log_to(folder / "run.log").close)
         before = manifest.read(folder).get("memory")

@@ -4,11 +4,11 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import repeat
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import orjson
 
@@ -60,6 +60,24 @@ def record_of(
     }
 
 
+def key_variables_of(cfg: Mapping[str, Any]) -> list[str]:
+    """The environment's variables that a config names for the keys of its models."""
+    models = (cfg["model"], *(cfg.get("models") or {}).values())
+    return [model["api_key_env"] for model in models if model.get("api_key_env")]
+
+
+def secrets_in_json(key_variables: Collection[str] = ()) -> list[bytes]:
+    """The values of secret variables, and of those in ``key_variables``, as JSON holds them."""
+    return [orjson.dumps(secret)[1:-1] for secret in unmistakable_secrets(key_variables)]
+
+
+def without_secrets(text: bytes, secrets: Iterable[bytes]) -> bytes:
+    """JSON with these values hidden."""
+    for secret in secrets:
+        text = text.replace(secret, HIDDEN.encode())
+    return text
+
+
 class RecordWriter:
     """Appends records under a lock on the folder. Raises ConfigError when another process holds it. The values of
     secret variables, and of those in ``key_variables``, are hidden: a server may return them in a reply."""
@@ -78,18 +96,15 @@ class RecordWriter:
         self._lock = lock
         self.finished = _repair(folder)
         self._file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        secrets = unmistakable_secrets(key_variables)
-        self._secrets = [orjson.dumps(secret)[1:-1] for secret in secrets]  # as a line of JSON holds them
-        self._texts = TextWriter(folder, secrets)
+        self._secrets = secrets_in_json(key_variables)
+        self._texts = TextWriter(folder, unmistakable_secrets(key_variables))
         self.packer = Packer(self._texts)
 
     def append(self, record: Record) -> None:
         """Write one record; its texts are on disk before it. Raises Unwritable."""
         self._texts.flush()
         line = orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
-        for secret in self._secrets:
-            line = line.replace(secret, HIDDEN.encode())
-        disk.append(self._file, line, self.folder / FILE)
+        disk.append(self._file, without_secrets(line, self._secrets), self.folder / FILE)
 
     def finish_texts(self) -> None:
         """Finish the file of texts; what is added later begins another."""

@@ -46,6 +46,8 @@ def by_group(words: Sequence[str], groups: Collection[str]) -> list[str]:
 
 def exit_code_of(command: Callable[[], None]) -> int:
     """Run a command that prints. Returns the exit code: 2 for what it refuses, or cannot read or write."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which ended the process while it imported
     try:
         command()
         sys.stdout.flush()
