@@ -91,21 +91,27 @@ class _Job:
         records = read(self.folder, steps=False)
         return Table.of(record for record in records if (record["sample_id"], record["epoch"]) in wanted)
 
+    def read_columns(self, *, complete: bool) -> Table:
+        """The same; of a large complete run they stay in the folder, with what sections need of its steps."""
+        from runner.results.column_file import is_large
+        from runner.results.runs import Run
+
+        run = Run(self.folder, self.notes, self.experiment.cfg)
+        if complete and is_large(self.folder):
+            _ = run.steps
+        return run.table if len(run.table) == self.outcome.finished else self.table()
+
     def finish(self, status: str) -> Summary:
         """Write metrics, manifest and report from the records, whose columns stay in the folder for reports."""
         from runner.results.cells import plain, times
-        from runner.results.column_file import is_large
         from runner.results.metrics import as_json, summarise
-        from runner.results.runs import Run
         from runner.results.sections.report import report
 
         experiment, outcome, notes = self.experiment, self.outcome, self.notes
         self.writer.finish_texts()
-        run = Run(self.folder, notes, experiment.cfg)
-        if status == "complete" and is_large(self.folder):
-            _ = run.steps
-        table = run.table if len(run.table) == outcome.finished else self.table()
-        summary = summarise(table, notes["levels"], notes["by"], notes["kinds"])
+        summary = summarise(
+            self.read_columns(complete=status == "complete"), notes["levels"], notes["by"], notes["kinds"]
+        )
         resume = None if status == "complete" and not outcome.errored else resume_command(self.folder)
         shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
         counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
