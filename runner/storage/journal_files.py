@@ -164,7 +164,7 @@ class Place(NamedTuple):
 
 def word_of(key: bytes) -> int:
     """64 bits of a key, by which indices are sorted."""
-    return sum([n * part for n, part in zip(_FACTORS, _KEY.unpack(key), strict=True)]) & 0xFFFFFFFFFFFFFFFF
+    return int(sum([n * part for n, part in zip(_FACTORS, _KEY.unpack(key), strict=True)])) & 0xFFFFFFFFFFFFFFFF
 
 
 class Index:
