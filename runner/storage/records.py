@@ -77,7 +77,8 @@ class RecordWriter:
                 f"run folder {folder} is in use by another process; wait for it or name another"
             ) from None
         self.finished = _repair(folder)
-        self._file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._path = folder / FILE
+        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         secrets = unmistakable_secrets(key_variables)
         self._secrets = [orjson.dumps(secret)[1:-1] for secret in secrets]  # as a line of JSON holds them
         self._texts = TextWriter(folder, secrets)
@@ -89,7 +90,7 @@ class RecordWriter:
         line = orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
         for secret in self._secrets:
             line = line.replace(secret, HIDDEN.encode())
-        disk.append(self._file, line, self.folder / FILE)
+        disk.append(self._file, line, self._path)
 
     def finish_texts(self) -> None:
         """Finish the file of texts; what is added later begins another."""
