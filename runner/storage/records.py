@@ -95,7 +95,8 @@ class RecordWriter:
             raise ConfigError(f"run folder {folder} is in use by another process; wait for it or name another")
         self._lock = lock
         self.finished = _repair(folder)
-        self._file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._path = folder / FILE
+        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._secrets = secrets_in_json(key_variables)
         self._texts = TextWriter(folder, unmistakable_secrets(key_variables))
         self.packer = Packer(self._texts)
@@ -104,7 +105,10 @@ class RecordWriter:
         """Write one record; its texts are on disk before it. Raises Unwritable."""
         self._texts.flush()
         line = orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
-        disk.append(self._file, without_secrets(line, self._secrets), self.folder / FILE)
+        self._path = folder / FILE
+        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._secrets = secrets_in_json(key_variables)
+        self._texts = TextWriter(folder, unmistakable_secrets(key_variables))
 
     def finish_texts(self) -> None:
         """Finish the file of texts; what is added later begins another."""
