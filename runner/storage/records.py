@@ -105,10 +105,7 @@ class RecordWriter:
         """Write one record; its texts are on disk before it. Raises Unwritable."""
         self._texts.flush()
         line = orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
-        self._path = folder / FILE
-        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        self._secrets = secrets_in_json(key_variables)
-        self._texts = TextWriter(folder, unmistakable_secrets(key_variables))
+        disk.append(self._file, without_secrets(line, self._secrets), self._path)
 
     def finish_texts(self) -> None:
         """Finish the file of texts; what is added later begins another."""
