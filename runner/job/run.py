@@ -91,27 +91,27 @@ class _Job:
         records = read(self.folder, steps=False)
         return Table.of(record for record in records if (record["sample_id"], record["epoch"]) in wanted)
 
-    def read_columns(self, *, complete: bool) -> Table:
-        """The same; of a large complete run they stay in the folder, with what sections need of its steps."""
+    def _summarise(self, status: str) -> Summary:
+        """Metrics from the records; of a complete run what reports need of these stays in the folder."""
         from runner.results.column_file import is_large
+        from runner.results.metrics import summarise
         from runner.results.runs import Run
 
-        run = Run(self.folder, self.notes, self.experiment.cfg)
-        if complete and is_large(self.folder):
+        self.writer.finish_texts()
+        run, notes = Run(self.folder, self.notes, self.experiment.cfg), self.notes
+        if status == "complete" and is_large(self.folder):
             _ = run.steps
-        return run.table if len(run.table) == self.outcome.finished else self.table()
+        table = run.table if len(run.table) == self.outcome.finished else self.table()
+        return summarise(table, notes["levels"], notes["by"], notes["kinds"])
 
     def finish(self, status: str) -> Summary:
-        """Write metrics, manifest and report from the records, whose columns stay in the folder for reports."""
+        """Write metrics, manifest and report from the records."""
         from runner.results.cells import plain, times
-        from runner.results.metrics import as_json, summarise
+        from runner.results.metrics import as_json
         from runner.results.sections.report import report
 
         experiment, outcome, notes = self.experiment, self.outcome, self.notes
-        self.writer.finish_texts()
-        summary = summarise(
-            self.read_columns(complete=status == "complete"), notes["levels"], notes["by"], notes["kinds"]
-        )
+        summary = self._summarise(status)
         resume = None if status == "complete" and not outcome.errored else resume_command(self.folder)
         shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
         counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
