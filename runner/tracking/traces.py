@@ -120,7 +120,7 @@ def _delete_stale(client: Any, experiment_id: str, run_id: str, ids: Mapping[str
 def _info(
     experiment_id: str, run_id: str, spans: Spans, record: Record, digest: str, binary: frozenset[str]
 ) -> TraceInfo:
-    """The entry in the list of traces, with the scores as feedback: MLflow shows them in the order of their times."""
+    """The entry in the list of traces, with the scores as feedback: MLflow shows the newest first."""
     from mlflow.entities import Assessment, AssessmentSource, Feedback, TraceInfo, TraceLocation, TraceState
 
     sample, epoch = str(record["sample_id"]), record["epoch"]
@@ -136,8 +136,8 @@ def _info(
                 source=AssessmentSource("CODE", "scorer"),
                 rationale=(record.get("explanations") or {}).get(name, "")[:_PREVIEW] or None,
                 metadata={"mlflow.assessment.sourceRunId": run_id},
-                create_time_ms=end + n,
-                last_update_time_ms=end + n,
+                create_time_ms=end - n,
+                last_update_time_ms=end - n,
             )
             feedback.assessment_id = f"a-{uuid5(space, name).hex}"
             assessments.append(feedback)
