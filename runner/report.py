@@ -217,6 +217,7 @@ _SECTIONS = {  # without options; docs/guides/reports.md says more
     "per-record": "record by record (patient), the score that compare.per_record names",
     "comparisons": "paired differences between methods", "gains": "published differences next to ours (compare.gains)",
     "settings": "whatever the runs differ in: a table per field", "strata": "the first scores by every stratum",
+    "samples": "the score that decides by sample, where runs disagree first",
     "frontier": "cost of a question against the score that decides", "cards": "the datasets: samples, strata, lengths",
     "verifier": "how often the first proposal was not kept, step by step; needs runs with a verifier",
     "refusals": "what a condition took away against what the agent stated",

@@ -15,12 +15,14 @@ import threading
 import time
 import webbrowser
 from collections.abc import Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from runner.terminal.command import print_note
 
 _DATABASE = "sqlite:///outputs/.mlflow/mlflow.db"
 _HOST = "127.0.0.1"
+_PAGE = "wardround"  # of ``runner.tracking.page`` in pyproject.toml
 _START_SECONDS = 120.0
 
 
@@ -47,11 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def command(database: Path, port: int, further: Sequence[str] = ()) -> list[str]:
-    """The server's command line."""
+    """The server's command line. An installation of an earlier version has no page of ours: it gets MLflow's own."""
+    page = ["--app-name", _PAGE] if entry_points(group="mlflow.app", name=_PAGE) else []
     return [
         sys.executable, "-m", "mlflow", "server", "--backend-store-uri", f"sqlite:///{database}",
         "--default-artifact-root", database.with_name("artifacts").as_uri(),
-        "--host", _HOST, "--port", str(port), "--workers", "1", "--uvicorn-opts", "--log-level=warning", *further,
+        "--host", _HOST, "--port", str(port), "--workers", "1", "--uvicorn-opts", "--log-level=warning",
+        *page, *further,
     ]  # fmt: skip
 
 

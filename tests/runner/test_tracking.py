@@ -5,6 +5,7 @@ import shlex
 import socket
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import orjson
@@ -26,6 +27,7 @@ from components.core.types import (
 from runner import tracking, ui
 from runner.storage.records import RecordWriter, record_of
 from runner.tracking import describe, send, store, traces, unsent
+from runner.tracking import page as pages
 from runner.tracking.store import folders_of
 from runner.tracking.traces import Spans
 from tests.slow import slow
@@ -242,6 +244,16 @@ def test_scores_are_assessments_and_unscored_ones_are_omitted(base):
     assert {i.tags["sample"]: i.state.value for i in infos}["s2"] == "ERROR"
 
 
+def test_the_score_that_decides_is_the_first_assessment(base):
+    settings = config(base, "decides")
+    for decides in ("done", "planning/levenshtein"):
+        job = describe.job_of(make(base / "decides" / decides[:4], ["answered"], manifest={"decides": decides}))
+        ((spans, record),) = traces._traces(job, settings, traces.plan(job.folder, "all", 0).chosen)
+        info = traces._info("1", "run", spans, record, "digest", frozenset())
+        first = max(info.assessments, key=lambda one: one.create_time_ms)
+        assert first.name == decides.replace("/", " ")
+
+
 def test_unknown_price_is_not_estimated(base):
     settings = config(base, "unpriced")
     send.track(make(base / "unpriced/1", ["answered"], price=None), settings)
@@ -442,6 +454,50 @@ def test_the_page_starts_lean_and_opens_at_the_newest_view(tmp_path, capsys):
     line = ui.command(database, 5001, ["--gunicorn-opts", ""])
     assert line[1:4] == ["-m", "mlflow", "server"] and line[line.index("--workers") + 1] == "1" and "127.0.0.1" in line
     assert ui.environment()["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] == "false"
+
+
+async def start_page(path, *parts):
+    """What a browser gets of the page, behind which an application answers with these parts."""
+    sent = []
+
+    async def application(scope, receive, send):
+        await send(
+            {"type": "http.response.start", "headers": [(b"content-length", b"9"), (b"x-frame-options", b"DENY")]}
+        )
+        for part in parts:
+            await send({"type": "http.response.body", "body": part})
+
+    async def send(message):
+        sent.append(message)
+
+    page = pages.Page(lambda: application)
+    await page({"type": "http", "path": path}, None, send)
+    return sent
+
+
+async def test_mlflow_opens_with_its_assistant_closed():
+    start, body, rest = await start_page("/", b"<html><head><title>", b"<body>")
+    assert start["headers"] == [(b"x-frame-options", b"DENY")], "the length differs, what protects the page stays"
+    assert body["body"].startswith(b"<html><head><script>localStorage.setItem(") and rest["body"] == b"<body>"
+    start, body = await start_page("/ajax-api/2.0/mlflow/runs/get", b"<head>")
+    assert len(start["headers"]) == 2 and body["body"] == b"<head>", "all but the start page is MLflow's own"
+
+
+def test_the_key_that_closes_the_assistant_is_mlflows():
+    (package,) = find_spec("mlflow").submodule_search_locations
+    scripts = Path(package, "server/js/build/static/js").glob("main.*.js")
+    name = pages.STORED.partition(b'"')[2].partition(b'"')[0].removesuffix(b"_v1")
+    assert any(b'key:"' + name + b'",version:1' in script.read_bytes() for script in scripts)
+
+
+def test_comparing_preselects_what_varied():
+    settings = {"agent": {"grammar": "native", "prompts": "a"}, "model": {"name": "m"}, "seed": 0}
+    swept = describe.Job(
+        Path("."), {"choices": {"agent": "react"}, "varied": {"agent": "react"}, "swept": ["agent"]}, {}
+    )
+    assert describe.params_of(swept, settings) == {"agent": "react", "model.name": "m", "seed": "0"}
+    named = describe.Job(Path("."), {"varied": {"agent.grammar": "native"}}, {})
+    assert describe.params_of(named, settings)["agent.grammar"] == "native"
 
 
 def test_port_in_use_is_reported_with_a_command_for_another(tmp_path, capsys):
