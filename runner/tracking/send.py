@@ -153,7 +153,8 @@ def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]
     tracker.log(run_id, facts.figures, facts.params, facts.tags)
     tracker.client.set_terminated(run_id, "FAILED" if made.empty else "FINISHED")
     tracker.upload(run_id, facts.files, made.folder)
-    return view_url(config, tracker.experiment_id, run_id=run_id)
+    _remember_newest(config, url := view_url(config, tracker.experiment_id, run_id=run_id))
+    return url
 
 
 def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str, files: Sequence[Path] = ()) -> str:

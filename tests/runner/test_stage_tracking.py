@@ -48,7 +48,9 @@ def test_stage_sent_repeatedly_is_one_run(stage_folder, tmp_path):
         "stage": {"rounds": 2},
         "tracking": {"uri": uri, "artifacts": str(tmp_path / "a")},
     }
-    assert send.track_made(stage_folder, config, CHOICES) == send.track_made(stage_folder, config, CHOICES)
+    url = send.track_made(stage_folder, config, CHOICES)
+    assert url == send.track_made(stage_folder, config, CHOICES)
+    assert (tmp_path / "newest").read_text() == url.partition("#")[2], "which the command prints and make ui opens"
     from mlflow import MlflowClient
 
     client = MlflowClient(uri)
