@@ -67,7 +67,7 @@ ui: .venv/.installed  ## the MLflow UI over outputs/
 .venv-llama/.installed: .venv/.installed  ## llama.cpp's server from its source, for a slow test
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-llama
 	$(BIN)/uv pip install --quiet --python .venv-llama/bin/python gguf==0.19.0
-	$(BIN)/python -m pip download --quiet --no-deps --no-binary :all: --dest .venv-llama llama-cpp-python==0.3.36
+	$(BIN)/python -m pip download --quiet --no-deps --no-binary llama-cpp-python --dest .venv-llama llama-cpp-python==0.3.36
 	tar -C .venv-llama -xzf .venv-llama/llama_cpp_python-*.tar.gz
 	cmake -S .venv-llama/llama_cpp_python-*/vendor/llama.cpp -B .venv-llama -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
 	  -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DGGML_NATIVE=OFF -DGGML_OPENMP=OFF -DLLAMA_OPENSSL=OFF -DLLAMA_USE_PREBUILT_UI=OFF \
