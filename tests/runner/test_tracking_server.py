@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 
 import pytest
 
@@ -27,9 +28,11 @@ FILES = ("config.yaml", "metrics.json", "records.jsonl", "report.md", "run.log",
 class Site:
     """The server, its database, and the folders from which four processes send."""
 
-    def __init__(self, home, disk):
+    def __init__(self, home, disk, stack):
         self.disk, self.database = disk, Postgres()
+        stack.callback(self.database.stop)
         self.server = MLflowServer(home, self.database, disk)
+        stack.callback(self.server.stop)
         self.homes = [home / f"process-{n}" for n in range(PROCESSES)]
         rows = [{"question": f"Which, {n}?", "options": ["w", "x", "y", "z"], "answer": "B"} for n in range(SAMPLES)]
         for folder in self.homes:
@@ -86,30 +89,26 @@ def ends(processes):
 def story(tmp_path_factory):
     """The site after all faults, and what was printed and waited at each."""
     home, seen = tmp_path_factory.mktemp("server"), {}
-    with small_disk(home / "artifacts") as disk:
-        site = Site(home, disk)
-        try:
-            sweeps = site.sweeps()
-            site.when(0.1)
-            site.server.stop(9)
-            seen["commands"] = [sweep.done(SECONDS) for sweep in sweeps]
-            seen["killed"] = ends(site.senders()), site.unsent()
-            site.server.start()
-            senders = site.senders()
-            site.when(0.4)
-            site.server.set_password("another one")
-            seen["expired"] = ends(senders), site.unsent()
-            site.server.set_password(PASSWORD)
-            senders = site.senders()
-            site.when(0.7)
-            fill(disk)
-            seen["full"] = ends(senders), site.unsent()
-            (disk / "filler").unlink()
-            seen["sent"] = ends(site.senders()), site.unsent()
-            yield site, seen
-        finally:
-            site.server.stop()
-            site.database.stop()
+    with small_disk(home / "artifacts") as disk, ExitStack() as stack:
+        site = Site(home, disk, stack)
+        sweeps = site.sweeps()
+        site.when(0.1)
+        site.server.stop(9)
+        seen["commands"] = [sweep.done(SECONDS) for sweep in sweeps]
+        seen["killed"] = ends(site.senders()), site.unsent()
+        site.server.start()
+        senders = site.senders()
+        site.when(0.4)
+        site.server.set_password("another one")
+        seen["expired"] = ends(senders), site.unsent()
+        site.server.set_password(PASSWORD)
+        senders = site.senders()
+        site.when(0.7)
+        fill(disk)
+        seen["full"] = ends(senders), site.unsent()
+        (disk / "filler").unlink()
+        seen["sent"] = ends(site.senders()), site.unsent()
+        yield site, seen
 
 
 def fill(disk):
