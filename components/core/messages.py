@@ -86,7 +86,7 @@ class Message:
     @cached_property
     def sent(self) -> bytes:
         """``wire`` with arguments that every server reads."""
-        calls = self.tool_calls and tuple([call.readable for call in self.tool_calls])
+        calls = tuple([call.readable for call in self.tool_calls])
         return self.wire if calls == self.tool_calls else replace(self, tool_calls=calls).wire
 
     @cached_property

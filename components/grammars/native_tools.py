@@ -50,19 +50,19 @@ class NativeTools:
             if not message.text.strip():
                 raise ActionError("it holds neither text nor a function call", "empty_reply")
             return Action(message, answer=message.text)
+        read = []
         for call in calls:
             try:
-                call.parsed  # noqa: B018 - raises for what is not an object
+                read.append(call.parsed)
             except ValueError as error:
                 rest = f"; none of the {len(calls)} calls was run" if len(calls) > 1 else ""
                 text = f"the arguments of {call.name} are not a JSON object ({error}){rest}"
                 raise ActionError(text, call_id=call.id) from None
-        for call in calls:
+        for call, values in zip(calls, read, strict=True):
             if call.name == _REFUSE and offer.may_refuse:
-                values = call.parsed.items()
-                grounds = {name: one if isinstance(one, str) else orjson.dumps(one).decode() for name, one in values}
+                grounds = {k: one if isinstance(one, str) else orjson.dumps(one).decode() for k, one in values.items()}
                 return refused(message, Call(_REFUSE, grounds), offer, call.id)
-        purpose = calls[0].parsed.get("purpose", "")
+        purpose = read[0].get("purpose", "")
         return Action(message, calls=calls, purpose=purpose if isinstance(purpose, str) else "")
 
     def render(self, call: ToolCall, observation: Observation) -> Message:
