@@ -49,6 +49,10 @@ def main() -> int:
                 from runner.bundle.replay import replay
 
                 return replay(words, task.run)
+            if any(word.startswith("fork=") for word in words):
+                from runner.fork.command import fork
+
+                return fork(words, task.run)
             return _guarded(task, words)
     except ConfigError as error:
         complain(error)

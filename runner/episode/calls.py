@@ -94,7 +94,10 @@ async def run_calls(branch: Branch, step: int, calls: Sequence[ToolCall], offer:
 
 async def _run_one(branch: Branch, call: ToolCall, offer: Offer, line: str, ahead: int) -> Observed:
     """Run one call; a ToolError's text becomes the observation. A tool asks its model on ``branch``."""
-    started = time.monotonic()
+    started, fork, tool = time.monotonic(), branch.shared.fork, offer.tools.get(call.name)
+    is_external = tool is not None and tool.effect == "external"
+    if fork is not None and is_external and (recorded := fork.recorded_result(line, call, ahead)) is not None:
+        return recorded
     context = Context(offer.state, branch.problem, branch, call, line, ahead)
     try:
         observation, error = _encodable_observation(await context.use(*tool_of(offer, call))), None

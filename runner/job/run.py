@@ -70,7 +70,7 @@ class _Job:
                 name, rule = experiment.launch.label or experiment.name, resources.stop_rule(experiment)
                 shared = beat, lease, resources.board, rule, resources.watch is not None
                 execution = Execution(experiment.parts, door, self.writer, outcome, name, *shared)
-                await execution.run(experiment.samples, experiment.epochs)
+                await execution.run(experiment.samples, experiment.epochs, experiment.forks)
             except ConfigError:
                 self.finish("refused")
                 raise
@@ -110,7 +110,7 @@ class _Job:
             "end": manifest.now(),
             "counts": {
                 "finished": len(outcome.records),
-                "wanted": len(experiment.samples) * experiment.epochs,
+                "wanted": experiment.wanted,
                 "errored": outcome.errored,
             },
             "errors": dict(Counter(errors).most_common(5)),

@@ -20,7 +20,16 @@ import orjson
 from components.core.learning import Made
 from runner.tracking import describe, traces
 from runner.tracking.describe import job_of, safe, stage_facts
-from runner.tracking.store import Tracker, connect, database_of, failures, short, texts_may_leave, view_url
+from runner.tracking.store import (
+    Tracker,
+    connect,
+    database_of,
+    failures,
+    forked_run,
+    short,
+    texts_may_leave,
+    view_url,
+)
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +46,7 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
         return None
     with _guarded(folder):
         job, tracker = job_of(folder), connect(config)
-        parent = _parent(tracker, sweep, total_jobs, job.start)
+        parent = _parent(tracker, config, sweep, total_jobs, job.start)
         run_id = tracker.run(job, parent)
         url = view_url(config, tracker.experiment_id, run_id=run_id)
         uri, experiment = short(config["tracking"]["uri"]), tracker.experiment_id
@@ -86,6 +95,8 @@ def finish_sweep(
         return None
     with _guarded(folders[0].parent):
         sweep, tracker = safe(sweep), connect(config)
+        if (forked := forked_run(tracker, config)) is not None:
+            return view_url(config, tracker.experiment_id, run_id=forked)
         jobs = [job_of(folder) for folder in folders if (folder / "manifest.json").exists()]
         parent = tracker.parent(sweep, min((job.start for job in jobs if job.start is not None), default=None))
         named = (config.get("compare") or {}).get("scores") or ()
@@ -115,7 +126,7 @@ def prepare(config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: 
     """Make database, experiment and a sweep's parent before jobs start on several machines."""
     if enabled(config):
         with _guarded(None):
-            _parent(connect(config), sweep, total_jobs)
+            _parent(connect(config), config, sweep, total_jobs)
 
 
 def enabled(config: Mapping[str, Any]) -> bool:
@@ -171,7 +182,8 @@ class Heartbeat:
             try:
                 if run is None:
                     job, tracker = job_of(self._folder), connect(self._config)
-                    run = tracker, tracker.run(job, _parent(tracker, self._sweep, self._total_jobs, job.start))
+                    parent = _parent(tracker, self._config, self._sweep, self._total_jobs, job.start)
+                    run = tracker, tracker.run(job, parent)
                     if not self._stop.is_set():  # the run may be one that is resumed
                         tracker.client.update_run(run[1], "RUNNING", job.name)
                 (tracker, run_id), figures, now = run, self._figures, int(time.time() * 1000)
@@ -188,8 +200,13 @@ class Heartbeat:
             first = False
 
 
-def _parent(tracker: Tracker, sweep: str | None, total_jobs: int, start: int | None = None) -> str | None:
-    """The parent run of a sweep of two or more jobs."""
+def _parent(
+    tracker: Tracker, config: Mapping[str, Any], sweep: str | None, total_jobs: int, start: int | None = None
+) -> str | None:
+    """The run that is continued by a fork, where it is in this experiment; else the parent run of a sweep of two or
+    more jobs."""
+    if (forked := forked_run(tracker, config)) is not None:
+        return forked
     return tracker.parent(safe(sweep), start) if sweep and total_jobs > 1 else None
 
 

@@ -110,6 +110,13 @@ class Tracker:
             return str(self.client.create_run(self.experiment_id, start, tags, name).info.run_id)
 
 
+def forked_run(tracker: Tracker, config: Mapping[str, Any]) -> str | None:
+    """The run whose episodes a fork continues, where it was sent to the same experiment of the same store."""
+    of = (config.get("fork") or {}).get("mlflow") or {}
+    same = of.get("uri") == short(config["tracking"]["uri"]) and of.get("experiment_id") == tracker.experiment_id
+    return str(of["run_id"]) if same and of.get("run_id") else None
+
+
 def connect(config: Mapping[str, Any]) -> Tracker:
     """Open the store and the experiment, making both where they are missing. Raises what ``failures`` lists."""
     tracking, name = config["tracking"], str(config["name"])

@@ -15,6 +15,7 @@ from runner.results.sections import (
     comparisons,
     episodes,
     figures,
+    forks,
     frontier,
     means,
     models,
@@ -28,6 +29,7 @@ from runner.results.sheets import Section
 
 # Section -> its function, in the order of the page. A new section is a file in ``sections`` and a line here.
 SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
+    "forks": forks.forks,
     "leaderboard": scores.leaderboard,
     "methods": comparisons.methods,
     "models": models.models,
