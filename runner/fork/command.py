@@ -99,7 +99,7 @@ def _intervention(request: Request, source: Run, base: Experiment, name: str, ar
     if hands_over and not declared(mine, Requirements).takes_over:
         raise ConfigError(
             f"{name}: {type(mine).__name__} cannot begin in the middle of an episode of {type(theirs).__name__}: it"
-            " does not declare Requirements(takes_over=True); agents that act in steps do, such as agent=react"
+            " does not declare Requirements(takes_over=True); agents that act step by step do"
         )
     if hands_over and experiment.parts.grammar != base.parts.grammar:
         grammars = [type(one.parts.grammar).__name__ for one in (base, experiment)]
@@ -117,10 +117,10 @@ async def _execute(
     async with SharedResources(arms[0].experiment.budget, owed=len(arms), jobs=len(arms)) as resources:
         arms = await _with_memories(arms, resources)
         plans, refused = await plans_of(arms, episodes, request.choices)
-        for line in refused.lines[:_NAMED]:
+        for line in refused[:_NAMED]:
             print_note(f"refused: {line}")
-        if len(refused.lines) > _NAMED:
-            print_note(f"refused: and {len(refused.lines) - _NAMED} more")
+        if len(refused) > _NAMED:
+            print_note(f"refused: and {len(refused) - _NAMED} more")
         if lacking := [plan.arm.name for plan in plans if not plan.order]:
             why = (
                 "; no step that is asked for follows a call of a tool that result names"

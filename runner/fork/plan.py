@@ -1,7 +1,7 @@
 """What a fork runs: for each intervention the same points of the same episodes, each as often, with the same seeds."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
@@ -39,17 +39,6 @@ class Intervention:
             one.steps, length, self.base.parts.verifier, place, self.asks_alike,
             self.hands_over and bool(place), self.arm.lesson, self.arm.result,
         )  # fmt: skip
-
-
-@dataclass
-class Refused:
-    """Forks that cannot be made, each named with its reason."""
-
-    lines: list[str] = field(default_factory=list)
-
-    def add(self, one: Recorded, arm: str, why: str) -> None:
-        """One more."""
-        self.lines.append(f"sample {one.name}, {arm}: {why}")
 
 
 @dataclass
@@ -96,14 +85,15 @@ class Plan:
 
 async def plans_of(
     arms: Sequence[Intervention], episodes: Sequence[Recorded], choices: Choices
-) -> tuple[list[Plan], Refused]:
-    """The plan of each arm, and what is refused. No model is asked."""
-    refused, found = Refused(), dict[str, list[tuple[Recorded, Point, int]]]()
+) -> tuple[list[Plan], list[str]]:
+    """The plan of each arm, and what is refused, with its name and the reason. No model is asked."""
+    refused, found = list[str](), dict[str, list[tuple[Recorded, Point, int]]]()
     points = {one.name: await _points(arms[0], one, refused) for one in episodes}
     picked = {one.name: chosen(points[one.name], one.steps, choices.at) for one in episodes}
     for one in episodes:
         if points[one.name] and not picked[one.name]:
-            refused.add(one, "all", f"it has {len(points[one.name])} steps, none for fork.at={choices.at}")
+            n = len(points[one.name])
+            refused.append(f"sample {one.name}: none of its {n} steps is one for fork.at={choices.at}")
     for arm in arms:
         of = found.setdefault(arm.name, [])
         for one in episodes:
@@ -117,10 +107,10 @@ async def plans_of(
     return [Plan(arm, choices.draws, most, found[arm.name]) for arm in arms], refused
 
 
-async def _points(arm: Intervention, one: Recorded, refused: Refused) -> list[Point]:
+async def _points(arm: Intervention, one: Recorded, refused: list[str]) -> list[Point]:
     """The points at which an episode can be continued under an arm."""
     prefix = arm.prefix(one, len(one.steps))
     parts = arm.base.parts if arm.hands_over else arm.experiment.parts
     if why := await walk(parts, arm.base, one, prefix):
-        refused.add(one, arm.name, why)
+        refused.append(f"sample {one.name}, {arm.name}: {why}")
     return points_of(prefix)

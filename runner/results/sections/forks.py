@@ -86,7 +86,7 @@ def forks(runs: Sequence[Run]) -> Section | None:
     parts: list[Sheet | Plot | Markup] = []
     for one in found:
         of = f", {one.control.folder.parent.name}" if len(found) > 1 else ""
-        parts += [_interventions(one, of), *_by_step(one, of), *_chances(one, of), *_trees(one, of)]
+        parts += [_interventions(one, of), *_chances(one, of), *_by_step(one, of), *_trees(one, of)]
     return Section("forks", "Forks of recorded episodes", _INTRO, parts) if parts else None
 
 
