@@ -48,8 +48,9 @@ class Context(NamedTuple):
         return apply(tool, self, self.call.parsed if arguments is None else arguments)
 
     async def wait(self, seconds: float) -> None:
-        """Wait, unless this is a replay."""
-        if not self.branch.shared.door.replay:
+        """Wait, unless this is a replay, or the recorded beginning of a fork."""
+        shared = self.branch.shared
+        if not shared.door.replay and (shared.fork is None or shared.fork.is_live(self.line)):
             await asyncio.sleep(seconds)
 
     async def ask(

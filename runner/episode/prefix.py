@@ -93,6 +93,10 @@ class Prefix:
             self._refuse(number, f"what is asked {what}")
         return step, messages
 
+    def is_live(self, branch: str) -> bool:
+        """Whether a model was asked on a branch, after the fork."""
+        return branch in self._live
+
     def begin_calls(self, line: str, n: int) -> None:
         """The calls of a step are run now."""
         self._calling[line] = self._number.get((line, n))
@@ -109,7 +113,7 @@ class Prefix:
 
     def refuse_control(self, branch: str, name: str) -> None:
         """Raises ModelError before the fork: what a control returned is not in the record."""
-        if branch not in self._live:
+        if not self.is_live(branch):
             self._refuse(0, f"the agent uses {name}, a service, as a control, whose results are not in the record")
 
     def end_calls(self, line: str, seen: list[Observed]) -> list[Observed]:

@@ -1,6 +1,6 @@
 """Where recorded episodes can be continued: they are rebuilt whole, without a model, and compared at every step."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from components.core.errors import ConfigError, ModelError
@@ -55,40 +55,42 @@ def recorded(run: Run, experiment: Experiment, choices: Choices) -> list[Recorde
     named = choices.samples if not isinstance(choices.samples, str) else None
     if named is not None and (unknown := next((one for one in named if str(one) not in order), None)):
         raise ConfigError(f"fork.samples: {unknown!r} is no sample of {run.folder}")
-    unpacker, found = Unpacker(TextReader(run.folder)), list[Recorded]()
+    unpacker, found = Unpacker(TextReader(run.folder)), dict[tuple[str, int], Recorded]()
     for record, sample in with_samples(run.folder, experiment):
-        failed = choices.samples == "failed" and not _failed(record, run.headline)
+        failed = choices.samples == "failed" and not _failed(record, run)
         if record["stop"] == "error" or failed or (named is not None and record["sample_id"] not in map(str, named)):
             continue
         try:
             steps = before_judging(unpacker.trajectory(record)).steps
-            _check(steps)
+            _check(steps, key := (sample.problem.id, record["epoch"]), found)
         except _BAD_RECORD as error:
             what = f"{type(error).__name__}: {error}"
             raise ConfigError(
                 f"{run.folder}: the record of {record['sample_id']!r:.80} is damaged ({what:.80})"
             ) from None
-        found.append(Recorded(sample, record["epoch"], steps, record["scores"].get(run.headline or "")))
+        found[key] = Recorded(sample, record["epoch"], steps, record["scores"].get(run.headline or ""))
     if not found:
-        raise ConfigError(f"fork.samples={choices.samples}: {run.folder} has no such episode")
-    return sorted(found, key=lambda one: (order[one.sample.problem.id], one.epoch))
+        raise ConfigError(f"fork.samples={choices.samples}: {run.folder} has no such episode; fork.samples=all has all")
+    return sorted(found.values(), key=lambda one: (order[one.sample.problem.id], one.epoch))
 
 
-def _failed(record: Record, headline: str | None) -> bool:
+def _failed(record: Record, run: Run) -> bool:
     """Whether an episode was not as right as it could be, or ended by a limit or a failure of its method."""
-    value = record["scores"].get(headline or "")
-    right = (record.get("ceilings") or {}).get(headline or "", 1.0)
-    return record["stop"] in ("limit", "failed") if value is None else value < right
+    score, is_low = run.headline or "", run.better(run.headline or "") == "lower"
+    value, right = record["scores"].get(score), (record.get("ceilings") or {}).get(score, 0.0 if is_low else 1.0)
+    return record["stop"] in ("limit", "failed") if value is None else (value > right if is_low else value < right)
 
 
-def _check(steps: Sequence[Step]) -> None:
-    """Raises ValueError for steps that no run wrote."""
+def _check(steps: Sequence[Step], key: tuple[str, object], found: Collection[object]) -> None:
+    """Raises ValueError for an episode (sample, epoch) and steps that no run wrote."""
+    if not isinstance(key[1], int) or key[1] < 0 or key in found:
+        raise ValueError(f"its epoch {key[1]!r:.20} is none, or there twice")
     if len({(step.branch, step.index) for step in steps}) < len(steps):
         raise ValueError("two of its calls have the same place")
     for step in steps:
-        found: Sequence[object] = (step.index, step.kept, *(one or 0 for one in step.usage))
+        numbers: Sequence[object] = (step.index, step.kept, *(one or 0 for one in step.usage))
         texts: Sequence[object] = [one.content for one in (step.reply, *step.asked)]
-        if not all(isinstance(one, int | float) and one >= 0 for one in found):
+        if not all(isinstance(one, int | float) and one >= 0 for one in numbers):
             raise ValueError(f"a number of call {step.index!r:.20} of {step.branch!r:.40} is none")
         if not all(isinstance(one, str | tuple) for one in texts):
             raise ValueError(f"a message of call {step.index!r:.20} of {step.branch!r:.40} has no text")

@@ -203,7 +203,7 @@ class Pruner:
 
     def __call__(self, experiment: Experiment, records: Sequence[Mapping[str, Any]]) -> str | None:
         """Why to stop; None: continue."""
-        n, wanted = len(records), len(experiment.samples) * experiment.epochs
+        n, wanted = len(records), experiment.wanted
         if self.best is None or n % self.every or n >= wanted:
             return None
         from runner.results.metrics import metrics

@@ -7,6 +7,7 @@ or samples where there are none. The chance of success from a step is the mean s
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from components.text.words import written_out
 from runner.results.arrays import Rows, np
@@ -73,7 +74,7 @@ class Forked:
         return difference_of(pairs_of(sides[0], sides[1], self.score, self.scale, self.direction))
 
     @cached_property
-    def facts(self) -> Mapping[tuple[str, int], Mapping[str, object]]:
+    def facts(self) -> Mapping[tuple[str, int], Mapping[str, Any]]:
         """Sample and number of a fork -> what it continues."""
         return {(one["sample_id"], one["epoch"]): found for run in self.arms.values() for one in read(run.folder)
                 if (found := (one.get("facts") or {}).get(FACTS)) is not None}  # fmt: skip
@@ -170,10 +171,10 @@ def _changes(one: Forked) -> dict[int, Value | None]:
     for sample, fork, cluster, value in zip(*(column.tolist() for column in columns_of), strict=True):
         if (facts := one.facts.get((sample, fork))) is None or np.isnan(value):
             continue
-        episode, clusters[sample] = (sample, int(str(facts["epoch"]))), cluster
-        means.setdefault(episode, {}).setdefault(int(str(facts["step"])), []).append(value)
+        episode, clusters[sample] = (sample, facts["epoch"]), cluster
+        means.setdefault(episode, {}).setdefault(facts["step"], []).append(value)
         if isinstance(was := facts["was"], int | float):
-            ends[episode] = int(str(facts["of"])), float(was)
+            ends[episode] = facts["of"], float(was)
     found: dict[int, list[tuple[float, int]]] = {}
     for episode, steps in means.items():
         after = {step: sum(values) / len(values) for step, values in steps.items()}
@@ -194,14 +195,14 @@ def _trees(one: Forked, of: str) -> list[Sheet | Markup]:
     groups = group_by(one.facts.items(), lambda pair: (pair[0][0], pair[1]["epoch"]))
     rows, trees = list[list[Cell]](), list[Mapping[str, object]]()
     for (sample, epoch), pairs in sorted(groups.items(), key=str):
-        steps, name = group_by(pairs, lambda pair: int(str(pair[1]["step"]))), sample + (f" ({epoch})" if epoch else "")
+        steps, name = group_by(pairs, lambda pair: pair[1]["step"]), sample + (f" ({epoch})" if epoch else "")
         lines = []
         for step, forked in sorted(steps.items()):
             did, call, was = (forked[0][1][key] for key in ("did", "call", "was"))
             branches = {arm: _branch([of[key] for key, _ in forked if key in of]) for arm, of in values.items()}
             texts = [text for text, _ in branches.values()]
-            rows.append([name, step, int(str(call)), written_out(str(did)), *texts])
-            lines.append({"step": step, "call": call, "did": str(did), "branches": branches})
+            rows.append([name, step, call, written_out(did), *texts])
+            lines.append({"step": step, "call": call, "did": did, "branches": branches})
         ended = number(was) if isinstance(was, int | float) else "unscored"
         trees.append({"name": name, "was": ended, "steps": lines, "of": forked[0][1]["of"]})
     heads = columns("sample", "step", "call", "recorded", *values)

@@ -1,5 +1,6 @@
 """The recorded beginning of an episode: replies from the record, tools run again, all of it compared."""
 
+import asyncio
 from dataclasses import dataclass, replace
 
 import pytest
@@ -112,6 +113,21 @@ async def test_external_tools_return_the_observation_of_the_record():
     steps[1] = replace(steps[1], reply=Message("assistant", 'call ask {"q": "x"}'))
     trajectory, _ = await resume(steps, 3, scripted(), own=parts(toolset=kit))
     assert "the record has no result of this call of ask" in trajectory.error and seen[4:] == []
+
+
+@dataclass(frozen=True)
+class Slow(Count):
+    """Waits half a minute."""
+
+    async def __call__(self, context, n):
+        await context.wait(30.0)
+        return await super().__call__(context, n)
+
+
+async def test_the_recorded_beginning_does_not_wait():
+    steps = await record()
+    trajectory, _ = await asyncio.wait_for(resume(steps, 2, scripted("done"), own=parts(toolset=Kit(Slow()))), 20)
+    assert trajectory.answer == "done"
 
 
 async def test_a_service_as_a_control_is_refused():

@@ -123,6 +123,8 @@ DAMAGE = {
     "a reply that is a number": lambda one: one["steps"][0]["reply"].update(text=3),
     "tokens in words": lambda one: one["steps"][0].update(usage=["many", 1, 0.0]),
     "a text that is nowhere": lambda one: one["steps"][0]["reply"].update(text={"ref": "0123456789abcdef"}),
+    "an epoch in words": lambda one: one.update(epoch="first"),
+    "a negative epoch": lambda one: one.update(epoch=-1),
     "steps that are none": lambda one: one.update(steps=[3]),
 }  # fmt: skip
 

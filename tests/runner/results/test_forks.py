@@ -101,13 +101,13 @@ def test_the_section_has_all_tables_and_its_texts_are_escaped(tmp_path):
     section = forks(list(one.arms.values()))
     titles = [part.title for part in section.parts if isinstance(part, Sheet)]
     assert [title.partition(":")[0] for title in titles] == [
-        "Recovery by intervention", "Effect by step", "Chance of success from each step, continued as it was",
+        "Recovery by intervention", "Chance of success from each step, continued as it was", "Effect by step",
         "Episodes, step by step",
     ]  # fmt: skip
     (tree,) = [part for part in section.parts if isinstance(part, Markup)]
     assert "&lt;b&gt;1&lt;/b&gt;" in tree.html and "<b>1</b>" not in tree.html and tree.html.count("<details") == 3
     assert [*section.sheets[-1].rows[0]] == ["a", 1, 1, "<b>1</b>", "1/2", "2/2"]
-    by_step = [row[-1] for row in section.sheets[1].rows]
+    by_step = [row[-1] for row in section.sheets[2].rows]
     assert len(by_step) == 2 and all(text != "-" for text in by_step), "Holm over the steps"
 
 
