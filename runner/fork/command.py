@@ -118,9 +118,9 @@ async def _execute(
         arms = await _with_memories(arms, resources)
         plans, refused = await plans_of(arms, episodes, request.choices)
         for line in refused[:_NAMED]:
-            print_note(f"refused: {line}")
+            print_note(line)
         if len(refused) > _NAMED:
-            print_note(f"refused: and {len(refused) - _NAMED} more")
+            print_note(f"refused or left out: {len(refused) - _NAMED} more")
         if lacking := [plan.arm.name for plan in plans if not plan.order]:
             why = (
                 "; no step that is asked for follows a call of a tool that result names"

@@ -86,14 +86,14 @@ class Plan:
 async def plans_of(
     arms: Sequence[Intervention], episodes: Sequence[Recorded], choices: Choices
 ) -> tuple[list[Plan], list[str]]:
-    """The plan of each arm, and what is refused, with its name and the reason. No model is asked."""
+    """The plan of each arm, and lines on what is refused or left out, and why. No model is asked."""
     refused, found = list[str](), dict[str, list[tuple[Recorded, Point, int]]]()
     points = {one.name: await _points(arms[0], one, refused) for one in episodes}
     picked = {one.name: chosen(points[one.name], one.steps, choices.at) for one in episodes}
     for one in episodes:
         if points[one.name] and not picked[one.name]:
             n = len(points[one.name])
-            refused.append(f"sample {one.name}: none of its {n} steps is one for fork.at={choices.at}")
+            refused.append(f"left out: sample {one.name}: none of its {n} steps is one for fork.at={choices.at}")
     for arm in arms:
         of = found.setdefault(arm.name, [])
         for one in episodes:
@@ -112,5 +112,5 @@ async def _points(arm: Intervention, one: Recorded, refused: list[str]) -> list[
     prefix = arm.prefix(one, len(one.steps))
     parts = arm.base.parts if arm.hands_over else arm.experiment.parts
     if why := await walk(parts, arm.base, one, prefix):
-        refused.append(f"sample {one.name}, {arm.name}: {why}")
+        refused.append(f"refused: sample {one.name}, {arm.name}: {why}")
     return points_of(prefix)

@@ -127,7 +127,7 @@ async def test_a_changed_agent_is_refused_from_where_it_takes_another_way():
     arm = treated(BASE, experiment(agent=Plans(), cfg={"agent": "other"}), "plans")
     plans, refused = await plans_of([control(BASE), arm], [one], Choices(draws=1))
     assert [len(plan.order) for plan in plans] == [3, 1], "a fork needs what is before it alone"
-    assert "sample q0, plans: step 2 cannot be rebuilt: its purpose was act, is plan" in refused
+    assert "refused: sample q0, plans: step 2 cannot be rebuilt: its purpose was act, is plan" in refused
 
 
 async def test_a_result_is_changed_only_where_the_step_before_called_the_tool():
