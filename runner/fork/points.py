@@ -141,7 +141,7 @@ def chosen(points: Sequence[Point], steps: Sequence[Step], at: str | int) -> lis
     spans = [(point, steps[point.call : end]) for point, end in zip(points, ends, strict=True)]
     if at == "first_error":
         return [point for point, span in spans if any(map(_erred, span))][:1]
-    return [point for point, span in spans if any(map(_disagreed, span))]
+    return [point for point, span in spans if _disagreed(span)]
 
 
 def _erred(step: Step) -> bool:
@@ -150,11 +150,12 @@ def _erred(step: Step) -> bool:
     return step.committed and (unread or any(one.error for one in step.observed))
 
 
-def _disagreed(step: Step) -> bool:
-    """Whether the verifier took another proposal than the first, or had one made again."""
-    if isinstance(step.verdict, Verdict):
-        return step.verdict.chosen > 1
-    return bool(step.verdict) and step.verdict.count(", then ") > 0
+def _disagreed(span: Sequence[Step]) -> bool:
+    """Whether the verifier took another proposal than the first."""
+    verdicts = [step.verdict for step in span if isinstance(step.verdict, Verdict)]
+    if verdicts:
+        return any(one.chosen > 1 for one in verdicts)
+    return any(step.purpose == "act" and not step.committed for step in span)
 
 
 def fitting(

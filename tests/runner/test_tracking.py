@@ -572,3 +572,12 @@ def test_a_sweep_by_a_score_that_is_better_low_is_shown_lowest_first(base):
     jobs = [describe.job_of(folder) for folder in folders]
     order = [line.split("|")[1].strip() for line in describe.table(jobs).splitlines() if "simulated)" in line]
     assert order == [f"{name} (simulated)" for name in ("exact", "near", "far")]
+
+
+def test_a_fork_is_below_its_run_in_the_same_store_and_experiment_alone(base):
+    of = {"uri": f"sqlite:///{base}/.mlflow/mlflow.db", "experiment_id": "3", "run_id": "abc"}
+    tracker = store.Tracker(None, "", "3", Path())
+    assert store.forked_run(tracker, config(base, "x") | {"fork": {"mlflow": of}}) == "abc"
+    others = (of | {"uri": "http://elsewhere"}, of | {"experiment_id": "4"}, of | {"run_id": None}, None)
+    assert [store.forked_run(tracker, config(base, "x") | {"fork": {"mlflow": one}}) for one in others] == [None] * 4
+    assert store.forked_run(tracker, config(base, "x")) is None

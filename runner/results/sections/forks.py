@@ -26,6 +26,7 @@ STEP = "fork step"  # the stratum of a fork's sample
 FACTS = "fork"  # of a fork's record
 CONTROL = "control"
 _SHOWN = 200  # episodes as trees
+_NEEDED = {"step", "of", "call", "epoch", "did", "was"}  # of a fork's facts
 _INTRO = (
     "Recorded episodes were continued from a step on: as they were (control), and with an intervention. Gain: the mean "
     "difference to the control's fork with the same seed, positive where the intervention is better; its 95 % interval "
@@ -76,13 +77,17 @@ class Forked:
     @cached_property
     def facts(self) -> Mapping[tuple[str, int], Mapping[str, Any]]:
         """Sample and number of a fork -> what it continues."""
-        return {(one["sample_id"], one["epoch"]): found for run in self.arms.values() for one in read(run.folder)
-                if (found := (one.get("facts") or {}).get(FACTS)) is not None}  # fmt: skip
+        records = (one for run in self.arms.values() for one in read(run.folder))
+        found = {(one["sample_id"], one["epoch"]): (one.get("facts") or {}).get(FACTS) for one in records}
+        return {key: of for key, of in found.items() if isinstance(of, Mapping) and of.keys() >= _NEEDED}
 
 
 def forks(runs: Sequence[Run]) -> Section | None:
     """Effects, the chance from each step, and the episodes as trees; None for runs that are no forks."""
-    groups = group_by((run for run in runs if run.cfg.get("fork")), lambda run: run.folder.parent)
+    of_forks = (
+        run for run in runs if isinstance(fork := run.cfg.get("fork"), Mapping) and {"arm", "kind"} <= fork.keys()
+    )
+    groups = group_by(of_forks, lambda run: run.folder.parent)
     found = [one for of in groups.values() if (one := _forked(of)) is not None]
     parts: list[Sheet | Plot | Markup] = []
     for one in found:

@@ -68,7 +68,7 @@ async def test_first_error_and_disagreement_name_their_steps():
     assert chosen(found, one.steps, "verifier_disagrees") == []
     steps = list(one.steps)
     steps[0] = replace(steps[0], verdict=Verdict("select", "candidate", 2, 3, "picked"))
-    steps[2] = replace(steps[2], verdict="reflect: no_reflection, then nothing found")
+    steps[2] = replace(steps[2], committed=False)
     assert [p.step for p in chosen(found, steps, "verifier_disagrees")] == [1, 3]
 
 

@@ -115,6 +115,16 @@ def test_other_runs_have_no_such_section(tmp_path):
     one = forked(tmp_path, MINE, THEIRS)
     assert forks([replace(one.control, cfg={})]) is None
     assert forks([one.arms["new"]]) is None, "no control, no effect"
+    assert forks([replace(one.control, cfg={"fork": damaged}) for damaged in ("x", {}, {"arm": CONTROL}, [1])]) is None
+
+
+def test_forks_with_damaged_facts_have_no_tree(tmp_path):
+    one = forked(tmp_path, MINE, THEIRS)
+    for run in one.arms.values():
+        path = run.folder / "records.jsonl"
+        path.write_text(path.read_text().replace('"step"', '"stop"'))
+    section = forks(list(one.arms.values()))
+    assert section.sheets[-1].rows == [] and len(section.sheets[2].rows) == 2
 
 
 def simulated(rng, samples, steps, draws, effect=1.0):
