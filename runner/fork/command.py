@@ -9,14 +9,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from components.core.errors import ConfigError
+from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.moved import renew
 from components.core.traits import MemoryTraits, Requirements, agents_in, declared
 from runner.config.changes import changed
+from runner.config.errors import unreachable
 from runner.experiment.experiment import Experiment, Launch
 from runner.fork.plan import Intervention, Plan, plans_of
 from runner.fork.points import Recorded, recorded
 from runner.fork.request import CONTROL, Arm, Request, folder_name
+from runner.job.exit_codes import ERRORS
 from runner.job.plan import Cell
 from runner.job.prepare import check
 from runner.job.run import run_job
@@ -49,6 +51,9 @@ def fork(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int]) -
     cells: list[Cell] = []
     try:
         code = run(_execute(request, source, arms, episodes, home, cells))
+    except OSError as error:  # a full disk
+        print_note(f"error: {error}; what is finished is kept, and the journal has its calls")
+        return ERRORS
     finally:
         if not cells and home.is_dir() and not any(home.iterdir()):  # nothing was run
             home.rmdir()
@@ -68,7 +73,13 @@ def _source(folder: Path) -> Run:
         verify(folder)
     except ConfigError as error:
         raise ConfigError(f"fork: {str(error).splitlines()[0]}: nobody can tell what was recorded") from None
+    except OSError as error:
+        raise unreachable(error) from None
+    except (KeyError, TypeError, AttributeError):
+        raise ConfigError(f"fork: {folder / 'manifest.json'} is damaged: its list of files is none") from None
     source = Run.at(folder)
+    if not isinstance(source.choices, Mapping):
+        raise ConfigError(f"fork: {folder / 'manifest.json'} is damaged: its choices are no mapping")
     if not isinstance(source.cfg.get("run"), Mapping) or source.cfg.get("fork") or source.cfg.get("stage"):
         raise ConfigError(f"fork={folder}: a run of samples can be forked, not a stage or a fork, nor another config")
     return source
@@ -142,7 +153,10 @@ async def _with_memories(arms: Sequence[Intervention], resources: SharedResource
     """The arms with what their agents remember. Raises ConfigError for a memory that grows from sample to sample."""
     base, found = arms[0].base, list[Intervention]()
     for arm in arms:
-        experiment, _ = await with_memory(arm.experiment, resources.door(arm.experiment))
+        try:
+            experiment, _ = await with_memory(arm.experiment, resources.door(arm.experiment))
+        except (ModelError, RunLimitReached) as error:
+            raise ConfigError(f"{arm.name}: the memory was not made: {error}") from None
         if declared(experiment.parts.memory, MemoryTraits).hold is not None:
             raise ConfigError(f"{arm.name}: the memory grows from sample to sample, so that no episode stands alone")
         base = base if found else experiment

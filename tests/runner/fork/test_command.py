@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from runner.storage.disk import Unwritable
 from runner.storage.records import read
 from tests.in_process import command
 from tests.slow import slow
@@ -133,6 +134,27 @@ DAMAGE = {
 def test_damaged_records_are_refused_in_one_line(home, name):
     edit(copied(home, "damaged"), DAMAGE[name], honest=True)
     assert re.search(r"damaged|texts of its records", refused(home, "fork=damaged", "fork.samples=all"))
+
+
+@each_row("notes, message", {
+    "files": ({"files": {"records.jsonl": 3}}, "manifest.json is damaged: its list of files is none"),
+    "files as a list": ({"files": [1]}, "manifest.json is damaged: its list of files is none"),
+    "choices": ({"files": {}, "choices": ["x"]}, "manifest.json is damaged: its choices are no mapping"),
+}.values())  # fmt: skip
+def test_damaged_manifests_are_refused_in_one_line(home, notes, message):
+    path = copied(home, "notes") / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **notes}))
+    assert message in refused(home, "fork=notes", "fork.samples=all")
+
+
+def test_a_disk_that_takes_nothing_more_ends_the_fork_with_what_is_finished(home, monkeypatch):
+    def fail(*_):
+        raise Unwritable(home / "full" / "records.jsonl", OSError(28, "No space left on device"))
+
+    monkeypatch.setattr("runner.storage.disk.append", fail)
+    words = ["fork=run", *FORK, "fork.samples=all", "fork.at=1", "hydra.run.dir=full"]
+    code, _, err = command(home, words, {})
+    assert code == 1 and "make room on its disk; what is finished is kept" in err
 
 
 def test_another_reply_in_the_record_is_refused_by_name(home):
