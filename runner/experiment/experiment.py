@@ -79,9 +79,11 @@ class Experiment:
     forks: Forks | None = None
 
     @property
-    def wanted(self) -> int:
-        """The number of episodes."""
-        return len(self.samples) * self.epochs if self.forks is None else len(self.forks.order)
+    def episodes(self) -> Sequence[tuple[Sample, int]]:
+        """What is run: samples with the number of the epoch, or of the fork."""
+        if self.forks is not None:
+            return self.forks.order
+        return [(sample, epoch) for sample in self.samples for epoch in range(self.epochs)]
 
 
 def study(experiment: Experiment, samples: Sequence[Sample] | None = None) -> None:

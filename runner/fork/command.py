@@ -170,7 +170,7 @@ def _named(plan: Plan, request: Request, source: Run, home: Path) -> Experiment:
     facts = {
         "run": str(source.folder), "arm": arm.name, "kind": "+".join(arm.arm.kinds) or "same again",
         "samples": choices.samples, "at": choices.at, "draws": plan.draws, "steps": plan.most,
-        "lesson": arm.arm.lesson, "result": dict(arm.arm.result), "mlflow": source.manifest.get("mlflow"),
+        "lesson": arm.arm.lesson, "result": dict(arm.arm.result), "id": (source.manifest.get("mlflow") or {}).get("id"),
     }  # fmt: skip
     cfg = {**arm.experiment.cfg, "fork": facts}
     launch = replace(arm.experiment.launch, sweep=str(home))

@@ -16,7 +16,7 @@ from runner.results.intervals import mean_of, unfinished_mean
 from runner.results.kinds import Better, Scale, group_by
 from runner.results.levels import rows_by_path
 from runner.results.pairs import Difference, adjust, difference_of, pairs_of
-from runner.results.render.figures import heights, scatter
+from runner.results.render.figures import Mark, Series, scatter
 from runner.results.render.formats import asset, render
 from runner.results.runs import Run
 from runner.results.sheets import Cell, Column, Markup, Plot, Section, Sheet, Value, columns
@@ -159,11 +159,11 @@ def _chances(one: Forked, of: str) -> list[Sheet | Plot]:
     change = Column("change by the recorded step", "", one.direction, signed=True)
     heads = columns("step", ("samples", "n"), ("forks", "n"), _chance_head(one), change)
     sheet = Sheet(f"Chance of success from each step, continued as it was: {one.score}{of}", heads, rows, [_LOST])
-    data = []
+    lines = []
     for name, found in one.steps.items():
-        values = [one.chance(name, step) for step in found]
-        data.append({"name": name, "x": [int(step) for step in found], "mode": "lines+markers", **heights(values)})
-    figure = scatter(data, "step from which the episode was continued", f"mean {one.score}")
+        marks = [Mark(int(step), value) for step in found if (value := one.chance(name, step)) is not None]
+        lines.append(Series(name, marks, "solid"))
+    figure = scatter(lines, "step from which the episode was continued", f"mean {one.score}")
     return [Plot(f"Where the case was lost{of}", figure), sheet]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from runner.storage.disk import Unwritable
 from runner.storage.records import read
+from runner.tracking import store
 from tests.in_process import command
 from tests.slow import slow
 from tests.table import each_row
@@ -199,14 +200,15 @@ def test_agents_that_cannot_be_continued_say_so(home):
 
 @slow
 def test_forks_are_child_runs_of_their_run(home):
-    from mlflow import MlflowClient
-
-    own = ["tracking=mlflow", "tracking.uri=sqlite:///mlflow.db", "tracking.artifacts=artifacts"]
+    own = ["tracking=mlflow", "tracking.wait=true", "tracking.uri=sqlite:///mlflow.db", "tracking.artifacts=artifacts"]
     words = [word for word in WORDS if not word.startswith("tracking")]
     assert command(home, [*words, *own, "limit=2", "hydra.run.dir=sent"], {})[0] == 0
     words = ["fork=sent", *own, "fork.samples=all", "fork.at=1", "fork.lesson=x", "hydra.run.dir=sent_fork"]
     code, _, err = command(home, words, {})
     assert code == 0, err
+    store.load(with_database=True)
+    from mlflow import MlflowClient
+
     above = json.loads((home / "sent" / "manifest.json").read_text())["mlflow"]
     runs = MlflowClient(f"sqlite:///{home}/mlflow.db").search_runs([above["experiment_id"]])
     below = [run for run in runs if run.data.tags.get("mlflow.parentRunId") == above["run_id"]]
