@@ -160,8 +160,9 @@ def _chances(one: Forked, of: str) -> list[Sheet | Plot]:
     heads = columns("step", ("samples", "n"), ("forks", "n"), _chance_head(one), change)
     sheet = Sheet(f"Chance of success from each step, continued as it was: {one.score}{of}", heads, rows, [_LOST])
     lines = []
-    for name, found in one.steps.items():
-        marks = [Mark(int(step), value) for step in found if (value := one.chance(name, step)) is not None]
+    for n, (name, found) in enumerate(one.steps.items()):  # next to each other, as their intervals would hide them
+        values = [(int(step) + 0.05 * n, one.chance(name, step)) for step in found]
+        marks = [Mark(x, value) for x, value in values if value is not None]
         lines.append(Series(name, marks, "solid"))
     figure = scatter(lines, "step from which the episode was continued", f"mean {one.score}")
     return [Plot(f"Where the case was lost{of}", figure), sheet]
