@@ -67,6 +67,22 @@ ui: .venv/.installed  ## the MLflow UI over outputs/
 	$(BIN)/uv pip install --quiet --python .venv-peers/bin/python --requirement benchmarks/peers.txt
 	@touch $@
 
+.venv-llama/.installed: .venv/.installed  ## llama.cpp's server from its source, for a slow test
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-llama
+	$(BIN)/uv pip install --quiet --python .venv-llama/bin/python gguf==0.19.0
+	$(BIN)/python -m pip download --quiet --no-deps --no-binary llama-cpp-python --dest .venv-llama llama-cpp-python==0.3.36
+	tar -C .venv-llama -xzf .venv-llama/llama_cpp_python-*.tar.gz
+	cmake -S .venv-llama/llama_cpp_python-*/vendor/llama.cpp -B .venv-llama -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
+	  -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DGGML_NATIVE=OFF -DGGML_OPENMP=OFF -DLLAMA_OPENSSL=OFF -DLLAMA_USE_PREBUILT_UI=OFF \
+	  -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_APP=OFF
+	nice cmake --build .venv-llama --target llama-server --parallel $(WORKERS)
+	@touch $@
+
+.venv-mlflow/.installed: .venv/.installed  ## MLflow's server with users and PostgreSQL, for a slow test
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-mlflow
+	$(BIN)/uv pip install --quiet --python .venv-mlflow/bin/python --constraint requirements.lock 'mlflow[auth]' psycopg2-binary
+	@touch $@
+
 .venv/.docs: .venv/.installed
 	$(INSTALL) '.[docs]'
 	@touch $@
@@ -76,4 +92,4 @@ lock: .venv/.installed  ## pin the newest releases that pyproject.toml allows
 	  --custom-compile-command 'make lock' --extra test --extra dev --extra docs pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-peers .venv-proxy build site *.egg-info
+	rm -rf .venv .venv-llama .venv-mlflow .venv-peers .venv-proxy build site *.egg-info

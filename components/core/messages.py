@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import orjson
 
@@ -41,6 +41,14 @@ class ToolCall(NamedTuple):
             raise ValueError(f"the arguments of {self.name} must be a JSON object, found {type(value).__name__}")
         return value
 
+    @property
+    def readable(self) -> Self:
+        """The call with arguments that are a JSON object, as servers require that write them into a prompt."""
+        try:
+            return self if self.parsed or self.arguments else self._replace(arguments="{}")
+        except ValueError:
+            return self._replace(arguments=orjson.dumps({"unreadable": self.arguments}).decode())
+
 
 @dataclass(frozen=True, init=False)
 class Message:
@@ -74,6 +82,12 @@ class Message:
     def wire(self) -> bytes:
         """The message as chat-completions JSON."""
         return _encode_system(self) if self.role == "system" else _encode(self)
+
+    @cached_property
+    def sent(self) -> bytes:
+        """``wire`` with arguments that every server reads."""
+        calls = self.tool_calls and tuple([call.readable for call in self.tool_calls])
+        return self.wire if calls == self.tool_calls else replace(self, tool_calls=calls).wire
 
     @cached_property
     def digest(self) -> bytes:

@@ -58,7 +58,7 @@ class LitellmChat:
     def arguments(self, request: Request) -> dict[str, Any]:
         """What differs from call to call."""
         arguments: dict[str, Any] = orjson.loads(request.sampling.wire)
-        arguments["messages"] = [orjson.loads(message.wire) for message in request.messages]
+        arguments["messages"] = [orjson.loads(message.sent) for message in request.messages]
         if request.tools:
             arguments["tools"] = [orjson.loads(tool.wire) for tool in request.tools]
         if self._seeds:

@@ -50,7 +50,7 @@ class OpenAIChat:
 
     def body(self, request: Request) -> bytes:
         """The request as JSON, put together from parts that were encoded before."""
-        parts = [self._head, b",".join([message.wire for message in request.messages]), b"]"]
+        parts = [self._head, b",".join([message.sent for message in request.messages]), b"]"]
         if request.tools:
             parts += (b',"tools":[', request.tools.wire, b"]")
         sampling = request.sampling.wire

@@ -173,8 +173,9 @@ def failures() -> tuple[type[Exception], ...]:
 
 
 def short(error: object) -> str:
-    """The first line of an error or text, without the passwords of URLs."""
+    """The first line of an error or text, without the passwords of URLs; of a failed request only its cause."""
     text = re.sub(r"//[^/\s@]*@", "//", str(error).strip().partition("\n")[0])
+    text = re.sub(r"HTTPS?ConnectionPool\(.*\(Caused by \w+\((.*?)\)+$", r"\1", text)
     return text[:300] or type(error).__name__
 
 

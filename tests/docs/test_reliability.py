@@ -22,7 +22,7 @@ def rows():
 def functions(path):
     """The test functions of a file: name -> whether they or the whole file are marked as slow."""
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    whole = any(ast.unparse(node) == "pytestmark = slow" for node in tree.body)
+    whole = any(re.match(r"pytestmark = (slow$|\[slow,)", ast.unparse(node)) for node in tree.body)
     tests = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return {test.name: whole or "slow" in map(ast.unparse, test.decorator_list) for test in tests}
 

@@ -207,3 +207,12 @@ def test_the_heartbeat_shows_progress_and_the_run_ends_in_the_same_one(place, tm
     [run] = runs_of(place)
     assert run.info.status == "KILLED" and run.info.run_id == running.info.run_id
     assert orjson.loads((folder / "manifest.json").read_bytes())["mlflow"]["run_id"] == run.info.run_id
+
+
+def test_of_a_failed_request_only_the_cause_is_shown():
+    pool = "API request failed with exception HTTPConnectionPool(host='h', port=1): Max retries exceeded with url: /a"
+    assert store.short(f"{pool} (Caused by ResponseError('too many 500 error responses'))") == (
+        "API request failed with exception 'too many 500 error responses'"
+    )
+    refused = '"HTTPConnection(h): Failed to establish a new connection: [Errno 111] Connection refused"'
+    assert store.short(f"{pool} (Caused by NewConnectionError({refused}))").endswith(refused)

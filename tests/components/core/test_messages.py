@@ -8,6 +8,15 @@ import pytest
 from components.core.messages import Image, Message, Sampling, ToolCall, ToolSpec, ToolSpecs, continued
 
 
+def test_arguments_that_no_server_can_read_are_sent_as_a_text_in_an_object():
+    written = ('{"a"', "[1]", "", '{"a": 1}')
+    message = Message("assistant", "hm", tuple(ToolCall(str(n), "count", text) for n, text in enumerate(written)))
+    sent = [call["function"]["arguments"] for call in orjson.loads(message.sent)["tool_calls"]]
+    assert sent == ['{"unreadable":"{\\"a\\""}', '{"unreadable":"[1]"}', "{}", '{"a": 1}']
+    assert [call["function"]["arguments"] for call in orjson.loads(message.wire)["tool_calls"]] == [*written]
+    assert Message("user", "x").sent == Message("user", "x").wire
+
+
 def test_the_wire_form_is_that_of_chat_completions():
     call = ToolCall("1", "count", '{"n": 1}')
     assert orjson.loads(Message("assistant", "hm", (call,)).wire) == {

@@ -185,6 +185,9 @@ NOT = {
                                          "message": "Request exceeds the maximum allowed number of bytes."}}, "bad_request",
     ),
     "an unknown setting": (400, openai("Unknown parameter: 'context_window'", "unknown_parameter"), "bad_request"),
+    "llama.cpp, several requests in one window": (
+        500, {"error": {"code": 500, "message": "Context size has been exceeded.", "type": "server_error"}}, "server",
+    ),
     "a server that is down": (503, openai("The model's maximum context length could not be read"), "server"),
 }  # fmt: skip
 
