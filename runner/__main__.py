@@ -44,16 +44,7 @@ def main() -> int:
     task = Task()
     try:
         with command.signals(), command.interrupts():
-            bundled = any(word.startswith("run.replay=") and word.rstrip("\"'").endswith(".zip") for word in words)
-            if bundled:
-                from runner.bundle.replay import replay
-
-            code = replay(words, task.run) if bundled else _guarded(task, words)
-            if bundled or task.started:
-                from runner import tracking
-
-                tracking.end()
-            return code
+            return _dispatch(task, words)
     except ConfigError as error:
         complain(error)
         return CONFIG
@@ -62,6 +53,27 @@ def main() -> int:
         return INTERRUPTED
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
+
+
+def _dispatch(task: Task, words: list[str]) -> int:
+    """Replay a bundle, continue recorded episodes, or run Hydra."""
+    bundled = any(word.startswith("run.replay=") and word.rstrip("\"'").endswith(".zip") for word in words)
+    forked = any(word.startswith("fork=") for word in words)
+    if bundled:
+        from runner.bundle.replay import replay
+
+        code = replay(words, task.run)
+    elif forked:
+        from runner.fork.command import fork
+
+        code = fork(words, task.run)
+    else:
+        code = _guarded(task, words)
+    if bundled or forked or task.started:
+        from runner import tracking
+
+        tracking.end()
+    return code
 
 
 def _guarded(task: Task, words: list[str]) -> int:

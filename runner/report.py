@@ -213,6 +213,7 @@ _FOLDERS = _argument("folders", nargs="+", metavar="FOLDER", help="a run or swee
 _OUT = _argument("--out", metavar="FOLDER", help="where the files go, by default the folder of the runs")
 _SECTIONS = {  # without options; docs/guides/reports.md says more
     "leaderboard": "headline scores of every run, its cost and duration", "models": "one row per model",
+    "forks": "recorded episodes that were continued: effects, the chance from each step",
     "curves": "the settings that compare.curves names, each varied alone", "means": "means by groups, such as task",
     "per-record": "record by record (patient), the score that compare.per_record names",
     "comparisons": "paired differences between methods", "gains": "published differences next to ours (compare.gains)",

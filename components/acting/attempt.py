@@ -102,6 +102,8 @@ class Acting:
         held = "".join([await read_control(episode, name) for name in read])
         task = {"problem": episode.problem, "task": task_text(episode.problem), "held": held, **acting.values}
         acting.messages = [acting._system(), load(settings.prompts).user("problem", shown_images(episode), **task)]
+        for action, seen, text in episode.past:
+            acting.add(action, text, [*acting.messages, action.message, *seen])
         return acting
 
     async def act(self, closing: bool = False) -> Action:

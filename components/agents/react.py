@@ -30,7 +30,8 @@ class ReAct(ActsInSteps, BuildsTools):
         """The memory that demonstrations are from, the control that describes a database, and the tool builder."""
         memory = (SEEDS if self.controls else TASKS) if self.shots else None
         own = super().requirements
-        return replace(own, controls=self.controls, memory=memory, shots=self.shots, accepts=self.check_offer)
+        own = replace(own, controls=self.controls, memory=memory, shots=self.shots, accepts=self.check_offer)
+        return replace(own, takes_over=True)
 
     def check_offer(self, offer: Offer) -> None:
         """Raises ConfigError where tools cannot be built, or demonstrations cannot be shown."""

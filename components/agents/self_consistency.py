@@ -12,7 +12,7 @@ was made, the journal answers it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval
@@ -128,6 +128,11 @@ class Matched(Wrapping):
     by: Unit = "calls"
     temperature: Temperature | None = 0.7
     most: Annotated[int, Ge(1)] = 200
+
+    @property
+    def requirements(self) -> Requirements:
+        """Of the inner agent; what the other one does is not recorded."""
+        return replace(super().requirements, unrecorded="it runs another agent in an episode of its own")
 
     async def solve(self, episode: Episode) -> Outcome:
         """The most frequent answer; of a tie the first."""

@@ -161,6 +161,10 @@ class Episode(Protocol):
     def last(self) -> t.Step: ...
 
     @property
+    def past(self) -> Sequence[t.Turn]:
+        """What another agent did before this one took its place; empty in an episode of its own."""
+
+    @property
     def rng(self) -> Random: ...
 
     @property

@@ -37,7 +37,8 @@ class Requirements:
     verifier checks. ``oracle``: the agent learns whether its answer is right. ``shown_patients``: how the contexts of
     the patients in its prompts begin, whose samples may not be evaluated. ``prompts``: prompt sets that no field of
     type ``PromptSetName`` names. ``sandbox``: where code runs that models write for it. ``export``: an episode in the
-    layout of published records.
+    layout of published records. ``takes_over``: it can begin in the middle of another agent's episode (its ``past``).
+    ``unrecorded``: what it does outside of its record, so that no episode of it can be continued from the middle.
     """
 
     models: Sequence[str] = ()
@@ -56,6 +57,8 @@ class Requirements:
     prompts: Sequence[str] = ()
     sandbox: HoldsCode | None = None
     export: Callable[[Sample, Trajectory], Mapping[str, Any]] | None = None
+    takes_over: bool = False
+    unrecorded: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -130,6 +130,14 @@ class Step:
         return self.committed and (self.purpose == "act" or self.action is not None)
 
 
+class Turn(NamedTuple):
+    """An action of an earlier agent and the messages that answered it, for the agent that takes its place."""
+
+    action: Action
+    seen: Sequence[Message]
+    text: str
+
+
 @dataclass
 class Trajectory:
     """All steps of one episode and how it ended; ``offered`` are the tools it could call and ``facts``

@@ -48,8 +48,9 @@ class Context(NamedTuple):
         return apply(tool, self, self.call.parsed if arguments is None else arguments)
 
     async def wait(self, seconds: float) -> None:
-        """Wait, unless this is a replay."""
-        if not self.branch.shared.door.replay:
+        """Wait, unless this is a replay, or the recorded beginning of a fork."""
+        shared = self.branch.shared
+        if not shared.door.replay and (shared.fork is None or shared.fork.is_live(self.line)):
             await asyncio.sleep(seconds)
 
     async def ask(
@@ -94,7 +95,10 @@ async def run_calls(branch: Branch, step: int, calls: Sequence[ToolCall], offer:
 
 async def _run_one(branch: Branch, call: ToolCall, offer: Offer, line: str, ahead: int) -> Observed:
     """Run one call; a ToolError's text becomes the observation. A tool asks its model on ``branch``."""
-    started = time.monotonic()
+    started, fork, tool = time.monotonic(), branch.shared.fork, offer.tools.get(call.name)
+    is_external = tool is not None and tool.effect == "external"
+    if fork is not None and is_external and (recorded := fork.recorded_result(line, call, ahead)) is not None:
+        return recorded
     context = Context(offer.state, branch.problem, branch, call, line, ahead)
     try:
         observation, error = _encodable_observation(await context.use(*tool_of(offer, call))), None

@@ -118,11 +118,14 @@ class Episode(Branch):
 
     async def act(self, messages: Sequence[Message], sampling: Sampling | None = None, closing: bool = False) -> Action:
         """Ask for an action and have it verified. Raises LimitReached, ModelError."""
-        shared = self.shared
+        shared, verifier = self.shared, self.shared.parts.verifier
+        if shared.fork is not None:
+            shared.fork.decide(self.name, self._n)
+            verifier = shared.fork.verifier_at(self.name, self._n, verifier)
         self.attempt.act(shared.parts.budget.steps)
         self._closing, self._proposed = closing, []
         propose = Proposals(self, messages, sampling)
-        chosen = await shared.parts.verifier.choose(messages, propose, self)
+        chosen = await verifier.choose(messages, propose, self)
         for step in self._proposed:
             step.committed = step.action is chosen
             self._last = step if step.committed else self._last
@@ -150,10 +153,14 @@ class Episode(Branch):
             calls = action.message.tool_calls or (ToolCall("call", "", ""),)
             return [render(call, Observation(text)) for call in calls]
         step = self.shared.step_of(action) or self._last
-        n = -1 if step is None else step.index
+        n, fork = -1 if step is None else step.index, self.shared.fork
+        if fork is not None:
+            fork.begin_calls(self.name, n)
         observed = self.shared.tried.pop(id(action), None) or await run_calls(
             self, n, action.calls, self.offer, self.name
         )
+        if fork is not None:
+            observed = fork.end_calls(self.name, observed)
         if step is not None:
             step.observed += observed
         return [render(one.call, one.observation) for one in observed]
@@ -188,6 +195,8 @@ class Episode(Branch):
         if used is None:
             have = ", ".join(self.offer.controls) or "none"
             raise ConfigError(f"the agent needs the control {name!r}; this toolset and condition have {have}")
+        if used.effect == "external" and self.shared.fork is not None:
+            self.shared.fork.refuse_control(self.name, name)
         call = ToolCall("control", name, orjson.dumps(arguments).decode())
         context = Context(self.offer.state, self.problem, self, call, self.name)
         observation = await apply(used, context, arguments)

@@ -16,9 +16,10 @@ from components.core.messages import NO_TOOLS, Message, Purpose, Request, Sampli
 from components.core.protocols import Agent, Condition, Grammar, Memory, Scorer, Toolset, Verifier
 from components.core.tools import Offer, Tool
 from components.core.traits import MemoryTraits, ModelTraits, Requirements, declared
-from components.core.types import Action, Observed, Problem, Sample, Step, Trajectory
+from components.core.types import Action, Observed, Problem, Sample, Step, Trajectory, Turn
 from runner.episode.budget import Attempt, Budget, Spent
 from runner.episode.door import Door, padded
+from runner.episode.prefix import FREE, Prefix, repeat
 from runner.storage.replay_miss import n_common
 
 T = TypeVar("T")
@@ -56,7 +57,8 @@ class Parts:
 @dataclass
 class Shared:
     """What all branches share. ``order`` sorts steps independently of arrival; ``tried``: observations of a candidate
-    of pure tools, which is not run again when it is committed; ``added``: branch and tool."""
+    of pure tools, which is not run again when it is committed; ``added``: branch and tool; ``fork``: the recorded
+    beginning of an episode that is continued in another way."""
 
     parts: Parts
     door: Door
@@ -69,6 +71,7 @@ class Shared:
     offers: list[Offer] = field(default_factory=list)
     added: list[tuple[str, Tool]] = field(default_factory=list)
     tried: dict[int, list[Observed]] = field(default_factory=dict)
+    fork: Prefix | None = None
     closed: bool = False
 
     def step_of(self, action: Action) -> Step | None:
@@ -122,6 +125,7 @@ class Branch:
         sampling: Sampling | None = None, role: str | None = None, attempt: Attempt | None = None,
     ) -> None:  # fmt: skip
         self.offer, self.name = offer, name
+        self.past: Sequence[Turn] = ()  # of an agent that another one left the episode to
         self.attempt = attempt or Attempt(shared.parts.budget, shared.spent)
         self.shared, self._place, self._sampling, self._role = shared, place, sampling, role
         self._counts: dict[bytes, int] = {}
@@ -177,6 +181,8 @@ class Branch:
         self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None = None, role: str = "main"
     ) -> Message:
         """Ask without verification. Raises LimitReached, ModelError."""
+        if self.shared.fork is not None:
+            self.shared.fork.decide(self.name, self._n, purpose)
         return (await self._call(messages, purpose, sampling, role)).reply
 
     async def ask_each(
@@ -184,7 +190,12 @@ class Branch:
     ) -> list[Message]:
         """Ask on branches at once; the budget has room for all or none is asked."""
         self.attempt.admit(len(asks))
-        calls = (self.branch(name)._call(one, purpose, sampling, "main", admitted=True) for name, one in asks.items())
+        lines = [self.branch(name) for name in asks]
+        if (fork := self.shared.fork) is not None:
+            for line in lines:
+                fork.decide(line.name, line._n, purpose)
+        each = zip(lines, asks.values(), strict=True)
+        calls = (line._call(one, purpose, sampling, "main", admitted=True) for line, one in each)
         return [step.reply for step in await together(calls)]
 
     async def _call(
@@ -196,10 +207,12 @@ class Branch:
         door, sample_id, budget = shared.door, shared.sample.problem.id, shared.parts.budget
         if shared.closed:  # the episode ended while this branch was still at work
             raise asyncio.CancelledError
+        messages, recorded, fork = tuple(messages), None, shared.fork
+        if fork is not None:
+            recorded, messages = fork.reply_to(self.name, self._n, purpose, messages)
         if charged and not admitted:
             self.attempt.admit()
         role, model = door.model(self._role if self._role and role == "main" else role)
-        messages = tuple(messages)
         merged = model.sampling.merged(self._sampling).merged(sampling)
         tail = merged.wire + b"\0" + tools.digests
         digests = [message.digest for message in messages]
@@ -207,13 +220,15 @@ class Branch:
         occurrence = self._counts.get(digest, 0)
         self._counts[digest] = occurrence + 1
         place = f"{door.run_seed}\0{sample_id}\0{shared.epoch}\0{self.name}\0{occurrence}".encode()
+        place += b"" if fork is None else f"\0{fork.place}".encode()
         seed = int.from_bytes(sha256(place).digest()[:4], "little") & 0x7FFFFFFF
         request = Request(messages, tools, merged, purpose, role, sample_id, shared.epoch, self.name, occurrence, seed)
         n, self._n = self._n, self._n + 1
         kept, self._previous = n_common(self._previous, digests), digests
         started, clock = time.time(), time.monotonic()
         try:
-            call = door.call(role, request, door.key(model, digest, request, place), n)
+            key = door.key(model, digest, request, place)
+            call = door.call(role, request, key, n) if recorded is None else repeat(recorded)
             bounded = call if budget.seconds is None else shared.within(budget.seconds, call)
             completion, replayed = await bounded
         finally:
@@ -222,18 +237,26 @@ class Branch:
             self.attempt.charge(completion.usage)
         if shared.closed:
             raise asyncio.CancelledError
-        step = Step(
-            purpose, role, self.name, n, kept, messages[kept:], completion.message, completion.usage,
+        usage = completion.usage if recorded is None else FREE
+        return self._add(Step(
+            purpose, role, self.name, n, kept, messages[kept:], completion.message, usage,
             completion.finish, started, time.monotonic() - clock, replayed,
-        )  # fmt: skip
-        shared.trajectory.steps.append(step)
-        shared.order[id(step)] = (*self._place, (n, 1, ""))
-        if purpose != "tool":  # a tool's own question belongs to the step that called the tool
+        ))  # fmt: skip
+
+    def _add(self, step: Step) -> Step:
+        """Put a step into the trajectory. Raises ModelError for one whose reply was cut off."""
+        self.shared.trajectory.steps.append(step)
+        self.shared.order[id(step)] = (*self._place, (step.index, 1, ""))
+        if step.purpose != "tool":  # a tool's own question belongs to the step that called the tool
             self._last = step
-        if completion.finish == CUT_OFF:
+        if step.finish == CUT_OFF:
             text = f"the reply was cut off at the end of the context window (finish reason {CUT_OFF!r})"
             raise ModelError(text, OVERFLOW)
         return step
+
+    def continue_from(self, other: "Branch") -> None:
+        """Count calls on from where another one is, which makes none any more."""
+        self._n, self._counts, self._previous = other._n, other._counts, other._previous
 
     def branch(
         self, name: str, tools: Literal["shared", "fresh"] = "shared", sampling: Sampling | None = None,

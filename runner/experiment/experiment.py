@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from components.core.errors import ConfigError
 from components.core.learning import Source, StandaloneStage
@@ -22,10 +22,11 @@ from components.core.traits import (
     agents_in,
     declared,
 )
-from components.core.types import Sample
+from components.core.types import Sample, Trajectory
 from runner.config.catalogue import Catalogue
 from runner.config.schema import read_shard
 from runner.episode.budget import Budget
+from runner.episode.door import Door
 from runner.episode.shared import Parts
 from runner.experiment.parts import has_price, sandbox_of
 from runner.storage.schema import Manifest
@@ -47,10 +48,19 @@ class Launch:
     number: int | None = None
 
 
+class Forks(Protocol):
+    """Recorded episodes that are continued: which sample under which number, in order, and how one is solved."""
+
+    @property
+    def order(self) -> Sequence[tuple[Sample, int]]: ...
+
+    async def solve(self, parts: Parts, door: Door, sample: Sample, epoch: int) -> Trajectory: ...
+
+
 @dataclass(frozen=True)
 class Experiment:
     """All that a run needs. ``models``: role -> model, ``budget`` that of the run, ``cfg`` the resolved config,
-    ``prompts`` name of a prompt set -> digest."""
+    ``prompts`` name of a prompt set -> digest; ``forks``: what is run in place of every sample in every epoch."""
 
     name: str
     seed: int
@@ -66,6 +76,14 @@ class Experiment:
     launch: Launch = field(default_factory=Launch)
     source: Source | None = None
     stage: StandaloneStage | None = None
+    forks: Forks | None = None
+
+    @property
+    def episodes(self) -> Sequence[tuple[Sample, int]]:
+        """What is run: samples with the number of the epoch, or of the fork."""
+        if self.forks is not None:
+            return self.forks.order
+        return [(sample, epoch) for sample in self.samples for epoch in range(self.epochs)]
 
 
 def study(experiment: Experiment, samples: Sequence[Sample] | None = None) -> None:

@@ -5,7 +5,7 @@ import contextlib
 import gc
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from runner.episode.ending import shorten
 from runner.episode.episode import is_cancelled, score_sample, solve_sample
 from runner.episode.progress import Board, Progress
 from runner.episode.shared import Parts
+from runner.experiment.experiment import Forks
 from runner.job.shared_resources import Lease, StopRule
 from runner.learning.memory import Growth
 from runner.storage.records import RecordWriter, record_of
@@ -86,22 +87,25 @@ class Execution:
     board: Board | None = None
     stop_rule: StopRule | None = None
     scores_decide: bool = False
+    _solve: Callable[[Parts, Door, Sample, int], Awaitable[Trajectory]] = field(default=solve_sample, init=False)
     _growth: Growth | None = field(default=None, init=False)
     _workers: list[asyncio.Task[None]] = field(default_factory=list, init=False)
     _solved: asyncio.Queue[Solved | None] = field(default_factory=asyncio.Queue, init=False)  # None: no more comes
     _room: asyncio.Semaphore = field(init=False)  # for samples that wait for their scores
 
-    async def run(self, samples: Sequence[Sample], epochs: int) -> None:
-        """Run these, as often as there are epochs, as far as they are not finished."""
+    async def run(self, samples: Sequence[Sample], epochs: int, forks: Forks | None = None) -> None:
+        """Run these, as often as there are epochs, or ``forks`` of them, as far as they are not finished."""
         door = self.door
-        wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
+        pairs = [(s, epoch) for s in samples for epoch in range(epochs)] if forks is None else forks.order
+        self._solve = solve_sample if forks is None else forks.solve
+        wanted = {(s.problem.id, epoch) for s, epoch in pairs}
         done = self.writer.finished & wanted
         if (prepare := declared(self.parts.toolset, ToolsetTraits).prepare) is not None:
             await asyncio.to_thread(prepare, samples)
-        order = ((sample, epoch) for sample in samples for epoch in range(epochs))
+        order = iter(pairs)
         if (hold := declared(self.parts.memory, MemoryTraits).hold) is not None:
             growth = self._growth = Growth(hold, samples, door.run_seed, self.writer.folder)
-            order = ((sample, epoch) for epoch in range(epochs) for sample in growth.samples)
+            order = iter([(sample, epoch) for epoch in range(epochs) for sample in growth.samples])
         owed = ((s, epoch) for s, epoch in order if (s.problem.id, epoch) not in done)
         self.outcome.finished += len(done)
         with Progress(door, len(wanted), len(done), self.name, self.board) as progress:
@@ -135,7 +139,7 @@ class Execution:
             try:
                 async with self.lease or contextlib.nullcontext():
                     started = time.monotonic()
-                    trajectory = await solve_sample(self.parts, self.door, sample, epoch)
+                    trajectory = await self._solve(self.parts, self.door, sample, epoch)
                     if at_once:
                         scores = await score_sample(self.parts, self.door, sample, epoch, trajectory)
                     solved = Solved(sample, epoch, trajectory, time.monotonic() - started)

@@ -49,7 +49,7 @@ async def run_preflight(jobs: Sequence[Job]) -> tuple[bool, Spent]:
 
 async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
     experiment = job.experiment
-    owed = len(experiment.samples) * experiment.epochs - sum(one["stop"] != "error" for one in read(job.folder))
+    owed = len(experiment.episodes) - sum(one["stop"] != "error" for one in read(job.folder))
     main = experiment.models["main"]
     traits = declared(main, ModelTraits)
     limits = traits.requests_per_minute, traits.tokens_per_minute

@@ -68,7 +68,7 @@ class _Job:
             name, rule = experiment.launch.label or experiment.name, resources.stop_rule(experiment)
             shared = beat, lease, resources.board, rule, resources.watch is not None
             execution = Execution(experiment.parts, door, self.writer, outcome, name, *shared)
-            await execution.run(experiment.samples, experiment.epochs)
+            await execution.run(experiment.samples, experiment.epochs, experiment.forks)
         except ConfigError:
             self.finish("refused")
             raise
@@ -87,7 +87,7 @@ class _Job:
         """The columns of the records of those samples that are wanted now."""
         from runner.results.table import Table
 
-        wanted = {(sample.problem.id, n) for sample in self.experiment.samples for n in range(self.experiment.epochs)}
+        wanted = {(sample.problem.id, n) for sample, n in self.experiment.episodes}
         records = read(self.folder, steps=False)
         return Table.of(record for record in records if (record["sample_id"], record["epoch"]) in wanted)
 
@@ -126,7 +126,7 @@ class _Job:
             "end": manifest.now(),
             "counts": {
                 "finished": outcome.finished,
-                "wanted": len(experiment.samples) * experiment.epochs,
+                "wanted": len(experiment.episodes),
                 "errored": outcome.errored,
             },
             "errors": dict(errors.most_common(5)),

@@ -76,7 +76,7 @@ class SharedResources:
 
     def stop_rule(self, experiment: Experiment) -> StopRule:
         """When a job stops by itself."""
-        permitted = experiment.cfg["run"]["max_error_rate"] * len(experiment.samples) * experiment.epochs
+        permitted = experiment.cfg["run"]["max_error_rate"] * len(experiment.episodes)
         streak = ErrorStreak(experiment.models["main"].max_connections)
         return StopRule(permitted, self._streaks.setdefault(lane_of(experiment.cfg), streak))
 

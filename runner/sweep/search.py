@@ -203,7 +203,7 @@ class Pruner:
 
     def __call__(self, experiment: Experiment, n: int, table: Callable[[], Table]) -> str | None:
         """Why to stop with so many samples finished; None: continue."""
-        if self.best is None or n % self.every or n >= len(experiment.samples) * experiment.epochs:
+        if self.best is None or n % self.every or n >= len(experiment.episodes):
             return None
         from runner.results.metrics import metrics
 

@@ -63,7 +63,7 @@ def failure_of(work: Mapping[str, Any]) -> str | None:
                         files = [Path(file) for file in work["files"]]
                         finish_sweep([Path(one) for one in work["folders"]], config, sweep=work["sweep"], files=files)
                     case _:
-                        parent_of(connect(config), work["sweep"], work["total_jobs"])
+                        parent_of(connect(config), config, work["sweep"], work["total_jobs"])
     except failures() + _DAMAGED as error:
         return unsent.line(folder, error, whole=work["kind"] != "run")
     return None
@@ -106,7 +106,8 @@ class Progress:
     def _send(self, marker: Path, work: Mapping[str, Any], figures: Mapping[str, float]) -> None:
         if marker not in self._runs:
             job, tracker = job_of(Path(work["folder"])), connect(work["config"])
-            run_id = tracker.run(job, parent_of(tracker, work["sweep"], work["total_jobs"], job.start))
+            parent = parent_of(tracker, work["config"], work["sweep"], work["total_jobs"], job.start)
+            run_id = tracker.run(job, parent)
             tracker.client.update_run(run_id, "RUNNING", job.name)  # it may be one that is resumed
             self._runs[marker] = tracker, run_id
         if figures:
@@ -121,7 +122,7 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
     """Send a complete or partial run folder; sending it again updates the same run. Figures first, so that they are
     there even where the tracker fails during files or traces."""
     job, tracker = job_of(folder), connect(config)
-    parent = parent_of(tracker, sweep, total_jobs, job.start)
+    parent = parent_of(tracker, config, sweep, total_jobs, job.start)
     run_id = tracker.run(job, parent)
     url = view_url(config, tracker.experiment_id, run_id=run_id)
     _remember(folder, config, tracker.experiment_id, run_id, url)
@@ -160,6 +161,8 @@ def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]
 def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str, files: Sequence[Path] = ()) -> str:
     """Complete the parent run of a sweep of two or more jobs: the table of results, these files, its shared view."""
     sweep, tracker = safe(sweep), connect(config)
+    if (forked := tracker.forked(config)) is not None:
+        return view_url(config, tracker.experiment_id, run_id=forked)
     jobs = [job_of(folder) for folder in folders if (folder / "manifest.json").exists()]
     parent = tracker.parent(sweep, min((job.start for job in jobs if job.start is not None), default=None))
     named = (config.get("compare") or {}).get("scores") or ()
@@ -183,8 +186,12 @@ def attach(
         tracker.upload(run_id, files, files[0].parent)
 
 
-def parent_of(tracker: Tracker, sweep: str | None, total_jobs: int, start: int | None = None) -> str | None:
-    """The parent run of a sweep of two or more jobs, made where it is missing."""
+def parent_of(
+    tracker: Tracker, config: Mapping[str, Any], sweep: str | None, total_jobs: int, start: int | None = None
+) -> str | None:
+    """The run that a fork continues, else the parent run of a sweep of two or more jobs, made where it is missing."""
+    if (forked := tracker.forked(config)) is not None:
+        return forked
     return tracker.parent(safe(sweep), start) if sweep and total_jobs > 1 else None
 
 

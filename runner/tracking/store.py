@@ -62,6 +62,13 @@ class Tracker:
         where, tags = f"tags.level = 'sweep' AND tags.sweep = '{sweep}'", {"level": "sweep", "sweep": sweep}
         return self._run(where, sweep, tags, start)
 
+    def forked(self, config: Mapping[str, Any]) -> str | None:
+        """The run whose episodes a fork continues, where it was sent to this experiment."""
+        id = (config.get("fork") or {}).get("id")
+        where = f"tags.folder_id = '{safe(str(id))}'"
+        found = self.client.search_runs([self.experiment_id], where, max_results=1) if id else ()
+        return str(found[0].info.run_id) if found else None
+
     def stage(self, made: str, name: str) -> str:
         """The run of a standalone stage, made when it is not there yet. Returns its id."""
         return self._run(f"tags.made = '{made}'", name, {"level": "stage", "made": made}, None)

@@ -13,6 +13,7 @@ import pytest
 from hydra import compose
 
 from runner.config.catalogue import CONF
+from runner.fork.request import Request
 from tests.composing import composing
 from tests.docs.pages import ADDING, ROOT, WITH_COMMANDS, generator, named
 from tests.slow import slow
@@ -59,6 +60,9 @@ def check_runner(words: Sequence[str], folder: Path) -> None:
     """Compose the first job of a command, and look up the other choices of a sweep."""
     own = (folder / words[words.index("--config-dir") + 1]).resolve() if "--config-dir" in words else None
     assert own is None or own.is_dir(), f"no page writes {own}"
+    if any(word.startswith("fork=") for word in words):
+        Request.parse(words)
+        return
     settings = [word for word in words if "=" in word and not _NOT_COMPOSED.match(word)]
     if not any(word.endswith(".zip") for word in settings):  # a bundle has its own config
         job = tuple(first(word, [CONF, *([own] if own else [])]) for word in settings)

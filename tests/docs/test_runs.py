@@ -22,7 +22,7 @@ pytestmark = slow
 
 FEW = ("limit=2", "tracking=off")
 AS_PRINTED = ("docs/tutorial.md",)  # whose commands build on each other's results
-_AS_IT_IS = re.compile(r"run\.replay=\S+zip|--info|--cfg|--help")
+_AS_IT_IS = re.compile(r"run\.replay=\S+zip|fork=|--info|--cfg|--help")
 
 
 @pytest.fixture(scope="module")

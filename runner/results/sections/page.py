@@ -16,6 +16,7 @@ from runner.results.sections import (
     comparisons,
     episodes,
     figures,
+    forks,
     frontier,
     means,
     models,
@@ -30,6 +31,7 @@ from runner.results.sheets import Section
 
 # Section -> its function, in the order of the page. A new section is a file in ``sections`` and a line here.
 SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
+    "forks": forks.forks,
     "leaderboard": scores.leaderboard,
     "methods": comparisons.methods,
     "models": models.models,

@@ -1,0 +1,183 @@
+"""The section of forks: effects with the control, chances from each step, where a case was lost; and their intervals."""
+
+import json
+from dataclasses import replace
+from math import fsum
+from pathlib import Path
+
+import numpy as np
+import pytest
+from statsmodels.regression.linear_model import OLS
+
+from runner.results.pairs import adjust
+from runner.results.runs import Run
+from runner.results.sections.forks import CONTROL, Forked, _changes, forks
+from runner.results.sheets import Markup, Sheet
+from runner.results.table import Table
+from tests.runner.results.records import record
+from tests.slow import slow
+
+DRAWS = 2
+SAMPLES = ("a", "b", "c")
+
+
+def run_of(folder, arm, scores, draws=DRAWS, steps=2, kind="proportion"):
+    """An arm: (sample, step, draw) -> score, in a folder of its own."""
+    found = []
+    for (sample, step, draw), value in scores.items():
+        number = (step - 1) * draws + draw
+        facts = {"step": step, "of": steps, "call": step, "draw": draw, "epoch": 0, "did": f"<b>{step}</b>", "was": 0.0}
+        one = record(sample, value, epoch=number, score="right", **{"fork step": f"{step:02d}"})
+        found.append({**one, "facts": {"fork": facts}, "steps": []})
+    notes = {
+        "kinds": {"right": kind},
+        "decides": "right",
+        "spent": {"usd": 0.5},
+        "calls": {"sent": 3, "from_journal": 1},
+    }
+    run = Run(folder / arm, notes, {"fork": {"arm": arm, "kind": "model"}})
+    vars(run)["table"] = Table.of(found)
+    return run, found
+
+
+def forked(folder, mine, theirs, **changes):
+    arms = {}
+    for arm, scores in ((CONTROL, theirs), ("new", mine)):
+        arms[arm], records = run_of(folder, arm, scores, **changes)
+        arms[arm].folder.mkdir(parents=True, exist_ok=True)
+        text = "".join(json.dumps({**one, "answer": None}) + "\n" for one in records)
+        (arms[arm].folder / "records.jsonl").write_text(text)
+    score, control = "right", arms[CONTROL]
+    return Forked(arms, score, control.scale(score), control.better(score))
+
+
+def scores(*values):
+    """Of the samples a, b, c at the steps 1 and 2, twice each."""
+    keys = [(sample, step, draw) for sample in SAMPLES for step in (1, 2) for draw in range(DRAWS)]
+    return dict(zip(keys, values, strict=True))
+
+
+MINE = scores(1, 1, 1, 1, 0, 1, 0, 0, 1, 1, 0, 1)
+THEIRS = scores(1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0)
+
+
+def test_an_effect_is_the_mean_difference_of_the_same_forks_by_sample(tmp_path):
+    one = forked(tmp_path, MINE, THEIRS)
+    whole = one.effect("new")
+    assert (whole.metric.value, whole.metric.n, whole.clusters) == (pytest.approx(5 / 12), 12, 3)
+    first, second = one.effect("new", "01"), one.effect("new", "02")
+    assert (first.metric.value, second.metric.value) == (pytest.approx(2 / 6), pytest.approx(3 / 6))
+    assert (one.chance(CONTROL, "01").value, one.chance("new", "02").value) == (
+        pytest.approx(3 / 6),
+        pytest.approx(3 / 6),
+    )
+
+
+def test_a_standard_error_is_that_of_a_regression_clustered_by_sample(tmp_path):
+    one = forked(tmp_path, MINE, THEIRS)
+    gains = np.array([MINE[key] - THEIRS[key] for key in MINE], dtype=float)
+    groups = np.array([SAMPLES.index(sample) for sample, _, _ in MINE])
+    fitted = OLS(gains, np.ones(len(gains))).fit(
+        cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False}
+    )
+    k = len(SAMPLES)
+    assert one.effect("new").standard_error == pytest.approx(fitted.bse[0] * (k / (k - 1)) ** 0.5)
+
+
+def test_pairs_are_by_the_number_of_a_fork(tmp_path):
+    fewer = {key: value for key, value in MINE.items() if key[1] == 2}
+    assert forked(tmp_path, fewer, THEIRS).effect("new").metric.n == 6
+
+
+def test_where_a_case_was_lost_is_the_change_of_its_own_chance(tmp_path):
+    one = forked(tmp_path, MINE, THEIRS)
+    changes = _changes(one)
+    assert changes[1].value == pytest.approx(((0 - 0.5) + (0 - 0.5) + (0 - 0.5)) / 3)
+    assert changes[2].value == 0.0, "from the last step to the recorded score"
+
+
+def test_the_section_has_all_tables_and_its_texts_are_escaped(tmp_path):
+    one = forked(tmp_path, MINE, THEIRS)
+    section = forks(list(one.arms.values()))
+    titles = [part.title for part in section.parts if isinstance(part, Sheet)]
+    assert [title.partition(":")[0] for title in titles] == [
+        "Recovery by intervention", "Chance of success from each step, continued as it was", "Effect by step",
+        "Episodes, step by step",
+    ]  # fmt: skip
+    (tree,) = [part for part in section.parts if isinstance(part, Markup)]
+    assert "&lt;b&gt;1&lt;/b&gt;" in tree.html and "<b>1</b>" not in tree.html and tree.html.count("<details") == 3
+    assert [*section.sheets[-1].rows[0]] == ["a", 1, 1, "<b>1</b>", "1/2", "2/2"]
+    by_step = [row[-1] for row in section.sheets[2].rows]
+    assert len(by_step) == 2 and all(text != "-" for text in by_step), "Holm over the steps"
+
+
+def test_other_runs_have_no_such_section(tmp_path):
+    one = forked(tmp_path, MINE, THEIRS)
+    assert forks([replace(one.control, cfg={})]) is None
+    assert forks([one.arms["new"]]) is None, "no control, no effect"
+    assert forks([replace(one.control, cfg={"fork": damaged}) for damaged in ("x", {}, {"arm": CONTROL}, [1])]) is None
+
+
+def test_forks_with_damaged_facts_have_no_tree(tmp_path):
+    one = forked(tmp_path, MINE, THEIRS)
+    for run in one.arms.values():
+        path = run.folder / "records.jsonl"
+        path.write_text(path.read_text().replace('"step"', '"stop"'))
+    section = forks(list(one.arms.values()))
+    assert section.sheets[-1].rows == [] and len(section.sheets[2].rows) == 2
+
+
+def simulated(rng, samples, steps, draws, effect=1.0):
+    """Coupled forks of episodes that differ in their chances; the intervention turns 30 % of failures into successes at
+    the first step, 15 % at others (``effect`` 1)."""
+    mine, theirs = {}, {}
+    for sample in range(samples):
+        base = rng.beta(1.2, 1.2)
+        for step in range(1, steps + 1):
+            chance = base * (1 - 0.2 * (step - 1))
+            better = chance + effect * (0.3 if step == 1 else 0.15) * (1 - chance)
+            for draw in range(draws):
+                luck, other = rng.random(2)
+                shared = rng.random() < 0.5  # a reply that both have in common
+                theirs[f"s{sample}", step, draw] = float(luck < chance)
+                mine[f"s{sample}", step, draw] = float((luck if shared else other) < better)
+    return mine, theirs
+
+
+def truth(step):
+    return (0.3 if step == 1 else 0.15) * (1 - 0.5 * (1 - 0.2 * (step - 1)))
+
+
+@slow
+@pytest.mark.parametrize(("samples", "draws"), [(10, 4), (30, 2), (30, 8)])
+def test_intervals_hold_the_true_effect_and_estimates_are_unbiased(samples, draws):
+    """500 simulated forks of episodes with three steps: docs/guides/forks.md has the figures."""
+    rng, steps, n = np.random.default_rng(samples * draws), 3, 500
+    true = {None: fsum(map(truth, (1, 2, 3))) / 3, **{step: truth(step) for step in (1, 2, 3)}}
+    held, values = dict.fromkeys(true, 0), {step: [] for step in true}
+    for _ in range(n):
+        mine, theirs = simulated(rng, samples, steps, draws)
+        arms = {arm: run_of(Path("x"), arm, of, draws, steps)[0] for arm, of in ((CONTROL, theirs), ("new", mine))}
+        one = Forked(arms, "right", arms[CONTROL].scale("right"), "higher")
+        for step in true:
+            metric = one.effect("new", None if step is None else f"{step:02d}").metric
+            held[step] += metric.ci_low <= true[step] <= metric.ci_high
+            values[step].append(metric.value)
+    for step in true:
+        error = float(np.std(values[step])) / n**0.5
+        assert abs(float(np.mean(values[step])) - true[step]) < 4 * error
+        assert 0.92 <= held[step] / n <= 0.985 + (samples < 30) * 0.01, (step, held[step] / n)
+
+
+@slow
+def test_an_intervention_without_an_effect_is_rarely_significant():
+    """Type I error of 300 simulated forks of 20 episodes: at most 5 % but for chance, for the whole and after Holm."""
+    rng, n, steps = np.random.default_rng(5), 300, 3
+    whole, any_step = 0, 0
+    for _ in range(n):
+        mine, theirs = simulated(rng, 20, steps, 3, effect=0.0)
+        arms = {arm: run_of(Path("x"), arm, of, 3, steps)[0] for arm, of in ((CONTROL, theirs), ("new", mine))}
+        one = Forked(arms, "right", arms[CONTROL].scale("right"), "higher")
+        whole += one.effect("new").p < 0.05
+        any_step += min(of.p_holm for of in adjust(one.effect("new", f"{step:02d}") for step in (1, 2, 3))) < 0.05
+    assert whole / n < 0.05 + 2.5 * 0.0126 and any_step / n < 0.05 + 2.5 * 0.0126, (whole / n, any_step / n)
