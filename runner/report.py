@@ -235,6 +235,7 @@ _SECTIONS = {  # without options; docs/guides/reports.md says more
     "settings": "whatever the runs differ in: a table per field", "strata": "the first scores by every stratum",
     "frontier": "cost of a question against the score that decides", "cards": "the datasets: samples, strata, lengths",
     "verifier": "how often the first proposal was not kept, step by step; needs runs with a verifier",
+    "confidence": "how sure the agent was: risk and coverage, calibration, refusals",
     "refusals": "what a condition took away against what the agent stated",
     "papers": "every publication in conf/papers that has values for these runs",
 }  # fmt: skip

@@ -18,6 +18,7 @@ from components.core.tools import Offer, Tool
 from components.core.traits import MemoryTraits, ModelTraits, Requirements, declared
 from components.core.types import Action, Observed, Problem, Sample, Step, Trajectory
 from runner.episode.budget import Attempt, Budget, Spent
+from runner.episode.confidence import ENDINGS, LOGPROBS, Confidence, take_line, with_request
 from runner.episode.door import Door, padded
 from runner.storage.replay_miss import n_common
 
@@ -36,6 +37,7 @@ class Parts:
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     memory: Memory | None = None
+    confidence: Confidence | None = None
 
     @cached_property
     def required(self) -> Requirements:
@@ -177,7 +179,9 @@ class Branch:
         self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None = None, role: str = "main"
     ) -> Message:
         """Ask without verification. Raises LimitReached, ModelError."""
-        return (await self._call(messages, purpose, sampling, role)).reply
+        states = self.shared.parts.confidence == "verbal" and role == "main" and purpose in ENDINGS
+        step = await self._call(with_request(messages) if states else messages, purpose, sampling, role)
+        return take_line(step) if states else step.reply
 
     async def ask_each(
         self, asks: Mapping[str, Sequence[Message]], purpose: Purpose, sampling: Sampling | None = None
@@ -201,6 +205,8 @@ class Branch:
         role, model = door.model(self._role if self._role and role == "main" else role)
         messages = tuple(messages)
         merged = model.sampling.merged(self._sampling).merged(sampling)
+        if shared.parts.confidence == "logprobs" and purpose in ENDINGS:
+            merged = merged.merged(LOGPROBS)
         tail = merged.wire + b"\0" + b"".join([spec.digest for spec in tools])
         digests = [message.digest for message in messages]
         digest = door.digest(role, tail, digests)
@@ -224,7 +230,7 @@ class Branch:
             raise asyncio.CancelledError
         step = Step(
             purpose, role, self.name, n, kept, messages[kept:], completion.message, completion.usage,
-            completion.finish, started, time.monotonic() - clock, replayed,
+            completion.finish, started, time.monotonic() - clock, replayed, logprobs=completion.logprobs,
         )  # fmt: skip
         shared.trajectory.steps.append(step)
         shared.order[id(step)] = (*self._place, (n, 1, ""))

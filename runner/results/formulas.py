@@ -138,11 +138,16 @@ def resampled_sums(columns: Array, resamples: int, rng: Generator) -> Floats:
     known: dict[bytes, int] = {}  # many columns are alike, such as the sizes of clusters that are all of one size
     places = [known.setdefault(column.tobytes(), len(known)) for column in columns.T]
     _, first = np.unique(places, return_index=True)
-    matrix, n = columns[:, first].astype(np.float64), len(columns)
-    sums, block = [np.empty((0, matrix.shape[1]))], max(1, _BLOCK // n)
+    matrix = columns[:, first].astype(np.float64)
+    sums = [weights @ matrix for weights in resampled_weights(len(columns), resamples, rng)]
+    return np.concatenate([np.empty((0, matrix.shape[1])), *sums])[:, places]
+
+
+def resampled_weights(n: int, resamples: int, rng: Generator, size: int = 0) -> Iterator[Floats]:
+    """How often each of n clusters is in each resample: blocks of (resamples, n), smaller ones where ``size`` numbers
+    are made of each resample."""
+    block = max(1, _BLOCK // max(n, size))
     for start in range(0, resamples, block):
         k = min(block, resamples - start)
         indices = rng.integers(0, n, (k, n)) + (np.arange(k) * n)[:, None]  # six times as fast as multinomial
-        weights = np.bincount(indices.ravel(), minlength=k * n).reshape(k, n).astype(np.float64)
-        sums.append(weights @ matrix)  # how often each cluster is in each resample
-    return np.concatenate(sums)[:, places]
+        yield np.bincount(indices.ravel(), minlength=k * n).reshape(k, n).astype(np.float64)
