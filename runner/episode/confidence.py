@@ -59,19 +59,19 @@ def _remark(step: Step, stated: str | None) -> None:
 
 def remark_outcome(kind: Confidence | None, trajectory: Trajectory, problem: Problem) -> None:
     """Remark the probability of the answer, or why an answer has no confidence."""
-    if kind not in ("verbal", "logprobs") or trajectory.answer is None or not trajectory.steps:
+    if kind not in ("verbal", "logprobs") or trajectory.answer is None or not (steps := trajectory.decisive):
         return
     if kind == "verbal":
-        if not any(REMARK in step.remarks for step in trajectory.decisive):
-            trajectory.steps[-1].remarks[REMARK] = _NEVER_ASKED
+        if not any(REMARK in step.remarks for step in steps):
+            steps[-1].remarks[REMARK] = _NEVER_ASKED
         return
-    answered = [step for step in trajectory.decisive if step.logprobs]
+    answered = [step for step in steps if step.logprobs]
     patterns = _patterns(trajectory.answer, problem.choices)
     for step in reversed(answered):
         if (found := answer_probability(step.logprobs, patterns)) is not None:
             step.remarks[REMARK] = found
             return
-    trajectory.steps[-1].remarks[REMARK] = _ELSEWHERE if answered else _SILENT
+    steps[-1].remarks[REMARK] = _ELSEWHERE if answered else _SILENT
 
 
 def _patterns(answer: str, choices: Mapping[str, str]) -> list[re.Pattern[str]]:

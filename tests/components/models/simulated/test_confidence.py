@@ -7,6 +7,8 @@ import pytest
 
 from components.core.messages import Message, Request, Sampling, continued
 from components.core.types import Problem, Sample
+from components.models.replies import read_reply
+from components.models.simulated import chat_api
 from components.models.simulated.confidence import logprobs, with_confidence, without_request
 from components.prompts import load
 from components.text.confidence import read_percentage, split_line
@@ -90,3 +92,12 @@ def test_some_statements_cannot_be_read():
 def test_tokens_are_those_of_the_reply():
     found = logprobs(Message("assistant", "Answer: B, é"), 0.5)
     assert "".join(one["token"] for one in found) == "Answer: B, é" and {one["logprob"] for one in found} == {log(0.5)}
+
+
+def test_a_server_gives_the_tokens_that_a_client_asks_for():
+    sent = {"messages": [{"role": "user", "content": "Which?"}], "logprobs": True}
+    assert chat_api.read(sent).logprobs and not chat_api.read({**sent, "logprobs": False}).logprobs
+    completion = core(SAMPLES).reply(asked(SAMPLES[0], False), (), 0, logprobs=True)
+    assert read_reply(chat_api.write(completion, 1, "m", 0), None).logprobs == completion.logprobs
+    silent = completion._replace(logprobs=None)
+    assert "logprobs" not in chat_api.write(silent, 1, "m", 0)["choices"][0]
