@@ -30,7 +30,7 @@ LOGPROBS = Sampling(logprobs=True)
 _UNREAD = "the ending states none that can be read"
 _NEVER_ASKED = "no question of this agent is known to be its last"
 _SILENT = "the endpoint gave no log-probabilities of tokens"
-_ELSEWHERE = "no reply has the answer in its words"
+_ELSEWHERE = "no reply of which tokens are asked for has the answer in its words"
 
 
 def with_request(messages: Sequence[Message]) -> list[Message]:
@@ -65,13 +65,14 @@ def remark_outcome(kind: Confidence | None, trajectory: Trajectory, problem: Pro
         if not any(REMARK in step.remarks for step in steps):
             steps[-1].remarks[REMARK] = _NEVER_ASKED
         return
-    answered = [step for step in steps if step.logprobs]
+    asked = [step for step in steps if step.purpose in ENDINGS]
+    answered = [step for step in asked if step.logprobs]
     patterns = _patterns(trajectory.answer, problem.choices)
     for step in reversed(answered):
         if (found := answer_probability(step.logprobs, patterns)) is not None:
             step.remarks[REMARK] = found
             return
-    steps[-1].remarks[REMARK] = _ELSEWHERE if answered else _SILENT
+    steps[-1].remarks[REMARK] = _SILENT if asked and not answered else _ELSEWHERE
 
 
 def _patterns(answer: str, choices: Mapping[str, str]) -> list[re.Pattern[str]]:

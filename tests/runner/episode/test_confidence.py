@@ -119,7 +119,7 @@ async def test_an_answer_that_no_reply_holds_is_not_stated():
             return Answer("42")
 
     _, score = await solve(Tokens(lambda _: "I multiply."), Computes(), "logprobs")
-    assert score.explanation == "not stated: no reply has the answer in its words"
+    assert score.explanation == "not stated: no reply of which tokens are asked for has the answer in its words"
 
 
 def tokens(*pairs):
