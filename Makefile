@@ -1,4 +1,4 @@
-# Wardround: make run | test | test-all | check | docs | bench | bench-peers | soak | ui | lock
+# Wardround: make run | test | test-all | check | docs | screenshots | bench | bench-peers | soak | ui | lock
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 ARGS ?=
@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-r
 
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes: without bytecode, each compiles everything again
 
-.PHONY: run test test-all check docs format bench bench-peers soak ui lock clean
+.PHONY: run test test-all check docs screenshots format bench bench-peers soak ui lock clean
 
 run: .venv/.installed  ## install and run the main job on the embedded default
 	@$(BIN)/python -m runner $(ARGS)
@@ -31,6 +31,9 @@ format: .venv/.dev
 
 docs: .venv/.docs  ## the documentation site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict $(ARGS)
+
+screenshots: .venv/.test  ## the pictures of the documentation, of this version; needs Chromium
+	@$(BIN)/python docs/screenshots.py
 
 bench: .venv/.installed  ## speed and memory against the bare loop
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -29,9 +29,10 @@ from runner.episode.budget import Budget
 from runner.episode.door import Door
 from runner.episode.shared import Parts
 from runner.job.execute import Execution, Outcome
+from runner.results import column_file
 from runner.results.metrics import summarise
 from runner.storage.journal import Journal
-from runner.storage.records import RecordWriter
+from runner.storage.records import RecordWriter, read
 
 _MINI = ROOT / "components" / "radiology" / "radabench_mini" / "test.json"
 
@@ -110,7 +111,7 @@ def play(data: str, folder: str, condition: str, journal: bool) -> dict[str, Any
             if written is not None:
                 written.close()
         started = time.process_time()
-        summarise(outcome.records)
+        summarise(column_file.load(writer.folder, read(writer.folder), steps=True)[0])  # as a run does at its end
         reduced = time.process_time() - started
     half = resident[len(resident) // 2 :] or [0.0]
     return whole.figures(base) | {

@@ -96,22 +96,23 @@ def write_sweep(data: str, sweep: str) -> dict[str, Any]:
         varied = {"model.competence": f"{right:g}", "model.wrong_tool_rate": f"{wrong_tool:g}"}
         whose = {"id": f"{place:032x}", "sweep": Path(sweep).name, "number": place, "varied": facts["varied"] | varied}
         manifest.write(folder, {**facts, **whose, "swept": ["competence", "wrong_tool_rate"]})
-        Run.read(folder)  # which leaves the file of columns that a run leaves at its end
+        Run.read(folder, steps=True)  # which leaves the file of columns and steps that a run leaves at its end
     return {"runs": len(_RATES), "samples": len(records)}
 
 
 def end_of_run(folder: str) -> dict[str, Any]:
-    """Reduce the records of a run, which are in memory at its end, to metrics, in a fresh process: CPU seconds."""
+    """Read the records of a run for metrics and reports, as at its end, in a fresh process: CPU seconds."""
     import numpy  # noqa: F401 - a run has it by then
 
+    from runner.results import column_file
     from runner.results.metrics import as_json, summarise
     from runner.results.runs import Run
 
-    run = Run.at(Path(folder))
-    records, kinds = run.records, run.kinds
+    Path(folder, column_file.FILE).unlink()
     before = cpu_seconds()
-    as_json(summarise(records, run.levels, run.by, kinds))
-    return {"samples": len(records), "cpu": cpu_seconds() - before}
+    run = Run.read(Path(folder), steps=True)
+    as_json(summarise(run.table, run.levels, run.by, run.kinds))
+    return {"samples": len(run.table), "cpu": cpu_seconds() - before}
 
 
 def _folder(sweep: str, number: int) -> Path:

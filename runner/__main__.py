@@ -48,8 +48,12 @@ def main() -> int:
             if bundled:
                 from runner.bundle.replay import replay
 
-                return replay(words, task.run)
-            return _guarded(task, words)
+            code = replay(words, task.run) if bundled else _guarded(task, words)
+            if bundled or task.started:
+                from runner import tracking
+
+                tracking.end()
+            return code
     except ConfigError as error:
         complain(error)
         return CONFIG

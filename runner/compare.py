@@ -87,9 +87,12 @@ def _folders(options: argparse.Namespace, scratch: Path) -> list[Path]:
     for name in options.runs:
         named = [Path(name)]
         if name.startswith(_MLFLOW):
-            from runner.tracking.store import DATABASE, folders_of
+            from runner.tracking.send import send_unsent
+            from runner.tracking.store import DATABASE, folders_of, place_of
 
-            named = list(folders_of(name.removeprefix(_MLFLOW), scratch, options.uri or DATABASE))
+            uri = options.uri or DATABASE
+            send_unsent(place_of(uri))
+            named = list(folders_of(name.removeprefix(_MLFLOW), scratch, uri))
         folders += [folder for one in named for folder in run_folders(one)]
     return list({folder.resolve(): folder for folder in folders}.values())
 

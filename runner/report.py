@@ -33,16 +33,6 @@ from runner.storage.integrity import changed_files, verify
 from runner.terminal.command import Parser, exit_code_of, print_note
 
 _PROGRAM = "python -m runner.report"
-_FORMER_FLAGS = {  # flag of earlier versions -> the command that replaces it
-    "--rescore": "rescore FOLDER ...", "--track": "track FOLDER ...", "--merge": "merge NEW FOLDER ...",
-    "--paper": "paper NAME FOLDER ...", "--ledger": "ledger [FOLDER ...]", "--tools": "tools FOLDER ...",
-    "--verifier": "verifier FOLDER ...", "--show": "episode SAMPLE FOLDER ... [--epoch N] [--prompts]",
-    "--epoch": "episode SAMPLE FOLDER ... --epoch N", "--prompts": "episode SAMPLE FOLDER ... --prompts",
-    "--export": "export FOLDER ...", "--bundle": "bundle FILE.zip FOLDER ... [--with-data]",
-    "--with-data": "bundle FILE.zip FOLDER ... --with-data", "--baselines": "methods FOLDER ... --baselines A,B",
-    "--annotate": "annotate RUBRIC FOLDER ... [--n N] [--raters N] [--seed N] [--out FOLDER]",
-    "--ratings": "ratings FOLDER ... --sheets SHEET ... [--out FOLDER]", "--page": "page FOLDER ... [--out FOLDER]",
-}  # fmt: skip
 Options = argparse.Namespace
 Argument = tuple[str, dict[str, Any]]
 Refreshed = tuple[Run, Summary, Sequence[str]]  # with lines on what judges graded
@@ -55,15 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> None:
-    if words and words[0] not in COMMANDS:
-        flags = [word.partition("=")[0] for word in words]
-        if flag := next((flag for flag in flags if flag in _FORMER_FLAGS), None):
-            raise ConfigError(f"the flag {flag} is now a command: {_PROGRAM} {_FORMER_FLAGS[flag]}")
-        if not words[0].startswith("-"):
-            near = "" if Path(words[0]).exists() else meant(words[0], COMMANDS)
-            raise ConfigError(
-                f"{words[0]!r} is not a command of runner.report; {near}tables: {_PROGRAM} table {words[0]}"
-            )
+    if words and words[0] not in COMMANDS and not words[0].startswith("-"):
+        near = "" if Path(words[0]).exists() else meant(words[0], COMMANDS)
+        raise ConfigError(f"{words[0]!r} is not a command of runner.report; {near}tables: {_PROGRAM} table {words[0]}")
     parser = Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (run, about, arguments) in COMMANDS.items():
@@ -162,11 +146,11 @@ def _rescore(options: Options) -> None:
 
 
 def _track(options: Options) -> None:
-    from runner.tracking import track
+    from runner.tracking.send import send_folder
 
     for folder in _folders(options):
         _show(refresh(folder))
-        if url := track(folder, config_of(folder), sweep=manifest.read(folder).get("sweep")):
+        if url := send_folder(folder, config_of(folder), manifest.read(folder).get("sweep")):
             print(f"MLflow:     {url}")  # noqa: T201
 
 
@@ -233,6 +217,7 @@ _SECTIONS = {  # without options; docs/guides/reports.md says more
     "per-record": "record by record (patient), the score that compare.per_record names",
     "comparisons": "paired differences between methods", "gains": "published differences next to ours (compare.gains)",
     "settings": "whatever the runs differ in: a table per field", "strata": "the first scores by every stratum",
+    "samples": "the score that decides by sample, where runs disagree first",
     "frontier": "cost of a question against the score that decides", "cards": "the datasets: samples, strata, lengths",
     "verifier": "how often the first proposal was not kept, step by step; needs runs with a verifier",
     "confidence": "how sure the agent was: risk and coverage, calibration, refusals",

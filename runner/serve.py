@@ -14,7 +14,6 @@ from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from components.core.errors import ConfigError
 from components.core.protocols import Dataset
 from components.models.simulated import Simulated
 from components.models.simulated.serve import Faults, Server
@@ -24,9 +23,6 @@ from runner.config.composed import resolve
 from runner.config.errors import ConfigErrors, Finding
 from runner.config.explain import explain
 from runner.terminal.command import Parser, exit_code_of
-
-_MOVED = ("--dataset", "--dataset-arg", "--profile", "--competence", "--planning-slip-rate", "--wrong-tool-rate",
-          "--malformed-rate", "--ignored-refusal-rate", "--second-choice-rate")  # fmt: skip
 
 
 def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
@@ -50,9 +46,6 @@ def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
     parser.add_argument("--retry-after", type=float, default=0.1, help="header of a 429")
     parser.add_argument("--stall-seconds", type=float, default=600.0, help="length of a stall")
     parser.add_argument("--seed", type=int, default=0, help="of the faults, and of the simulated model")
-    if old := next((word for word in words if word.partition("=")[0] in _MOVED), None):
-        name = "dataset=NAME, dataset.KEY=VALUE, profile=NAME or model.RATE=SHARE"
-        raise ConfigError(f"{old} is now a setting of the config, without dashes: {name}")
     given = parser.parse_intermixed_args(words)
     faults = Faults(**{one.name: vars(given)[one.name] for one in fields(Faults)})
     model = model_of([*given.choices, *([f"model.seed={given.seed}"] if given.seed else [])])

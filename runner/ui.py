@@ -15,12 +15,14 @@ import threading
 import time
 import webbrowser
 from collections.abc import Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from runner.terminal.command import print_note
 
 _DATABASE = "sqlite:///outputs/.mlflow/mlflow.db"
 _HOST = "127.0.0.1"
+_PAGE = "wardround"  # of ``runner.tracking.page`` in pyproject.toml
 _START_SECONDS = 120.0
 
 
@@ -32,23 +34,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quiet", action="store_true", help="only serve, open no browser")
     options, further = parser.parse_known_args(arguments)
     if not (database := Path(options.uri.removeprefix("sqlite:///")).absolute()).exists():
+        from runner.tracking.send import send_unsent
+
+        send_unsent(database.parent)  # the first run may be on its way
+    if not database.exists():
         print_note(f"no tracked runs yet: {database} does not exist; run an experiment first")
         return 2
     if _listens(options.port):
         print_note(f"port {options.port} is taken; choose another: make ui ARGS='--port {options.port + 1}'")
         return 2
-    address = f"http://{_HOST}:{options.port}/#{newest(database)}"
     print_note("starting MLflow's server, about ten seconds; stop it with Ctrl-C")
-    threading.Thread(target=_open, args=(options.port, address, options.quiet), daemon=True).start()
+    threading.Thread(target=_open, args=(options.port, database, options.quiet), daemon=True).start()
     return _serve(command(database, options.port, further))
 
 
 def command(database: Path, port: int, further: Sequence[str] = ()) -> list[str]:
-    """The server's command line."""
+    """The server's command line. An installation of an earlier version has no page of ours: it gets MLflow's own."""
+    page = ["--app-name", _PAGE] if entry_points(group="mlflow.app", name=_PAGE) else []
     return [
         sys.executable, "-m", "mlflow", "server", "--backend-store-uri", f"sqlite:///{database}",
         "--default-artifact-root", database.with_name("artifacts").as_uri(),
-        "--host", _HOST, "--port", str(port), "--workers", "1", "--uvicorn-opts", "--log-level=warning", *further,
+        "--host", _HOST, "--port", str(port), "--workers", "1", "--uvicorn-opts", "--log-level=warning",
+        *page, *further,
     ]  # fmt: skip
 
 
@@ -68,6 +75,7 @@ def environment() -> dict[str, str]:
 
 def _serve(line: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(line, env=environment(), start_new_session=True, stderr=subprocess.DEVNULL) as server:
         try:
             code = server.wait()
@@ -80,11 +88,12 @@ def _serve(line: Sequence[str]) -> int:
                 os.killpg(server.pid, signal.SIGTERM)
 
 
-def _open(port: int, address: str, quiet: bool) -> None:
-    """Wait for the server, then say where it is and open it."""
+def _open(port: int, database: Path, quiet: bool) -> None:
+    """Wait for the server, then say where the newest run is and open it: it may have been sent meanwhile."""
     end = time.monotonic() + _START_SECONDS
     while not _listens(port) and time.monotonic() < end:
         time.sleep(0.2)
+    address = f"http://{_HOST}:{port}/#{newest(database)}"
     print_note(f"MLflow: {address}")
     if not quiet and (sys.platform == "darwin" or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ):
         webbrowser.open(address)

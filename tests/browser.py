@@ -11,7 +11,8 @@ import pytest
 FOUND = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_browser = pytest.mark.skipif(FOUND is None, reason="there is no Chromium here")
 _FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
-          "--disable-extensions", "--disable-background-networking", "--remote-debugging-port=0")  # fmt: skip
+          "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+          "--disable-quic", "--remote-debugging-port=0")  # fmt: skip
 
 _CODES = {"Escape": 27}
 
@@ -72,8 +73,8 @@ class Tab:
 
 
 @asynccontextmanager
-async def opened(path, profile, fragment=""):
-    """A tab with a file; the browser ends with it."""
+async def opened(place, profile, fragment=""):
+    """A tab with a file or an address; the browser ends with it."""
     process = await asyncio.create_subprocess_exec(
         FOUND, *_FLAGS, f"--user-data-dir={profile}", "about:blank",
         stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
@@ -88,7 +89,7 @@ async def opened(path, profile, fragment=""):
                 await tab.size(1280, 900)
                 await tab.send("Runtime.enable")
                 await tab.send("Page.enable")
-                await tab.send("Page.navigate", url=path.as_uri() + fragment)
+                await tab.send("Page.navigate", url=(place if isinstance(place, str) else place.as_uri()) + fragment)
                 await tab.until("document.readyState === 'complete'")
                 yield tab
     finally:

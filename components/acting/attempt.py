@@ -147,6 +147,8 @@ class Acting:
 
 def shown_images(episode: Episode) -> tuple[Image, ...]:
     """The images that the model itself must look at: all, unless there is a tool to ask about them."""
+    if not episode.problem.images:
+        return ()
     looks = any(tool.spec.facts.get("needs") == "image" for tool in episode.offer.tools.values())
     return () if looks and not episode.offer.shows_images else episode.problem.images
 

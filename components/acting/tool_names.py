@@ -86,7 +86,9 @@ class Distribution:
 
 def distribution(trajectories: Iterable[Iterable[str]], tools: Collection[str]) -> Distribution:
     """Pool the names of actions; a name that is neither an inner action nor among the tools is ignored."""
-    counts = Counter(name for names in trajectories for name in names)
+    counts = Counter[str]()
+    for names in trajectories:
+        counts.update(names)
     used = {name: counts[name] for name in tools if counts[name] and name not in INNER}
     n_tools = sum(used.values())
     total = n_tools + sum(counts[name] for name in INNER)

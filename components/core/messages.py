@@ -176,11 +176,33 @@ class Sampling:
         return orjson.dumps(body | dict(self.extra), option=orjson.OPT_SORT_KEYS)
 
 
+class ToolSpecs(tuple[ToolSpec, ...]):
+    """The tools that an episode offers natively, encoded once for all its requests."""
+
+    @cached_property
+    def wire(self) -> bytes:
+        """The entries of the chat-completions ``tools`` field."""
+        return b",".join([spec.wire for spec in self])
+
+    @cached_property
+    def digests(self) -> bytes:
+        """The digests of all."""
+        return b"".join([spec.digest for spec in self])
+
+    @cached_property
+    def name(self) -> str:
+        """16 digits by which the journal knows them."""
+        return sha256(self.digests).hexdigest()[:16]
+
+
+NO_TOOLS = ToolSpecs()
+
+
 class Request(NamedTuple):
     """One model call. ``seed`` is derived from (run seed, sample, epoch, branch, occurrence): 0 to 2**31-1."""
 
     messages: tuple[Message, ...]
-    tools: tuple[ToolSpec, ...]
+    tools: ToolSpecs
     sampling: Sampling
     purpose: Purpose
     role: str

@@ -17,6 +17,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from json.encoder import c_make_encoder, encode_basestring  # type: ignore[attr-defined]  # not in its stub
 from typing import Any, ClassVar, NamedTuple
 
 from components.acting.arguments import FORM, action_lines, call_of, describe_tools
@@ -32,7 +33,6 @@ from components.text.confidence import split_bar
 _FORM = 'Action: Name[{"parameter": value}]'
 
 _LEAD = re.compile(r"\s*+(?:(?:Action:|```(?:\w*\n)?)\s*+)*+")
-_MARKER = re.compile(r"^[ \t]*Action:", re.MULTILINE)
 _HEAD = re.compile(r"(\w+)\s*(\[\s*)?(?=\{)")
 _CLOSE = re.compile(r"\s*\]")
 _PAIR_END = re.compile(r"\}\s*\]")
@@ -41,7 +41,8 @@ _QUOTED = re.compile(r"""\\.|["\n\r\t]""", re.DOTALL)
 _WORDS = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]"}
 _ESCAPES = {'"': '\\"', "\\'": "'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _DECODER = json.JSONDecoder(strict=False)
-_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False)  # of what was decoded
+# Of what was decoded: what ``json.dumps(value, ensure_ascii=False)`` makes anew for every value.
+_ENCODE = c_make_encoder(None, None, encode_basestring, None, ": ", ", ", False, False, True)
 
 
 class Call(NamedTuple):
@@ -98,8 +99,8 @@ class BracketJson(TextGrammar):
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the reply's first action. Raises ActionError when there is none that can be read."""
         text = message.text
-        if text.startswith("Thought:", _after_lead(text)) and (marker := _MARKER.search(text)):
-            text = text[marker.start() :]
+        if text.startswith("Thought:", _after_lead(text)) and (start := find_marker(text)) is not None:
+            text = text[start:]
         call = read_call(text)
         if call.name == FINISH:
             stated = call.params.pop("confidence", None) if self.confidence else None
@@ -120,8 +121,7 @@ def read_call(raw: str) -> Call:
     literal, else as one pair split at the first colon and space. Raises ActionError when none of them fits or the
     bracket is not closed."""
     text = raw[_after_lead(raw) :]
-    following = _MARKER.search(text)
-    text = text[: following.start()] if following else text
+    text = text[: find_marker(text)]
     head = _HEAD.match(text)
     if not head:
         raise ActionError(f"it does not hold an action of the form {_FORM}; check the list of actions")
@@ -139,6 +139,18 @@ def _after_lead(text: str) -> int:
     lead = _LEAD.match(text)
     assert lead is not None, "it matches nothing as well"
     return lead.end()
+
+
+def find_marker(text: str) -> int | None:
+    """Where the first line that begins with ``Action:`` starts, where there is one."""
+    at = text.find("Action:")
+    while at >= 0:
+        start = text.rfind("\n", 0, at) + 1
+        if not text[start:at].strip(" \t"):
+            return start
+        end = text.find("\n", at)
+        at = text.find("Action:", end) if end >= 0 else -1
+    return None
 
 
 def _json(text: str, start: int) -> tuple[dict[str, Any], int] | None:
@@ -185,7 +197,7 @@ def _pair(text: str, start: int, bracketed: bool) -> dict[str, Any]:
 def _text(value: object) -> str:
     """A value as text: strings as they are, all else as JSON. Raises ActionError for lone surrogates."""
     try:
-        text = value if isinstance(value, str) else _ENCODER.encode(value)
+        text = value if isinstance(value, str) else "".join(_ENCODE(value, 0))
         text.encode()
     except (UnicodeEncodeError, RecursionError):
         raise ActionError("its parameters hold what cannot be written as text") from None

@@ -1,9 +1,11 @@
 """The one live model: limits, retries, timeout and prices around two transports that give the same completions."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Interval, MinLen
@@ -143,15 +145,23 @@ class Gateway:
     async def generate(self, request: Request) -> Completion:
         """The model's reply. Raises ModelError; ConfigError where nothing listens at an endpoint never reached."""
         self._calls += 1
-        try:
-            return await self._retries.run(partial(self._attempt, request))
-        except Fault as fault:
-            self._failed += 1
-            text = f"{self.name} at {self._endpoint.address}: {fault.explain(request, (self._key,))}"
-            if fault.retryable and self.retries:
-                text += f"; gave up after {self.retries + 1} attempts"
-            hint = _HINTS.get(fault.kind)
-            raise ModelError(f"{text}; {hint}" if hint else text, fault.kind) from None
+        for n in count():
+            try:
+                return await self._attempt(request)
+            except Fault as fault:
+                if (delay := self._retries.wait_after(n, fault)) is None:
+                    self._failed += 1
+                    raise self._error(fault, request) from None
+            await asyncio.sleep(delay)
+        raise AssertionError("count is endless")
+
+    def _error(self, fault: Fault, request: Request) -> ModelError:
+        """What a call ends with after its last fault."""
+        text = f"{self.name} at {self._endpoint.address}: {fault.explain(request, (self._key,))}"
+        if fault.retryable and self.retries:
+            text += f"; gave up after {self.retries + 1} attempts"
+        hint = _HINTS.get(fault.kind)
+        return ModelError(f"{text}; {hint}" if hint else text, fault.kind)
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -161,17 +171,23 @@ class Gateway:
     async def _attempt(self, request: Request) -> Completion:
         limiter, transport = self._limiter, self._opened()
         ticket = await limiter.acquire(estimate(request) if self.tokens_per_minute else 0)
-        tokens = None
+        tokens, (task, cancelling), expired = None, self._deadlines.start(), False
         try:
-            completion = without_key(await self._deadlines.run(transport.call(request)), self._key)
+            try:
+                completion = await transport.call(request)
+            finally:
+                expired = self._deadlines.end(task, cancelling)
+            completion = without_key(completion, self._key)
             if (sent := completion.usage.input_tokens) is not None:
                 tokens = sent + (completion.usage.output_tokens or 0)
             limiter.succeeded(ticket)
             return completion
         except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise Fault("unreadable", f"the reply has a form that cannot be read: {type(error).__name__}") from None
-        except TimeoutError:
-            raise Fault("timeout", f"no reply within {self.timeout_seconds:g} seconds") from None
+        except (TimeoutError, asyncio.CancelledError) as error:
+            if expired or isinstance(error, TimeoutError):
+                raise Fault("timeout", f"no reply within {self.timeout_seconds:g} seconds") from None
+            raise
         except NothingListens as fault:
             raise ConfigError(self._how_to_start(fault)) from None
         except Fault as fault:

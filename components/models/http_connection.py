@@ -5,7 +5,7 @@ Sources: RFC 9110 and 9112; RFC 1950 to 1952 for compressed bodies.
 
 import asyncio
 import zlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any, NamedTuple, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
@@ -49,8 +49,8 @@ class Connection(asyncio.Protocol):
         self._fields: dict[bytes, bytes] = {}
         self._parts: list[bytes] = []
 
-    async def send(self, head: bytes, body: bytes, tunnel: bool = False) -> Reply:
-        """Send a request and wait for its reply; that to a ``tunnel`` ends with its head. Raises Fault."""
+    def send(self, head: bytes, body: bytes, tunnel: bool = False) -> Awaitable[Reply]:
+        """Send a request. Returns its reply to wait for, of a ``tunnel`` its head. Raises Fault, the reply too."""
         self.reusable, self._tunnel, self._complete_head = False, tunnel, False
         self._received = self._size = 0
         self._parts = []
@@ -58,13 +58,12 @@ class Connection(asyncio.Protocol):
         self._reply = reply
         if self.transport.is_closing():
             raise Fault("connection", _CLOSED)
-        if len(body) <= _SLICE:
-            self.transport.write(head + body)
-        else:
-            await self._write(head, memoryview(body))
-        return await reply
+        if len(body) > _SLICE:
+            return self._send_slices(head, memoryview(body), reply)
+        self.transport.write(head + body)
+        return reply
 
-    async def _write(self, head: bytes, body: memoryview) -> None:
+    async def _send_slices(self, head: bytes, body: memoryview, reply: Awaitable[Reply]) -> Reply:
         """Write slices between which the loop runs; stop when the server replies before it read them."""
         self._writing = True
         self.transport.write(head)
@@ -76,8 +75,10 @@ class Connection(asyncio.Protocol):
             else:
                 await asyncio.sleep(0)
             if self._reply.done():
-                return
-        self._writing = False
+                break
+        else:
+            self._writing = False
+        return await reply
 
     def drop(self) -> None:
         """Close the connection at once."""

@@ -5,15 +5,12 @@ import logging
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from math import inf
-from typing import TypeVar
 
 from components.core.messages import Image, Request
 from components.models.replies import Fault
 
-T = TypeVar("T")
 _IMAGE_TOKENS = 1_000
 _REPLY_TOKENS = 256
 _WORTH_LOGGING = 10.0  # seconds of a pause
@@ -200,25 +197,22 @@ class Deadlines:
     _until: dict[asyncio.Task[object], float] = field(default_factory=dict, repr=False)
     _timer: asyncio.TimerHandle | None = field(default=None, repr=False)
 
-    async def run(self, call: Awaitable[T]) -> T:
-        """Await a call. Raises TimeoutError after ``seconds``, if the deadline and nothing else cancelled the task."""
+    def start(self) -> tuple[asyncio.Task[object], int]:
+        """Cancel this task in ``seconds``, unless ``end`` comes before. Returns it, and how often it is cancelled."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None, "a model is called from within a task"
-        cancelling, self._until[task] = task.cancelling(), loop.time() + self.seconds
+        until = self._until[task] = loop.time() + self.seconds
         if self._timer is None:
-            self._timer = loop.call_at(self._until[task], self._expire, loop)
-        try:
-            return await call
-        except asyncio.CancelledError as error:
-            if task not in self._until and task.cancelling() <= cancelling + 1:
-                raise TimeoutError from error
-            raise
-        finally:
-            if self._until.pop(task, None) is None:  # it expired
-                task.uncancel()
-            if not self._until and self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
+            self._timer = loop.call_at(until, self._expire, loop)
+        return task, task.cancelling()
+
+    def end(self, task: asyncio.Task[object], cancelling: int) -> bool:
+        """Whether the deadline, which is undone, and nothing else has cancelled the task since ``start``."""
+        expired = self._until.pop(task, None) is None
+        if not self._until and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        return expired and task.uncancel() <= cancelling
 
     def _expire(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
@@ -245,23 +239,18 @@ class Retries:
     waited_seconds: float = 0.0
     _logged_until: float = 0.0
 
-    async def run(self, attempt: Callable[[], Awaitable[T]]) -> T:
-        """The result of the first attempt that gives one. Raises the last Fault, or the first that cannot pass."""
-        for n in range(self.limit):
-            try:
-                return await attempt()
-            except Fault as fault:
-                if not fault.retryable:
-                    raise
-                self.by_kind[fault.kind] += 1
-                delay = self.delay(n, fault)
-                pause, now = fault.retry_after or 0.0, time.monotonic()
-                if pause >= _WORTH_LOGGING and now + pause > self._logged_until + _WORTH_LOGGING:  # once for all calls
-                    self._logged_until = now + pause
-                    log.warning("%s asks for a pause of %.0f seconds (%s): waiting", self.who, pause, fault)
-            self.waited_seconds += delay
-            await asyncio.sleep(delay)
-        return await attempt()
+    def wait_after(self, n: int, fault: Fault) -> float | None:
+        """Seconds to wait after attempt ``n`` (from 0); None where no further one is made."""
+        if n >= self.limit or not fault.retryable:
+            return None
+        self.by_kind[fault.kind] += 1
+        delay = self.delay(n, fault)
+        pause, now = fault.retry_after or 0.0, time.monotonic()
+        if pause >= _WORTH_LOGGING and now + pause > self._logged_until + _WORTH_LOGGING:  # once for all calls
+            self._logged_until = now + pause
+            log.warning("%s asks for a pause of %.0f seconds (%s): waiting", self.who, pause, fault)
+        self.waited_seconds += delay
+        return delay
 
     def delay(self, n: int, fault: Fault) -> float:
         """Seconds to wait after attempt ``n`` (from 0): what the provider requests and a little more, or backoff."""

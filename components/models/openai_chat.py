@@ -52,7 +52,7 @@ class OpenAIChat:
         """The request as JSON, put together from parts that were encoded before."""
         parts = [self._head, b",".join([message.wire for message in request.messages]), b"]"]
         if request.tools:
-            parts += (b',"tools":[', b",".join([tool.wire for tool in request.tools]), b"]")
+            parts += (b',"tools":[', request.tools.wire, b"]")
         sampling = request.sampling.wire
         if self.renames_max_tokens and "max_tokens" in (parameters := orjson.loads(sampling)):
             parameters.setdefault("max_completion_tokens", parameters.pop("max_tokens"))

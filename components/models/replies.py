@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
 from math import isfinite
@@ -25,6 +26,8 @@ RETRYABLE = frozenset({"rate_limit", "server", "connection", "timeout", "unreada
 LONGEST_PAUSE = 600.0  # seconds; who asks for more is not waited for
 _NEVER_LENGTH = frozenset({401, 402, 403, 404, 407, 408})  # of a key, an account or an address, in spite of the text
 _LABEL = re.compile(r"[\w.-]{1,64}")
+_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|[smhd])")  # one part of 6m0s
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _RETRY_DELAY = re.compile(r'"retryDelay":\s*"([0-9]{1,9}(?:\.[0-9]{1,9})?)s"')  # google.rpc.RetryInfo, in a body
 _LONGEST_DETAIL = 4_000
 _LONGEST_REPORT = 16_000  # characters that are searched; what is longer holds an echo of the request
@@ -215,6 +218,8 @@ def from_complaint(status: int, complaint: Complaint, headers: Mapping[str, str]
     code = complaint.code if _LABEL.fullmatch(complaint.code) and redact(complaint.code) == complaint.code else ""
     summary = f"HTTP {status} ({code})" if code else f"HTTP {status}"
     kind, pause = kind_of(status, code, complaint.text), retry_after(headers, body)
+    if kind == "rate_limit" and pause is None:
+        pause = _until_reset(headers)
     if pause is not None and pause > LONGEST_PAUSE:
         summary += f", asking to wait {pause / 3600:.3g} hours; no more than 10 minutes are waited"
         kind = "quota" if kind == "rate_limit" else kind
@@ -255,3 +260,23 @@ def retry_after(headers: Mapping[str, str], body: str = "") -> float | None:
     with suppress(ValueError):
         return max(parsedate_to_datetime(lowered.get("retry-after", "")).timestamp() - time.time(), 0.0)
     return float(delay[1]) if (delay := _RETRY_DELAY.search(body)) else None
+
+
+def _until_reset(headers: Mapping[str, str]) -> float | None:
+    """Seconds until all used-up limits are as new, by OpenAI's durations or Anthropic's times. One that takes longer
+    than is ever waited does not count: it refills on the way."""
+    lowered = {name.lower(): value for name, value in headers.items()}
+    resets = [name for name in lowered if "-ratelimit-" in name and "reset" in name]
+    used_up = [name for name in resets if lowered.get(name.replace("reset", "remaining"), "0") == "0"]
+    waits = [wait for name in used_up if (wait := _seconds_in(lowered[name])) is not None and wait <= LONGEST_PAUSE]
+    return max(waits, default=None)
+
+
+def _seconds_in(text: str) -> float | None:
+    """The length of a duration such as 6m0s, or of what is left until a time with a zone."""
+    if parts := _DURATION.findall(text):
+        return sum(float(n) * _UNITS[unit] for n, unit in parts)
+    with suppress(ValueError):
+        if (time_of := datetime.fromisoformat(text)).tzinfo is not None:
+            return max(time_of.timestamp() - time.time(), 0.0)
+    return None

@@ -26,7 +26,7 @@ from components.text.structured import parsed
 from components.text.words import meant
 
 _ROOT = Path(__file__).resolve().parent
-_SHORT, _REMEMBERED = 1000, 4096
+_SHORT, _REMEMBERED = 1000, 512
 _SWITCHES = "switches"  # the file switches.yaml: values and templates that only a setting of the agent asks for
 _OUTSIZED = (OverflowError, RecursionError, MemoryError)  # of ranges, macros and texts without an end
 OWN = "WARDROUND_PROMPTS"  # the environment variable that names the folder of custom sets

@@ -109,6 +109,4 @@ class Graded(ABC):
         if one is None:
             return [Score(name, None) for name in self.names]
         mine, best = self.values(one, one.execution), self.ceilings(one)
-        return [
-            Score(name, mine[name], ceiling=best[name]) if name in scored else Score(name, None) for name in self.names
-        ]
+        return [Score(name, mine[name], "", best[name]) if name in scored else Score(name, None) for name in self.names]

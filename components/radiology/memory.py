@@ -7,6 +7,7 @@ for faults; the article names tools that are never wrong as a limit of its bench
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -139,5 +140,9 @@ def open_memory(
 
 def read_inputs(value: str | Sequence[str]) -> list[str]:
     """The variables named anywhere in a call's ``input``, a text or a list, in canonical order, with dollar signs."""
-    text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
-    return [name for bare, name in _PATTERNS if bare in text]
+    return list(_named_in(value if isinstance(value, str) else orjson.dumps(value, default=str).decode()))
+
+
+@lru_cache(maxsize=1_024)  # of texts of some words
+def _named_in(text: str) -> tuple[str, ...]:
+    return tuple([name for bare, name in _PATTERNS if bare in text])

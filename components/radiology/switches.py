@@ -40,6 +40,9 @@ class Switches:
     patient_info_in_plan: bool = True
     text_metrics: Literal["code", "maintained"] = "maintained"
 
+    def __hash__(self) -> int:
+        return hash(self.real_plan_reply)  # there are few, most often compared with themselves
+
 
 @lru_cache(maxsize=64)
 def first_equal(switches: Switches) -> Switches:

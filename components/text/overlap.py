@@ -5,8 +5,8 @@ Sources: Papineni et al. 2002 (BLEU), Lin 2004 (ROUGE). All values are in [0, 1]
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
 from math import exp, log
 from typing import Any, NamedTuple
 
@@ -109,9 +109,16 @@ def _split(text: str) -> Sequence[str]:
 @lru_cache(maxsize=16_384)
 def _tokens(run: str) -> Sequence[str]:
     """The 13a tokens of a run of text without blanks, across which no rule reaches."""
+    return tuple(_tokenizer()(f" {run} ").split())
+
+
+@cache
+def _tokenizer() -> Callable[[str], str]:
+    """That of sacrebleu."""
     from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
 
-    return tuple(TokenizerRegexp()(f" {run} ").split())  # type: ignore[no-untyped-call]  # sacrebleu's own
+    tokenizer: Callable[[str], str] = TokenizerRegexp()  # type: ignore[no-untyped-call]
+    return tokenizer
 
 
 def rouge_l(reference: str, response: str) -> Overlap:

@@ -134,7 +134,7 @@ def _split_plain(text: str) -> list[str]:
 @lru_cache(maxsize=16_384)
 def _split_marks(chunk: str) -> tuple[str, ...]:
     """The words and marks of a run of text without blanks."""
-    return tuple(_MARKS.sub(r" \1 ", chunk).split())
+    return tuple(filter(None, _MARKS.split(chunk)))
 
 
 def split_words(text: str) -> list[str]:

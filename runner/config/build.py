@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.config.errors import ConfigErrors, Finding, nearest, shown
-from runner.config.targets import CODE_ERRORS, failure_in, locate, undeclared_in
+from runner.config.targets import CODE_ERRORS, failure_in, locate
 
 T = TypeVar("T")
 _BROKEN = object()
@@ -44,8 +44,6 @@ def part(node: object, where: str, allow: Sequence[str], protocol: type[T]) -> T
         what = f"{'an' if protocol.__name__[0] in 'AEIOU' else 'a'} {protocol.__name__}"
         text = f"is not {what}: it lacks {', '.join(lacking)} (see components/core/protocols.py)"
         raise ConfigErrors([Finding(where, f"{type(built).__qualname__} {text}")])
-    if undeclared := undeclared_in(type(built), protocol.__name__):
-        raise ConfigErrors([Finding(where, undeclared)])
     return built  # type: ignore[return-value]  # it has the protocol's members
 
 

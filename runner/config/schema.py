@@ -51,6 +51,9 @@ class Budgets:
     ask_above_usd: Amount | None = None
 
 
+_NO_JOURNAL = ("off", "no", "none", "false")  # words that mean it, but are texts in YAML of version 1.2
+
+
 @dataclass(frozen=True)
 class Run:
     """``run``: what does not change a score."""
@@ -71,6 +74,8 @@ class Run:
             read_shard(self.shard)
             if self.shards is not None:
                 raise ConfigError("run.shard runs one part of a job, run.shards all of them: set only one of them")
+        if (self.journal or "").lower() in _NO_JOURNAL:
+            raise ConfigError(f"run.journal={self.journal} names a folder; run.journal=null runs without a journal")
         if self.preflight and self.journal is None:
             raise ConfigError("run.preflight keeps the pilot's calls in run.journal, which is null; name a journal")
         if self.replay is True and self.journal is None:
@@ -114,13 +119,14 @@ _STORES = r"^((sqlite|https?|file|databricks|(postgresql|mysql|mssql)(\+\w+)?):/
 
 @dataclass(frozen=True)
 class Tracking:
-    """``tracking``: where finished runs are sent; ``uri`` null = nowhere."""
+    """``tracking``: where finished runs are sent; ``uri`` null = nowhere; ``wait``: before the command ends."""
 
     uri: Annotated[str, StringConstraints(pattern=_STORES)] | None = None
     artifacts: str | None = None
     traces: Annotated[str, StringConstraints(pattern=r"^(all|errors|none|sample:\d+)$")] = "none"
     ui: str | None = None
     permits: Sequence[str] = ()
+    wait: bool = False
 
 
 @dataclass(frozen=True)

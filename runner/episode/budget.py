@@ -57,13 +57,16 @@ class Spent:
 
     def charge(self, usage: Usage) -> None:
         """Add one call."""
-        sent, received, cost, *_ = usage
+        sent, received, cost, _, _ = usage
         self.calls += 1
         self.input_tokens += sent or 0
         self.output_tokens += received or 0
-        self.unreported += sent is None or received is None
-        self.unpriced += cost is None
-        self.usd += cost or 0.0
+        if sent is None or received is None:
+            self.unreported += 1
+        if cost is None:
+            self.unpriced += 1
+        else:
+            self.usd += cost
 
     def exceeded(self, budget: Budget, more: int = 1) -> str | None:
         """The first limit that leaves no room for one or ``more`` calls, or None."""
@@ -150,10 +153,12 @@ class BudgetPool:
     total: Spent = field(default_factory=Spent)
     back: asyncio.Event = field(default_factory=asyncio.Event, init=False)  # set when a call comes back
     _over: Spent = field(init=False)  # what finished jobs spent, and what was spent before
+    _boundless: bool = field(init=False)
     _finished: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._over = replace(self.total)
+        self._boundless = self.budget == Budget()
 
     def blind(self, spent: Spent) -> bool:
         """Whether a job that has ``spent`` so far must wait for the cost of its first call, or of that of all jobs."""
@@ -162,6 +167,8 @@ class BudgetPool:
 
     def limit(self, spent: Spent) -> str | None:
         """Which limit leaves a job that has ``spent`` so much no room for one more call, or None."""
+        if self._boundless:
+            return None
         if whole := _full(self.total, self.budget):
             return whole
         left = self.jobs - self._finished

@@ -158,7 +158,7 @@ def _head(model: Model, request: Request, n: int) -> dict[str, Any]:
         "role": request.role,
         "model": model.identity,
         "sampling": _sampling_text(request.sampling.wire),
-        "tools": sha256(b"".join([t.digest for t in request.tools])).hexdigest()[:16] if request.tools else "",
+        "tools": request.tools.name if request.tools else "",
         "digests": [m.digest[:8].hex() for m in request.messages],
     }
 

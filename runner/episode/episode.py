@@ -12,7 +12,7 @@ import orjson
 
 from components.core.concurrency import together
 from components.core.errors import ActionError, ConfigError, LimitReached, ModelError, RunLimitReached
-from components.core.messages import Message, Purpose, Sampling, ToolCall
+from components.core.messages import Message, Purpose, Sampling, ToolCall, ToolSpecs
 from components.core.protocols import Agent
 from components.core.redaction import redact
 from components.core.task_text import written_out
@@ -137,7 +137,7 @@ class Episode(Branch):
         """Ask for an action that may take a proposal's place. Raises LimitReached, ModelError."""
         key = (self._closing, len(self.offer.tools))
         if key not in self._specs:
-            self._specs[key] = self.shared.parts.grammar.specs(self._shown(self._closing))
+            self._specs[key] = ToolSpecs(self.shared.parts.grammar.specs(self._shown(self._closing)))
         step = await self._call(messages, purpose, sampling, role, self._specs[key], admitted)
         action = self.parse(step.reply)
         step.action = written_out(action) if purpose == "verify" else action

@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from random import Random
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar, cast
 
-from components.core.cached import cached_property
+from components.core.cached import Seeded, cached_property
 from components.core.concurrency import together
 from components.core.errors import CUT_OFF, OVERFLOW, LimitReached, ModelError
 from components.core.learning import task_of
-from components.core.messages import Message, Purpose, Request, Sampling, ToolSpec
+from components.core.messages import NO_TOOLS, Message, Purpose, Request, Sampling, ToolSpecs
 from components.core.protocols import Agent, Condition, Grammar, Memory, Scorer, Toolset, Verifier
 from components.core.tools import Offer, Tool
 from components.core.traits import MemoryTraits, ModelTraits, Requirements, declared
@@ -46,8 +46,8 @@ class Parts:
 
     def open(self, sample: Sample, epoch: int, seed: int) -> Offer:
         """What this sample offers under the condition; the same on every call."""
-        rng = Random(f"{seed}/{sample.problem.id}/{epoch}/condition")
-        offer = self.condition.offer(self.toolset.open(sample), sample, rng)
+        rng = Seeded(f"{seed}/{sample.problem.id}/{epoch}/condition")
+        offer = self.condition.offer(self.toolset.open(sample), sample, cast(Random, rng))
         agent = self.required
         if agent.tools or agent.only_own_tools:
             own = {tool.spec.name: tool for tool in agent.tools}
@@ -134,7 +134,7 @@ class Branch:
         self._proposed: list[Step] = []  # by the present ``act``
         self._closing = False
         self._instructions: dict[tuple[bool, int], str] = {}  # (closing, number of tools) -> text
-        self._specs: dict[tuple[bool, int], tuple[ToolSpec, ...]] = {}
+        self._specs: dict[tuple[bool, int], ToolSpecs] = {}
 
     @property
     def problem(self) -> Problem:
@@ -193,7 +193,7 @@ class Branch:
 
     async def _call(
         self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None, role: str,
-        tools: tuple[ToolSpec, ...] = (), admitted: bool = False,
+        tools: ToolSpecs = NO_TOOLS, admitted: bool = False,
     ) -> Step:  # fmt: skip
         """One model call: locate it, charge it, record it. What is asked about the agent (judge) is not charged."""
         shared, charged = self.shared, purpose != "judge"
@@ -207,7 +207,7 @@ class Branch:
         merged = model.sampling.merged(self._sampling).merged(sampling)
         if shared.parts.confidence == "logprobs" and purpose in ENDINGS:
             merged = merged.merged(LOGPROBS)
-        tail = merged.wire + b"\0" + b"".join([spec.digest for spec in tools])
+        tail = merged.wire + b"\0" + tools.digests
         digests = [message.digest for message in messages]
         digest = door.digest(role, tail, digests)
         occurrence = self._counts.get(digest, 0)

@@ -24,7 +24,6 @@ from components.core.types import Sample
 from components.prompts import load
 from runner.config import build as builder
 from runner.config.errors import ConfigErrors, Finding, nearest, note_errors
-from runner.config.targets import undeclared_in
 from runner.episode.confidence import PROMPTS
 from runner.episode.shared import Parts
 from runner.experiment.confidence import with_confidence
@@ -211,9 +210,6 @@ def check_fit(parts: Parts, sample: Sample, seed: int, acts: bool) -> None:
     if not findings:
         with note_errors(findings, "condition"):
             offer = parts.open(sample, 0, seed)
-            for tool in offer.tools.values():
-                if undeclared := undeclared_in(type(tool), "Tool"):
-                    raise ConfigError(undeclared)
             _refuse_ineffective_condition(parts, offer)
             with note_errors(findings, "agent"):
                 for agent in agents_in(parts.agent):

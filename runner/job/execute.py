@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,28 +21,32 @@ from runner.episode.progress import Board, Progress
 from runner.episode.shared import Parts
 from runner.job.shared_resources import Lease, StopRule
 from runner.learning.memory import Growth
-from runner.storage.records import RecordWriter, record_of, slim
+from runner.storage.records import RecordWriter, record_of
 from runner.storage.schema import Record
 
 
 @dataclass
 class Outcome:
-    """What came of a run. ``records`` are slim: without steps; ``stopped`` says which budget ended it,
+    """What came of a run, whose records are in its folder. ``finished``: how many of the wanted samples have one, those
+    of earlier sessions too; ``errors``: how often each ended a sample; ``stopped`` says which budget ended it,
     ``halted`` why it could not continue; ``shows_options``: whether a message of a choice question held its options,
     None where none was asked."""
 
-    records: list[Record] = field(default_factory=list)
+    finished: int = 0
     stopped: str | None = None
     halted: str | None = None
     n_run: int = 0
     errored: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
     shows_options: bool | None = None
 
     def add(self, record: Record) -> None:
         """One more sample was run."""
-        self.records.append(slim(record))
+        self.finished += 1
         self.n_run += 1
-        self.errored += record["stop"] == "error"
+        if record["stop"] == "error":
+            self.errored += 1
+            self.errors[shorten(record["error"])] += 1
 
     def look_for_options(self, problem: Problem, trajectory: Trajectory) -> None:
         """Notice whether the model saw the options of a choice question, until one message did hold them."""
@@ -53,7 +58,7 @@ class Outcome:
     @property
     def error_rate(self) -> float:
         """Share of errored records."""
-        return self.errored / len(self.records) if self.records else 0.0
+        return self.errored / self.finished if self.finished else 0.0
 
 
 class Solved(NamedTuple):
@@ -90,8 +95,7 @@ class Execution:
         """Run these, as often as there are epochs, as far as they are not finished."""
         door = self.door
         wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
-        kept = [r for r in self.writer.finished if (r["sample_id"], r["epoch"]) in wanted]
-        done = {(r["sample_id"], r["epoch"]) for r in kept}
+        done = self.writer.finished & wanted
         if (prepare := declared(self.parts.toolset, ToolsetTraits).prepare) is not None:
             await asyncio.to_thread(prepare, samples)
         order = ((sample, epoch) for sample in samples for epoch in range(epochs))
@@ -99,7 +103,7 @@ class Execution:
             growth = self._growth = Growth(hold, samples, door.run_seed, self.writer.folder)
             order = ((sample, epoch) for epoch in range(epochs) for sample in growth.samples)
         owed = ((s, epoch) for s, epoch in order if (s.problem.id, epoch) not in done)
-        self.outcome.records += kept
+        self.outcome.finished += len(done)
         with Progress(door, len(wanted), len(done), self.name, self.board) as progress:
             n = min(door.models["main"].max_connections, max(1, len(wanted) - len(done))) if not self._growth else 1
             self._room = asyncio.Semaphore(n)

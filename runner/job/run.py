@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.traits import MemoryTraits, ModelTraits, declared
 from runner.episode.door import Door
-from runner.episode.ending import shorten
 from runner.episode.progress import Progress, log_to
 from runner.experiment.experiment import Experiment, facts_of, study, sweep_id
 from runner.experiment.parts import sandbox_of
@@ -28,7 +27,7 @@ from runner.learning.memory import learn, remember
 from runner.learning.stage_context import StageContext
 from runner.storage import disk, manifest
 from runner.storage.integrity import digests_of
-from runner.storage.records import RecordWriter
+from runner.storage.records import RecordWriter, key_variables_of, read
 from runner.storage.resume import quoted, written
 from runner.storage.schema import Manifest, Session
 from runner.terminal.command import reader_left
@@ -36,10 +35,10 @@ from runner.tracking import Heartbeat, track_made
 
 if TYPE_CHECKING:
     from runner.results.metrics import Summary
+    from runner.results.table import Table
 
 log = logging.getLogger("runner")
 _HIDDEN = "no message of this run held the options of a choice question: do the agent's prompts show problem.choices?"
-_MLFLOW = "MLflow:     {}   (make ui or python -m runner.ui starts it)"
 
 
 @dataclass
@@ -52,56 +51,73 @@ class _Job:
     door: Door
     writer: RecordWriter
     notes: Manifest
+    heartbeat: Heartbeat
     outcome: Outcome = field(default_factory=Outcome)
 
     async def run_samples(self, lease: Lease | None) -> int:
         """Execute between the manifest's beginning and its end. Returns the exit code."""
         experiment, resources, door, outcome = self.experiment, self.resources, self.door, self.outcome
-        sweep = sweep_id(experiment.launch.sweep)
-        with Heartbeat(self.folder, experiment.cfg, sweep=sweep, total_jobs=resources.jobs) as heartbeat:
 
-            def beat(now: Outcome) -> None:
-                spent, n = door.spent, len(now.records)
-                heartbeat.update(samples=n, errors=now.errored, tokens=spent.tokens, usd=spent.usd)
-                if resources.watch is not None:
-                    now.stopped = now.stopped or resources.watch(experiment, now.records)
+        def beat(now: Outcome) -> None:
+            spent = door.spent
+            self.heartbeat.update(samples=now.finished, errors=now.errored, tokens=spent.tokens, usd=spent.usd)
+            if resources.watch is not None:
+                now.stopped = now.stopped or resources.watch(experiment, now.finished, self.table)
 
-            try:
-                name, rule = experiment.launch.label or experiment.name, resources.stop_rule(experiment)
-                shared = beat, lease, resources.board, rule, resources.watch is not None
-                execution = Execution(experiment.parts, door, self.writer, outcome, name, *shared)
-                await execution.run(experiment.samples, experiment.epochs)
-            except ConfigError:
-                self.finish("refused")
-                raise
-            failed = outcome.halted or outcome.error_rate > experiment.cfg["run"]["max_error_rate"]
-            code = BUDGET if outcome.stopped else ERRORS if failed else COMPLETE
-            status = "budget" if outcome.stopped else "complete"
-            summary = self.finish("interrupted" if outcome.halted else status)
-            async with resources.tracking:
-                url = await asyncio.to_thread(heartbeat.track)
         try:
-            self.print_summary(summary, url)
+            name, rule = experiment.launch.label or experiment.name, resources.stop_rule(experiment)
+            shared = beat, lease, resources.board, rule, resources.watch is not None
+            execution = Execution(experiment.parts, door, self.writer, outcome, name, *shared)
+            await execution.run(experiment.samples, experiment.epochs)
+        except ConfigError:
+            self.finish("refused")
+            raise
+        failed = outcome.halted or outcome.error_rate > experiment.cfg["run"]["max_error_rate"]
+        code = BUDGET if outcome.stopped else ERRORS if failed else COMPLETE
+        status = "budget" if outcome.stopped else "complete"
+        summary = self.finish("interrupted" if outcome.halted else status)
+        try:
+            self.print_summary(summary)
             sys.stdout.flush()
         except BrokenPipeError:  # all is written; a reader such as ``head`` has seen enough
             reader_left()
         return code
 
-    def finish(self, status: str) -> Summary:
-        """Write metrics, manifest and report from the records."""
-        from runner.results import column_file
-        from runner.results.cells import plain, times
-        from runner.results.metrics import as_json, summarise
-        from runner.results.sections.report import report
+    def table(self) -> Table:
+        """The columns of the records of those samples that are wanted now."""
         from runner.results.table import Table
 
+        wanted = {(sample.problem.id, n) for sample in self.experiment.samples for n in range(self.experiment.epochs)}
+        records = read(self.folder, steps=False)
+        return Table.of(record for record in records if (record["sample_id"], record["epoch"]) in wanted)
+
+    def _summarise(self, status: str) -> Summary:
+        """Metrics from the records; of a complete run what reports need of these stays in the folder."""
+        from runner.results.column_file import is_large
+        from runner.results.metrics import summarise
+        from runner.results.runs import Run
+
+        self.writer.finish_texts()
+        run, notes = Run(self.folder, self.notes, self.experiment.cfg), self.notes
+        if status == "complete" and is_large(self.folder):
+            _ = run.steps
+        table = run.table if len(run.table) == self.outcome.finished else self.table()
+        return summarise(table, notes["levels"], notes["by"], notes["kinds"])
+
+    def finish(self, status: str) -> Summary:
+        """Write metrics, manifest and report from the records."""
+        from runner.results.cells import plain, times
+        from runner.results.metrics import as_json
+        from runner.results.sections.report import report
+
         experiment, outcome, notes = self.experiment, self.outcome, self.notes
-        table = Table.of(outcome.records)
-        summary = summarise(table, notes["levels"], notes["by"], notes["kinds"])
+        summary = self._summarise(status)
         resume = None if status == "complete" and not outcome.errored else resume_command(self.folder)
         shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
         counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
-        errors = [plain(shorten(r["error"])) for r in outcome.records if r["stop"] == "error" and r["error"]]
+        errors = Counter[str]()
+        for text, n in outcome.errors.items():
+            errors[plain(text)] += n
         sessions = [*notes["sessions"], _session(self.door)]
         hidden = [_HIDDEN] if outcome.shows_options is False else []
         notes |= {
@@ -109,11 +125,11 @@ class _Job:
             "stopped": outcome.stopped or outcome.halted,
             "end": manifest.now(),
             "counts": {
-                "finished": len(outcome.records),
+                "finished": outcome.finished,
                 "wanted": len(experiment.samples) * experiment.epochs,
                 "errored": outcome.errored,
             },
-            "errors": dict(Counter(errors).most_common(5)),
+            "errors": dict(errors.most_common(5)),
             "sandbox": sandbox_of(experiment.parts),  # with what it had to kill
             "sessions": sessions,
             "calls": {
@@ -129,16 +145,13 @@ class _Job:
         for text, n in notes["errors"].items():
             log.warning("%s: %s", times(n), text)
         notes["mlflow"] = manifest.read(self.folder).get("mlflow")
-        self.writer.finish_texts()
-        if len(outcome.records) == len(self.writer.finished) + outcome.n_run:  # all that the folder has
-            column_file.write(self.folder, column_file.state_of(self.folder), table)
         notes["files"] = digests_of(self.folder)
         manifest.write(self.folder, notes)
         disk.replace(self.folder / "metrics.json", as_json(summary))
         disk.replace(self.folder / "report.md", report(notes, summary, resume))
         return summary
 
-    def print_summary(self, summary: Summary, url: str | None) -> None:
+    def print_summary(self, summary: Summary) -> None:
         """On the terminal; a line for a job of a sweep."""
         from runner.results.cells import times
         from runner.results.metrics import overflow_line
@@ -158,15 +171,13 @@ class _Job:
             text, n = next(iter(notes["errors"].items()))
             lines.append(f"errors:     {times(n)}: {text}")
             lines.append(f"to resume:  {resume_command(folder)}")
-        if url:
-            lines.append(_MLFLOW.format(url))
         print(*filter(None, lines), sep="\n")  # noqa: T201
 
 
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
     """Run what is owed, write the folder, print the table, track; or run the config's stage. Returns the exit code.
 
-    When cancelled, what is finished is kept, and sent to MLflow by resuming: the line after an interrupt comes at once.
+    When cancelled, what is finished is kept, and sent to MLflow: the line after an interrupt does not wait for that.
     """
     study(experiment)
     if experiment.cfg.get("stage") is not None:
@@ -177,8 +188,9 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         experiment = resources.share(experiment, own)
         door = resources.door(experiment)
         own.callback(resources.finish, experiment.launch.label, door.spent)
-        models = (cfg["model"], *(cfg.get("models") or {}).values())
-        writer = RecordWriter(folder, [model["api_key_env"] for model in models if model.get("api_key_env")])
+        sweep = sweep_id(experiment.launch.sweep)
+        heartbeat = own.enter_context(Heartbeat(folder, cfg, sweep=sweep, total_jobs=resources.jobs))
+        writer = RecordWriter(folder, key_variables_of(cfg))
         own.callback(writer.close)
         own.callback(log_to(folder / "run.log").close)
         before = manifest.read(folder).get("memory")
@@ -187,7 +199,8 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         for note in notes["notes"]:
             print(f"note: {note}", file=sys.stderr)  # noqa: T201
         disk.replace(folder / "config.yaml", config)
-        job = _Job(experiment, folder, resources, door, writer, notes)
+        heartbeat.begin()
+        job = _Job(experiment, folder, resources, door, writer, notes, heartbeat)
         try:
             job.experiment = await remember(experiment, door, folder, before, notes)
             return await job.run_samples(lease)
@@ -247,6 +260,6 @@ async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:
             return ERRORS if isinstance(error, ModelError) else BUDGET
     print(*lines, sep="\n")  # noqa: T201
     print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
-    if made and (url := await asyncio.to_thread(track_made, made, experiment.cfg, experiment.launch.choices)):
-        print(_MLFLOW.format(url))  # noqa: T201
+    if made:
+        track_made(made, experiment.cfg, experiment.launch.choices)
     return code

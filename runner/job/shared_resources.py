@@ -6,7 +6,7 @@ import asyncio
 import heapq
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,10 +19,12 @@ from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.episode.door import Door, InFlight
 from runner.episode.progress import Board
 from runner.experiment.experiment import Experiment
+from runner.results.table import Table
 from runner.storage.journal import Journal
 from runner.terminal.command import print_note
 
-Watch = Callable[[Experiment, Sequence[Mapping[str, Any]]], str | None]  # why to stop a job with these records
+# Why to stop a job of which so many samples are finished; their columns are read when they are asked for.
+Watch = Callable[[Experiment, int, Callable[[], Table]], str | None]
 
 
 class SharedResources:
@@ -34,7 +36,6 @@ class SharedResources:
     ) -> None:
         self.jobs = jobs
         self.board = Board(terminal)
-        self.tracking = asyncio.Lock()  # one job at a time is sent
         self.watch: Watch | None = None
         self._budget_pool = BudgetPool(budget, owed, spent or Spent())
         self._in_flight: InFlight = {}

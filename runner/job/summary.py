@@ -65,8 +65,8 @@ def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Pa
     except ConfigError as error:  # a report that cannot be written costs one line, no result
         print(f"no report:    {error}")  # noqa: T201
     folders = [run.folder for run in runs]
-    if runs and sweep and (url := finish_sweep(folders, runs[0].cfg, sweep=sweep, files=[*files, *pages])):
-        print(f"MLflow:       {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
+    if runs and sweep:
+        finish_sweep(folders, runs[0].cfg, sweep=sweep, files=[*files, *pages])
 
 
 def undirected_scores(runs: Sequence[Run], names: Sequence[str]) -> list[str]:

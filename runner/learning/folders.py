@@ -7,7 +7,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import orjson
 
 from components.core.errors import ConfigError
 from runner.storage import manifest
+from runner.storage.records import secrets_in_json, without_secrets
 
 _NAME = re.compile(r"[0-9a-f]{16}")
 
@@ -75,9 +76,14 @@ async def locked(root: Path, recipe: str) -> AsyncIterator[None]:
         os.close(handle)
 
 
-def save(root: Path, recipe: str, files: Mapping[str, Any], notes: Mapping[str, Any]) -> Path:
-    """Write a memory in one move, and which recipe it came of."""
-    texts = {name: orjson.dumps(value, option=orjson.OPT_INDENT_2) for name, value in files.items()}
+def save(
+    root: Path, recipe: str, files: Mapping[str, Any], notes: Mapping[str, Any], key_variables: Collection[str] = ()
+) -> Path:
+    """Write a memory in one move, and which recipe it came of. Secrets that a server returned are hidden as in
+    records."""
+    secrets = secrets_in_json(key_variables)
+    written = {name: orjson.dumps(value, option=orjson.OPT_INDENT_2) for name, value in files.items()}
+    texts = {name: without_secrets(text, secrets) for name, text in written.items()}
     digest = _digest(texts)
     folder = root / digest
     if not folder.is_dir():

@@ -97,7 +97,7 @@ async def _make(experiment: Experiment, door: Door, source: Source, lesson: Less
         "stage": experiment.cfg["memory"]["stage"],
         "calls": door.spent.calls + door.replayed,
     }
-    folder = save(root, lesson.recipe, files, notes)
+    folder = save(root, lesson.recipe, files, notes, records.key_variables_of(experiment.cfg))
     log.info("memory %s: %d files from %d training samples", folder.name, len(files), len(lesson.samples))
     return folder
 

@@ -47,6 +47,11 @@ def load(folder: Path, lines: Iterator[Record], *, steps: bool = False) -> tuple
     return table, found
 
 
+def is_large(folder: Path) -> bool:
+    """Whether the records of a folder are worth a file."""
+    return (path := folder / records.FILE).exists() and path.stat().st_size >= LEAST
+
+
 def state_of(folder: Path) -> list[object]:
     """What a file of columns must be of, to be looked at before the records are read."""
     found = [(path.name, path.stat()) for name in (records.FILE, texts.PATTERN) for path in sorted(folder.glob(name))]
@@ -62,7 +67,7 @@ def _code() -> str:
 
 def write(folder: Path, state: list[object], of: Table, found: Steps | None = None) -> None:
     """Write the file of large records, where the folder can be written to."""
-    if not any(path.stat().st_size >= LEAST for path in folder.glob(records.FILE)):
+    if not is_large(folder):
         return
     alike, numbers = dict[str, list[Any]](), list[bytes]()
     for name, column in of.columns.items():

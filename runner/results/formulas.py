@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
 from runner.results.arrays import Array, Floats, Rows, np
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 Z = 1.959963984540054
 _TAIL = 0.025
 Ends = tuple[float, float]
 RESAMPLES = 1000
 _BLOCK = 500_000  # weights in memory at a time
+_FEW = 3_000  # clusters whose weights are kept
 FEWEST_RESAMPLED = 10  # clusters to resample
 _FLAT = 0.01  # share of resamples that may come without any spread
 _FARTHEST = 2.5  # quantiles of Student's t: what a studentised end is at most away
@@ -113,7 +111,7 @@ def moments(spread: Floats, sizes: Rows) -> Iterator[Array]:
 
 def studentise(columns: Array, k: int) -> Iterator[tuple[float, float]]:
     """How many standard errors the interval of each mean reaches below and above it, from its moments in k clusters."""
-    every = resampled_sums(columns, RESAMPLES if k >= FEWEST_RESAMPLED else 0, np.random.default_rng(0))
+    every = resampled_sums(columns, RESAMPLES if k >= FEWEST_RESAMPLED else 0)
     t = student(k - 1)
     if not len(every):
         yield from [(t, t)] * (columns.shape[1] // _COLUMNS)
@@ -133,21 +131,28 @@ def studentise(columns: Array, k: int) -> Iterator[tuple[float, float]]:
         yield min(max(high, t), _FARTHEST * t), min(max(-low, t), _FARTHEST * t)
 
 
-def resampled_sums(columns: Array, resamples: int, rng: Generator) -> Floats:
+def resampled_sums(columns: Array, resamples: int) -> Floats:
     """Sums of every column (rows: clusters) over as many clusters, sampled again: (resamples, columns)."""
     known: dict[bytes, int] = {}  # many columns are alike, such as the sizes of clusters that are all of one size
     places = [known.setdefault(column.tobytes(), len(known)) for column in columns.T]
     _, first = np.unique(places, return_index=True)
-    matrix = columns[:, first].astype(np.float64)
-    sums = [weights @ matrix for weights in resampled_weights(len(columns), resamples, rng)]
+    matrix, n = columns[:, first].astype(np.float64), len(columns)
+    blocks = _few_weights(n, resamples) if n <= _FEW else resampled_weights(n, resamples)
+    sums = (weights.astype(np.float64) @ matrix for weights in blocks)
     return np.concatenate([np.empty((0, matrix.shape[1])), *sums])[:, places]
 
 
-def resampled_weights(n: int, resamples: int, rng: Generator, size: int = 0) -> Iterator[Floats]:
-    """How often each of n clusters is in each resample: blocks of (resamples, n), smaller ones where ``size`` numbers
-    are made of each resample."""
-    block = max(1, _BLOCK // max(n, size))
+def resampled_weights(n: int, resamples: int, size: int = 0) -> Iterator[Array]:
+    """How often each of n clusters is in each resample, in blocks, with a fixed seed; in smaller ones where ``size``
+    numbers are made of each resample."""
+    rng, block = np.random.default_rng(0), max(1, _BLOCK // max(n, size))
     for start in range(0, resamples, block):
         k = min(block, resamples - start)
         indices = rng.integers(0, n, (k, n)) + (np.arange(k) * n)[:, None]  # six times as fast as multinomial
-        yield np.bincount(indices.ravel(), minlength=k * n).reshape(k, n).astype(np.float64)
+        yield np.bincount(indices.ravel(), minlength=k * n).reshape(k, n)
+
+
+@lru_cache(maxsize=64)
+def _few_weights(n: int, resamples: int) -> list[Array]:
+    """The same, kept for other means and runs of as many clusters, a byte each: none comes 256 times."""
+    return [weights.astype(np.uint8) for weights in resampled_weights(n, resamples)]

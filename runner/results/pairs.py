@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from runner.results import significance
@@ -86,7 +87,7 @@ def _subtract(values: Floats, others: Floats, direction: Better) -> Floats:
 @dataclass(frozen=True)
 class Difference:
     """``metric``: mean difference over ``n`` pairs, positive where better; won, tied and lost clusters (patients, or
-    samples over their epochs); ``p`` by ``test``, two-sided; ``t`` with its p over the clusters' mean differences;
+    samples over their epochs); ``p`` by ``test``, two-sided; ``t``: the difference in standard errors, with its p;
     ``p_holm``: p adjusted for all comparisons made. None where it is unknown."""
 
     metric: Metric
@@ -144,27 +145,29 @@ def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
     levels = used_levels(table, levels)
     metric = replace(levelled_mean(table, gains, levels, pairs.scale).finished, unscored=0)
     nothing = NOTHING * float(np.abs(gains).max(initial=0.0))
-    means = [math.fsum(of) / len(of) for of in _by_cluster(pairs)]
+    means = _by_cluster(pairs)
     means = [0.0 if abs(one) <= nothing else one for one in means]
     tested = significance.compare(means, [0.0] * len(means), lower_is_better=False)
     independent = len(means) == len(gains) and not levels
     binary = pairs.scale.kind == "proportion" and bool(np.isin(gains, (-1.0, 0.0, 1.0)).all())
     shares, k = shares_of(pairs, levels), len(means)
-    p, se = None, None
+    p = se = t = None
     if k > 1 and metric.value is not None:
         p = significance.sign_flip_p([share for share, _ in shares.values()])
         se = math.sqrt(math.fsum((of - metric.value * weight) ** 2 for of, weight in shares.values()) * k / (k - 1))
         se = 0.0 if se <= nothing else se
+        t = metric.value / se if se else None
     test = MCNEMAR if independent and binary else "permutation"
-    return Difference(metric, k, tested.win, tested.tie, tested.loss, test, p, tested.t, tested.p_value, se)
+    t_p = None if t is None else significance.t_test_p(t, k - 1)
+    return Difference(metric, k, tested.win, tested.tie, tested.loss, test, p, t, t_p, se)
 
 
-def _by_cluster(pairs: Pairs) -> list[list[float]]:
-    """The gains of each cluster."""
+def _by_cluster(pairs: Pairs) -> list[float]:
+    """The mean gain of each cluster."""
     numbers = pairs.table["number"]
     order = np.argsort(numbers, kind="stable")
-    ends = np.flatnonzero(np.diff(numbers[order])) + 1
-    return [of.tolist() for of in np.split(pairs.gains[order], ends)] if len(order) else []
+    gains, ends = pairs.gains[order].tolist(), [0, *(np.flatnonzero(np.diff(numbers[order])) + 1).tolist(), len(order)]
+    return [math.fsum(gains[begin:end]) / (end - begin) for begin, end in pairwise(ends) if end > begin]
 
 
 def adjust(differences: Iterable[Difference]) -> list[Difference]:

@@ -50,10 +50,12 @@ def rows_of(runs: Sequence[Run], *, by_dataset: bool = False) -> list[Row]:
         fitting = next((group for group in groups if all(_fits(run, other, by_dataset) for other in group)), [])
         groups += [] if fitting else [fitting]
         fitting.append(run)
-    labels = labels_of([group[0] for group in groups])
+    labels, names = labels_of([group[0] for group in groups]), [group[0].folder.name for group in groups]
+    if len(set(labels)) == 1 < len(set(names)) == len(names):
+        labels = names  # they differ in nothing else
     return [
-        Row(group, label if labels.count(label) == 1 else f"{label} {group[0].folder.name}")
-        for group, label in zip(groups, labels, strict=True)
+        Row(group, label if labels.count(label) == 1 else f"{label} {name}")
+        for group, label, name in zip(groups, labels, names, strict=True)
     ]
 
 

@@ -128,7 +128,8 @@ class Answers:
                 name: Value(max(0.0, float(of[0])), n=len(self), no_interval=TOO_SMALL) for name, of in point.items()
             }
         every = []
-        for weights in formulas.resampled_weights(k, formulas.RESAMPLES, np.random.default_rng(0), len(self)):
+        for counts in formulas.resampled_weights(k, formulas.RESAMPLES, len(self)):
+            weights = counts.astype(np.float64)
             shares, gap, error = self.gaps(weights)
             noise = {_NOISE: (shares * np.abs(gap - gaps[1])).sum(axis=1)}
             every.append(self.selection(weights[:, self.clusters]) | calibration(shares, gap, error) | noise)

@@ -4,9 +4,9 @@ A section is made by a file in ``runner.results.sections``; ``runner.results.ren
 Markdown, CSV, LaTeX and HTML.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from runner.results.intervals import Metric, MetricJSON
 from runner.results.kinds import Better
@@ -38,13 +38,15 @@ def columns(*heads: Column | str | tuple[str, str] | tuple[str, str, Better]) ->
 
 @dataclass(frozen=True)
 class Value:
-    """A number with its 95 % interval and n, as far as they are known; ``no_interval``: why it has none."""
+    """A number with its 95 % interval and n, as far as they are known; ``no_interval``: why it has none; ``link``: the
+    episode on the page that it is about."""
 
     value: float | None
     low: float | None = None
     high: float | None = None
     n: int | None = None
     no_interval: str = ""
+    link: str = ""
 
     @classmethod
     def of(cls, metric: Metric, scale: float = 1.0) -> "Value | None":
@@ -69,7 +71,8 @@ Cell: TypeAlias = str | int | float | Value | None
 @dataclass(frozen=True)
 class Sheet:
     """A table: a row has a cell per column. ``notes`` are lines below it; ``keys``: the number of first columns that
-    identify a row; ``instead``: what Markdown has in place of a table that is too long for it."""
+    identify a row; ``instead``: what Markdown has in place of a table that is too long for it; ``shaded``: from this
+    column on the page colours the numbers, as in a heat map, each score of its own scale."""
 
     title: str
     columns: Sequence[Column]
@@ -77,6 +80,7 @@ class Sheet:
     notes: Sequence[str] = field(default=())
     keys: int = 1
     instead: str = ""
+    shaded: int | None = None
 
     @property
     def numeric(self) -> list[bool]:
@@ -86,10 +90,10 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot as Plotly's JSON: ``data`` and ``layout``. Axes name what they show, with its unit and direction."""
+    """A plot as SVG (``runner.results.render.figures``). Axes name what they show, with its unit and direction."""
 
     title: str
-    figure: Mapping[str, Any]
+    svg: str
     notes: Sequence[str] = field(default=())
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from statistics import fmean, stdev
 
-from runner.results.arrays import np
+from runner.results.arrays import Array, np
 from runner.results.formulas import ALPHA, NOTHING, POWER, Z
 
 FEWEST_SIGNS = 6  # clusters: 2 / 2^6 is below 5 %, so that fewer find nothing
@@ -25,7 +25,8 @@ _FAR = 8.0  # standard deviations of the number of pairs that differ
 _STEPS = 16  # halvings: differences to 0.00002
 
 _FLIPS, _ALL = 9_999, 13  # parts of up to 13 clusters: all 2^13 signs
-_BLOCK = 100  # sets of signs that fit a processor's cache
+_BLOCK = 104  # sets of signs that fit a processor's cache, a multiple of 8
+_CHUNK = 1 << 16  # random numbers
 
 
 @dataclass(frozen=True)
@@ -73,19 +74,28 @@ def sign_flip_p(parts: Sequence[float]) -> float:
     weighed = [part for part in parts if abs(part) > nothing]
     if not weighed or max(map(abs, weighed)) - min(map(abs, weighed)) <= nothing:
         return sign_test_p(sum(part > 0 for part in weighed), sum(part < 0 for part in weighed))
-    values, rng, reached, left = np.array(weighed), np.random.default_rng(0), 0, _FLIPS
+    values, reached = np.array(weighed), 0
     observed = abs(float(values.sum())) - NOTHING * float(np.abs(values).sum())
     if len(values) <= _ALL:
         every = (np.arange(1 << len(values))[:, None] >> np.arange(len(values)) & 1) * 2 - 1
         return float((np.abs(every @ values) >= observed).mean())
-    whole = float(values.sum())
-    while left:
-        size = min(left, _BLOCK)
-        bits = np.frombuffer(rng.bytes(size * len(values)), np.uint8) >> 7  # as rng.integers(0, 2, dtype=np.int8)
-        kept = bits.reshape(size, len(values)).astype(np.float64) @ values
+    whole, n = float(values.sum()), len(values)
+    signs = _random_signs(max(_CHUNK, 1 << (_FLIPS * n).bit_length()))
+    for start in range(0, _FLIPS, _BLOCK):
+        size = min(_BLOCK, _FLIPS - start)
+        bits = np.unpackbits(signs[start * n // 8 : (start + _BLOCK) * n // 8])[: size * n]
+        kept = bits.reshape(size, n).astype(np.float64) @ values
         reached += int((np.abs(2 * kept - whole) >= observed).sum())
-        left -= size
     return (reached + 1) / (_FLIPS + 1)
+
+
+@lru_cache(maxsize=2)
+def _random_signs(n: int) -> Array:
+    """The first n, a power of two, of the numbers of rng.integers(0, 2, n, np.int8), eight in a byte: the same for all
+    tests."""
+    rng = np.random.default_rng(0)
+    chunks = (np.frombuffer(rng.bytes(_CHUNK), np.uint8) & 0x80 for _ in range(n // _CHUNK))
+    return np.concatenate([np.packbits(chunk) for chunk in chunks])
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

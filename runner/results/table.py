@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,20 +49,20 @@ class Table:
         if isinstance(records, Table):
             return records
         alike, kinds = dict[bytes, Any](), dict[bytes, int]()
-        texts, numbers = list[tuple[Any, ...]](), list[tuple[Mapping[str, Any], ...]]()
+        texts, numbers = list[tuple[Any, ...]](), {name: _Numbers() for name in FORMS}
         for one in records:
             own = [one.get(name) for name in _TEXTS]
             own[4:] = (alike.setdefault(orjson.dumps(part), part) for part in own[4:])
             strata = kinds.setdefault(orjson.dumps(one["strata"]), len(kinds))
             texts.append((*own, cluster_of(one), strata, one.get("seconds")))
-            ceilings = one.get("ceilings") or {}
-            ceilings = alike.setdefault(orjson.dumps(ceilings), ceilings)
-            numbers.append((one["scores"], ceilings, _flatten(one.get("usage", {}))))
+            numbers["scores"].add(one["scores"])
+            numbers["ceilings"].add(one.get("ceilings") or {})
+            numbers["usage"].add(_flatten(one.get("usage", {})))
         n, names = len(texts), (*_TEXTS, "cluster", "strata", "seconds")
         columns = {name: np.fromiter((own[k] for own in texts), object, n) for k, name in enumerate(names)}
         columns |= {"strata": columns["strata"].astype(np.intp), "seconds": columns["seconds"].astype(float)}
-        for k, name in enumerate(FORMS):
-            columns |= _columns_of(name, [own[k] for own in numbers])
+        for name, of in numbers.items():
+            columns |= of.columns(name)
         return cls._ranked(columns, list(map(orjson.loads, kinds)))
 
     @classmethod
@@ -153,14 +155,32 @@ class Table:
         return np.where(stops == "error", np.nan, found)
 
 
-def _columns_of(group: str, found: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Array]]:
-    """The names that each record has, and a column for each."""
-    known = dict[tuple[str, ...], tuple[str, ...]]()
-    yield group, np.fromiter((known.setdefault(form, form) for form in map(tuple, found)), object, len(found))
-    names = dict.fromkeys(chain.from_iterable(known))
-    values = (one.values() if len(known) == 1 else map(one.get, names) for one in found)
-    matrix = np.array(list(chain.from_iterable(values)), dtype=float).reshape(len(found), len(names))
-    yield from zip((f"{group}/{name}" for name in names), np.ascontiguousarray(matrix.T), strict=True)
+class _Numbers:
+    """Numbers of records by name, eight bytes each: those of records with the same names are together."""
+
+    def __init__(self) -> None:
+        self._forms: dict[tuple[str, ...], tuple[int, array[float]]] = {}  # names -> their place here, and the numbers
+        self._places = array("q")  # of each record's names
+
+    def add(self, numbers: Mapping[str, float | None]) -> None:
+        """Add those of one more record."""
+        form = tuple(numbers)
+        if form not in self._forms:
+            self._forms[form] = len(self._forms), array("d")
+        place, known = self._forms[form]
+        self._places.append(place)
+        known.extend([math.nan if one is None else one for one in numbers.values()])
+
+    def columns(self, group: str) -> Iterator[tuple[str, Array]]:
+        """The names that each record has, and a column for each."""
+        places = np.array(self._places, dtype=np.intp)
+        yield group, np.fromiter(self._forms, object, len(self._forms))[places]
+        found = {name: np.full(len(places), np.nan) for name in chain.from_iterable(self._forms)}
+        for form, (place, known) in self._forms.items():
+            rows = np.flatnonzero(places == place)
+            for name, column in zip(form, np.array(known).reshape(len(rows), len(form)).T, strict=True):
+                found[name][rows] = column
+        yield from ((f"{group}/{name}", column) for name, column in found.items())
 
 
 def _flatten(usage: Mapping[str, Any]) -> dict[str, Any]:

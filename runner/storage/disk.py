@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_HINTS = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "; make room on its disk"),
+    **dict.fromkeys(
+        (errno.ENOLCK, errno.EOPNOTSUPP), "; its file system has no locks (flock): mount NFS with them, or name another"
+    ),
+}
 
 
 class Unwritable(OSError):
     """A file that the run needs cannot be written; what is finished stays valid."""
 
     def __init__(self, path: Path, error: OSError) -> None:
-        hint = "; make room on its disk" if error.errno in _FULL else ""
-        super().__init__(f"{path} cannot be written: {error.strerror or error}{hint}")
+        super().__init__(f"{path} cannot be written: {error.strerror or error}{_HINTS.get(error.errno or 0, '')}")
         self.errno = error.errno
 
 
@@ -52,3 +56,16 @@ def locked(path: Path, mode: int = 0o666) -> Iterator[None]:
     finally:
         fcntl.flock(file, fcntl.LOCK_UN)  # explicitly: a child forked meanwhile has the file open too
         os.close(file)
+
+
+def lock_folder(folder: Path) -> int | None:
+    """An open file that holds a run folder's lock; None where another process has it. Raises OSError."""
+    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(file)
+        if isinstance(error, BlockingIOError):
+            return None
+        raise
+    return file

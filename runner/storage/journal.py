@@ -68,8 +68,10 @@ class Journal(AbstractContextManager["Journal"]):
 
     def get(self, key: bytes) -> bytes | None:
         """The payload that was first written under ``key`` (32 bytes), or None."""
-        word = journal_files.word_of(key)
-        places = [place for index in self._indices for place in index.find(word)]
+        places: list[Place] = []
+        if self._indices:
+            word = journal_files.word_of(key)
+            places = [place for index in self._indices for place in index.find(word)]
         if key in self._live:
             places.append(self._live[key])
         places.sort()

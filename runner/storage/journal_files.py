@@ -41,7 +41,7 @@ _HEAD = struct.Struct("<32sII")
 _CHUNK = 1 << 15
 _AT_BITS = 44
 _AT_MASK = (1 << _AT_BITS) - 1
-_KEY = struct.Struct("<4Q")
+_KEY, _FACTORS = struct.Struct("<4Q"), (1, 3, 5, 7)
 _TAIL = struct.Struct("<II8s")
 _MAGIC = b"wardidx2"
 
@@ -164,8 +164,8 @@ class Place(NamedTuple):
 
 def word_of(key: bytes) -> int:
     """64 bits of a key, by which indices are sorted."""
-    a, b, c, d = _KEY.unpack(key)
-    return int(a + 3 * b + 5 * c + 7 * d) & 0xFFFFFFFFFFFFFFFF
+    parts: tuple[int, ...] = _KEY.unpack(key)
+    return sum([n * part for n, part in zip(_FACTORS, parts, strict=True)]) & 0xFFFFFFFFFFFFFFFF
 
 
 class Index:
@@ -203,11 +203,12 @@ def index_of(segments: Mapping[str, int], entries: Iterable[tuple[int, bytes, in
     """An index over ``segments`` (name -> size), of entries given as number of the segment, key, where in it."""
     import numpy as np
 
-    words, places = array("Q"), array("Q")
+    keys, places = bytearray(), array("Q")
     for segment, key, at in entries:
-        words.append(word_of(key))
+        keys += key
         places.append(segment << _AT_BITS | at)
-    return _packed(segments, np.array(words, dtype="<u8"), np.array(places, dtype="<u8"))
+    words = (np.frombuffer(keys, "<u8").reshape(-1, 4) * np.array(_FACTORS, "<u8")).sum(axis=1)
+    return _packed(segments, words, np.array(places, dtype="<u8"))
 
 
 def merged(indices: Sequence[Index]) -> bytes:

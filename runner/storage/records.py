@@ -1,14 +1,14 @@
 """A run folder's records: one whole line per finished (sample, epoch), written with one write."""
 
-import fcntl
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import repeat
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import orjson
 
@@ -24,6 +24,7 @@ from runner.storage.texts import TextReader, TextWriter
 FILE = "records.jsonl"
 SCHEMA = 1
 _LONG = frozenset({"steps", "offered", "facts", "explanations"})
+_TRACKER_SECONDS = 0.1  # a tracker locks a folder for milliseconds, to note where it was sent
 _BUFFER = 1 << 20  # bytes that are read at once
 _REFERENCE = re.compile(rb'"(?:ref|offered)":"([0-9a-f]{16})"')  # to a text
 _STEPS_LAST = (b"}]}\n", b',"steps":[]}\n')  # no other list of a record is of objects
@@ -59,6 +60,24 @@ def record_of(
     }
 
 
+def key_variables_of(cfg: Mapping[str, Any]) -> list[str]:
+    """The environment's variables that a config names for the keys of its models."""
+    models = (cfg["model"], *(cfg.get("models") or {}).values())
+    return [model["api_key_env"] for model in models if model.get("api_key_env")]
+
+
+def secrets_in_json(key_variables: Collection[str] = ()) -> list[bytes]:
+    """The values of secret variables, and of those in ``key_variables``, as JSON holds them."""
+    return [orjson.dumps(secret)[1:-1] for secret in unmistakable_secrets(key_variables)]
+
+
+def without_secrets(text: bytes, secrets: Iterable[bytes]) -> bytes:
+    """JSON with these values hidden."""
+    for secret in secrets:
+        text = text.replace(secret, HIDDEN.encode())
+    return text
+
+
 class RecordWriter:
     """Appends records under a lock on the folder. Raises ConfigError when another process holds it. The values of
     secret variables, and of those in ``key_variables``, are hidden: a server may return them in a reply."""
@@ -66,30 +85,27 @@ class RecordWriter:
     def __init__(self, folder: Path, key_variables: Collection[str] = ()) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if (lock := disk.lock_folder(folder)) is None:
+                time.sleep(_TRACKER_SECONDS)
+                lock = disk.lock_folder(folder)
         except OSError as error:
-            os.close(self._lock)
-            if not isinstance(error, BlockingIOError):
-                raise disk.Unwritable(folder, error) from None
-            raise ConfigError(
-                f"run folder {folder} is in use by another process; wait for it or name another"
-            ) from None
+            raise disk.Unwritable(folder, error) from None
+        if lock is None:
+            raise ConfigError(f"run folder {folder} is in use by another process; wait for it or name another")
+        self._lock = lock
         self.finished = _repair(folder)
-        self._file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        secrets = unmistakable_secrets(key_variables)
-        self._secrets = [orjson.dumps(secret)[1:-1] for secret in secrets]  # as a line of JSON holds them
-        self._texts = TextWriter(folder, secrets)
+        self._path = folder / FILE
+        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._secrets = secrets_in_json(key_variables)
+        self._texts = TextWriter(folder, unmistakable_secrets(key_variables))
         self.packer = Packer(self._texts)
 
     def append(self, record: Record) -> None:
         """Write one record; its texts are on disk before it. Raises Unwritable."""
         self._texts.flush()
         line = orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
-        for secret in self._secrets:
-            line = line.replace(secret, HIDDEN.encode())
-        disk.append(self._file, line, self.folder / FILE)
+        disk.append(self._file, without_secrets(line, self._secrets), self._path)
 
     def finish_texts(self) -> None:
         """Finish the file of texts; what is added later begins another."""
@@ -162,12 +178,12 @@ def _record(path: Path, number: int, line: bytes, steps: bool = True) -> Record:
     return cast(Record, record)
 
 
-def _repair(folder: Path) -> list[Record]:
-    """Cut a torn last line and drop errored records, which are run again. Returns the others, slim. Raises ConfigError
-    where texts that they refer to are lost."""
+def _repair(folder: Path) -> set[tuple[str, int]]:
+    """Cut a torn last line and drop errored records, which are run again. Returns the samples and epochs of the others.
+    Raises ConfigError where texts that they refer to are lost."""
     if not (path := folder / FILE).exists():
-        return []
-    finished, complete, texts = dict[tuple[str, int], Record](), True, set[bytes]()
+        return set()
+    finished, complete, texts = set[tuple[str, int]](), True, set[bytes]()
     fresh = path.with_suffix(".tmp")
     with path.open("rb") as file, fresh.open("wb") as out:
         for number, line in enumerate(file, 1):
@@ -176,7 +192,7 @@ def _repair(folder: Path) -> list[Record]:
             if record is None or key is None or record["stop"] == "error" or key in finished:
                 complete = False
             else:
-                finished[key] = slim(record)
+                finished.add(key)
                 texts.update(_REFERENCE.findall(line))
                 out.write(line)
     stored = TextReader(folder) if texts else None
@@ -192,4 +208,4 @@ def _repair(folder: Path) -> list[Record]:
         fresh.unlink()
     else:
         fresh.replace(path)
-    return list(finished.values())
+    return finished

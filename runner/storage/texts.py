@@ -135,12 +135,12 @@ class TextReader:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._files: list[tuple[Path, list[bytes | str], dict[str, bytes]]] = []  # paragraphs, lines of texts
+        self._files: list[tuple[Path, list[bytes | str], dict[bytes, bytes]]] = []  # paragraphs, lines of texts
         for path in sorted(folder.glob(PATTERN)):
-            parts, texts, n = list[bytes | str](), dict[str, bytes](), 0
+            parts, texts, n = list[bytes | str](), dict[bytes, bytes](), 0
             for lines in _lines(path):  # in bulk: there are more lines than are looked at
                 mine = [line for line in lines if line[:4] == b'["t"']
-                texts |= {str(line[:32].split(b'"', 4)[3], "ascii", "replace"): line for line in mine}
+                texts |= {line[6:22]: line for line in mine}
                 parts += (others := [line for line in lines if line[:4] == b'["p"'])
                 n += len(lines) - len(mine) - len(others)
             if n:
@@ -150,9 +150,9 @@ class TextReader:
     def lines(self, name: str) -> list[str]:
         """The paragraphs of a text. Raises ConfigError for a hash that is in no file, and for what is damaged."""
         for path, parts, texts in self._files:
-            if name in texts:
+            if (line := texts.get(name.encode())) is not None:
                 try:
-                    return [_paragraph(parts, n) for n in orjson.loads(texts[name])[2]]
+                    return [_paragraph(parts, n) for n in orjson.loads(line)[2]]
                 except (ValueError, TypeError, LookupError) as error:
                     raise ConfigError(f"{path} is damaged: {type(error).__name__}: {error}") from None
         text = f"a texts-*.jsonl.gz is missing or cut off: the text {name} is in none"
@@ -162,10 +162,10 @@ class TextReader:
         """Read all texts. Raises ConfigError for what is damaged."""
         for *_, texts in self._files:
             for name in texts:
-                self.lines(name)
+                self.lines(name.decode("utf-8", "replace"))
 
-    def __contains__(self, name: object) -> bool:
-        return any(name in texts for *_, texts in self._files)
+    def __contains__(self, name: str) -> bool:
+        return any(name.encode() in texts for *_, texts in self._files)
 
     def __getitem__(self, name: str) -> str:
         return "\n".join(self.lines(name))

@@ -61,9 +61,12 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
 
 
 def sweep_folder(config: DictConfig) -> Path:
-    """The folder of the sweep: the one that was given, else a new one."""
-    folder = Path(config.hydra.sweep.dir)
-    given = any(word.startswith("hydra.sweep.dir=") for word in words_of(config, "hydra"))
+    """The folder of the sweep: the one that was given, else a new one. Raises ConfigError for that of a single run."""
+    folder, words = Path(config.hydra.sweep.dir), words_of(config, "hydra")
+    if run_dir := next((word for word in words if word.startswith("hydra.run.dir=")), None):
+        wanted = run_dir.replace("run", "sweep", 1)
+        raise ConfigError(f"{run_dir}: this is a sweep (-m, run.shards or a search), whose folder is named by {wanted}")
+    given = any(word.startswith("hydra.sweep.dir=") for word in words)
     return folder if given else unused(folder)
 
 

@@ -4,11 +4,13 @@ import importlib.util
 import os
 import signal
 import socket
+import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -55,7 +57,7 @@ def _play(order: RemoteJob) -> tuple[str, JobResult]:
     return order.label, run_remote_job(order)
 
 
-_EVERY_SECONDS = 0.2
+_EVERY_SECONDS, _LOOK_SECONDS = 0.2, 5.0
 _COMMON = frozenset(
     ("timeout_min", "cpus_per_task", "gpus_per_node", "tasks_per_node", "mem_gb", "nodes", "name", "stderr_to_stdout")
 )
@@ -78,8 +80,6 @@ class Player:
 def by_submitit(cluster: Literal["local", "slurm"], settings: Mapping[str, Any], queue: deque[RemoteJob]) -> Ends:
     """The queue as one array, by the settings of the plugin. Raises ConfigError for what would run a job several times,
     or leave a secret on the disk."""
-    from submitit.core.utils import FailedJobError, UncompletedJobError
-
     for key in ("nodes", "tasks_per_node"):
         if (n := settings.get(key, 1)) != 1:
             raise ConfigError(f"hydra.launcher.{key}: found {n!r}, a job is one process: it should be 1")
@@ -89,24 +89,62 @@ def by_submitit(cluster: Literal["local", "slurm"], settings: Mapping[str, Any],
                 f"job {order.label}: submitit writes configs to the disk, and this one holds a secret; "
                 "name its environment variable in its place (model.api_key_env)"
             )
-    executor = _executor(cluster, settings)
+    executor, lost = _executor(cluster, settings), _Lost(cluster)
     running: dict[str, tuple[Any, RemoteJob]] = {}
     try:
         while queue or running:
             orders = [queue.popleft() for _ in range(len(queue))]
-            sent = executor.map_array(Player(), orders) if orders else []
+            sent = _send(executor, cluster, orders)
             running |= {order.label: (job, order) for job, order in zip(sent, orders, strict=True)}
-            done = [label for label, (job, _) in running.items() if job.done()]
+            gone = lost.among([job for job, _ in running.values()])
+            done = [label for label, (job, _) in running.items() if job.done() or job.job_id in gone]
             for job, order in [running.pop(label) for label in done]:
-                try:
-                    yield order, job.result()
-                except (FailedJobError, UncompletedJobError):
-                    yield order, ProcessDied(f"its process died (job {job.job_id}, {str(job.state).lower()})")
+                yield order, _end_of(job)
             if not (queue or done):
                 time.sleep(_EVERY_SECONDS)
     finally:
         for job, _ in running.values():
             job.cancel(check=False)
+
+
+def _send(executor: Any, cluster: str, orders: Sequence[RemoteJob]) -> Sequence[Any]:
+    """The jobs of an array. Raises ConfigError for what Slurm refuses."""
+    from submitit.core.utils import FailedJobError
+
+    try:
+        return executor.map_array(Player(), orders) if orders else []
+    except FailedJobError as error:
+        raise ConfigError(f"hydra/launcher=submitit_{cluster}: {' '.join(str(error).split())}") from None
+
+
+def _end_of(job: Any) -> JobResult | ProcessDied:
+    """How a job ended that is done, or was lost."""
+    from submitit.core.utils import FailedJobError, UncompletedJobError
+
+    if job.done():
+        with suppress(FailedJobError, UncompletedJobError):
+            return job.result()  # type: ignore[no-any-return]  # no types
+    return ProcessDied(f"its process died (job {job.job_id}, {str(job.state).lower()})")
+
+
+@dataclass
+class _Lost:
+    """Jobs that Slurm's queue has no more, where Slurm keeps no accounts that say how they ended (``sacct``)."""
+
+    cluster: str
+    next: float = 0.0
+    missing: set[str] = field(default_factory=set)
+
+    def among(self, jobs: Sequence[Any]) -> set[str]:
+        """The ids of those that were missing twice, some seconds apart: a result may reach the disk meanwhile."""
+        if self.cluster != "slurm" or time.monotonic() < self.next:
+            return set()
+        self.next, before, self.missing = time.monotonic() + _LOOK_SECONDS, self.missing, set()
+        if unknown := {job.job_id for job in jobs if job.state == "UNKNOWN"}:
+            words = ("squeue", "--noheader", "--array", "--format=%i")
+            asked = subprocess.run(words, capture_output=True, text=True, check=False)
+            self.missing = unknown - set(asked.stdout.split()) if asked.returncode == 0 else set()
+        return before & self.missing
 
 
 def _executor(cluster: str, settings: Mapping[str, Any]) -> Any:

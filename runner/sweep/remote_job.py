@@ -18,6 +18,7 @@ from typing import Any
 from hydra.core.utils import JobReturn, JobStatus
 
 from components.core.redaction import redact
+from runner import tracking
 from runner.config.hydra_patches import Callbacks
 from runner.config.targets import CODE_ERRORS
 from runner.episode.budget import Budget, Spent
@@ -28,7 +29,6 @@ from runner.job.shared_resources import SharedResources
 from runner.job.task import Task, end_of
 from runner.storage import records
 from runner.terminal.command import print_note, stopping
-from runner.tracking import prepare as prepare_tracking
 
 _SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # by which schedulers ask a process to end
 
@@ -137,6 +137,7 @@ def run_remote_job(order: RemoteJob) -> JobResult:
 
     with _signals(), redirect_stdout(said):
         end = Task().run(end_of(order.label, work()), ours=False)
+        tracking.wait()  # a scheduler may end all processes of a job with it
     if isinstance(end, str):
         return JobResult(1, end, spent=spent)
     return JobResult(end, said=said.getvalue(), spent=spent)
@@ -187,7 +188,7 @@ def launch(launcher: Any, engine: Engine | None, owed: Sequence[Cell], jobs: int
                     cell.code, cell.error = 1, redact(format_exception_only(error)[-1].strip())
         return
     first = owed[0]
-    prepare_tracking(first.cfg, sweep=sweep_id(first.launch.sweep), total_jobs=jobs)
+    tracking.prepare(first.cfg, first.folder.parent, sweep=sweep_id(first.launch.sweep), total_jobs=jobs)
     if any(limit is not None for limit in first.cfg["budget"]["run"].values()):
         print_note(f"budget.run is divided: each of {len(owed)} jobs may take its part, since they share no process")
     callbacks = launcher.hydra_context.callbacks

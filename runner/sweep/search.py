@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
@@ -20,8 +20,8 @@ from runner.episode.budget import Budget, Spent
 from runner.experiment.experiment import Experiment, declared_scores
 from runner.job.exit_codes import BUDGET
 from runner.job.plan import Cell, key_of
+from runner.results.table import Table
 from runner.storage.resume import parts_of, quoted
-from runner.storage.schema import Record
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.launcher import Launcher, Sweeper, exit_code
 from runner.sweep.search_space import Search, Space, corners, groups_of, space_of, words_at
@@ -201,15 +201,14 @@ class Pruner:
     best: Mapping[str, Any] | None = None
     stopped_early: dict[str, tuple[int, float]] = field(default_factory=dict)
 
-    def __call__(self, experiment: Experiment, records: Sequence[Mapping[str, Any]]) -> str | None:
-        """Why to stop; None: continue."""
-        n, wanted = len(records), len(experiment.samples) * experiment.epochs
-        if self.best is None or n % self.every or n >= wanted:
+    def __call__(self, experiment: Experiment, n: int, table: Callable[[], Table]) -> str | None:
+        """Why to stop with so many samples finished; None: continue."""
+        if self.best is None or n % self.every or n >= len(experiment.samples) * experiment.epochs:
             return None
         from runner.results.metrics import metrics
 
         kinds = declared_scores(experiment.parts.scorers)["kinds"]
-        found = metrics(cast("Sequence[Record]", records), kinds).get(self.metric)
+        found = metrics(table(), kinds).get(self.metric)
         if found is None or found.value is None or not worse(found.as_dict(), self.best, self.high):
             return None
         self.stopped_early[experiment.launch.label] = n, found.value

@@ -46,6 +46,8 @@ def by_group(words: Sequence[str], groups: Collection[str]) -> list[str]:
 
 def exit_code_of(command: Callable[[], None]) -> int:
     """Run a command that prints. Returns the exit code: 2 for what it refuses, or cannot read or write."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which ended the process while it imported
     try:
         command()
         sys.stdout.flush()
@@ -85,9 +87,9 @@ class Parser(argparse.ArgumentParser):
         raise ConfigError(f"{message}; {self.prog} --help lists what there is")
 
     def flags(self) -> Iterator[str]:
-        """All flags, those of its commands included."""
+        """All long flags, those of its commands included."""
         for action in self._actions:
-            yield from action.option_strings
+            yield from (flag for flag in action.option_strings if flag.startswith("--"))
             for command in action.choices.values() if isinstance(action.choices, dict) else ():
                 yield from command.flags()
 

@@ -1,121 +1,31 @@
-"""MLflow: run folders are written first and sent second. The only importer of mlflow, and always lazily.
+"""MLflow: run folders are written first and sent second, by a process of its own, the only one that imports mlflow.
 
-A tracker that is missing, down or slow costs one warning, never a run: ``python -m runner.report track FOLDER`` sends a
-folder again, under the same ids. What is sent returns the address to look at; None when tracking is off or fails.
+A command marks what it runs (``unsent``), starts that process (``process``, ``__main__``) half a second after its first
+call, and ends without waiting for it. A tracker that is missing, down or slow costs one line, never a run.
 """
 
+import asyncio
 import logging
 import shlex
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import copy_context
+from collections.abc import Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Self
 
-import orjson
-
+from components.core.errors import ConfigError
 from components.core.learning import Made
-from runner.tracking import describe, traces
-from runner.tracking.describe import job_of, safe, stage_facts
-from runner.tracking.store import Tracker, connect, database_of, failures, short, texts_may_leave, view_url
+from runner.storage import manifest
+from runner.terminal.command import print_note, reader_left
+from runner.tracking import describe, unsent
+from runner.tracking.process import process
+from runner.tracking.store import PLACE, base_url, texts_may_leave
 
 log = logging.getLogger(__name__)
 
-_TIMEOUT_SECONDS = 30.0
 _BEGIN_SECONDS = 0.5  # the first calls leave before MLflow's import, two seconds of a core, slows them
-_FILES = ("config.yaml", "manifest.json", "metrics.json")  # without texts of samples
-_TEXT_FILES = ("report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
-
-
-def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> str | None:
-    """Send a complete or partial run folder; sending it again updates the same run. Figures first, so that they are
-    there even where the tracker fails during files or traces."""
-    if not enabled(config):
-        return None
-    with _guarded(folder):
-        job, tracker = job_of(folder), connect(config)
-        parent = _parent(tracker, sweep, total_jobs, job.start)
-        run_id = tracker.run(job, parent)
-        url = view_url(config, tracker.experiment_id, run_id=run_id)
-        uri, experiment = short(config["tracking"]["uri"]), tracker.experiment_id
-        describe.remember(folder, {"uri": uri, "experiment_id": experiment, "run_id": run_id, "url": url})
-        figures = [(name, 0, value) for name, value in describe.metrics_of(job).items()]
-        tags = describe.tags_of(job) | {"level": "job"} | ({"sweep": safe(sweep)} if sweep else {})
-        tracker.log(run_id, figures, describe.params_of(job, config), tags)
-        if dataset := job.manifest.get("dataset"):
-            tracker.log_dataset(run_id, dataset)
-        tracker.client.set_terminated(run_id, job.status, job.end)
-        tracker.client.update_run(run_id, name=job.name)
-        texts = texts_may_leave(config, job.privacy)
-        patterns = (*_FILES, *_TEXT_FILES) if texts else _FILES  # a run's folder may hold other files
-        paths = [path for pattern in patterns for path in sorted(folder.glob(pattern)) if path.is_file()]
-        tracker.upload(run_id, paths, folder)
-        if texts:
-            traces.send(tracker, run_id, job, config)
-        else:
-            log.warning("%s stays here: only figures were sent, see tracking.permits", folder)
-        if parent is None:
-            _remember_newest(config, url)
-        return url
-
-
-def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> str | None:
-    """Send the folder of a standalone stage; sending it again updates the same run."""
-    if not enabled(config):
-        return None
-    with _guarded(None):
-        notes = orjson.loads((made.folder / "manifest.json").read_bytes())
-        texts = texts_may_leave(config, str((notes.get("dataset") or {}).get("privacy", "unknown")))
-        tracker, id = connect(config), sha256(f"{made.folder.absolute()}\0{notes['begun']}".encode()).hexdigest()[:32]
-        run_id = tracker.stage(id, f"{choices.get('stage', 'stage')} {made.folder.name}")
-        facts = stage_facts(made, notes, config, choices, texts)
-        tracker.log(run_id, facts.figures, facts.params, facts.tags)
-        tracker.client.set_terminated(run_id, "FAILED" if made.empty else "FINISHED")
-        tracker.upload(run_id, facts.files, made.folder)
-        return view_url(config, tracker.experiment_id, run_id=run_id)
-
-
-def finish_sweep(
-    folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str, files: Sequence[Path] = ()
-) -> str | None:
-    """Complete the parent run of a sweep of two or more jobs: the table of results, these files, its shared view."""
-    if not enabled(config) or len(folders) < 2:
-        return None
-    with _guarded(folders[0].parent):
-        sweep, tracker = safe(sweep), connect(config)
-        jobs = [job_of(folder) for folder in folders if (folder / "manifest.json").exists()]
-        parent = tracker.parent(sweep, min((job.start for job in jobs if job.start is not None), default=None))
-        named = (config.get("compare") or {}).get("scores") or ()
-        kinds = ",".join(sorted({str(job.manifest.get("model_kind")) for job in jobs}))
-        tracker.log(parent, [], {}, {"mlflow.note.content": describe.table(jobs, named), "model_kind": kinds})
-        status = "FINISHED" if all(job.status == "FINISHED" for job in jobs) else "FAILED"
-        end = max((job.end for job in jobs if job.end is not None), default=None)
-        tracker.client.set_terminated(parent, status, end)
-        key, view = f"mlflow.sharedViewState.{sweep}", describe.shared_view(jobs, sweep, named)
-        tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
-        attach(tracker, parent, files, jobs, config)
-        _remember_newest(config, url := view_url(config, tracker.experiment_id, sweep=sweep))
-        return url
-
-
-def attach(
-    tracker: Tracker, run_id: str, files: Sequence[Path], jobs: Sequence[describe.Job], config: Mapping[str, Any]
-) -> None:
-    """Send a sweep's files, unless the texts of some job's data may not leave; the first one is at the top."""
-    if files and not all(texts_may_leave(config, job.privacy) for job in jobs):
-        log.warning("%s and its tables stay here, see tracking.permits", files[0])
-    elif files:
-        tracker.upload(run_id, files, files[0].parent)
-
-
-def prepare(config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> None:
-    """Make database, experiment and a sweep's parent before jobs start on several machines."""
-    if enabled(config):
-        with _guarded(None):
-            _parent(connect(config), sweep, total_jobs)
 
 
 def enabled(config: Mapping[str, Any]) -> bool:
@@ -124,8 +34,7 @@ def enabled(config: Mapping[str, Any]) -> bool:
 
 
 class Heartbeat:
-    """While a job runs: its run in MLflow, and its progress every ten seconds, from a thread of its own. ``update``
-    only leaves the figures for the thread; nothing ever waits for the tracker."""
+    """Around a run: its marker, its run in MLflow, its progress every ten seconds. Nothing waits for the tracker."""
 
     def __init__(
         self, folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1,
@@ -133,78 +42,150 @@ class Heartbeat:
     ) -> None:  # fmt: skip
         self._folder, self._config, self._sweep, self._total_jobs = folder, config, sweep, total_jobs
         self._every = every_seconds
-        self._figures: dict[str, float] = {}
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._id: str | None = None
+        self._marker: Path | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._next = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def begin(self) -> None:
+        """Mark the run, whose manifest is there."""
+        if enabled(self._config):
+            self._marker = mark_run(self._folder, self._config, self._sweep, self._total_jobs)
+            self._timer = asyncio.get_running_loop().call_later(_BEGIN_SECONDS, self._beat, {})
 
     def update(self, *, samples: int, errors: int = 0, tokens: int = 0, usd: float = 0.0) -> None:
         """Leave the newest figures."""
-        self._figures = {"samples": samples, "errors": errors, "tokens": tokens, "cost_usd": usd}
+        if self._next and time.monotonic() >= self._next:
+            self._beat({"samples": samples, "errors": errors, "tokens": tokens, "cost_usd": usd})
 
-    def __enter__(self) -> Self:
-        if enabled(self._config):
-            with _guarded(self._folder):
-                self._id = describe.remember(self._folder, {})["id"]
-                context = copy_context()  # its warnings go where the job's do
-                self._thread = threading.Thread(target=context.run, args=(self._work,), name="tracking", daemon=True)
-                self._thread.start()
-        return self
+    def _beat(self, figures: Mapping[str, float]) -> None:
+        if self._marker is not None:
+            self._next = time.monotonic() + self._every
+            process().write({"marker": str(self._marker), "figures": figures})
+            _command().warn()
 
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-
-    def track(self) -> str | None:
-        """Send the folder when the run is over and the thread has ended. Blocks: call it off the loop."""
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join(_TIMEOUT_SECONDS)
-        if (id := self._id) is not None:  # the manifest may have been rewritten without it
-            with _guarded(self._folder):
-                describe.remember(self._folder, {"id": id})
-        return track(self._folder, self._config, sweep=self._sweep, total_jobs=self._total_jobs)
-
-    def _work(self) -> None:
-        run: tuple[Tracker, str] | None = None
-        first, warned = True, False
-        while not self._stop.wait(_BEGIN_SECONDS if first else self._every):
-            try:
-                if run is None:
-                    job, tracker = job_of(self._folder), connect(self._config)
-                    run = tracker, tracker.run(job, _parent(tracker, self._sweep, self._total_jobs, job.start))
-                    if not self._stop.is_set():  # the run may be one that is resumed
-                        tracker.client.update_run(run[1], "RUNNING", job.name)
-                (tracker, run_id), figures, now = run, self._figures, int(time.time() * 1000)
-                if figures and not self._stop.is_set():
-                    from mlflow.entities import Metric
-
-                    step = int(figures["samples"])
-                    metrics = [Metric(f"system/progress/{name}", value, now, step) for name, value in figures.items()]
-                    tracker.client.log_batch(run_id, metrics)
-            except failures() as error:
-                if not first and not warned and not self._stop.is_set():
-                    warned = True
-                    log.warning("MLflow does not answer, the run continues without it: %s", short(error))
-            first = False
+    def __exit__(self, kind: type[BaseException] | None, *_: TracebackType | BaseException | None) -> None:
+        """The folder is released: have it sent. A run that was refused at its first calls is none."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._marker is None:
+            return
+        if not self._next and kind is not None and issubclass(kind, ConfigError):
+            self._marker.unlink(missing_ok=True)
+            _command().marked.remove(self._marker)
+        else:
+            _finish(self._marker)
 
 
-def _parent(tracker: Tracker, sweep: str | None, total_jobs: int, start: int | None = None) -> str | None:
-    """The parent run of a sweep of two or more jobs."""
-    return tracker.parent(safe(sweep), start) if sweep and total_jobs > 1 else None
+class _Command:
+    """What this process has marked, and what it has said of the tracker."""
+
+    def __init__(self) -> None:
+        self.marked: list[Path] = []
+        self.tracking: Mapping[str, Any] = {}
+        self._warned = ""
+
+    def warn(self) -> None:
+        """Print what failed, once."""
+        if (text := unsent.last_note(self.marked[-1].parent.parent)) and text != self._warned:
+            self._warned = text
+            print_note(f"warning: {text}")
 
 
-def _remember_newest(config: Mapping[str, Any], url: str) -> None:
-    """Note next to the database what ``runner.ui`` opens."""
-    if (database := database_of(config["tracking"]["uri"])) is not None:
-        database.with_name("newest").write_text(url.partition("/#")[2])
+@cache
+def _command() -> _Command:
+    return _Command()
 
 
-@contextmanager
-def _guarded(folder: Path | None) -> Iterator[None]:
-    """A tracker that fails costs one warning; the function around then returns None."""
+def mark_run(folder: Path, config: Mapping[str, Any], sweep: str | None = None, total_jobs: int = 1) -> Path | None:
+    """Mark a run folder, which has a manifest."""
+    id = describe.remember(folder, {})["id"]
+    warn_of_texts(folder, config)
+    return _mark(config, id, "run", folder, sweep=sweep, total_jobs=total_jobs)
+
+
+def warn_of_texts(folder: Path, config: Mapping[str, Any]) -> None:
+    """Say where texts stay here."""
+    privacy = (manifest.read(folder).get("dataset") or {}).get("privacy", "unknown")
+    if not texts_may_leave(config, privacy):
+        log.warning("texts of %s stay here: only figures are sent, see tracking.permits", folder)
+
+
+def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> None:
+    """Have a finished run folder sent."""
+    if enabled(config):
+        _finish(mark_run(folder, config, sweep, total_jobs))
+
+
+def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> None:
+    """Have the folder of a standalone stage sent."""
+    if enabled(config):
+        facts = {"said": [*made.said], "empty": made.empty, "figures": made.figures, "choices": choices}
+        _finish(_mark(config, _id(made.folder), "stage", made.folder, **facts))
+
+
+def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str, files: Sequence[Path] = ()) -> None:
+    """Have the parent run of a sweep of two or more jobs completed: its table, these files, its shared view."""
+    if enabled(config) and len(folders) > 1:
+        facts = {"folders": [str(one.absolute()) for one in folders], "files": [str(one.absolute()) for one in files]}
+        home = folders[0].parent
+        _finish(_mark(config, _id(home), "sweep", home, sweep=sweep, **facts))
+
+
+def prepare(config: Mapping[str, Any], folder: Path, *, sweep: str | None = None, total_jobs: int = 1) -> None:
+    """Make database, experiment and a sweep's parent before jobs start on several machines; this waits."""
+    if enabled(config):
+        _finish(_mark(config, f"{_id(folder)}-begun", "begun", folder, sweep=sweep, total_jobs=total_jobs))
+        process().wait()
+
+
+def wait() -> None:
+    """Wait until all that this process marked is sent, or cannot be."""
+    process().wait()
+
+
+def end() -> None:
+    """Print where to look, and what is still being sent; wait for that where ``tracking.wait`` is set."""
+    command = _command()
+    if not command.marked:
+        return
+    if command.tracking.get("wait"):
+        wait()
+    command.warn()
+    place, how = command.marked[-1].parent.parent, "make ui or python -m runner.ui starts it"
+    url, n = base_url(command.tracking), sum(path.exists() for path in command.marked)
+    if n:
+        what = "1 run is" if n == 1 else f"{n} runs are"
+        again = "" if place == PLACE.absolute() else f" {shlex.quote(str(place))}"
+        how += f"; {what} still being sent, python -m runner.tracking{again} waits for that"
+    elif (newest := place / unsent.NEWEST).exists():
+        url += f"/#{newest.read_text()}"
+    command.marked.clear()
     try:
-        yield
-    except failures() as error:
-        command = folder and f"python -m runner.report track {shlex.quote(str(folder))}"
-        again = f"; nothing is lost, send again: {command}" if command else ""
-        log.warning("not sent to MLflow: %s%s", short(error), again)
+        print(f"MLflow:     {url}   ({how})", flush=True)  # noqa: T201
+    except BrokenPipeError:
+        reader_left()
+
+
+def _mark(config: Mapping[str, Any], id: str, kind: str, folder: Path, **facts: Any) -> Path | None:
+    """Write a marker; a disk that does not take it costs one line."""
+    command = _command()
+    try:
+        marker = unsent.mark(config, id, kind, folder, **facts)
+    except OSError as error:
+        print_note(f"warning: {unsent.line(folder, error)}")
+        return None
+    command.marked.append(marker)
+    command.tracking = config["tracking"]
+    return marker
+
+
+def _finish(marker: Path | None) -> None:
+    if marker is not None:
+        process().write({"place": str(marker.parent.parent)}, answered=True)
+
+
+def _id(folder: Path) -> str:
+    return sha256(str(folder.absolute()).encode()).hexdigest()[:32]

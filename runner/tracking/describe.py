@@ -123,9 +123,10 @@ def job_of(folder: Path) -> Job:
 
 
 def params_of(job: Job, config: Mapping[str, Any]) -> dict[str, str]:
-    """Resolved choices, every varied value and a few settings."""
+    """Resolved choices, every varied value and a few settings; without those that follow from a choice that is varied:
+    MLflow's comparison preselects the first three that differ, by name."""
     params: dict[str, Any] = {}
-    for key in _EXTRA:
+    for key in (key for key in _EXTRA if "." not in key or key.partition(".")[0] not in job.varied):
         params[key] = config
         for part in key.split("."):
             params[key] = params[key].get(part) if isinstance(params[key], Mapping) else None

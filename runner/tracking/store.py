@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -38,8 +37,8 @@ _ENVIRONMENT = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_UR
                 "LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # fmt: skip  # should MLflow import it: no download
 _TIMEOUTS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
              "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1", "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20"}  # fmt: skip
-DATABASE = "sqlite:///outputs/.mlflow/mlflow.db"
-_LOADING = Lock()
+PLACE = Path("outputs/.mlflow")
+DATABASE = f"sqlite:///{PLACE}/mlflow.db"
 _LOCAL_PAGE = "http://127.0.0.1:5000"
 _PAGE = 200  # runs per request
 
@@ -141,19 +140,17 @@ def connect(config: Mapping[str, Any]) -> Tracker:
 
 
 def load(with_database: bool = False) -> None:
-    """Import MLflow under a lock, before anything of it is used: threads that import it at once see parts of it. It is
-    silenced and its waiting bounded before; a user's own bounds count."""
-    with _LOADING:
-        os.environ.update(_ENVIRONMENT)
-        for name, value in _TIMEOUTS.items():
-            os.environ.setdefault(name, value)
-        logging.getLogger("mlflow").setLevel(logging.CRITICAL)
-        logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
-        warnings.filterwarnings("ignore", module=r"mlflow|sqlalchemy|alembic|pydantic")
-        import mlflow
+    """Import MLflow, silenced and with its waiting bounded; a user's own bounds count."""
+    os.environ.update(_ENVIRONMENT)
+    for name, value in _TIMEOUTS.items():
+        os.environ.setdefault(name, value)
+    logging.getLogger("mlflow").setLevel(logging.CRITICAL)
+    logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module=r"mlflow|sqlalchemy|alembic|pydantic")
+    import mlflow
 
-        if with_database:
-            import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
+    if with_database:
+        import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
 
 
 def failures() -> tuple[type[Exception], ...]:
@@ -178,12 +175,23 @@ def view_url(
     config: Mapping[str, Any], experiment_id: str, *, run_id: str | None = None, sweep: str | None = None
 ) -> str:
     """The page of a run, or the shared view of a sweep. ``workflowType`` chooses the layout."""
-    tracking, query = config["tracking"], "workflowType=machine_learning"
-    served = str(tracking["uri"]) if str(tracking["uri"]).startswith("http") else _LOCAL_PAGE
+    query = "workflowType=machine_learning"
     if sweep:
         query = f"viewStateShareKey={quote(safe(sweep), safe='')}&{query}"
-    base = short(tracking.get("ui") or served).rstrip("/")
+    base = base_url(config["tracking"])
     return f"{base}/#/experiments/{experiment_id}/{f'runs/{run_id}' if run_id else 'runs'}?{query}"
+
+
+def base_url(tracking: Mapping[str, Any]) -> str:
+    """Where MLflow's pages are served."""
+    served = str(tracking["uri"]) if str(tracking["uri"]).startswith("http") else _LOCAL_PAGE
+    return short(tracking.get("ui") or served).rstrip("/")
+
+
+def place_of(uri: str) -> Path:
+    """The folder of what is remembered of a store on this machine: that of its database, or one for the server."""
+    database = database_of(uri)
+    return PLACE / sha256(uri.encode()).hexdigest()[:16] if database is None else database.parent
 
 
 def texts_may_leave(config: Mapping[str, Any], privacy: str) -> bool:

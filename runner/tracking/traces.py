@@ -89,15 +89,16 @@ def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any]) -> 
 
 
 def _traces(job: Job, config: Mapping[str, Any], chosen: Collection[Key]) -> Iterator[tuple[Spans, Record]]:
-    """Spans and records of the chosen trajectories."""
+    """Spans and records of the chosen trajectories, the score that decides first."""
     if not chosen:
         return
     unpacker, choice = Unpacker(TextReader(job.folder)), (job.manifest.get("choices") or {}).get("model", "model")
     models = {"main": str((config.get("model") or {}).get("name") or choice)}  # role -> name
     models |= {role: str(model.get("name") or role) for role, model in (config.get("models") or {}).items()}
-    start = (job.start or time.time() * 1000) / 1000
+    start, decides = (job.start or time.time() * 1000) / 1000, job.manifest.get("decides")
     for record in read(job.folder):
         if (key := (record["sample_id"], record["epoch"])) in chosen:
+            record["scores"] = dict(sorted(record["scores"].items(), key=lambda pair: pair[0] != decides))
             yield Spans(_trace_id(job.id, *key), record, unpacker.trajectory(record), models, start), record
 
 
@@ -119,7 +120,7 @@ def _delete_stale(client: Any, experiment_id: str, run_id: str, ids: Mapping[str
 def _info(
     experiment_id: str, run_id: str, spans: Spans, record: Record, digest: str, binary: frozenset[str]
 ) -> TraceInfo:
-    """The entry in the list of traces, with the scores as feedback."""
+    """The entry in the list of traces, with the scores as feedback: MLflow shows the newest first."""
     from mlflow.entities import Assessment, AssessmentSource, Feedback, TraceInfo, TraceLocation, TraceState
 
     sample, epoch = str(record["sample_id"]), record["epoch"]
@@ -127,7 +128,7 @@ def _info(
             "epoch": str(epoch), "stop": record["stop"], "record": digest}  # fmt: skip
     tags |= {safe(f"strata.{name}"): str(value)[:250] for name, value in record["strata"].items()}
     assessments, space, end = list[Assessment](), UUID(spans.trace_id.removeprefix("tr-")), int(spans.end * 1000)
-    for name, score in record["scores"].items():  # pass or fail where a score is only 0 or 1; without unscored ones
+    for n, (name, score) in enumerate(record["scores"].items()):  # pass or fail where a score is 0 or 1 in all records
         if score is not None:
             feedback = Feedback(
                 name=name.replace("/", " "),
@@ -135,8 +136,8 @@ def _info(
                 source=AssessmentSource("CODE", "scorer"),
                 rationale=(record.get("explanations") or {}).get(name, "")[:_PREVIEW] or None,
                 metadata={"mlflow.assessment.sourceRunId": run_id},
-                create_time_ms=end,
-                last_update_time_ms=end,
+                create_time_ms=end - n,
+                last_update_time_ms=end - n,
             )
             feedback.assessment_id = f"a-{uuid5(space, name).hex}"
             assessments.append(feedback)

@@ -15,7 +15,9 @@ EIGHT = range(8)
 @pytest.fixture(scope="module")
 def eight(tmp_path_factory):
     cwd = tmp_path_factory.mktemp("eight")
-    processes = [start(cwd, "dataset=cohort", "agent=direct", "limit=2", f"seed={n}") for n in EIGHT]
+    processes = [
+        start(cwd, "dataset=cohort", "agent=direct", "limit=2", f"seed={n}", "tracking.wait=true") for n in EIGHT
+    ]
     return cwd, [one.done(120) for one in processes]
 
 

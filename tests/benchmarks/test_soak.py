@@ -14,6 +14,13 @@ async def test_run_with_faults_that_is_killed_again_and_again_loses_and_repeats_
     assert await soak(tmp_path, samples=150, connections=50, share=0.1, kill_seconds=5.0) == []
 
 
+@slow
+async def test_5000_samples_at_300_connections_with_a_tenth_of_faults(tmp_path):
+    """Three to five minutes: ``WARDROUND_TEST_SLOW=1 python -m pytest tests/benchmarks/test_soak.py -k 5000``."""
+    broken = await soak(tmp_path, samples=5_000, connections=300, share=0.1, kill_seconds=60.0)
+    assert [line for line in broken if not line.startswith("memory")] == [], "memory is what the long soak looks at"
+
+
 @each_row("ids, paid_again, sizes, broken", [
     (["a", "b"], 0, [100.0, 105.0, 108.0, 109.0], ()),
     (["a"], 0, [100.0], ("1 records are lost",)),

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.tracking import attach
 from runner.tracking.describe import Job
+from runner.tracking.send import attach
 from runner.tracking.store import Tracker
 
 

@@ -224,7 +224,7 @@ def test_reader_that_leaves_early_ends_a_run_without_an_error(tmp_path):
     assert json.loads((tmp_path / "run/manifest.json").read_text())["status"] == "complete"
 
 
-def test_a_run_leaves_the_columns_of_all_its_records(home, monkeypatch):
+def test_a_run_leaves_the_columns_and_steps_of_all_its_records(home, monkeypatch):
     monkeypatch.setattr(column_file, "LEAST", 1)
     assert home.run("hydra.run.dir=here").code == 0
     lines = Path("here/records.jsonl").read_bytes().splitlines(keepends=True)
@@ -232,4 +232,5 @@ def test_a_run_leaves_the_columns_of_all_its_records(home, monkeypatch):
         Path("here/records.jsonl").write_bytes(b"".join(lines[:left]))
         assert home.run("hydra.run.dir=here", "run.resume=here").code == 0
         table, steps = column_file.read(Path("here"), column_file.state_of(Path("here")), with_steps=True)
-        assert steps is None and table.keys == Table.of(read(Path("here"))).keys and len(table) == 4
+        assert table.keys == Table.of(read(Path("here"))).keys and len(table) == 4
+        assert sum(one.count for one in steps.episodes) == 4

@@ -97,10 +97,6 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["RUN", "--paper", "mine"], "the flag --paper is now a command: python -m runner.report paper NAME FOLDER"),
-        (["RUN", "--baselines=direct"], "methods FOLDER ... --baselines A,B"),
-        (["--ledger"], "python -m runner.report ledger [FOLDER ...]"),
-        (["RUN", "--show", "one", "--epoch", "1"], "episode SAMPLE FOLDER"),
         (["RUN"], "'RUN' is not a command of runner.report; tables: python -m runner.report table RUN"),
         (["stratas", "RUN"], "'stratas' is not a command of runner.report; did you mean strata"),
         (["tools"], "the following arguments are required: FOLDER"),
@@ -108,7 +104,7 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
         ([], "the following arguments are required: COMMAND"),
     ],
 )
-def test_flags_of_earlier_versions_and_unknown_words_are_refused_in_one_line(words, message, capsys):
+def test_unknown_words_are_refused_in_one_line(words, message, capsys):
     assert main(words) == 2
     err = capsys.readouterr().err
     assert message in err and err.count("\n") == 1

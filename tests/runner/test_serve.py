@@ -63,8 +63,6 @@ def test_answer_key_is_the_split_evaluated_by_a_run_of_the_same_words(tmp_path):
 
 
 BAD = {
-    "a former flag": (["--dataset", "cab_mini"], "dataset=NAME"),
-    "a former flag with its value": (["--planning-slip-rate=0.1"], "model.RATE=SHARE"),
     "a dataset that does not exist": (["dataset=radabnch"], "radabench_mini"),
     "no data": (["dataset=radabench"], "no data: give dataset.path"),
     "an unset folder": (["dataset=medqa"], "CLINICAL_DATA_DIR"),

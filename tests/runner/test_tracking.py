@@ -1,12 +1,11 @@
 """Run folders in a real MLflow on SQLite: one database for the module, an experiment per test."""
 
-import logging
 import multiprocessing
 import shlex
 import socket
 import subprocess
 import sys
-import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import orjson
@@ -27,7 +26,8 @@ from components.core.types import (
 )  # fmt: skip
 from runner import tracking, ui
 from runner.storage.records import RecordWriter, record_of
-from runner.tracking import describe, store, traces
+from runner.tracking import describe, send, store, traces, unsent
+from runner.tracking import page as pages
 from runner.tracking.store import folders_of
 from runner.tracking.traces import Spans
 from tests.slow import slow
@@ -149,44 +149,18 @@ def whole(config, info):
 
 
 def test_importing_the_package_does_not_import_mlflow():
-    code = "import runner.tracking, runner.ui, sys; assert not {'mlflow', 'pandas', 'sqlalchemy'} & set(sys.modules)"
+    code = "import runner.tracking, runner.tracking.send, runner.ui, sys; assert not {'mlflow', 'pandas', 'sqlalchemy'} & set(sys.modules)"
     assert (
         subprocess.run([sys.executable, "-c", code], cwd=Path(tracking.__file__).parents[2], check=False).returncode
         == 0
     )
 
 
-AT_ONCE = """
-import sys, threading
-from runner.tracking import store
-sys.setswitchinterval(1e-6)
-said = []
-def work(n):
-    try:
-        store.load(with_database=n == 0)
-        exec(f"from mlflow{('.entities', '.exceptions', '', '.tracing.client')[n]} import *")
-    except BaseException as error:
-        said.append(repr(error))
-threads = [threading.Thread(target=work, args=(n,), daemon=True) for n in range(4)]
-for thread in threads: thread.start()
-for thread in threads: thread.join(60)
-print(said, any(thread.is_alive() for thread in threads))
-"""
-
-
-@slow
-def test_threads_may_all_be_the_first_to_import_mlflow():
-    """Importing different parts concurrently must not expose partial imports."""
-    line = [sys.executable, "-c", AT_ONCE]
-    done = subprocess.run(line, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=90)
-    assert done.stdout == "[] False\n", done.stderr
-
-
 def test_single_run_shows_its_settings_and_ending(base, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     settings = config(base, "flat")
     folder = make(base / "flat/1", ["answered", "refused", "failed", "limit", "error"])
-    url = tracking.track(folder, settings)
+    url = send.track(folder, settings)
     client, experiment, [run], infos = read_tracking(settings)
     assert (
         url
@@ -218,7 +192,7 @@ def test_single_run_shows_its_settings_and_ending(base, tmp_path, monkeypatch, c
 
 def test_trace_has_calls_tools_and_verifier_with_their_times(base):
     settings = config(base, "spans")
-    tracking.track(make(base / "spans/1", ["answered"]), settings)
+    send.track(make(base / "spans/1", ["answered"]), settings)
     *_, [info] = read_tracking(settings)
     trace = whole(settings, info)
     spans = {span.name: span for span in trace.data.spans}
@@ -259,7 +233,7 @@ def test_span_is_named_by_the_agents_step_label():
 
 def test_scores_are_assessments_and_unscored_ones_are_omitted(base):
     settings = config(base, "scores")
-    tracking.track(make(base / "scores/1", ["answered", "answered", "error"]), settings)
+    send.track(make(base / "scores/1", ["answered", "answered", "error"]), settings)
     *_, infos = read_tracking(settings)
     values = {i.tags["sample"]: {a.name: a.value for a in i.assessments} for i in infos}
     assert values == {
@@ -270,9 +244,19 @@ def test_scores_are_assessments_and_unscored_ones_are_omitted(base):
     assert {i.tags["sample"]: i.state.value for i in infos}["s2"] == "ERROR"
 
 
+def test_the_score_that_decides_is_the_first_assessment(base):
+    settings = config(base, "decides")
+    for decides in ("done", "planning/levenshtein"):
+        job = describe.job_of(make(base / "decides" / decides[:4], ["answered"], manifest={"decides": decides}))
+        ((spans, record),) = traces._traces(job, settings, traces.plan(job.folder, "all", 0).chosen)
+        info = traces._info("1", "run", spans, record, "digest", frozenset())
+        first = max(info.assessments, key=lambda one: one.create_time_ms)
+        assert first.name == decides.replace("/", " ")
+
+
 def test_unknown_price_is_not_estimated(base):
     settings = config(base, "unpriced")
-    tracking.track(make(base / "unpriced/1", ["answered"], price=None), settings)
+    send.track(make(base / "unpriced/1", ["answered"], price=None), settings)
     *_, [info] = read_tracking(settings)
     trace = whole(settings, info)
     assert trace.info.cost is None and trace.info.token_usage["total_tokens"] == 605
@@ -282,7 +266,7 @@ def test_unknown_price_is_not_estimated(base):
 def test_sending_again_updates_without_duplicates(base):
     settings = config(base, "again")
     folder = make(base / "again/1", ["answered", "error"], metrics={"score/strict": 0.5})
-    assert tracking.track(folder, settings) == tracking.track(folder, settings)
+    assert send.track(folder, settings) == send.track(folder, settings)
     client, _, [run], infos = read_tracking(settings)
     assert len(infos) == 2 and [len(i.assessments) for i in infos] in ([0, 2], [2, 0])
     assert len(client.get_metric_history(run.info.run_id, "score/strict")) == 1
@@ -295,7 +279,7 @@ def test_sending_again_updates_without_duplicates(base):
     writer.append(record_of(Sample(Problem("s1", "q"), "t"), 0, short, [Score("done", 1.0)], 1.0, writer.packer))
     writer.close()
     (folder / "metrics.json").write_bytes(orjson.dumps({"metrics": {"score/strict": {"value": 0.25}}}))
-    tracking.track(folder, {**settings, "seed": 7})
+    send.track(folder, {**settings, "seed": 7})
     client, _, [run], infos = read_tracking(settings)
     assert run.data.metrics["score/strict"] == 0.25 and run.data.params["seed"] == "0"
     assert sorted(len(whole(settings, info).data.spans) for info in infos) == [2, 13]
@@ -320,9 +304,9 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
         kind = {"model_kind": "live", "status": "failed" if agent == "cot" else "complete"}
         metrics = {"score/strict": n / 10 + 0.1, "cost/usd": 0.1}
         folders.append(make(base / f"sweep/s/{n}", ["answered"], {"agent": agent, "verifier.n": 2}, kind, metrics))
-        tracking.track(folders[-1], settings, sweep="sweep/s", total_jobs=3)
-    url = tracking.finish_sweep([*folders, base / "sweep/s/never"], settings, sweep="sweep/s")
-    assert url == tracking.finish_sweep(folders, settings, sweep="sweep/s")
+        send.track(folders[-1], settings, sweep="sweep/s", total_jobs=3)
+    url = send.finish_sweep([*folders, base / "sweep/s/never"], settings, sweep="sweep/s")
+    assert url == send.finish_sweep(folders, settings, sweep="sweep/s")
     _, experiment, runs, _ = read_tracking(settings)
     [parent] = [run for run in runs if run.data.tags["level"] == "sweep"]
     jobs = {run.info.run_name: run for run in runs if run.data.tags["level"] == "job"}
@@ -343,7 +327,6 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
     assert url.endswith(
         f"/#/experiments/{experiment.experiment_id}/runs?viewStateShareKey=sweep%2Fs&workflowType=machine_learning"
     )
-    assert tracking.finish_sweep(folders[:1], settings, sweep="one") is None
 
 
 @slow
@@ -351,9 +334,9 @@ def test_eight_processes_may_start_on_a_missing_database(tmp_path):
     settings = config(tmp_path, "eight", traces="none")
     folders = [make(tmp_path / f"eight/s/{n}", ["answered"], {"seed": n}) for n in range(8)]
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["mlflow.store.tracking.sqlalchemy_store", "runner.tracking"])
+    context.set_forkserver_preload(["mlflow.store.tracking.sqlalchemy_store", "runner.tracking.send"])
     processes = [
-        context.Process(target=tracking.track, args=(folder, settings), kwargs={"sweep": "s", "total_jobs": 8})
+        context.Process(target=send.track, args=(folder, settings), kwargs={"sweep": "s", "total_jobs": 8})
         for folder in folders
     ]
     for process in processes:
@@ -371,37 +354,8 @@ def test_half_created_database_is_created_again(tmp_path):
     settings = config(tmp_path, "torn", traces="none")
     (tmp_path / ".mlflow").mkdir()
     (tmp_path / ".mlflow/mlflow.db.new").write_bytes(b"SQLite format 3\0 half a database")
-    assert tracking.track(make(tmp_path / "torn/1", ["answered"]), settings)
+    assert send.track(make(tmp_path / "torn/1", ["answered"]), settings)
     assert not list(tmp_path.glob(".mlflow/*.new*"))
-
-
-def test_the_heartbeat_shows_progress_and_ends_in_the_same_run(base):
-    settings = config(base, "beat")
-    folder = make(base / "beat/1", ["answered"], manifest={"status": "running"})
-    with tracking.Heartbeat(folder, settings, every_seconds=0.05) as heart:
-        end = time.monotonic() + 10
-        heart.update(samples=3, errors=1, tokens=500, usd=0.01)
-        while time.monotonic() < end and not (_runs(settings) and _runs(settings)[0].data.metrics):
-            time.sleep(0.05)
-        [running] = _runs(settings)
-    assert running.info.status == "RUNNING"
-    assert running.data.metrics == {
-        f"system/progress/{k}": v for k, v in {"samples": 3, "errors": 1, "tokens": 500, "cost_usd": 0.01}.items()
-    }
-    facts = orjson.loads((folder / "manifest.json").read_bytes())
-    del facts["mlflow"]  # as a runner does that rewrites the manifest
-    (folder / "manifest.json").write_bytes(orjson.dumps({**facts, "status": "complete"}))
-    assert running.info.run_id in heart.track()
-    [run] = _runs(settings)
-    assert run.info.status == "FINISHED" and run.info.run_id == running.info.run_id
-
-
-def _runs(settings):
-    from mlflow import MlflowClient
-
-    client = MlflowClient(settings["tracking"]["uri"])
-    experiment = client.get_experiment_by_name(settings["name"])
-    return client.search_runs([experiment.experiment_id]) if experiment else []
 
 
 @pytest.fixture
@@ -412,23 +366,18 @@ def silent_server():
 
 
 @slow
-def test_slow_tracker_gives_one_warning_with_the_command_to_send_again(
-    tmp_path, silent_server, monkeypatch, caplog, capfd
-):
+def test_a_silent_server_is_given_up_after_three_runs(tmp_path, silent_server, monkeypatch):
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-    folder = make(tmp_path / "slow", ["answered"])
-    before = (folder / "records.jsonl").read_bytes()
-    settings = config(tmp_path, "slow", uri=silent_server, artifacts=None)
-    started = time.monotonic()
-    with tracking.Heartbeat(folder, settings) as heart:
-        heart.update(samples=1)
-    assert time.monotonic() - started < 0.1
-    with caplog.at_level(logging.WARNING):
-        assert heart.track() is None
-    [line] = [record.getMessage() for record in caplog.records]
-    assert f"send again: python -m runner.report track {folder}" in line and "secret" not in line and "\n" not in line
-    assert (folder / "records.jsonl").read_bytes() == before and capfd.readouterr().out == ""
+    monkeypatch.chdir(tmp_path)
+    settings, place = config(tmp_path, "slow", uri=silent_server, artifacts=None), store.place_of(silent_server)
+    for n in range(5):
+        facts = {"sweep": None, "total_jobs": 1}
+        unsent.mark(settings, str(n), "run", make(tmp_path / f"slow/{n}", ["answered"]), **facts)
+    assert send.send_unsent(place) == 3 and len(unsent.markers(place)) == 5
+    line = unsent.last_note(place)
+    assert line.startswith(f"{tmp_path}/slow/0 was not sent to MLflow") and "secret" not in line and "\n" not in line
+    assert f"send again: python -m runner.report track {tmp_path}/slow/0 (and 2 more" in line
 
 
 def test_texts_of_restricted_data_are_sent_only_where_permitted(tmp_path):
@@ -446,25 +395,12 @@ def test_a_store_elsewhere_gets_texts_of_patients_only_where_permitted(base, per
     settings = config(base, f"elsewhere-{len(permits)}", uri=uri, permits=permits)
     store.connect(config(base, settings["name"]))  # makes the database
     data = {"name": "mini", "split": "test", "fingerprint": "f" * 64, "samples": 1, "privacy": "phi"}
-    assert tracking.track(make(base / settings["name"], ["answered"], manifest={"dataset": data}), settings)
+    assert send.track(make(base / settings["name"], ["answered"], manifest={"dataset": data}), settings)
     client, _, [run], infos = read_tracking(settings)
     sent = {Path(one.path).name for one in client.list_artifacts(run.info.run_id)}
     figures = {"config.yaml", "manifest.json", "metrics.json"}
     assert figures | {"records.jsonl", "texts-0000.jsonl.gz", "plots"} == sent if permits else figures == sent
     assert len(infos) == len(permits)  # the trace
-
-
-def test_tracking_off_does_nothing(tmp_path):
-    folder = make(tmp_path / "off", ["answered"])
-    for settings in ({"name": "x", "tracking": {"uri": None}}, {"name": "x", "tracking": None}):
-        assert (
-            tracking.track(folder, settings) is None
-            and tracking.finish_sweep([folder, folder], settings, sweep="s") is None
-        )
-        with tracking.Heartbeat(folder, settings) as heart:
-            heart.update(samples=1)
-        assert heart.track() is None
-    assert "mlflow" not in orjson.loads((folder / "manifest.json").read_bytes())
 
 
 def test_names_are_made_valid_for_mlflow():
@@ -520,6 +456,50 @@ def test_the_page_starts_lean_and_opens_at_the_newest_view(tmp_path, capsys):
     assert ui.environment()["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] == "false"
 
 
+async def start_page(path, *parts):
+    """What a browser gets of the page, behind which an application answers with these parts."""
+    sent = []
+
+    async def application(scope, receive, send):
+        await send(
+            {"type": "http.response.start", "headers": [(b"content-length", b"9"), (b"x-frame-options", b"DENY")]}
+        )
+        for part in parts:
+            await send({"type": "http.response.body", "body": part})
+
+    async def send(message):
+        sent.append(message)
+
+    page = pages.Page(lambda: application)
+    await page({"type": "http", "path": path}, None, send)
+    return sent
+
+
+async def test_mlflow_opens_with_its_assistant_closed():
+    start, body, rest = await start_page("/", b"<html><head><title>", b"<body>")
+    assert start["headers"] == [(b"x-frame-options", b"DENY")], "the length differs, what protects the page stays"
+    assert body["body"].startswith(b"<html><head><script>localStorage.setItem(") and rest["body"] == b"<body>"
+    start, body = await start_page("/ajax-api/2.0/mlflow/runs/get", b"<head>")
+    assert len(start["headers"]) == 2 and body["body"] == b"<head>", "all but the start page is MLflow's own"
+
+
+def test_the_key_that_closes_the_assistant_is_mlflows():
+    (package,) = find_spec("mlflow").submodule_search_locations
+    scripts = Path(package, "server/js/build/static/js").glob("main.*.js")
+    name = pages.STORED.partition(b'"')[2].partition(b'"')[0].removesuffix(b"_v1")
+    assert any(b'key:"' + name + b'",version:1' in script.read_bytes() for script in scripts)
+
+
+def test_comparing_preselects_what_varied():
+    settings = {"agent": {"grammar": "native", "prompts": "a"}, "model": {"name": "m"}, "seed": 0}
+    swept = describe.Job(
+        Path("."), {"choices": {"agent": "react"}, "varied": {"agent": "react"}, "swept": ["agent"]}, {}
+    )
+    assert describe.params_of(swept, settings) == {"agent": "react", "model.name": "m", "seed": "0"}
+    named = describe.Job(Path("."), {"varied": {"agent.grammar": "native"}}, {})
+    assert describe.params_of(named, settings)["agent.grammar"] == "native"
+
+
 def test_port_in_use_is_reported_with_a_command_for_another(tmp_path, capsys):
     (tmp_path / "mlflow.db").touch()
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -539,7 +519,7 @@ def test_runs_of_an_experiment_are_found_locally_or_downloaded(base, tmp_path):
         make(base / f"found/{n}", ["answered"], manifest={"start": f"2026-10-0{n}T08:00:00+00:00"}) for n in (1, 2)
     ]
     for folder in folders:
-        tracking.track(folder, settings, sweep="found", total_jobs=2)
+        send.track(folder, settings, sweep="found", total_jobs=2)
     uri = settings["tracking"]["uri"]
     assert folders_of("found", tmp_path, uri) == folders, "without the sweep's own run"
     records = (folders[0] / "records.jsonl").read_bytes()
@@ -554,7 +534,7 @@ def test_missing_or_empty_experiment_is_refused(base, tmp_path):
     settings = config(base, "bare", uri=f"sqlite:///{base}/.mlflow/mlflow.db")
     folder = make(base / "bare/1", ["answered"], manifest={"dataset": {"privacy": "restricted"}})
     (folder / "records.jsonl").rename(folder / "kept")
-    tracking.track(folder, settings)
+    send.track(folder, settings)
     uri = settings["tracking"]["uri"]
     for name, expected in (("nobody", "there is no such experiment; there are"), ("bare", "its records were not sent")):
         with pytest.raises(ConfigError, match=expected):

@@ -1,82 +1,129 @@
-"""Plots as Plotly's JSON. Colours and fonts are the page's, which knows whether it is light or dark."""
+"""Plots as SVG. Colours are classes of the page, which knows whether it is light or dark; a point has its values as a
+tooltip, and texts of the data are escaped."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import ceil, floor, log10
 
+from markupsafe import Markup as Html
+from markupsafe import escape
+
+from runner.results.cells import ends, plain
 from runner.results.sheets import Value
 
-_LINE = 24  # pixels for a line of a plot with names on its left
-_MARGIN = 110
-_ROOM = 90  # characters below a plot; names that need more are turned
-_WIDE, _HIGH, _BESIDE = 800, 320, 110  # pixels of a plot with names at its points, and of the margin on its right
-_LETTER, _TALL, _GAP = 7.5, 16, 8  # pixels of a name: per letter, its height, how far from its point
-# Next to error bars, above and below lines that begin at the point.
-_SIDES = [f"{up} {across}" for across in ("right", "left") for up in ("top", "bottom")]
+_WIDE, _TOP, _LEFT, _RIGHT, _BELOW = 680, 34, 70, 110, 56  # pixels: of the space for points, and around it
+_LETTER, _TALL, _GAP = 7.0, 16, 8  # pixels of a text: per letter, its height, how far it is from its point
+_LINE, _NAME = 24, 44  # pixels for a line of a plot with names on its left; letters of a name that are shown
+_SHOWN, _TURNED = 40, 30  # names below an axis at most; degrees by which they are turned where they need it
+_COLOURS = 8
+_HIGH = 320  # pixels of the space for points, for which names are placed
+_SIDES = [f"{up} {across}" for across in ("right", "left") for up in ("top", "bottom")]  # next to error bars
 _SIDES += ["middle right", "middle left", "top center", "bottom center"]
-LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}  # above the plot
-Figure = dict[str, Any]
 
 
-def scatter(data: Sequence[Mapping[str, Any]], x: str, y: str, height: int = 460, **layout: Any) -> Figure:
-    """Traces of points and lines between two axes with these titles; ``layout`` has what is special about a plot."""
-    axes = {"xaxis": {"title": {"text": x}}, "yaxis": {"title": {"text": y}, "automargin": True}}
-    return {
-        "data": [{"type": "scatter", **one} for one in data],
-        "layout": {"height": height, "legend": LEGEND, **axes, **layout},
-    }
+@dataclass(frozen=True)
+class Mark:
+    """A point: where it is (a name on an axis of names), its value with an interval, its ``tip``; ``label`` is written
+    on the side ``side``."""
+
+    x: float | str
+    value: Value
+    tip: str = ""
+    label: str = ""
+    side: str = "top right"
 
 
-def intervals(names: Sequence[str], values: Sequence[Value], title: str) -> Figure:
+@dataclass(frozen=True)
+class Series:
+    """Marks of one colour. ``line``: none, solid, dotted, or dotted steps; ``symbol``: full, hollow or none."""
+
+    name: str
+    marks: Sequence[Mark]
+    line: str = ""
+    symbol: str = "full"
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """Values from ``low`` to ``high`` between two places in pixels."""
+
+    start: float
+    end: float
+    low: float
+    high: float
+    logarithmic: bool = False
+
+    def at(self, value: float) -> float:
+        """Where a value is, in pixels."""
+        low, high, value = (log10(n) if self.logarithmic else n for n in (self.low, self.high, value))
+        return round(self.start + (value - low) / (high - low) * (self.end - self.start), 1)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Round numbers along it."""
+        if self.logarithmic:
+            powers = range(floor(log10(self.low)), ceil(log10(self.high)) + 1)
+            return [n * 10.0**power for power in powers for n in (1, 2, 5) if self.low <= n * 10.0**power <= self.high]
+        step = _round_step((self.high - self.low) / 6)
+        return [n * step for n in range(ceil(self.low / step - 1e-9), floor(self.high / step + 1e-9) + 1)]
+
+
+def scatter(series: Sequence[Series], x: str, y: str, height: int = 460, *, logarithmic: bool = False) -> Html:
+    """Points and lines between two axes with these titles; x is an axis of names where a point has one."""
+    marks = [mark for one in series for mark in one.marks]
+    named = any(isinstance(mark.x, str) for mark in marks)
+    names = list(dict.fromkeys(str(mark.x) for mark in marks)) if named else []
+    numbers = {mark.x: float(names.index(str(mark.x)) if named else mark.x) for mark in marks}
+    bottom = height - _below(names)
+    across = _axis(_LEFT, _LEFT + _WIDE, [*numbers.values()], logarithmic)
+    up = _axis(bottom, _TOP, _reach([mark.value for mark in marks]))
+    parts = [*_grid(up), f'<path class="line" d="M{_LEFT} {bottom}H{_LEFT + _WIDE}"/>', *_titles(x, y, height, bottom)]
+    places = [(across.at(n), name) for n, name in enumerate(names)]
+    parts += _names(places, bottom) if named else _below_ticks(across, bottom)
+    for n, one in enumerate(series):
+        parts += _drawn(one, f"c{n % _COLOURS}", [across.at(numbers[mark.x]) for mark in one.marks], up)
+    return _svg(height, [*_legend([one.name for one in series]), *parts], y)
+
+
+def intervals(names: Sequence[str], values: Sequence[Value], title: str) -> Html:
     """A point with its interval for every name, from the bottom up."""
-    trace = {
-        "type": "scatter", "mode": "markers", "y": list(names), "x": [one.value for one in values],
-        "error_x": error_bars(values), "marker": {"size": 9}, "showlegend": False,
-        "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
-    }  # fmt: skip
-    layout = {
-        "height": _MARGIN + _LINE * len(names),
-        "xaxis": {"title": {"text": title}, "zeroline": False},
-        "yaxis": {"type": "category", "automargin": True, "ticks": ""},
-    }
-    return {"data": [trace], "layout": layout}
+    left = 16 + _LETTER * max((min(len(name), _NAME) for name in names), default=0)
+    bottom = 10 + _LINE * len(names)
+    along = _axis(left + 12, _LEFT + _WIDE + _RIGHT - 40, _reach(values))
+    parts = [f'<path class="line" d="M{along.at(n)} 6V{bottom}"/>' for n in along.ticks] + _below_ticks(along, bottom)
+    for n, (name, one) in enumerate(zip(names, values, strict=True)):
+        y = bottom - _LINE * (n + 0.5)
+        parts += [_text(left, y + 4, name, "end"), *_spread(one, partial(_beside, along, y))]
+        parts.append(_dot(along.at(one.value or 0.0), y, "c0", "full", f"{name}: {_said(one)}"))
+    parts.append(_text((along.start + along.end) / 2, bottom + 42, title, "middle"))
+    return _svg(bottom + 50, parts, title)
 
 
-def bars(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, below: str) -> Figure:
+def bars(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, below: str) -> Html:
     """Bars with their intervals, one for every series at every name."""
-    hover = "%{x}: %{y:.4g}<extra>%{fullData.name}</extra>"
-    data = [
-        {"type": "bar", "name": label, "x": list(names), **heights(values), "hovertemplate": hover}
-        for label, values in series.items()
+    height = 364 + _below(names)
+    bottom, room = height - _below(names), _WIDE / max(len(names), 1)
+    wide = room * 0.8 / max(len(series), 1)
+    up = _axis(bottom, _TOP, [0.0, *_reach([one for values in series.values() for one in values if one])])
+    middles = [_LEFT + room * (n + 0.5) for n in range(len(names))]
+    parts = [
+        *_grid(up),
+        *_titles(below, title, height, bottom),
+        *_names(list(zip(middles, names, strict=True)), bottom),
     ]
-    layout = {
-        "barmode": "group", "height": 420, "xaxis": {"type": "category", "title": {"text": below}, "automargin": True},
-        "yaxis": {"title": {"text": title}, "automargin": True}, "legend": LEGEND,
-    }  # fmt: skip
-    return {"data": data, "layout": layout}
-
-
-def heights(values: Sequence[Value | None]) -> Figure:
-    """The y of a trace, with thin error bars."""
-    return {"y": [one and one.value for one in values], "error_y": error_bars(values) | {"thickness": 1}}
-
-
-def heatmap(rows: Sequence[str], columns: Sequence[str], z: Sequence[Sequence[float | None]]) -> Figure:
-    """A heat map, the first row at the top; with numbers where they have room."""
-    longest = max((len(name) for name in columns), default=0)
-    trace = {
-        "type": "heatmap", "x": list(columns), "y": list(rows), "z": [list(line) for line in z],
-        "colorbar": {"thickness": 14}, "hoverongaps": False,
-        "hovertemplate": "%{y}, %{x}: %{z:.4g}<extra></extra>", "xgap": 1, "ygap": 1,
-    }  # fmt: skip
-    if len(columns) <= 12:
-        trace["texttemplate"] = "%{z:.2f}"
-    layout = {
-        "height": _MARGIN - 30 + (min(longest * 4, 110) if longest * len(columns) > _ROOM else 0) + _LINE * len(rows),
-        "xaxis": {"type": "category", "automargin": True, "ticks": ""},
-        "yaxis": {"type": "category", "automargin": True, "autorange": "reversed", "ticks": ""},
-        "margin": {"l": 60, "r": 20, "t": 30, "b": 30},
-    }
-    return {"data": [trace], "layout": layout}
+    for n, (label, values) in enumerate(series.items()):
+        for name, middle, one in zip(names, middles, values, strict=True):
+            if one is None or one.value is None:
+                continue
+            left, end, zero = middle + wide * (n - len(series) / 2), up.at(one.value), up.at(0.0)
+            tip = escape(plain(f"{name}, {label}: {_said(one)}"))
+            parts.append(
+                f'<rect class="c{n % _COLOURS}" x="{left:.1f}" y="{min(end, zero)}" width="{wide * 0.92:.1f}" '
+                f'height="{abs(zero - end):.1f}"><title>{tip}</title></rect>'
+            )
+            parts += _spread(one, partial(_above, up, left + wide * 0.46))
+    return _svg(height, [*_legend(list(series)), *parts], title)
 
 
 def sides(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> list[str]:
@@ -93,7 +140,7 @@ def sides(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> lis
             lower = y + {"top": _TALL, "middle": 0, "bottom": -_TALL}[up] - _TALL / 2
             right, upper = left + wide, lower + _TALL
             boxes[side] = left, right, lower, upper
-            covered[side] = _TALL * (max(0.0, right - _WIDE - _BESIDE) + max(0.0, -left))  # not on the picture
+            covered[side] = _TALL * (max(0.0, right - _WIDE - _RIGHT) + max(0.0, -left))  # not on the picture
             for a, b, c, d in occupied[:n] + occupied[n + 1 :]:
                 covered[side] += max(0.0, min(right, b) - max(left, a)) * max(0.0, min(upper, d) - max(lower, c))
         best = min(_SIDES, key=covered.__getitem__)
@@ -102,13 +149,133 @@ def sides(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> lis
     return best_sides
 
 
-def error_bars(values: Sequence[Value | None]) -> dict[str, Any]:
-    """Error bars of both sides; none where an interval is not known."""
-    up, down = [], []
-    for one in values:
-        value, low, high = (None, None, None) if one is None else (one.value, one.low, one.high)
-        up.append(None if value is None or high is None else max(0.0, high - value))
-        down.append(None if value is None or low is None else max(0.0, value - low))
-    if all(above is None or below is None for above, below in zip(up, down, strict=True)):
-        return {"type": "data", "visible": False}
-    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.5, "width": 3}
+def _drawn(one: Series, colour: str, xs: Sequence[float], up: _Axis) -> Iterator[str]:
+    """The line of a series, then its points with their intervals and labels."""
+    ys = [None if mark.value.value is None else up.at(mark.value.value) for mark in one.marks]
+    points = [(x, y) for x, y in zip(xs, ys, strict=True) if y is not None]
+    if one.line and points:
+        steps = one.line == "steps"
+        way = "".join(f"H{x}V{y}" if steps else f"L{x} {y}" for x, y in points[1:])
+        yield f'<path class="{colour} {one.line}" d="M{points[0][0]} {points[0][1]}{way}"/>'
+    for mark, x, y in zip(one.marks, xs, ys, strict=True):
+        if y is None or not one.symbol:
+            continue
+        yield from _spread(mark.value, partial(_above, up, x))
+        at = mark.x if isinstance(mark.x, str) else _number(mark.x)
+        yield _dot(x, y, colour, one.symbol, f"{mark.tip or one.name}: {at}, {_said(mark.value)}")
+        if mark.label:
+            high, across = mark.side.split()
+            left = x + {"right": _GAP, "left": -_GAP, "center": 0}[across]
+            anchor = {"right": "start", "left": "end", "center": "middle"}[across]
+            yield _text(left, y + 4 + {"top": -_TALL, "middle": 0, "bottom": _TALL}[high], mark.label, anchor)
+
+
+def _spread(one: Value, at: Callable[[float], tuple[float, float]]) -> list[str]:
+    """The interval of a value, if it has one. ``at``: where an end is."""
+    if one.low is None or one.high is None:
+        return []
+    (x, y), (to_x, to_y) = at(one.low), at(one.high)
+    return [f'<path class="spread" d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}"/>']
+
+
+def _beside(along: _Axis, y: float, end: float) -> tuple[float, float]:
+    return along.at(end), y
+
+
+def _above(up: _Axis, x: float, end: float) -> tuple[float, float]:
+    return x, up.at(end)
+
+
+def _dot(x: float, y: float, colour: str, symbol: str, tip: str) -> str:
+    return f'<circle class="{colour} {symbol}" cx="{x}" cy="{y}" r="5"><title>{escape(plain(tip))}</title></circle>'
+
+
+def _said(one: Value) -> str:
+    interval = ends(one)
+    return f"{one.value:.4g}" + (f" ({interval})" if interval else "") + (f", n = {one.n:,}" if one.n else "")
+
+
+def _reach(values: Sequence[Value]) -> list[float]:
+    return [end for one in values for end in (one.value, one.low, one.high) if end is not None]
+
+
+def _axis(start: float, end: float, values: Sequence[float], logarithmic: bool = False) -> _Axis:
+    """An axis on which all of these values have room."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if logarithmic:
+        return _Axis(start, end, low / 1.3, high * 1.3, True)
+    spare = (high - low) * 0.05 or abs(high) * 0.1 or 0.5
+    return _Axis(start, end, low if low == 0 else low - spare, high + spare)
+
+
+def _round_step(least: float) -> float:
+    power = 10.0 ** floor(log10(least))
+    return next(n * power for n in (1, 2, 5, 10) if n * power >= least)
+
+
+def _grid(up: _Axis) -> Iterator[str]:
+    for n in up.ticks:
+        yield f'<path class="line" d="M{_LEFT} {up.at(n)}H{_LEFT + _WIDE}"/>'
+        yield _text(_LEFT - 8, up.at(n) + 4, _number(n), "end")
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.4g}"
+
+
+def _below_ticks(along: _Axis, bottom: float) -> list[str]:
+    """Numbers below an axis, without those that would touch the one before."""
+    shown, last = [], float("-inf")
+    for n in along.ticks:
+        if along.at(n) - last > 42:
+            last = along.at(n)
+            shown.append(_text(last, bottom + 18, _number(n), "middle"))
+    return shown
+
+
+def _below(names: Sequence[str]) -> int:
+    """Pixels below the space for points."""
+    longest = max((min(len(name), _SHOWN) for name in names), default=0)
+    return _BELOW + (int(longest * _LETTER * 0.5) if _are_turned(names) else 0)
+
+
+def _are_turned(names: Sequence[str]) -> bool:
+    return max(map(len, names), default=0) * _LETTER * len(names) > _WIDE
+
+
+def _names(places: Sequence[tuple[float, str]], bottom: float) -> Iterator[str]:
+    turned, every = _are_turned([name for _, name in places]), max(1, ceil(len(places) / _SHOWN))
+    for x, name in places[::every]:
+        if turned:
+            place = f"translate({x:.1f} {bottom + 14:.1f}) rotate(-{_TURNED})"
+            yield f'<g transform="{place}">{_text(0, 0, name, "end")}</g>'
+        else:
+            yield _text(x, bottom + 18, name, "middle")
+
+
+def _titles(x: str, y: str, height: float, bottom: float) -> list[str]:
+    middle = (_TOP + bottom) / 2
+    turned = f'<g transform="translate(16 {middle}) rotate(-90)">{_text(0, 0, y, "middle", 60)}</g>'
+    return [_text(_LEFT + _WIDE / 2, height - 8, x, "middle", 90), turned]
+
+
+def _legend(names: Sequence[str]) -> Iterator[str]:
+    """The names of several series in their colours, as far as a line has room."""
+    at = float(_LEFT)
+    for n, name in enumerate(names if len(names) > 1 else []):
+        if at + 20 + len(name) * _LETTER > _LEFT + _WIDE + _RIGHT:
+            yield _text(at, 18, "…")
+            return
+        yield f'<circle class="c{n % _COLOURS} full" cx="{at + 6:.1f}" cy="14" r="5"/>{_text(at + 15, 18, name)}'
+        at += 30 + len(name) * _LETTER
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start", room: int = _NAME) -> str:
+    text, short = plain(text), plain(text)[: room - 1] + "…" if len(plain(text)) > room else ""
+    title = f"<title>{escape(text)}</title>" if short else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(short or text)}{title}</text>'
+
+
+def _svg(height: float, parts: Sequence[str], title: str) -> Html:
+    box, label = f"0 0 {_LEFT + _WIDE + _RIGHT} {height:.0f}", escape(plain(title))
+    return Html(f'<svg viewBox="{box}" role="img" aria-label="{label}">{"".join(parts)}</svg>')

@@ -8,45 +8,50 @@ import base64
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
-from importlib.resources import files
+from importlib import resources
 
-import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup as Html
 
 from runner.results.cells import markdown as table
 from runner.results.cells import markdown_text as _md
 from runner.results.cells import plain, spreadsheet_text, texts_of
-from runner.results.sheets import ARROWS, Cell, Column, Markup, Plot, Section, Sheet, Value
+from runner.results.sheets import ARROWS, Cell, Column, Markup, Section, Sheet, Value
 
-_TEMPLATES = files("runner.results.render").joinpath("templates")
+_TEMPLATES = resources.files("runner.results.render").joinpath("templates")
+TABLES = "tables"  # the folder of their files, next to the page
 _LONG = 48  # characters from which on a text in a cell is broken into lines
-_ESCAPED = {ord(one): f"\\u{ord(one):04x}" for one in "<>&\u2028\u2029"}  # ends or begins something in HTML or a script
+_ROWS = 200  # of a table on the page
+_SHADES = 11
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "[": "{[}", "*": "{*}",  # after a line's end they would belong to it
     "|": r"\textbar{}", '"': "''", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
 }  # fmt: skip
+Scale = tuple[float, float]
 _TO = r"\,\mathrm{to}\,"
 
 
-def page(title: str, about: str, warnings: Sequence[str], sections: Sequence[Section]) -> str:
-    """The page. ``about`` describes in a line what is reported on, ``warnings`` are above everything else."""
+def page(
+    title: str, about: str, warnings: Sequence[str], sections: Sequence[Section], scores: Sequence[str] = ()
+) -> str:
+    """The page. ``about`` describes in a line what is reported on, ``warnings`` are above everything else, ``scores``
+    can be hidden. Of a long table it has the beginning and names the file of the whole."""
     parts = [part for section in sections for part in section.parts]
     own = [part for part in parts if isinstance(part, Markup)]
     scripts = [asset("page.js"), *dict.fromkeys(part.script for part in own if part.script)]
-    if any(isinstance(part, Plot) for part in parts):  # the only bundle of the Python package (4.8 MB)
-        scripts.insert(0, files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8"))
     # As a browser reads a script, which no text in it can end.
     scripts = [script.replace("\r\n", "\n").replace("</script", "<\\/script") for script in scripts]
+    files = {id(sheet): f"{TABLES}/{name}.csv" for name, sheet in sheets(sections)}
     return _environment().get_template("page.html.jinja").render(
         title=title, about=about, warnings=warnings, sections=sections, scripts=[Html(one) for one in scripts],
-        digests=[digest(one) for one in scripts],
+        digests=[digest(one) for one in scripts], files=files,
+        scores=[name for name in scores if len(scores) > 1], score_of=partial(_score_of, scores), most=_ROWS,
         style=Html("\n".join([asset("page.css"), *dict.fromkeys(part.style for part in own if part.style)])),
     )  # fmt: skip
 
@@ -68,11 +73,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )  # fmt: skip
 
-    def json(value: Mapping[str, object]) -> Html:
-        return Html(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY).decode().translate(_ESCAPED))
-
-    made.filters |= {"plain": plain, "json": json}
-    made.globals |= {"arrows": ARROWS, "cell": _cell, "kind": lambda part: type(part).__name__}
+    made.filters |= {"plain": plain, "id": id}
+    made.globals |= {"arrows": ARROWS, "cell": _cell, "kind": lambda part: type(part).__name__, "shades": _shades}
+    made.globals["steps"] = range(_SHADES)
     return made
 
 
@@ -90,15 +93,44 @@ class _Shown:
     css: str = ""
     value: str = ""
     n: int | None = None
+    link: str = ""
 
 
-def _cell(cell: Cell, column: Column, right: bool) -> _Shown:
+def _cell(cell: Cell, column: Column, right: bool, scale: Scale | None) -> _Shown:
+    """A cell; with a ``scale`` it has the colour of its value there."""
     if isinstance(cell, str):
         return _Shown(plain(cell), css="long" if len(cell) > _LONG else "")
     value = cell if isinstance(cell, Value) else Value(cell)
     if value.value is None:
-        return _Shown("-", css=f"{'n ' * right}none")
-    return _Shown(*texts_of(value, column), "n" * right, repr(value.value), value.n)
+        return _Shown("?" if value.link else "-", css=f"{'n ' * right}{'gone' if scale else 'none'}", link=value.link)
+    css = "n" * right
+    if scale:
+        low, high = scale
+        css += f" h{round((value.value - low) / (high - low) * (_SHADES - 1)) if high > low else _SHADES // 2}"
+    return _Shown(*texts_of(value, column), css.strip(), repr(value.value), value.n, value.link)
+
+
+def _shades(sheet: Sheet) -> list[Scale | None]:
+    """Of each row the ends of its colours: those of the score in its first cell, of a table without scores in rows of
+    all; 0 and 1 where no value is beyond them."""
+    if sheet.shaded is None:
+        return [None] * len(sheet.rows)
+    names = [str(row[0]) if sheet.keys > 1 else "" for row in sheet.rows]
+    values: dict[str, list[float]] = {name: [] for name in names}
+    for name, row in zip(names, sheet.rows, strict=True):
+        numbers = [one.value if isinstance(one, Value) else one for one in row[sheet.shaded :]]
+        values[name] += [one for one in numbers if isinstance(one, int | float)]
+    ends = {
+        name: (min([0.0, *of]), max([1.0, *of])) if max(of, default=0.0) <= 1.0 else (min(of), max(of))
+        for name, of in values.items()
+    }
+    return [ends[name] for name in names]
+
+
+def _score_of(scores: Sequence[str], text: object) -> str:
+    """The score that a head, a title or the first cell of a row names; empty for others."""
+    name = plain(str(text))
+    return max((one for one in scores if name == one or name.startswith(f"{one} ")), key=len, default="")
 
 
 def markdown(title: str, about: str, warnings: Sequence[str], sections: Sequence[Section]) -> str:

@@ -3,7 +3,7 @@
 Episodes are in the records; what only the dataset knows is in their ``card``: fact -> word or number of a sample.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
 from operator import attrgetter
@@ -30,7 +30,7 @@ def section(runs: Sequence[Run]) -> Section | None:
     parts: list[Sheet] = []
     for of in group_by([one for one in counted if one[1].questions], lambda one: one[0].run.data).values():
         name, manifest = of[0][0].run.dataset, of[0][0].run.manifest
-        samples = list({name: facts for one, _ in of for name, facts in _by_sample(one.run.table).items()}.values())
+        samples = _samples_of([one.run.table for one, _ in of])
         parts += [_samples(name, manifest.get("dataset") or {}, samples), *patients(name, samples)]
         lengths: list[list[Cell]] = []
         for one, steps in of:
@@ -58,11 +58,14 @@ def _lengths(run: Run) -> dict[str, list[int]]:
     return dict(zip(_LENGTHS, (calls, chains, tools, taken, written), strict=True))
 
 
-def _by_sample(table: Table) -> dict[str, dict[str, Any]]:
+def _samples_of(tables: Sequence[Table]) -> list[dict[str, Any]]:
     """What the records say of each sample, of several the last."""
-    names = ("sample_id", "cluster", "card", "inputs", "strata")
-    rows = zip(*(table[name].tolist() for name in names), strict=True)
-    return {row[0]: dict(zip(names, row, strict=True)) | {"strata": table.kinds[row[-1]]} for row in rows}
+    last = {sample: (table, row) for table in tables for row, sample in enumerate(table["sample_id"].tolist())}
+    names = ("sample_id", "cluster", "card", "inputs")
+    return [
+        {name: table[name][row] for name in names} | {"strata": table.kinds[table["strata"][row]]}
+        for table, row in last.values()
+    ]
 
 
 def _samples(name: str, data: Mapping[str, Any], samples: Sequence[Mapping[str, Any]]) -> Sheet:
@@ -119,16 +122,12 @@ def diversity(words: Sequence[str], window: int = _WINDOW) -> float | None:
     """Moving-average type-token ratio, 0 to 1; None for fewer words than the window holds."""
     if len(words) < window:
         return None
-    counts, stretch, total = Counter(words[:window]), deque(words[:window]), 0
-    for word in (*words[window:], ""):
-        total += len(counts)
-        oldest = stretch.popleft()
-        stretch.append(word)
-        counts[word] += 1
-        counts[oldest] -= 1
-        if not counts[oldest]:
-            del counts[oldest]
-    return total / (len(words) - window + 1) / window
+    before, total, stretches = dict[str, int](), 0, len(words) - window + 1
+    for n, word in enumerate(words):  # in how many stretches it is, without those of the same word before
+        first = max(0, n - window + 1, before.get(word, -1) + 1)
+        total += max(0, min(n, stretches - 1) - first + 1)
+        before[word] = n
+    return total / stretches / window
 
 
 def patients(dataset: str, records: Sequence[Mapping[str, Any]]) -> list[Sheet]:

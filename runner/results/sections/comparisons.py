@@ -33,7 +33,7 @@ _PAIRED = (
     "Gain: the mean difference over pairs (same sample, same epoch), positive where the first is better. Its 95 % "
     "interval and p resample or change whole patients, or samples where there are none. "
     "Won:tied:lost are patients or samples. Test: McNemar's exact one for scores of 0 and 1 on independent samples, "
-    "else signs of whole clusters changed (permutation). t: paired t-test over the clusters' means. "
+    "else signs of whole clusters changed (permutation). t: the gain, with its sign, in standard errors over clusters. "
     "Detectable: the smallest true gain that these pairs show with a probability of 80 % at p < 0.05. More samples: "
     "how many more would show the observed gain; a dash where there is none. "
     "p below 0.05 is seen once in twenty comparisons of methods that are alike; Holm p allows for their number."

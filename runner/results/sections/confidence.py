@@ -7,7 +7,7 @@ from functools import cached_property
 from runner.results.arrays import Floats, np
 from runner.results.intervals import mean_of, unfinished_mean
 from runner.results.kinds import Scale
-from runner.results.render.figures import heights, scatter
+from runner.results.render.figures import Mark, Series, scatter
 from runner.results.rows import read_metrics
 from runner.results.runs import Run
 from runner.results.selective import AURC, DEBIASED, ECE, EXCESS, RISKS, Answers
@@ -131,28 +131,25 @@ def _bins(known: Sequence[Sure]) -> Sheet:
 
 def _risk_coverage(known: Sequence[Sure]) -> Plot:
     """Risk against coverage, a line per run, from the surest answers to all."""
-    data = []
+    series = []
     for one in known:
         coverage, risk = (line[0].tolist() for line in one.answers.curve())
-        certain = one.answers.certain[one.answers.ends]
-        data.append({
-            "mode": "lines+markers" if len(risk) < 30 else "lines", "name": one.label, "x": coverage, "y": risk,
-            "text": [f"confidence {value:.2f} or more" for value in certain.tolist()],
-            "hovertemplate": "%{text}<br>coverage %{x:.3f}, risk %{y:.3f}<extra>%{fullData.name}</extra>",
-        })  # fmt: skip
-    figure = scatter(data, "coverage: share of answers accepted", "risk: mean loss of those (↓ lower is better)")
+        least = one.answers.certain[one.answers.ends].tolist()
+        points = zip(coverage, risk, least, strict=True)
+        marks = [Mark(x, Value(y), f"{one.label}, confidence {of:.2f} or more") for x, y, of in points]
+        series.append(Series(one.label, marks, "solid", "full" if len(marks) < 30 else ""))
+    figure = scatter(series, "coverage: share of answers accepted", "risk: mean loss of those (↓ lower is better)")
     return Plot("Risk and coverage", figure)
 
 
 def _reliability(known: Sequence[Sure]) -> Plot:
     """Mean score against mean confidence by bin; on the dotted line both are equal."""
-    data = []
-    for one in known:
-        certain, means, sizes = zip(*_bin_means(one), strict=True)
-        text = [f"{n} answers" for n in sizes]
-        data.append({"mode": "lines+markers", "name": one.label, "x": certain, "text": text, **heights(means)})
-    line = {"mode": "lines", "name": "calibrated", "x": [0, 1], "y": [0, 1], "line": {"dash": "dot", "width": 1}}
-    figure = scatter([*data, line], "mean confidence of a bin", "mean score of its answers")
+    series = [
+        Series(one.label, [Mark(x, y, f"{one.label}, {n} answers") for x, y, n in _bin_means(one) if y], "solid")
+        for one in known
+    ]
+    equal = Series("calibrated", [Mark(end, Value(end)) for end in (0.0, 1.0)], "dotted", "")
+    figure = scatter([*series, equal], "mean confidence of a bin", "mean score of its answers")
     return Plot("Reliability diagram", figure, ["Below the dotted line the agent is surer than it is right."])
 
 

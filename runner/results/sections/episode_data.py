@@ -7,6 +7,7 @@ import gzip
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from shlex import quote
 from typing import Any, TypeAlias
 
 import orjson
@@ -14,12 +15,14 @@ import orjson
 from components.core.messages import Image, Message, ToolCall
 from components.core.types import Observed, Step, Trajectory
 from components.faults.marks import fault_lines
+from runner.results.runs import Run
 from runner.storage.texts import paragraphs, without_surrogates
 
 Text: TypeAlias = str | list[int]  # as it is, or the numbers of its paragraphs
 
 _INLINE = 120  # characters; shorter texts are stored where they are used
 _LONG = 4_000  # characters; longer paragraphs are remembered by digest
+_ROOM, _EPISODES, _LEAST = 1_200_000, 50, 1_000  # characters that so many episodes may add; of any text
 _BLOCK = 1 << 19  # bytes of JSON, from which on a block is closed
 Plain = dict[str, Any]
 Marks = tuple[list[str], list[list[int]]]
@@ -61,36 +64,57 @@ class Blocks:
 
 
 class Texts:
-    """Texts by their paragraphs, each of which is stored once for all episodes."""
+    """Texts by their paragraphs, each of which is stored once for all episodes. ``room``: characters that an episode
+    may still add; of a text beyond it the beginning is stored, and ``whole``, where the rest is."""
 
     def __init__(self) -> None:
-        self.blocks = Blocks()
+        self.blocks, self.room, self.whole = Blocks(), _ROOM, ""
         self._numbers: dict[str | bytes, int] = {}
 
     def add(self, text: str) -> Text:
         """Store a text. Returns its reference. Lone surrogates, which cannot be written to a file, become ``?``."""
-        return without_surrogates(text) if len(text) < _INLINE else self.lines(paragraphs(text))
+        if len(text) < _INLINE:
+            return without_surrogates(text)
+        parts, stored, room = paragraphs(text), list[str](), max(self.room, _LEAST)
+        for n, part in enumerate(parts):
+            if _key(part) not in self._numbers:
+                if len(part) > room:
+                    left = sum(map(len, parts[n:])) - room
+                    note = f"[... {left:,} characters are left out on this page; whole: {self.whole} ...]"
+                    stored, room = [*stored, part[:room], note], 0
+                    break
+                room -= len(part)
+            stored.append(part)
+        self.room = room
+        return self.lines(stored)
 
     def lines(self, parts: Sequence[str]) -> list[int]:
         """Store a text that is given by its paragraphs. Returns its reference."""
         numbers = []
         for part in parts:
-            key = part if len(part) < _LONG else sha256(part.encode("utf-8", "surrogatepass")).digest()
-            if key not in self._numbers:
+            if (key := _key(part)) not in self._numbers:
                 self._numbers[key] = self.blocks.add(without_surrogates(part))
             numbers.append(self._numbers[key])
         return numbers
 
 
-class Writer:
-    """Writes episodes; their texts go into ``texts``."""
+def _key(part: str) -> str | bytes:
+    return part if len(part) < _LONG else sha256(part.encode("utf-8", "surrogatepass")).digest()
 
-    def __init__(self) -> None:
-        self.texts = Texts()
+
+class Writer:
+    """Writes ``count`` episodes, of fewer more; their texts go into ``texts``."""
+
+    def __init__(self, count: int) -> None:
+        self.texts, self._room = Texts(), _ROOM // min(max(count, 1), _EPISODES)
         self._text = self.texts.add
 
-    def episode(self, record: Mapping[str, Any], trajectory: Trajectory, offered: Sequence[str]) -> Plain:
-        """All of an episode that the list does not have. ``offered``: the stored lines of its tools."""
+    def episode(self, record: Mapping[str, Any], trajectory: Trajectory, offered: Sequence[str], folder: str) -> Plain:
+        """All of an episode of a run's ``folder`` that the list does not have. ``offered``: its tools' stored lines."""
+        self.texts.room = self._room
+        self.texts.whole = (
+            f"python -m runner.report episode {quote(str(record['sample_id']))} {quote(folder)} --prompts"
+        )
         grounds = trajectory.refusal.grounds if trajectory.refusal else {}
         return _drop_empty(
             {
@@ -158,6 +182,12 @@ class Writer:
 
     def _call(self, call: ToolCall) -> list[Text]:
         return [call.name, self._text(call.arguments)]
+
+
+def link_keys(runs: Sequence[Run]) -> list[str]:
+    """What links to episodes call the runs: their folders, numbered where several have the same name."""
+    names = [without_surrogates(run.folder.resolve().name) for run in runs]
+    return [name if name not in names[:n] else f"{name}~{n + 1}" for n, name in enumerate(names)]
 
 
 def question_of(trajectory: Trajectory) -> str:

@@ -5,6 +5,7 @@ obey.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from heapq import nsmallest
 from typing import Any
@@ -22,7 +23,7 @@ from runner.results.grid import deciding_score
 from runner.results.render.formats import asset, render
 from runner.results.rows import name_with_arrow, read_metrics
 from runner.results.runs import Run
-from runner.results.sections.episode_data import Blocks, Marker, Marks, Writer, pack, question_of, text_of
+from runner.results.sections.episode_data import Blocks, Marker, Marks, Writer, link_keys, pack, question_of, text_of
 from runner.results.sections.report import tokens_text
 from runner.results.sheets import Markup, Section
 from runner.storage.records import read
@@ -49,14 +50,12 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
     keys = choose_episodes(runs, limit)
     if not keys:
         return None
-    names = [without_surrogates(run.folder.resolve().name) for run in runs]  # as links have them
-    names = [name if name not in names[:n] else f"{name}~{n + 1}" for n, name in enumerate(names)]
-    found = read_metrics(*runs)
+    names, found = link_keys(runs), read_metrics(*runs)
     heads = [{"key": key, "label": without_surrogates(one.label)} for key, one in zip(names, found, strict=True)]
     strata = list(dict.fromkeys(name for run in runs for of in run.table.kinds for name in of))
     headlines = [run.headline for run in runs if run.headline is not None]
     scores = list(dict.fromkeys([*headlines, *(name for run in runs for name in run.scores)]))
-    writer, marker, rows, marks, episodes = Writer(), Marker(), list[dict[str, Any]](), list[Marks](), Blocks()
+    writer, marker, rows, marks, episodes = Writer(len(keys)), Marker(), list[dict[str, Any]](), list[Marks](), Blocks()
     for number, run in enumerate(runs):
         reader, decides, questions = TextReader(run.folder), deciding_score(run), list[str]()
         unpacker, first = Unpacker(reader), len(rows)
@@ -66,7 +65,7 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
             # Name of a tool -> its stored spec, of lines that begin with all names; else each spec has its name in it.
             tools = orjson.loads(offered[0]) if offered else []
             tools = dict(zip(tools, offered[1:], strict=True)) if isinstance(tools, list) else {}
-            episodes.add(writer.episode(record, trajectory, offered))
+            episodes.add(writer.episode(record, trajectory, offered, str(run.folder)))
             marks.append(marker.marks(record, trajectory, tools))
             rows.append({"run": number, **_row(record, decides, strata, scores)})
             questions.append(question_of(trajectory))
@@ -91,8 +90,9 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
 
 def choose_episodes(runs: Sequence[Run], limit: int) -> frozenset[Key]:
     """Failures first, then a seeded choice of samples, the same in all runs so that they can be compared."""
+    draw = cache(lambda *key: sha256("/".join(map(str, (*key, "page"))).encode()).digest())
     ranked = (
-        (stop not in FAILURES, sha256(f"{run.manifest.get('seed')}/{sample}/{epoch}/page".encode()).digest(), key)
+        (stop not in FAILURES, draw(run.manifest.get("seed"), sample, epoch), key)
         for number, run in enumerate(runs)
         for (sample, epoch), stop in zip(run.table.keys, run.table["stop"].tolist(), strict=True)
         for key in [(number, sample, epoch)]

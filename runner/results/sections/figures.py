@@ -8,13 +8,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
 from statistics import fmean
-from typing import Any
 
 from runner.results.kinds import group_by
-from runner.results.render.figures import heights, scatter
+from runner.results.render.figures import Mark, Series, scatter
 from runner.results.rows import RunMetrics, axis, better, column, headlines, is_named, nearest_rows, read_metrics, rows
 from runner.results.runs import Run
-from runner.results.sheets import Column, Plot, Section, Sheet, columns
+from runner.results.sheets import Column, Plot, Section, Sheet, Value, columns
 
 _CALLS = "calls/per_sample"
 Means = Mapping[str, float]  # record -> mean
@@ -38,7 +37,7 @@ def curves(runs: Sequence[Run]) -> Section | None:
 def _series(found: Sequence[RunMetrics], keys: Sequence[str]) -> dict[str, list[RunMetrics]]:
     """Dataset, and model where there are several -> the runs that differ in nothing but the settings of curves."""
 
-    def fixed_settings(one: RunMetrics) -> tuple[Any, ...]:
+    def fixed_settings(one: RunMetrics) -> tuple[object, ...]:
         settings = {name: value for of in one.run.flat.values() for name, value in of.items() if name not in keys}
         return one.run.data, *sorted(settings.items())
 
@@ -77,19 +76,23 @@ def _curve(
     names = headlines(found)[:1]
     if not lines or not names:
         return []
-    score, short, data, sheets = names[0], key.rpartition(".")[2], [], list[Sheet]()
+    score, short, lined, sheets = names[0], key.rpartition(".")[2], list[Series](), list[Sheet]()
     heads = columns(short, column(found, score), ("episodes", "n"), column(found, _CALLS))
     for name, points in lines.items():
         values, x = [one.value(score) for one in points], [one.run.setting(key) for one in points]
-        data.append({"mode": "lines+markers", "name": name, "x": x, **heights(values)})
+        marks = [Mark(_place(at), value, name) for at, value in zip(x, values, strict=True) if value is not None]
+        lined.append(Series(name, marks, "solid"))
         cells = [
             [str(place), value, len(one.run.table), one.value(_CALLS)]
             for one, place, value in zip(points, x, values, strict=True)
         ]
         notes = [f"fixed: {other} {value}" for other, value in _fixed_settings(points, key, keys).items()]
         sheets.append(Sheet(f"{score} by {short}, {name}", heads, cells, notes))
-    offset = {"scattermode": "group", "scattergap": 0.8}  # intervals of several datasets are side by side
-    return [Plot(f"{score} by {short}", scatter(data, short, axis(found, score), 420, **offset)), *sheets]
+    return [Plot(f"{score} by {short}", scatter(lined, short, axis(found, score), 420)), *sheets]
+
+
+def _place(value: object) -> float | str:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
 def per_record(runs: Sequence[Run]) -> Section | None:
@@ -118,15 +121,10 @@ def per_record(runs: Sequence[Run]) -> Section | None:
 
 def _plot(title: str, pairs: Sequence[tuple[str, str]], means: Mapping[str, Means]) -> Plot:
     """A point per record and method; on the line both are equal."""
-    data: list[dict[str, Any]] = []
+    series = []
     for label, base in pairs:
         both = [name for name in means[label] if name in means[base]]
-        data.append({
-            "mode": "markers", "name": label, "marker": {"size": 8}, "text": both,
-            "x": [means[base][name] for name in both], "y": [means[label][name] for name in both],
-            "hovertemplate": "%{text}<br>%{x:.4g}, %{y:.4g}<extra>%{fullData.name}</extra>",
-        })  # fmt: skip
+        series.append(Series(label, [Mark(means[base][one], Value(means[label][one]), one) for one in both]))
     values = [value for of in means.values() for value in of.values()]
-    line = [min(values), max(values)]
-    data.append({"mode": "lines", "name": "equal", "x": line, "y": line, "line": {"dash": "dot", "width": 1}})
-    return Plot("Each record, by method and by its baseline", scatter(data, f"of the baseline: {title}", title))
+    series.append(Series("equal", [Mark(end, Value(end)) for end in (min(values), max(values))], "dotted", ""))
+    return Plot("Each record, by method and by its baseline", scatter(series, f"of the baseline: {title}", title))

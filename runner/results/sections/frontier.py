@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log10
-from typing import Any
 
 from runner.results.kinds import Better, group_by
 from runner.results.metrics import per_question
-from runner.results.render.figures import heights, scatter, sides
+from runner.results.render.figures import Mark, Series, scatter, sides
 from runner.results.rows import RunMetrics, axis, better, column, headlines, read_metrics
 from runner.results.runs import Run
 from runner.results.sheets import USD, Plot, Section, Sheet, Value, columns
@@ -84,30 +83,17 @@ def front(points: Sequence[Point], way: Better) -> list[Point]:
     return [replace(point, front=bool(sign) and not worse) for point, worse in zip(points, beaten, strict=True)]
 
 
-def _figure(points: Sequence[Point], unit: str, title: str) -> dict[str, Any]:
+def _figure(points: Sequence[Point], unit: str, title: str) -> str:
     """Points with their intervals; those of the front are filled and joined."""
     wide = min(point.cost for point in points) * _WIDE < max(point.cost for point in points)
     logarithmic = wide and all(point.cost > 0 for point in points)
     names = _labels(points, logarithmic)
-    data: list[dict[str, Any]] = []
-    for name, wanted, symbol in (("on the front", True, "circle"), ("beaten", False, "circle-open")):
+    series = []
+    for name, wanted, line, symbol in (("on the front", True, "steps", "full"), ("beaten", False, "", "hollow")):
         part = [point for point in points if point.front is wanted]
-        if part:
-            mode = "markers" + "+lines" * wanted + "+text" * (wanted or len(points) <= _NAMED)
-            data.append({
-                "mode": mode, "name": name,
-                "x": [point.cost for point in part], **heights([point.quality for point in part]),
-                "text": [names[id(point)][0] for point in part],
-                "textposition": [names[id(point)][1] for point in part],
-                "customdata": [_short_label(point) for point in part],
-                "marker": {"size": 10, "symbol": symbol}, "cliponaxis": False,
-                "line": {"shape": "hv", "dash": "dot", "width": 1.5},
-                "hovertemplate": "%{customdata}<br>%{x:.4g} " + unit + "<br>%{y:.4g}<extra></extra>",
-            })  # fmt: skip
-    figure = scatter(data, f"{unit} per question (↓ lower is better)", title)
-    figure["layout"]["xaxis"]["type"] = "log" if logarithmic else "linear"
-    figure["layout"]["margin"] = {"l": 70, "r": 110, "t": 40, "b": 60}
-    return figure
+        marks = [Mark(one.cost, one.quality, _short_label(one), *names[id(one)]) for one in part]
+        series += [Series(name, marks, line, symbol)] if part else []
+    return scatter(series, f"{unit} per question (↓ lower is better)", title, logarithmic=logarithmic)
 
 
 def _labels(points: Sequence[Point], logarithmic: bool) -> dict[int, tuple[str, str]]:

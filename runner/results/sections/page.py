@@ -8,7 +8,8 @@ from pathlib import Path
 from components.core.errors import ConfigError
 from runner.results.processes import are_large
 from runner.results.publications import gains, ledger
-from runner.results.render.formats import comma, latex, markdown, page, sheets
+from runner.results.render.formats import TABLES, comma, latex, markdown, page, sheets
+from runner.results.rows import headlines, read_metrics
 from runner.results.runs import Run, warnings_of
 from runner.results.sections import (
     cards,
@@ -21,6 +22,7 @@ from runner.results.sections import (
     models,
     papers,
     refusals,
+    samples,
     scores,
     tools,
     verifier,
@@ -39,6 +41,7 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "settings": scores.settings,
     "means": means.section,
     "strata": scores.strata,
+    "samples": samples.section,
     "frontier": frontier.frontier,
     "tools": tools.section,
     "verifier": verifier.verifier,
@@ -49,7 +52,8 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "cards": cards.section,
     "episodes": episodes.section,
 }
-PAGE, READ, TABLES = "report.html", "report.md", "tables"
+PAGE, READ = "report.html", "report.md"
+_SCORES = 30  # that can be chosen on the page
 
 
 def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Path]:
@@ -58,7 +62,7 @@ def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Pat
     home.mkdir(parents=True, exist_ok=True)
     sections = [found for found in _all_sections(runs) if found is not None]
     head = title or home.resolve().name, about(runs), warnings_of(runs)
-    written = [_put(home / PAGE, page(*head, sections))]
+    written = [_put(home / PAGE, page(*head, sections, headlines(read_metrics(*runs), _SCORES)))]
     if all(run.folder.resolve() != home.resolve() for run in runs):
         written.append(_put(home / READ, markdown(*head, sections)))
     (home / TABLES).mkdir(exist_ok=True)

@@ -11,10 +11,9 @@ from typing import Any
 
 from components.core.tools import LACKING
 from runner.results.kinds import group_by
-from runner.results.render.figures import heatmap
 from runner.results.rows import read_metrics
 from runner.results.runs import Run
-from runner.results.sheets import Cell, Plot, Section, Sheet, columns
+from runner.results.sheets import Cell, Section, Sheet, columns
 from runner.results.steps import Episode
 
 _FACT = {"category": "accepted"}  # field of a refusal -> the fact that says what is right, where it has another name
@@ -65,12 +64,12 @@ def refusals(runs: Sequence[Run]) -> Section | None:
     sizes = {name: len({one.describe_missing(name) for one in found if one.right_values(name)}) for name in names}
     fields = sorted((name for name, n in sizes.items() if n), key=lambda name: (sizes[name] == 1, sizes[name]))
     parts = [_confusion(found, field) for field in fields]
-    plots = [parts[0][1]] if parts and len(parts[0][0].rows) <= _ROWS else []
+    shares = [parts[0][1]] if parts and len(parts[0][0].rows) <= _ROWS else []
     intro = (
         "Rows say what was missing, columns what the agent named. Where nothing was missing, every refusal is wrong; a "
         "scorer may also count a doubt that is not a refusal."
     )
-    return Section("refusals", "Refusals", intro, [_stops(found, fields), *plots, *(sheet for sheet, _ in parts)])
+    return Section("refusals", "Refusals", intro, [_stops(found, fields), *shares, *(sheet for sheet, _ in parts)])
 
 
 def _ending(label: str, episode: Episode) -> Ending:
@@ -78,26 +77,26 @@ def _ending(label: str, episode: Episode) -> Ending:
     return Ending(label, lacking, episode.grounds, episode.stop)
 
 
-def _confusion(found: Sequence[Ending], field: str) -> tuple[Sheet, Plot]:
+def _confusion(found: Sequence[Ending], field: str) -> tuple[Sheet, Sheet]:
     """Counts of what was named, for every run and what was missing; the same as a heat map: shares of a line's
     episodes, of very many values the most frequent."""
     relevant = [one for one in found if one.facts is None or one.right_values(field)]
     named = [SILENT, *sorted({one.describe_grounds(field) for one in relevant} - {SILENT})]
-    rows: list[list[Cell]] = []
-    shares = {}
+    rows, shares = list[list[Cell]](), {}
     for (label, missing), of in group_by(relevant, lambda one: (one.label, one.describe_missing(field))).items():
         counts = Counter(one.describe_grounds(field) for one in of)
         right = sum(one.grounds is not None and one.describe_grounds(field) in one.right_values(field) for one in of)
         share = None if missing == NOTHING else right / len(of)
         rows.append([label, missing, len(of), share, *(counts[name] for name in named)])
-        shares[f"{label}: {missing}"] = {name: counts[name] / len(of) for name in named}
+        shares[label, missing] = {name: counts[name] / len(of) for name in named}
     heads = columns("run", "missing", ("episodes", "n"), ("right", "share", "higher"), *((name, "n") for name in named))
     total = Counter(one.describe_grounds(field) for one in relevant)
     most = sorted(named, key=lambda name: -total[name])[:_NAMED]
     labels = [name for name in named if name in most]
-    figure = heatmap(list(shares), labels, [[of[name] for name in labels] for of in shares.values()])
-    plot = Plot(f"{field}: what was missing (left), and the shares of what was named (below)", figure)
-    return Sheet(f"{field}: missing against named", heads, rows, keys=2), plot
+    lines: list[list[Cell]] = [[*pair, *(of[name] for name in labels)] for pair, of in shares.items()]
+    title = f"{field}: what was missing, and the shares of what was named"
+    shaded = Sheet(title, columns("run", "missing", *labels), lines, keys=2, shaded=2)
+    return Sheet(f"{field}: missing against named", heads, rows, keys=2), shaded
 
 
 def _stops(found: Sequence[Ending], fields: Sequence[str]) -> Sheet:

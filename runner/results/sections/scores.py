@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 
+from runner.results.arrays import np
 from runner.results.kinds import group_by
-from runner.results.render.figures import bars, heatmap, intervals
+from runner.results.render.figures import bars, intervals
 from runner.results.rows import RunMetrics, axis, better, column, headlines, name_with_arrow, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.report import status_line
@@ -18,7 +19,7 @@ _PLOTTED = 2
 _NOT_VARIED = ("tracking", "scorer", "experiment", "run", "hydra", "name")
 _FIRST = ("condition", "agent", "model", "verifier", "dataset")
 _SETTINGS_SCORES, _SETTINGS_SERIES = 4, 8  # scores of a table; bars of a plot
-_STRATA_SCORES, _STRATA_SERIES = 3, 6  # more runs than these are a heat map
+_STRATA_SCORES = 3
 _VALUES = 40  # of a stratum that are shown, those of the most samples
 
 
@@ -132,17 +133,20 @@ def _by_setting(
 
 
 def strata(runs: Sequence[Run]) -> Section | None:
-    """A table per stratum, its values are columns, and a plot of the first score: bars for few runs, a heat map for
-    many; None where no stratum has two values."""
+    """A table per stratum, its values are columns, shaded as a heat map; None where no stratum has two values."""
     found = read_metrics(*runs)
-    parts: list[Sheet | Plot] = []
+    parts: list[Sheet] = []
     names = headlines(found)[:_STRATA_SCORES]
     for stratum in dict.fromkeys(stratum for one in found for stratum in one.strata):
         values = sorted({value for one in found for value in one.strata.get(stratum, {})})
         if len(values) < 2:
             continue
-        tables = [one.run.table for one in found]
-        sizes = Counter(str(of.kinds[n].get(stratum)) for of in tables for n in of["strata"].tolist())
+        sizes = Counter[str]()
+        for table in (one.run.table for one in found):
+            for of, n in zip(
+                table.kinds, np.bincount(table["strata"], minlength=len(table.kinds)).tolist(), strict=True
+            ):
+                sizes[str(of.get(stratum))] += n
         labels = sorted(sorted(values, key=lambda value: -sizes[value])[:_VALUES])
         lines: dict[tuple[str, str], list[Value | None]] = {}
         for name, one in product(names, found):
@@ -151,12 +155,6 @@ def strata(runs: Sequence[Run]) -> Section | None:
         rows = [[name_with_arrow(found, name), label, *cells] for (name, label), cells in lines.items()]
         others = len(values) - len(labels)
         notes = [f"{others} values of fewer samples are left out"] if others else []
-        series = {label: cells for (name, label), cells in lines.items() if name == names[0]}
-        if names:
-            z = [[None if cell is None else cell.value for cell in cells] for cells in series.values()]
-            title, few = axis(found, names[0]), len(series) <= _STRATA_SERIES
-            figure = bars(labels, series, title, stratum) if few else heatmap(list(series), labels, z)
-            parts.append(Plot(f"{title} by {stratum}", figure))
-        parts.append(Sheet(f"By {stratum}", columns("score", "run", *labels), rows, notes, keys=2))
+        parts.append(Sheet(f"By {stratum}", columns("score", "run", *labels), rows, notes, keys=2, shaded=2))
     intro = "The first scores by the strata of the samples; the tooltip of a cell has the number of samples."
     return Section("strata", "By task, complexity and other strata", intro, parts) if parts else None

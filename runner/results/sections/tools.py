@@ -5,22 +5,21 @@ Source: Liao et al. 2024, arXiv 2410.17657, figure 5; counted by ``components.ac
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from components.acting.tool_names import MIXED, distribution
 from runner.results.cells import spreadsheet_text
 from runner.results.kinds import group_by
-from runner.results.render.figures import heatmap
 from runner.results.rows import Row, rows
 from runner.results.runs import Run
-from runner.results.sheets import Plot, Section, Sheet, columns
+from runner.results.sheets import Cell, Section, Sheet, columns
 from runner.results.steps import Episode
 
 TABLE = "tools.csv"
 ALL = "all"
-_PLOTTED = 24  # tools in the heat map; the table has all
+_SHOWN = 24  # tools in the heat map; the table below it has all
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ def section(runs: Sequence[Run]) -> Section | None:
         "matching: of the part's own dimension; misuse: the input that the tool takes was not there; malformed: not a "
         "tool that was offered."
     )
-    parts: list[Sheet | Plot] = [actions, _bars(tools), _plot(used), Sheet("Shares by tool", heads, lines, keys=3)]
+    parts = [actions, _map(tools), Sheet("Shares by tool", heads, lines, keys=3)]
     return Section("tools", "Tools", intro, parts)
 
 
@@ -134,36 +133,17 @@ def write_shares(runs: Sequence[Run], home: Path) -> Path:
     return home / TABLE
 
 
-def _bars(shares: Sequence[Share]) -> Plot:
-    """A bar per part and run: tool actions among all actions, stacked by tool, those of a dimension in one group."""
-    by_tool = group_by(sorted(shares, key=lambda one: (one.dimension, one.tool)), lambda one: (one.dimension, one.tool))
-    data = [
-        {
-            "type": "bar", "name": tool, "legendgroup": dimension, "legendgrouptitle": {"text": dimension},
-            "x": [[one.part for one in of], [one.run for one in of]], "y": [one.of_actions for one in of],
-            "hovertemplate": "%{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
-        }
-        for (dimension, tool), of in by_tool.items()
-    ]  # fmt: skip
-    layout = {
-        "barmode": "stack", "height": 460, "xaxis": {"type": "multicategory", "automargin": True},
-        "yaxis": {"title": {"text": "share of all actions"}, "range": [0, 1]},
-    }  # fmt: skip
-    return Plot("Tool actions among committed actions", {"data": data, "layout": layout})
-
-
-def _plot(used: Mapping[tuple[str, str], Used]) -> Plot:
-    """Runs against tools; of very many tools the most used."""
-    counts: dict[str, Counter[str]] = {}
-    for (label, _), one in used.items():
-        counts[label] = counts.get(label, Counter()) + one.kinds
-    counts = {label: of for label, of in counts.items() if of}
-    pooled = sum(counts.values(), Counter[str]())
-    kinds = [kind for kind, _ in pooled.most_common(_PLOTTED)]
-    z = [[of[kind] / of.total() for kind in kinds] for of in counts.values()]
-    others = len(pooled) - len(kinds)
-    notes = [f"{others} tools that were used less are in the table only"] if others else []
-    return Plot("Shares of tool actions", heatmap(list(counts), kinds, z), notes)
+def _map(shares: Sequence[Share]) -> Sheet:
+    """Runs and parts against tools: shares of all committed actions; of very many tools the most used."""
+    counts = {tool: sum(one.actions for one in of) for tool, of in group_by(shares, lambda one: one.tool).items()}
+    tools = sorted(counts, key=lambda tool: -counts[tool])[:_SHOWN]
+    rows: list[list[Cell]] = []
+    for (run, part), of in group_by(shares, lambda one: (one.run, one.part)).items():
+        known = {one.tool: one.of_actions for one in of}
+        rows.append([run, part, *(known.get(tool, 0.0) for tool in tools)])
+    others = len(counts) - len(tools)
+    notes = [f"{others} tools that were used less are in the table below only"] if others else []
+    return Sheet("Tools among committed actions", columns("run", "part", *tools), rows, notes, keys=2, shaded=2)
 
 
 def shares_of(row: Row) -> list[Share]:

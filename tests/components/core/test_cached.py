@@ -1,6 +1,7 @@
 from dataclasses import dataclass, field
+from random import Random
 
-from components.core.cached import cached_property
+from components.core.cached import Seeded, cached_property
 
 
 @dataclass(frozen=True)
@@ -22,3 +23,11 @@ def test_a_value_is_computed_once_for_each_object():
 
 def test_the_class_shows_the_property_and_its_documentation():
     assert isinstance(Counted.value, cached_property) and Counted.value.__doc__ == "What is computed."
+
+
+def test_random_numbers_of_a_condition_are_seeded_when_one_is_drawn():
+    rng, same = Seeded("1/s/0/condition"), Random("1/s/0/condition")
+    assert "_rng" not in vars(rng)
+    assert [rng.random(), rng.choice("abc"), rng.getrandbits(64)] == [
+        same.random(), same.choice("abc"), same.getrandbits(64)
+    ]  # fmt: skip

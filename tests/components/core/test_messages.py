@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 import orjson
 import pytest
 
-from components.core.messages import Image, Message, Sampling, ToolCall, ToolSpec, continued
+from components.core.messages import Image, Message, Sampling, ToolCall, ToolSpec, ToolSpecs, continued
 
 
 def test_the_wire_form_is_that_of_chat_completions():
@@ -72,3 +72,10 @@ def test_system_messages_with_equal_content_share_their_bytes_and_others_do_not(
     assert one.wire is same.wire and one.digest is same.digest
     for other in (Message("system", ("Act.",)), Message("system", "Act"), Message("user", "Act.")):
         assert other.wire != one.wire and other.digest != one.digest
+
+
+def test_tools_are_encoded_once_for_all_requests():
+    tools = ToolSpecs([ToolSpec("a", "A"), ToolSpec("b", "B")])
+    assert [spec["function"]["name"] for spec in orjson.loads(b"[%s]" % tools.wire)] == ["a", "b"]
+    assert tools.wire is tools.wire and tools.digests == tools[0].digest + tools[1].digest
+    assert tools.name != ToolSpecs(reversed(tools)).name and len(tools.name) == 16

@@ -1,10 +1,13 @@
+import re
+from itertools import product
+
 import pytest
 
 from components.core.errors import ActionError
 from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.core.tools import Offer
 from components.core.types import Observation
-from components.grammars.bracket_json import BracketJson, read_call
+from components.grammars.bracket_json import BracketJson, find_marker, read_call
 from components.radiology.tasks import REFUSAL_FIELDS
 from tests.table import each_row
 
@@ -116,3 +119,10 @@ def test_observation_is_the_next_user_message_with_its_images():
     call = ToolCall("call", "Calculator", "{}")
     assert BracketJson().render(call, Observation("4")) == Message("user", "Observation: 4")
     assert BracketJson().render(call, Observation("see", images=(image,))).content == ("Observation: see", image)
+
+
+def test_an_action_begins_a_line():
+    letters = ("Action:", "x", " ", "\t", "\n")
+    for parts in product(letters, repeat=5):
+        found = re.search(r"^[ \t]*Action:", text := "".join(parts), re.MULTILINE)
+        assert find_marker(text) == (found and found.start()), text

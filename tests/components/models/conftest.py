@@ -10,7 +10,7 @@ import orjson
 import pytest
 from aiohttp import web
 
-from components.core.messages import Message, Request, Sampling
+from components.core.messages import Message, Request, Sampling, ToolSpecs
 
 GOOD = {
     "id": "chatcmpl-1",
@@ -150,6 +150,6 @@ def ask():
 
     def make(*messages, tools=(), seed=7, **sampling):
         asked = tuple(m if isinstance(m, Message) else Message("user", m) for m in messages or ("Hi",))
-        return Request(asked, tuple(tools), Sampling(**sampling), "act", "main", "s1", 0, "", 0, seed)
+        return Request(asked, ToolSpecs(tools), Sampling(**sampling), "act", "main", "s1", 0, "", 0, seed)
 
     return make

@@ -1,4 +1,5 @@
 import time
+from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 
 import orjson
@@ -94,6 +95,42 @@ def test_a_429_that_speaks_of_tokens_is_a_rate_limit():
 )
 def test_retry_after_in_every_form(headers, seconds):
     assert retry_after(headers) == seconds
+
+
+@each_row(
+    "headers, seconds",
+    [
+        ({"x-ratelimit-reset-requests": "1s"}, 1.0),
+        ({"X-RateLimit-Reset-Tokens": "6m0s"}, 360.0),
+        ({"x-ratelimit-reset-tokens": "120ms", "x-ratelimit-reset-requests": "1m2.5s"}, 62.5),
+        (
+            {
+                "x-ratelimit-reset-tokens": "1m0s",
+                "x-ratelimit-remaining-tokens": "9",
+                "x-ratelimit-reset-requests": "2s",
+            },
+            2.0,
+        ),
+        ({"x-ratelimit-reset-tokens": "1m0s", "x-ratelimit-remaining-tokens": "9"}, None),
+        ({"x-ratelimit-reset-requests": "8h0m0s", "x-ratelimit-reset-tokens": "3s"}, 3.0),
+        ({"x-ratelimit-reset-requests": "8h0m0s"}, None),
+        ({"x-ratelimit-reset-requests": "1s", "Retry-After": "7"}, 7.0),
+        ({"anthropic-ratelimit-requests-reset": "2015-01-01T00:00:00Z"}, 0.0),
+        ({"anthropic-ratelimit-requests-reset": "2015-01-01T00:00:00"}, None),
+        ({"anthropic-ratelimit-requests-reset": "soon", "x-ratelimit-reset-tokens": ""}, None),
+    ],
+)
+def test_the_reset_of_a_used_up_limit_is_waited_for_where_no_wait_is_asked(headers, seconds):
+    assert from_status(429, b"{}", headers).retry_after == seconds
+    assert (
+        from_status(500, b"{}", {name: of for name, of in headers.items() if name != "Retry-After"}).retry_after is None
+    )
+
+
+def test_reset_at_a_time():
+    reset = (datetime.now(UTC) + timedelta(seconds=20)).isoformat()
+    headers = {"anthropic-ratelimit-output-tokens-reset": reset, "anthropic-ratelimit-output-tokens-remaining": "0"}
+    assert from_status(429, b"{}", headers).retry_after == pytest.approx(20, abs=2)
 
 
 @pytest.mark.parametrize("headers, seconds", [({}, 26.5), ({"Retry-After": "7"}, 7.0)])

@@ -185,7 +185,18 @@ def test_a_limiter_serves_one_loop_after_another():
 
 
 async def wait(deadlines, seconds):
-    return await deadlines.run(asyncio.sleep(seconds, "done"))
+    """Sleep, within a deadline as the gateway sets it."""
+    task, cancelling = deadlines.start()
+    expired = False
+    try:
+        try:
+            return await asyncio.sleep(seconds, "done")
+        finally:
+            expired = deadlines.end(task, cancelling)
+    except asyncio.CancelledError:
+        if expired:
+            raise TimeoutError from None
+        raise
 
 
 async def test_a_call_beyond_its_deadline_times_out():
@@ -232,48 +243,27 @@ def test_it_serves_one_loop_after_another():
             asyncio.run(wait(deadlines, 5))
 
 
-class Attempts:
-    """Fails as scripted, then answers."""
-
-    def __init__(self, *faults):
-        self.faults, self.made = list(faults), 0
-
-    async def __call__(self):
-        self.made += 1
-        if self.faults:
-            raise self.faults.pop(0)
-        return "done"
+def test_a_transient_fault_is_retried_and_counted():
+    retries = Retries()
+    waits = [retries.wait_after(n, Fault(kind, "")) for n, kind in enumerate(("server", "rate_limit", "server"))]
+    assert (retries.by_kind, retries.waited_seconds) == ({"server": 2, "rate_limit": 1}, sum(waits))
 
 
-def quick(limit=6):
-    return Retries(limit, first_seconds=0.001)
+def test_a_permanent_fault_is_not_retried():
+    retries = Retries()
+    assert retries.wait_after(0, Fault("bad_request", "a")) is None
+    assert retries.by_kind == {}
 
 
-async def test_a_transient_fault_is_retried_and_counted():
-    retries, attempts = quick(), Attempts(Fault("server", "a"), Fault("rate_limit", "b"), Fault("server", "c"))
-    assert await retries.run(attempts) == "done"
-    assert (attempts.made, retries.by_kind) == (4, {"server": 2, "rate_limit": 1})
+def test_retries_end_after_the_limit():
+    retries = Retries(3)
+    waits = [retries.wait_after(n, Fault("server", "")) for n in range(4)]
+    assert [wait is None for wait in waits] == [False, False, False, True]
+    assert retries.by_kind["server"] == 3
 
 
-async def test_a_permanent_fault_is_not_retried():
-    retries, attempts = quick(), Attempts(Fault("bad_request", "a"))
-    with pytest.raises(Fault, match="a"):
-        await retries.run(attempts)
-    assert (attempts.made, retries.by_kind) == (1, {})
-
-
-async def test_retries_end_after_the_limit_with_the_last_fault():
-    retries, attempts = quick(3), Attempts(*(Fault("server", str(n)) for n in range(10)))
-    with pytest.raises(Fault, match="3"):
-        await retries.run(attempts)
-    assert (attempts.made, retries.by_kind["server"]) == (4, 3)
-
-
-async def test_no_retries_is_one_attempt():
-    attempts = Attempts(Fault("server", "a"))
-    with pytest.raises(Fault):
-        await quick(0).run(attempts)
-    assert attempts.made == 1
+def test_no_retries_is_one_attempt():
+    assert Retries(0).wait_after(0, Fault("server", "a")) is None
 
 
 def test_waits_double_up_to_the_longest_with_full_jitter():

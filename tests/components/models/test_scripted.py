@@ -1,12 +1,12 @@
 import pytest
 
 from components.core.errors import ModelError
-from components.core.messages import Message, Request, Sampling, ToolCall
+from components.core.messages import NO_TOOLS, Message, Request, Sampling, ToolCall
 from components.models.scripted import Scripted
 
 
 def request(text="Which part is shown?"):
-    return Request((Message("user", text),), (), Sampling(), "act", "main", "s", 0, "main", 0, 7)
+    return Request((Message("user", text),), NO_TOOLS, Sampling(), "act", "main", "s", 0, "main", 0, 7)
 
 
 async def test_replies_come_in_order_and_requests_are_kept():

@@ -71,6 +71,7 @@ def test_choice_is_shown_with_interpolations_and_overrides(monkeypatch):
     assert resolve_choice("tracking", "off", {})["uri"] is None
     assert resolve_choice("tracking", "mlflow_server", {"traces": "all"}) == {
         "uri": "http://127.0.0.1:1", "artifacts": None, "traces": "all", "ui": None, "permits": [],
+        "wait": False,
     }  # fmt: skip
 
 

@@ -99,6 +99,7 @@ def test_all_problems_are_reported_together(home):
     ("word", "text"),
     [
         ("run.shard=5/4", "command line: run.shard=5/4: run.shard='5/4': expected i/n"),
+        ("run.journal=off", "run.journal=off names a folder; run.journal=null runs without a journal"),
         ("run.replay=true", "run.replay=true answers from run.journal, which is null"),
         ("run.replay=nowhere", "command line: run.replay=nowhere: run.replay: there is no journal nowhere"),
         ("retold.rate=1", "command line: retold.rate=1: retold: no such key; valid: agent"),

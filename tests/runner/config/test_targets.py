@@ -1,4 +1,4 @@
-"""Names of classes that have moved, and declarations under obsolete names."""
+"""Names of classes that have moved, and declarations of parts."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from components.core.moved import NEW, as_first_named, renew
 from components.core.protocols import Agent
 from components.core.traits import Requirements, declared
 from components.core.types import Answer
-from runner.config.targets import locate, undeclared_in
+from runner.config.targets import locate
 from runner.storage.resume import differences
 
 
@@ -34,16 +34,6 @@ def test_stored_configs_use_current_names_and_compare_by_original_ones():
 
 
 @dataclass(frozen=True)
-class Old:
-    """An agent as it was declared before."""
-
-    needs_controls: tuple[str, ...] = ("start",)
-
-    async def solve(self, episode):
-        return Answer("")
-
-
-@dataclass(frozen=True)
 class Plain:
     """An agent that declares nothing."""
 
@@ -51,11 +41,7 @@ class Plain:
         return Answer("")
 
 
-def test_declaration_under_an_obsolete_name_is_refused():
-    message = "Old.needs_controls is not read; declare it as requirements = Requirements(controls=...)"
-    assert undeclared_in(Old, "Agent").startswith(message) and undeclared_in(Plain, "Agent") is None
-    model = type("Pupil", (), {"study": print})
-    assert "declare it as traits = ModelTraits(study=...)" in undeclared_in(model, "Model")
+def test_an_agent_that_declares_nothing_has_the_default_requirements():
     assert isinstance(Plain(), Agent) and declared(Plain(), Requirements) == Requirements()
 
 

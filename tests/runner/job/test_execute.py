@@ -91,7 +91,7 @@ async def test_resume_runs_only_missing_or_errored_samples(tmp_path):
     assert {r.sample_id for r in model.asked} == {"q1", "q4"}
     assert sorted(r["sample_id"] for r in read(tmp_path)) == [f"q{n}" for n in range(6)]
     third = await run(tmp_path, model)
-    assert third.n_run == 0 and len(third.records) == 6
+    assert third.n_run == 0 and third.finished == 6
 
 
 async def test_spent_run_budget_leaves_complete_records_and_is_reported(tmp_path):
@@ -172,8 +172,8 @@ async def test_scorers_that_block_work_at_several_samples_at_once(tmp_path):
             return [Score("score/blocking", float(len(at_once) >= 4))]
 
     blocking = parts(scorers={"blocking": Blocking()})
-    outcome = await run(tmp_path, Speaker(say, max_connections=4), Rows(4).load("test"), experiment=blocking)
-    assert [record["scores"]["score/blocking"] for record in outcome.records] == [1.0] * 4
+    await run(tmp_path, Speaker(say, max_connections=4), Rows(4).load("test"), experiment=blocking)
+    assert [record["scores"]["score/blocking"] for record in read(tmp_path)] == [1.0] * 4
 
 
 async def test_a_refused_judge_ends_the_run(tmp_path):

@@ -14,6 +14,7 @@ from components.core.types import Answer, Problem, Sample
 from runner.experiment.experiment import Experiment, Launch
 from runner.experiment.parts import PrivacyRefused
 from runner.learning.checks import check_learning, check_memory
+from runner.learning.folders import digest_of
 from runner.learning.lesson import lesson_of
 from runner.learning.memory import learn, remember
 from tests.parts import Rows, Speaker, door, parts
@@ -77,7 +78,7 @@ class Halves(Rows):
 
 
 def experiment(tmp_path: Path, dataset=None, source=None) -> Experiment:
-    keys = ("agent", "grammars", "toolset", "condition", "scorer", "seed", "profile")
+    keys = ("model", "agent", "grammars", "toolset", "condition", "scorer", "seed", "profile")
     cfg = {key: {} for key in keys} | {
         "memory": {"stage": {}}, "budget": {"sample": {}}, "dataset": {"_target_": repr(dataset or Halves())}, "run": {"memory": str(tmp_path)},
         "stage": "memory",
@@ -115,6 +116,24 @@ async def test_a_memory_is_made_once_and_named_by_its_content(tmp_path):
     other = replace(one, seed=1)  # other draws but the same replies: another recipe, the same memory
     assert (await learn(other, door(model)))[0] == folder and len(model.asked) == 8
     assert len(list((tmp_path / "recipes").iterdir())) == 2
+
+
+async def test_secrets_that_a_server_returned_are_hidden(tmp_path, monkeypatch):
+    keys = {"JUDGE_API_KEY": "plain-key-0123456789", "ODD": 'a"quoted"-key-0123'}
+    for name, value in keys.items():
+        monkeypatch.setenv(name, value)
+
+    @dataclass(frozen=True)
+    class Leaky(Practise):
+        async def run(self, practice, samples):
+            return {"said.json": [" and ".join(keys.values())]}
+
+    one = experiment(tmp_path, source=Source(stage=Leaky()))
+    one = replace(one, cfg=one.cfg | {"model": {"api_key_env": "ODD"}})
+    folder, _ = await learn(one, door(one.models["main"]))
+    assert (
+        json.loads((folder / "said.json").read_text()) == ["[hidden] and [hidden]"] and digest_of(folder) == folder.name
+    )
 
 
 async def test_samples_are_a_seeded_draw(tmp_path):

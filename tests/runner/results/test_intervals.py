@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from runner.results import formulas
 from runner.results.formulas import clustered_wilson, standard_error, student, wilson
 from runner.results.intervals import resample_intervals, unfinished_mean
 from runner.results.kinds import NUMBER, Scale
@@ -139,3 +140,10 @@ def test_score_outside_its_declared_bounds_widens_them():
 def test_variance_that_underflows_is_zero(kind):
     found = mean([5.7e-193, 0.0], [0, 1], Scale(kind))
     assert found.no_interval == "does not vary" if kind == "number" else found.ci_low < found.ci_high
+
+
+def test_weights_that_are_kept_are_those_of_many_clusters(monkeypatch):
+    columns = np.random.default_rng(1).normal(size=(700, 5))
+    kept = formulas.resampled_sums(columns, 1000)
+    monkeypatch.setattr(formulas, "_FEW", 0)
+    assert np.array_equal(formulas.resampled_sums(columns, 1000), kept)

@@ -2,8 +2,11 @@
 
 from math import isnan
 
+import pytest
+
 from runner.results.kinds import NUMBER
-from runner.results.pairs import pairs_of
+from runner.results.pairs import difference_of, pairs_of
+from runner.results.significance import compare
 from runner.results.table import OWN, Table
 from tests.runner.results.records import record, records
 from tests.table import each_row
@@ -38,6 +41,21 @@ def test_decrease_is_a_gain_where_low_is_better():
     for direction, differences in (("lower", [2.0, -1.0]), ("higher", [-2.0, 1.0])):
         found = pairs_of(mine, theirs, "score/x", NUMBER, direction)
         assert found.gains.tolist() == differences
+
+
+def test_t_has_the_sign_of_the_gain_where_patients_have_different_numbers_of_samples():
+    """Two patients of one sample each lose, one of eight wins: their means lose, the samples win."""
+    clusters = [0] * 8 + [1, 2]
+    mine, theirs = records([1.0] * 8 + [0.0, 0.0], clusters), records([0.0] * 8 + [1.0, 1.0], clusters)
+    for sides, sign in (((mine, theirs), 1), ((theirs, mine), -1)):
+        found = difference_of(pairs_of(*sides, "score/x", NUMBER))
+        assert (found.metric.value, found.t) == (sign * 0.6, pytest.approx(sign * 0.6 / 0.48))
+
+
+def test_t_is_that_of_the_paired_test_where_patients_have_as_many_samples():
+    mine, theirs = records([3.0, 1.0, 4.0, 1.0, 5.0, 9.0], [0, 0, 1, 1, 2, 2]), records([2.0, 7.0, 1.0, 8.0, 2.0, 8.0])
+    found, of = difference_of(pairs_of(mine, theirs, "score/x", NUMBER)), compare([2.0, 2.5, 7.0], [4.5, 4.5, 5.0])
+    assert (found.t, found.t_p) == pytest.approx((of.t, of.p_value))
 
 
 @each_row(

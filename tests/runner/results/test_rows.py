@@ -36,7 +36,7 @@ def test_different_settings_make_separate_rows_named_by_them(make):
 
 def test_repeated_task_starts_a_new_row_except_for_shards(make):
     first, again = make("a", {"one": ("k", [1])}), make("b", {"one": ("k", [1])})
-    assert [row.label for row in rows_of([first, again])] == ["react openai a", "react openai b"]
+    assert [row.label for row in rows_of([first, again])] == ["a", "b"]
     shards = [make(f"s{n}", {"one": ("k", [1])}, shard=f"{n}/2") for n in (1, 2)]
     assert len(rows_of(shards)) == 1
 
@@ -51,6 +51,23 @@ def test_rows_of_a_sweep_are_named_by_the_varied_settings(make):
     assert [row.label for row in rows_of(runs)] == ["react", "critic"]
     again = make("c", {"one": ("k", [1])}, cfg={"verifier": {"n": 9}}, **swept, varied={"agent": "react"})
     assert rows_of([runs[0], again])[1].label.endswith(" n=9"), "the varied settings do not distinguish these"
+
+
+def test_no_label_has_a_part_that_all_labels_have(make):
+    def runs(settings, **given):
+        return [
+            make(f"{agent}{n}", {"one": ("k", [1])}, cfg={"agent": {"_target_": agent, "n": n}, "verifier": {"rate": 2}},
+                 choices=CHOICES | {"agent": agent}, **given)
+            for agent, n in settings
+        ]  # fmt: skip
+
+    def labels(found):
+        return [row.label for row in rows_of(found)]
+
+    two, six = [("react", 1), ("react", 2)], [(agent, n) for agent in ("react", "critic", "direct") for n in (1, 2)]
+    assert labels(runs(two)) == ["n=1", "n=2"]
+    assert labels(runs(six, sweep="s", swept=["agent", "agent.n"])) == [f"{agent} n={n}" for agent, n in six]
+    assert labels(runs([("react", 1), ("critic", 5)])) == ["react", "critic"], "settings of another choice do not count"
 
 
 def test_choices_within_a_choice_give_rows_their_names(make):

@@ -1,4 +1,6 @@
-"""Jobs in local processes."""
+"""Jobs in local processes. Runs with ``WARDROUND_TEST_SLOW=1 python -m pytest
+tests/runner/sweep/test_joblib.py``.
+"""
 
 from functools import partial
 
@@ -21,6 +23,7 @@ def test_job_that_kills_its_processes_does_not_affect_others(home):
     assert set(count_calls(home).values()) == {1} and len(count_calls(home)) == 6
 
 
+@slow
 def test_six_jobs_with_the_hydra_plugin(home):
     pytest.importorskip("hydra_plugins.hydra_joblib_launcher", reason="extra joblib")
     survives_a_death(home, "joblib")

@@ -1,10 +1,15 @@
-"""Jobs on Ray."""
+"""Jobs on Ray. Runs with ``WARDROUND_TEST_SLOW=1 python -m pytest tests/runner/sweep/test_ray.py``."""
+
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from components.core.errors import ConfigError
 from runner.sweep.engines import Ray
-from tests.runner.sweep.deadly import furnish, survives_a_death, sweep
+from tests.runner.sweep.deadly import count_calls, furnish, survives_a_death, sweep
+from tests.slow import slow
 from tests.table import each_row
 
 
@@ -35,6 +40,36 @@ def test_missing_cluster_is_reported_immediately(home):
     assert "hydra.launcher.address: there is no Ray at '127.0.0.1:9'" in done.err
 
 
+@slow
 def test_six_jobs_on_ray(home):
     pytest.importorskip("ray", reason="extra ray")
     survives_a_death(home, "ray")
+
+
+@slow
+def test_a_node_that_goes_away_loses_nothing(home):
+    """Jobs that ran there begin again on the node that is left, where they continue in their folders."""
+    pytest.importorskip("ray", reason="extra ray")
+    from ray.cluster_utils import Cluster
+
+    furnish(home, lives=0)
+    home.monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    handler = signal.getsignal(signal.SIGTERM)
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    try:
+        second = cluster.add_node(num_cpus=2, include_dashboard=False)
+        words = ("hydra/launcher=ray", f"hydra.launcher.address={cluster.address}", "run.shards=2")
+        with ThreadPoolExecutor() as pool:
+            running = pool.submit(sweep, home, *words, "model.name=a,b,c,d,e,f", "model.pace.seconds=1")
+            while sum(count_calls(home).values()) < 8:
+                assert not running.done(), running.result()
+                time.sleep(0.05)
+            cluster.remove_node(second, allow_graceful=False)
+            done = running.result()
+    finally:
+        cluster.shutdown()
+        signal.signal(signal.SIGTERM, handler)  # Ray has its own
+    assert done.code == 0, done.err
+    assert "6 of 6 jobs" in done.out and "its process died" in done.err
+    calls = count_calls(home)
+    assert len(calls) == 6 * 6 and sum(calls.values()) <= 6 * 6 + 2, "but for those in flight on two processors"

@@ -74,6 +74,14 @@ def test_single_command_with_shards_is_a_sweep_over_them(home):
     ]  # fmt: skip
 
 
+def test_folder_of_a_single_run_is_refused_for_a_sweep(home):
+    for words in (["run.shards=3"], ["-m", "seed=0,1"]):
+        done = home.run(*words, "hydra.run.dir=one")
+        assert done.code == 2
+        assert "hydra.run.dir=one: this is a sweep (-m, run.shards or a search), whose folder" in done.complaint
+        assert "is named by hydra.sweep.dir=one" in done.complaint and not (home.path / "outputs").exists()
+
+
 @pytest.mark.parametrize("word", ["run.shards=1", "run.shards=null"])
 def test_single_shard_is_not_a_sweep(home, word):
     assert home.run(word, "hydra.run.dir=one").code == 0

@@ -1,5 +1,8 @@
-"""Jobs sent by submitit, here to local processes."""
+"""Jobs sent by submitit, here to local processes. Runs with ``WARDROUND_TEST_SLOW=1 python -m pytest
+tests/runner/sweep/test_submitit.py``.
+"""
 
+import shutil
 from collections import deque
 from dataclasses import replace
 
@@ -8,6 +11,7 @@ import pytest
 from components.core.errors import ConfigError
 from runner.sweep.engines import by_submitit
 from tests.runner.sweep.deadly import count_calls, furnish, orders, survives_a_death, sweep
+from tests.slow import slow
 
 pytest.importorskip("submitit", reason="extra submitit")
 
@@ -17,6 +21,7 @@ def submit(home, order, **settings):
     return next(by_submitit("local", options | settings, deque([order])))
 
 
+@slow
 def test_six_jobs_with_submitit(home):
     survives_a_death(home, "submitit_local")
 
@@ -68,6 +73,8 @@ def test_slurm_job_array(home):
 
 
 def test_without_slurm_nothing_is_sent(home):
+    if shutil.which("srun"):
+        pytest.skip("Slurm is installed")
     furnish(home, lives=0)
     done = sweep(home, "hydra/launcher=submitit_slurm", "model.name=a,b")
     assert done.code == 2

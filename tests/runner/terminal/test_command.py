@@ -11,6 +11,7 @@ from components.core.errors import ConfigError
 from runner.terminal.command import Parser, by_group, exit_code_of, flags_first, print_note
 from tests.table import each_row
 
+ROOT = Path(__file__).resolve().parents[3]
 GROUPS = ["condition", "agent", "verifier", "memory", "experiment", "scorer"]
 
 ENDLESS = (
@@ -31,6 +32,26 @@ def test_interrupt_is_one_line_with_exit_code_130(capsys):
         raise KeyboardInterrupt
 
     assert exit_code_of(interrupt) == 130 and capsys.readouterr().err == "interrupted\n"
+
+
+INTERRUPTING = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(name, path, target=None):
+        if name == "components.core.errors":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt)
+"""
+
+
+@pytest.mark.parametrize("module", ["runner", "runner.report", "runner.ui"])
+def test_ctrl_c_while_a_command_imports_is_one_line_with_exit_code_130(tmp_path, module):
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTING)
+    env = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run([sys.executable, "-m", module], env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
 def test_refused_words_name_the_near_flag_or_the_order_of_arguments():

@@ -26,59 +26,23 @@ for (const table of document.querySelectorAll("main table")) {
   }));
 }
 
-// Plots: drawn when they come near the view, in the page's colours.
-const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c7ae6", "#7f8c8d"];
-const themed = () => {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name) => style.getPropertyValue(name).trim();
-  const axis = { title: { font: { size: 13 }, standoff: 10 }, gridcolor: colour("--line"), linecolor: colour("--line"), zerolinecolor: colour("--line") };
-  return {
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", colorway: COLOURS,
-    font: { color: colour("--text"), size: 13, family: getComputedStyle(document.body).fontFamily },
-    margin: { l: 60, r: 20, t: 30, b: 60 }, hoverlabel: { namelength: -1 }, axis,
-    modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--quiet"), activecolor: colour("--accent") },
-  };
-};
-const SHADES = {
-  light: { colorscale: [[0, "#f2f6fa"], [0.5, "#6aaed6"], [1, "#08519c"]] },
-  dark: { colorscale: [[0, "#1d2833"], [1, "#2f7fbf"]], textfont: { color: "#ffffff" } },
-};
-const isDark = () => {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-};
-const BUTTONS = [["toImage", "zoom2d", "pan2d", "resetScale2d"]];
-const side = (axis, own = {}) => ({ ...axis, ...own, title: { ...axis.title, ...own.title } });
-const drawn = new Set();
-const draw = (place) => {
-  const { data, layout } = JSON.parse(document.getElementById(place.dataset.of).textContent);
-  const { axis, ...base } = themed();
-  const full = { ...base, ...layout, xaxis: side(axis, layout.xaxis), yaxis: side(axis, layout.yaxis) };
-  for (const trace of data) {
-    if (trace.type === "heatmap") Object.assign(trace, SHADES[isDark() ? "dark" : "light"]);
-    if (trace.type === "bar") trace.error_y = { ...trace.error_y, color: full.font.color };
-  }
-  drawn.add(place);
-  return Plotly.react(place, data, full, { responsive: true, displaylogo: false, modeBarButtons: BUTTONS });
-};
-const places = [...document.querySelectorAll(".plot")];
-const near = new IntersectionObserver((entries) => {
-  for (const entry of entries) {
-    if (entry.isIntersecting) {
-      near.unobserve(entry.target);
-      draw(entry.target);
-    }
-  }
-}, { rootMargin: "300px" });
-for (const place of places) near.observe(place);
-addEventListener("beforeprint", () => { for (const place of places) if (!drawn.has(place)) draw(place); });
+// Scores that are not chosen are hidden: their columns, rows and figures.
+const chosen = document.getElementById("scores");
+if (chosen) {
+  chosen.hidden = false;
+  chosen.addEventListener("change", () => {
+    const off = new Set([...chosen.querySelectorAll("input:not(:checked)")].map((box) => box.value));
+    for (const one of document.querySelectorAll("main :is(tr, figure)[data-score]")) one.hidden = off.has(one.dataset.score);
+    for (const head of document.querySelectorAll("main th[data-score]"))
+      for (const row of head.closest("table").rows) row.cells[head.cellIndex].hidden = off.has(head.dataset.score);
+  });
+}
 
 // Light and dark: as the system has it, until the button is used.
-const redraw = () => { for (const place of drawn) draw(place); };
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 document.getElementById("theme").addEventListener("click", () => {
-  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-  redraw();
+  const { dataset } = document.documentElement;
+  const dark = dataset.theme ? dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  dataset.theme = dark ? "light" : "dark";
 });
 
 // The navigation shows where one is.

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from components.core.errors import ConfigError
-from components.core.messages import Message, Request, Sampling, ToolCall, ToolSpec
+from components.core.messages import NO_TOOLS, Message, Request, Sampling, ToolCall, ToolSpec
 from components.core.protocols import Model
 from components.core.types import Problem, Sample
 from components.models.simulated import VERSION, Simulated
@@ -22,7 +22,7 @@ SAMPLES = tuple(RadABench(shipped="radabench_mini").load("test"))
 
 
 def request(text="question", seed=1):
-    return Request((Message("user", text),), (), Sampling(), "answer", "main", "s", 0, "main", 0, seed)
+    return Request((Message("user", text),), NO_TOOLS, Sampling(), "answer", "main", "s", 0, "main", 0, seed)
 
 
 def test_it_is_a_model_in_this_process_without_a_key():
@@ -69,7 +69,7 @@ async def test_request_seed_and_model_seed_both_change_what_is_drawn():
         found = []
         for one in asked:
             messages = (*one.messages, Message("user", prompt))
-            again = Request(messages, (), Sampling(), "conclude", "main", "s", 0, "main", 0, seed)
+            again = Request(messages, NO_TOOLS, Sampling(), "conclude", "main", "s", 0, "main", 0, seed)
             found.append((await model.generate(again)).message.text)
         return found
 

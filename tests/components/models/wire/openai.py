@@ -79,6 +79,10 @@ FORMS = {
         error("Rate limit reached for m on requests per min (RPM).", "requests", "rate_limit_exceeded"),
         Failed("rate_limit", 0.12, True), 429, LIMITS | {"retry-after": "1", "retry-after-ms": "120"},
     ),
+    "rate limit without a wait": Form(
+        error("Rate limit reached for m on tokens per min (TPM).", "tokens", "rate_limit_exceeded"),
+        Failed("rate_limit", 360.0, True), 429, LIMITS,
+    ),
     "sudden load": Form(error("Slow down.", "rate_limit_error", "slow_down"), Failed("rate_limit", None, True), 429),
     "no quota": spent("insufficient_quota"),
     "no credit": spent("credit_balance_exhausted"),

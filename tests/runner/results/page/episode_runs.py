@@ -15,7 +15,7 @@ from tests.runner.results.page.test_episodes_packed import unpacked
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold</b> \u2028 \x1b[31mred \u202eright\r\n\u0000"
 WRITTEN = HOSTILE.replace("\u2028", "\\u2028").replace("\x1b", "\\x1b").replace("\u202e", "\\u202e")
 WRITTEN = WRITTEN.replace("\r\n", "\n").replace("\x00", "\\x00")
-LONG = "long " * 200_000
+LONG = "long " * 100_000
 STOPS = ("answered", "failed", "error", "refused", "limit")
 
 

@@ -43,6 +43,16 @@ def cells(sheet):
     return [dict(zip([column.name for column in sheet.columns], row, strict=True)) for row in sheet.rows]
 
 
+def tips(plot):
+    """The tooltips of a plot: its points and bars, in the order in which they are drawn."""
+    return [one.text for one in html.fragment_fromstring(plot.svg).xpath(".//*[self::circle or self::rect]/title")]
+
+
+def written_on(plot):
+    """The texts of a plot."""
+    return [one.text for one in html.fragment_fromstring(plot.svg).xpath(".//text")]
+
+
 def parsed(text):
     """A page as a tree."""
     return html.document_fromstring(text)

@@ -31,6 +31,7 @@ def test_sweep_report_writes_page_markdown_and_tables_next_to_its_jobs(tmp_path)
         "methods",
         "comparisons",
         "settings",
+        "samples",
         "frontier",
         "cards",
         "episodes",

@@ -23,7 +23,7 @@ def step(reply, **fields):
 
 def pack(*steps, **fields):
     """A trajectory as packed for the page; its short texts are inline."""
-    return Writer().episode(RECORD, Trajectory(list(steps), **fields), [])
+    return Writer(1).episode({"sample_id": "a"} | RECORD, Trajectory(list(steps), **fields), [], "folder")
 
 
 def test_step_has_request_reply_trials_calls_and_skipped_calls():

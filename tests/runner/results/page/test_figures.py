@@ -1,33 +1,67 @@
-"""Plots that Plotly accepts."""
+"""Plots: where points are, what they say, and that no text becomes markup."""
 
-import plotly.graph_objects as go
 import pytest
+from lxml import html
 
-from runner.results.render.figures import bars, error_bars, heatmap, intervals, sides
-from runner.results.sheets import Value
-from tests.slow import slow
+from runner.results.render.figures import Mark, Series, bars, intervals, scatter, sides
+from runner.results.sheets import Plot, Value
+from tests.runner.results.page.pages import HOSTILE, tips, written_on
 from tests.table import each_row
 
 KNOWN, BARE = Value(0.5, 0.4, 0.8, 10), Value(0.25)
+POINTS = [Mark(1, KNOWN, "a", "named"), Mark(10, BARE, "b")]
+
+
+def drawn(svg, path):
+    """What a path finds in a plot."""
+    return html.fragment_fromstring(svg).xpath(path)
 
 
 @each_row(
-    "figure",
+    "svg",
     [
-        intervals(["a", "b"], [KNOWN, BARE], "score"),
-        bars(["x", "y"], {"a": [KNOWN, None], "b": [BARE, KNOWN]}, "score", "task"),
-        heatmap(["a"], ["x", "y"], [[0.5, None]]),
+        intervals([HOSTILE], [KNOWN], HOSTILE),
+        bars([HOSTILE], {HOSTILE: [KNOWN], "b": [BARE]}, HOSTILE, HOSTILE),
+        scatter([Series(HOSTILE, [Mark(HOSTILE, KNOWN, HOSTILE, HOSTILE)]), Series("b", [])], HOSTILE, HOSTILE),
     ],
 )
-@slow
-def test_plotly_accepts_the_plots(figure):
-    assert go.Figure(figure).layout.height
+def test_texts_of_the_data_are_no_markup(svg):
+    assert not drawn(svg, "//script | //img | //@onerror")
+    assert any(HOSTILE in tip for tip in tips(Plot("", svg)))
 
 
-def test_error_bars_are_distances_and_hidden_where_unknown():
-    known = error_bars([KNOWN, BARE])
-    assert known["array"] == [pytest.approx(0.3), None] and known["arrayminus"] == [pytest.approx(0.1), None]
-    assert error_bars([BARE, None])["visible"] is False
+def test_a_point_says_its_value_interval_and_number():
+    assert tips(Plot("", intervals(["a", "b"], [KNOWN, BARE], "score"))) == [
+        "a: 0.5 (0.400 to 0.800), n = 10",
+        "b: 0.25",
+    ]
+    assert tips(Plot("", scatter([Series("one", POINTS)], "x", "y")))[0] == "a: 1, 0.5 (0.400 to 0.800), n = 10"
+
+
+def test_a_bar_or_point_without_a_value_is_not_drawn():
+    assert len(tips(Plot("", bars(["x", "y"], {"a": [KNOWN, None], "b": [BARE, KNOWN]}, "score", "task")))) == 3
+    assert tips(Plot("", scatter([Series("a", [Mark(1, Value(None))])], "x", "y"))) == []
+
+
+def test_an_interval_is_drawn_only_where_it_is_known():
+    assert len(drawn(intervals(["a", "b"], [KNOWN, BARE], ""), "//*[@class='spread']")) == 1
+
+
+def test_a_logarithmic_axis_has_equal_steps_for_equal_ratios():
+    series = [Series("a", [Mark(n, BARE) for n in (1, 10, 100)])]
+    xs = [float(x) for x in drawn(scatter(series, "x", "y", logarithmic=True), "//circle/@cx")]
+    assert xs[2] - xs[1] == pytest.approx(xs[1] - xs[0])
+
+
+def test_axes_have_round_numbers_and_names_are_in_their_order():
+    assert {"0", "0.2", "0.4", "0.6"} <= {*written_on(Plot("", bars(["x"], {"a": [KNOWN]}, "score", "task")))}
+    names = written_on(Plot("", scatter([Series("a", [Mark(name, BARE) for name in "zay"])], "x", "how much")))
+    assert [name for name in names if name in {"z", "a", "y"}] == ["z", "a", "y"]
+
+
+def test_many_long_names_are_turned_and_cut_with_the_whole_as_a_tooltip():
+    long = [f"{n} {'long ' * 20}" for n in range(9)]
+    assert drawn(bars(long, {"a": [KNOWN] * 9}, "", ""), "//g[contains(@transform, 'rotate(-30)')]/text/title")
 
 
 def test_point_labels_do_not_overlap():

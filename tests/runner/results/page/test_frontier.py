@@ -4,7 +4,7 @@ from runner.results.rows import read_metrics
 from runner.results.sections.frontier import Point, cost_of, front
 from runner.results.sections.frontier import frontier as section
 from runner.results.sheets import Sheet, Value
-from tests.runner.results.page.pages import cells, grid, made
+from tests.runner.results.page.pages import cells, grid, made, tips, written_on
 from tests.runner.results.records import change_records
 from tests.table import each_row
 
@@ -43,10 +43,11 @@ def test_plot_labels_omit_the_dataset_in_the_title(tmp_path):
     first, _, second, _ = section(runs).parts
     for plot, data in ((first, "d1"), (second, "d2")):
         assert data in plot.title
-        assert sorted(name for trace in plot.figure["data"] for name in trace["customdata"]) == ["cot", "react"]
+        assert sorted(tip.partition(":")[0] for tip in tips(plot)) == ["cot", "react"]
 
 
 def test_coinciding_runs_share_a_label(tmp_path):
     runs = grid(tmp_path, {(a, c): [1, 0] for a in ("react", "cot") for c in ("intact", "withheld")})
-    (trace,) = section(runs).parts[0].figure["data"]
-    assert trace["text"] == ["react intact and 3 more", "", "", ""] and len(set(trace["customdata"])) == 4
+    plot = section(runs).parts[0]
+    assert len({tip.partition(":")[0] for tip in tips(plot)}) == 4
+    assert [text for text in written_on(plot) if "intact" in text] == ["react intact and 3 more"]

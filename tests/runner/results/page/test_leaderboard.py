@@ -2,11 +2,9 @@
 
 import json
 
-import plotly.graph_objects as go
-
 from runner.results.sections.scores import leaderboard as section
 from runner.results.sheets import Plot, Sheet, Value
-from tests.runner.results.page.pages import cells, grid, made
+from tests.runner.results.page.pages import cells, grid, made, tips
 
 VALUES = {
     ("react", "intact"): [1, 1], ("react", "withheld"): [1, 0], ("cot", "intact"): [0, 0], ("cot", "withheld"): [1, 1],
@@ -30,9 +28,8 @@ def test_the_best_run_is_drawn_at_the_top(tmp_path):
             for part in section(grid(tmp_path / str(bool(lower)), VALUES, lower=lower)).parts
             if isinstance(part, Plot)
         )
-        values = plot.figure["data"][0]["x"]
-        assert values == sorted(values, reverse=bool(lower)) and first in plot.figure["data"][0]["y"][-2:]
-        go.Figure(plot.figure)
+        values = [float(tip.split(": ")[1].split()[0]) for tip in tips(plot)]
+        assert values == sorted(values, reverse=bool(lower)) and first in " ".join(tips(plot)[-2:])
 
 
 def test_unfinished_run_is_named(tmp_path):

@@ -2,7 +2,7 @@
 
 from runner.results.runs import Run
 from runner.results.sections.figures import per_record as section
-from tests.runner.results.page.pages import cells
+from tests.runner.results.page.pages import cells, tips, written_on
 from tests.runner.results.sweeps import job
 
 VALUES = {"plain": [2, 4, 1, 1, 3], "shots": [1, 1, 1, 1, 4], "three": [0, 1, 1, 1, 3]}
@@ -21,15 +21,14 @@ def test_record_is_the_mean_of_its_questions_plotted_against_the_baseline(tmp_pa
         {"record": "p2", "plain": 1.0, "shots": 1.0, "three": 1.0},
         {"record": "p3", "plain": 3.0, "shots": 4.0, "three": 3.0},
     ]
-    points, _, line = plot.figure["data"]
-    assert (points["x"], points["y"], points["text"]) == ([3.0, 1.0, 3.0], [1.0, 1.0, 4.0], ["p1", "p2", "p3"])
-    assert line["x"] == line["y"] == [0.5, 4.0]
+    assert tips(plot)[:3] == ["p1: 3, 1", "p2: 1, 1", "p3: 3, 4"]
+    assert plot.svg.count("dotted") == 1, "the line on which both are equal"
 
 
 def test_first_method_is_the_baseline_if_none_was_run(tmp_path):
     plot, _ = section(runs(tmp_path, per_record="score/x", baselines=["other"])).parts
-    assert [line["name"] for line in plot.figure["data"]] == ["shots", "three", "equal"]
-    assert plot.figure["data"][0]["x"] == [3.0, 1.0, 3.0]
+    assert [text for text in written_on(plot) if text.isalpha()] == ["shots", "three", "equal"]
+    assert [tip.partition(",")[0] for tip in tips(plot)[:3]] == ["p1: 3", "p2: 1", "p3: 3"]
 
 
 def test_single_method_has_only_a_table(tmp_path):

@@ -33,8 +33,10 @@ def test_refusals_are_counted_by_missing_input_and_field(tmp_path):
     ability = {row["missing"]: row for row in sheets["ability: missing against named"]}
     assert (ability["Missing"]["right"], ability["Missing"]["Weak"], ability["Missing"]["no refusal"]) == (0.5, 1, 1)
     assert ability["nothing"]["Weak"] == 1
+    (shares,) = (rows for title, rows in sheets.items() if "shares of what was named" in title)
+    assert {row["missing"]: row["Weak"] for row in shares} == {"Missing": 0.25, "nothing": 1.0}
     category = {row["missing"]: row["right"] for row in sheets["category: missing against named"]}
-    assert category == {"Scales or Rulers": 0.75, "nothing": None} and len(sheets) == 3, (
+    assert category == {"Scales or Rulers": 0.75, "nothing": None} and len(sheets) == 4, (
         "purpose is not a fact of the sample"
     )
 

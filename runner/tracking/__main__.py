@@ -1,0 +1,63 @@
+"""Sends what is not in MLflow yet: ``python -m runner.tracking [PLACE ...]``; a PLACE is a folder with ``unsent/``.
+
+Commands start it with ``--follow`` and write what they do to its standard input.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from runner.terminal.command import print_note
+from runner.tracking import unsent
+from runner.tracking.process import FOLLOW
+from runner.tracking.send import Progress, send_unsent
+from runner.tracking.store import PLACE
+
+_NICENESS = 10  # the calls of the run come first
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Follow a command, or send once. Returns the exit code: 1 where something could not be sent."""
+    parser = argparse.ArgumentParser(prog="python -m runner.tracking", description=__doc__)
+    parser.add_argument("places", nargs="*", type=Path, default=[PLACE, *PLACE.glob("*/")], metavar="PLACE",
+                        help="by default outputs/.mlflow")  # fmt: skip
+    parser.add_argument(FOLLOW, action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.follow:
+        os.nice(_NICENESS)
+        follow(sys.stdin.fileno(), sys.stdout.fileno())
+        return 0
+    failed = [place for place in options.places if send_unsent(place)]
+    for place in failed:
+        print_note(unsent.last_note(place))
+    return int(bool(failed))
+
+
+def follow(source: int, answers: int) -> None:
+    """Do what is read, until its writer has ended and all that is left was sent."""
+    progress, places, rest = Progress(), dict[Path, None](), b""
+    while data := os.read(source, 1 << 16):
+        *lines, rest = (rest + data).split(b"\n")
+        messages: list[dict[str, Any]] = [orjson.loads(line) for line in lines]
+        newest = {message["marker"]: message["figures"] for message in messages if "figures" in message}
+        for marker, figures in newest.items():
+            progress.send(Path(marker), figures)
+        finished = [Path(message["place"]) for message in messages if "place" in message]
+        fresh = [place for marker in newest if (place := Path(marker).parent.parent) not in places]
+        for place in dict.fromkeys([*finished, *fresh]):
+            places[place] = None
+            send_unsent(place)
+        with suppress(BrokenPipeError):  # nobody waits any more
+            os.write(answers, b"." * len(finished))
+    for place in places:
+        send_unsent(place)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

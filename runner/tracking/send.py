@@ -1,0 +1,204 @@
+"""What is sent of a run, a stage and a sweep; sending again updates the same run of MLflow.
+
+Each function raises what ``store.failures`` lists, and returns the address to look at.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import chdir
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from components.core.errors import ConfigError
+from components.core.learning import Made
+from runner.storage import disk
+from runner.terminal.command import print_note
+from runner.tracking import describe, traces, unsent
+from runner.tracking.describe import job_of, safe, stage_facts
+from runner.tracking.store import Tracker, connect, failures, place_of, short, texts_may_leave, view_url
+
+_FILES = ("config.yaml", "manifest.json", "metrics.json")  # without texts of samples
+_TEXT_FILES = ("report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
+_MOST_FAILURES = 3  # after so many the rest waits for the next command
+_DAMAGED = (ConfigError, LookupError, TypeError, ValueError)  # by a folder that no run wrote so
+
+
+def send_unsent(place: Path) -> int:
+    """Send all that has a marker, but what is running, one after the other with other processes that do the same.
+    Returns how many were not sent; why is noted for the next command."""
+    failed = list[str]()
+    for path in unsent.markers(place):
+        with unsent.sending(place):
+            work = unsent.read(path)
+            if work is None or (work["kind"] == "run" and unsent.is_running(Path(work["folder"]))):
+                continue
+            if (failure := failure_of(work)) is None:
+                path.unlink()
+                continue
+        failed.append(failure)
+        unsent.put_last(path)
+        if len(failed) == _MOST_FAILURES:
+            break
+    unsent.note(place, failed)
+    return len(failed)
+
+
+def failure_of(work: Mapping[str, Any]) -> str | None:
+    """Send what a marker has. Returns why that failed, with the command that sends it again."""
+    folder, config = Path(work["folder"]), work["config"]
+    try:
+        if work["kind"] == "begun" or folder.is_dir():  # else somebody has removed it
+            with chdir(work["cwd"]):
+                match work["kind"]:
+                    case "run":
+                        track(folder, config, sweep=work["sweep"], total_jobs=work["total_jobs"])
+                    case "stage":
+                        made = Made(folder, work["said"], work["empty"], work["figures"])
+                        track_made(made, config, work["choices"])
+                    case "sweep":
+                        files = [Path(file) for file in work["files"]]
+                        finish_sweep([Path(one) for one in work["folders"]], config, sweep=work["sweep"], files=files)
+                    case _:
+                        parent_of(connect(config), work["sweep"], work["total_jobs"])
+    except failures() + _DAMAGED as error:
+        return unsent.line(folder, error, whole=work["kind"] != "run")
+    return None
+
+
+def send_folder(folder: Path, config: Mapping[str, Any], sweep: str | None) -> str | None:
+    """Send a run folder again. Returns its page; None where there is no tracker, or after a line on what failed."""
+    if not (tracking := config.get("tracking") or {}).get("uri"):
+        return None
+    try:
+        with unsent.sending(place_of(tracking["uri"])):
+            url = track(folder, config, sweep=sweep)
+            if not unsent.is_running(folder):
+                unsent.discard(config, job_of(folder).id)
+    except failures() as error:
+        print_note(f"warning: {unsent.line(folder, error)}")
+        return None
+    return url
+
+
+class Progress:
+    """The progress of runs that their command executes: their runs in MLflow, made when they begin."""
+
+    def __init__(self) -> None:
+        self._runs: dict[Path, tuple[Tracker, str]] = {}
+
+    def send(self, marker: Path, figures: Mapping[str, float]) -> None:
+        """Send the newest figures of a run that is not finished."""
+        place = marker.parent.parent
+        with unsent.sending(place):
+            work = unsent.read(marker)
+            if work is None or not unsent.is_running(Path(work["folder"])):
+                return
+            try:
+                with chdir(work["cwd"]):
+                    self._send(marker, work, figures)
+            except failures() as error:
+                unsent.note(place, [f"MLflow does not answer, the run continues without it: {short(error)}"])
+
+    def _send(self, marker: Path, work: Mapping[str, Any], figures: Mapping[str, float]) -> None:
+        if marker not in self._runs:
+            job, tracker = job_of(Path(work["folder"])), connect(work["config"])
+            run_id = tracker.run(job, parent_of(tracker, work["sweep"], work["total_jobs"], job.start))
+            tracker.client.update_run(run_id, "RUNNING", job.name)  # it may be one that is resumed
+            self._runs[marker] = tracker, run_id
+        if figures:
+            from mlflow.entities import Metric
+
+            (tracker, run_id), now, step = self._runs[marker], int(time.time() * 1000), int(figures["samples"])
+            metrics = [Metric(f"system/progress/{name}", value, now, step) for name, value in figures.items()]
+            tracker.client.log_batch(run_id, metrics)
+
+
+def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> str:
+    """Send a complete or partial run folder; sending it again updates the same run. Figures first, so that they are
+    there even where the tracker fails during files or traces."""
+    job, tracker = job_of(folder), connect(config)
+    parent = parent_of(tracker, sweep, total_jobs, job.start)
+    run_id = tracker.run(job, parent)
+    url = view_url(config, tracker.experiment_id, run_id=run_id)
+    _remember(folder, config, tracker.experiment_id, run_id, url)
+    figures = [(name, 0, value) for name, value in describe.metrics_of(job).items()]
+    tags = describe.tags_of(job) | {"level": "job"} | ({"sweep": safe(sweep)} if sweep else {})
+    tracker.log(run_id, figures, describe.params_of(job, config), tags)
+    if dataset := job.manifest.get("dataset"):
+        tracker.log_dataset(run_id, dataset)
+    tracker.client.set_terminated(run_id, job.status, job.end)
+    tracker.client.update_run(run_id, name=job.name)
+    texts = texts_may_leave(config, job.privacy)
+    patterns = (*_FILES, *_TEXT_FILES) if texts else _FILES  # a run's folder may hold other files
+    paths = [path for pattern in patterns for path in sorted(folder.glob(pattern)) if path.is_file()]
+    tracker.upload(run_id, paths, folder)
+    if texts:
+        traces.send(tracker, run_id, job, config)
+    if parent is None:
+        _remember_newest(config, url)
+    return url
+
+
+def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> str:
+    """Send the folder of a standalone stage; sending it again updates the same run."""
+    notes = orjson.loads((made.folder / "manifest.json").read_bytes())
+    texts = texts_may_leave(config, str((notes.get("dataset") or {}).get("privacy", "unknown")))
+    tracker, id = connect(config), sha256(f"{made.folder.absolute()}\0{notes['begun']}".encode()).hexdigest()[:32]
+    run_id = tracker.stage(id, f"{choices.get('stage', 'stage')} {made.folder.name}")
+    facts = stage_facts(made, notes, config, choices, texts)
+    tracker.log(run_id, facts.figures, facts.params, facts.tags)
+    tracker.client.set_terminated(run_id, "FAILED" if made.empty else "FINISHED")
+    tracker.upload(run_id, facts.files, made.folder)
+    _remember_newest(config, url := view_url(config, tracker.experiment_id, run_id=run_id))
+    return url
+
+
+def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str, files: Sequence[Path] = ()) -> str:
+    """Complete the parent run of a sweep of two or more jobs: the table of results, these files, its shared view."""
+    sweep, tracker = safe(sweep), connect(config)
+    jobs = [job_of(folder) for folder in folders if (folder / "manifest.json").exists()]
+    parent = tracker.parent(sweep, min((job.start for job in jobs if job.start is not None), default=None))
+    named = (config.get("compare") or {}).get("scores") or ()
+    kinds = ",".join(sorted({str(job.manifest.get("model_kind")) for job in jobs}))
+    tracker.log(parent, [], {}, {"mlflow.note.content": describe.table(jobs, named), "model_kind": kinds})
+    status = "FINISHED" if all(job.status == "FINISHED" for job in jobs) else "FAILED"
+    end = max((job.end for job in jobs if job.end is not None), default=None)
+    tracker.client.set_terminated(parent, status, end)
+    key, view = f"mlflow.sharedViewState.{sweep}", describe.shared_view(jobs, sweep, named)
+    tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
+    attach(tracker, parent, files, jobs, config)
+    _remember_newest(config, url := view_url(config, tracker.experiment_id, sweep=sweep))
+    return url
+
+
+def attach(
+    tracker: Tracker, run_id: str, files: Sequence[Path], jobs: Sequence[describe.Job], config: Mapping[str, Any]
+) -> None:
+    """Send a sweep's files, unless the texts of some job's data may not leave; the first one is at the top."""
+    if files and all(texts_may_leave(config, job.privacy) for job in jobs):
+        tracker.upload(run_id, files, files[0].parent)
+
+
+def parent_of(tracker: Tracker, sweep: str | None, total_jobs: int, start: int | None = None) -> str | None:
+    """The parent run of a sweep of two or more jobs, made where it is missing."""
+    return tracker.parent(safe(sweep), start) if sweep and total_jobs > 1 else None
+
+
+def _remember(folder: Path, config: Mapping[str, Any], experiment: str, run_id: str, url: str) -> None:
+    """Note in the manifest where the run is, unless the run goes on, whose process alone writes it then."""
+    if (lock := disk.lock_folder(folder)) is not None:
+        uri = short(config["tracking"]["uri"])
+        try:
+            describe.remember(folder, {"uri": uri, "experiment_id": experiment, "run_id": run_id, "url": url})
+        finally:
+            os.close(lock)
+
+
+def _remember_newest(config: Mapping[str, Any], url: str) -> None:
+    """Note what ``runner.ui`` opens."""
+    if (place := place_of(config["tracking"]["uri"])).is_dir():
+        (place / unsent.NEWEST).write_text(url.partition("/#")[2])
