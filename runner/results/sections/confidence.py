@@ -137,7 +137,7 @@ def _risk_coverage(known: Sequence[Sure]) -> Plot:
         least = one.answers.certain[one.answers.ends].tolist()
         points = zip(coverage, risk, least, strict=True)
         marks = [Mark(x, Value(y), f"{one.label}, confidence {of:.2f} or more") for x, y, of in points]
-        series.append(Series(one.label, marks, "solid", "full" if len(marks) < 30 else ""))
+        series.append(Series(one.label, marks, "solid", "full" if len(marks) < 100 else ""))
     figure = scatter(series, "coverage: share of answers accepted", "risk: mean loss of those (↓ lower is better)")
     return Plot("Risk and coverage", figure)
 
