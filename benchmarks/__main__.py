@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from benchmarks import coverage, fused, http_rows, local_rows, peers, report, sandbox
+from benchmarks import coverage, coverage_confidence, fused, http_rows, local_rows, peers, report, sandbox
 from benchmarks.figures import Figure, Row, Settings, shown, write
 
 ROWS: Mapping[str, Row] = {
@@ -28,6 +28,7 @@ ROWS: Mapping[str, Row] = {
     "sandbox": sandbox.row,
     "coverage": coverage.row,
     "coverage_few": coverage.few,
+    "coverage_confidence": coverage_confidence.row,
 }
 
 

@@ -221,6 +221,7 @@ _SECTIONS = {  # without options; docs/guides/reports.md says more
     "samples": "the score that decides by sample, where runs disagree first",
     "frontier": "cost of a question against the score that decides", "cards": "the datasets: samples, strata, lengths",
     "verifier": "how often the first proposal was not kept, step by step; needs runs with a verifier",
+    "confidence": "how sure the agent was: risk and coverage, calibration, refusals",
     "refusals": "what a condition took away against what the agent stated",
     "papers": "every publication in conf/papers that has values for these runs",
 }  # fmt: skip

@@ -9,6 +9,7 @@ from components.core.messages import JSON, Message, Purpose, Sampling, ToolCall,
 from components.core.types import Observation, Problem
 
 Effect = Literal["pure", "episode", "external"]
+LACKING = ("insufficient", "withhold")  # kinds of conditions, in the facts of an offer, that take away what is needed
 
 
 class State(Protocol):

@@ -50,7 +50,7 @@ def as_failure(error: ModelError) -> Failure:
 class Action(NamedTuple):
     """What the grammar read from a message: tool calls, or the final answer, or a refusal. ``last`` marks calls after
     which the agent concludes. ``error`` is set when the reply could not be read: then there are no calls and
-    ``observe`` explains it to the model."""
+    ``observe`` explains it to the model. ``confidence``: as an action that ends states it, where that is asked for."""
 
     message: Message
     calls: tuple[ToolCall, ...] = ()
@@ -60,6 +60,7 @@ class Action(NamedTuple):
     purpose: str = ""
     error: str | None = None
     error_text: str = ""
+    confidence: str | None = None
 
 
 class Observation(NamedTuple):
@@ -103,7 +104,8 @@ class Verdict:
 class Step:
     """One model call and what followed. ``asked`` holds the messages after the first ``kept`` ones,
     which are those of the branch's previous call; ``remarks`` is what the agent says of its own call, for
-    readers and scorers. Times in seconds since the epoch."""
+    readers and scorers. ``logprobs``: of the reply's tokens, where they were asked for; they are not recorded. Times in
+    seconds since the epoch."""
 
     purpose: Purpose
     role: str
@@ -123,6 +125,7 @@ class Step:
     observed: list[Observed] = field(default_factory=list)
     tried: list[Observed] = field(default_factory=list)
     remarks: dict[str, Any] = field(default_factory=dict)
+    logprobs: Any = field(default=None, compare=False)
 
     @property
     def acts(self) -> bool:
@@ -151,6 +154,12 @@ class Trajectory:
     refusal: Refusal | None = None
     failure: str | None = None
     error: str | None = None
+
+    @property
+    def decisive(self) -> list[Step]:
+        """The steps that led to the outcome: of several draws those of the one that was chosen."""
+        chosen = next((f"{one.branch}/" for one in self.steps if one.remarks.get("chosen")), "")
+        return [one for one in self.steps if one.committed and f"{one.branch}/".startswith(chosen)]
 
 
 @dataclass(frozen=True)

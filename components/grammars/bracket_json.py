@@ -28,6 +28,7 @@ from components.core.tools import Offer
 from components.core.traits import PromptSetName
 from components.core.types import Action, Observation, Refusal
 from components.prompts import PromptSet, load
+from components.text.confidence import split_bar
 
 _FORM = 'Action: Name[{"parameter": value}]'
 
@@ -56,18 +57,26 @@ def _instructions(prompts: PromptSet, cards: Sequence[str], fields: Sequence[tup
     return prompts.render("instructions", cards=cards, refusal_fields=dict(fields))
 
 
+def with_confidence(instructions: str, form: str, asked: bool) -> str:
+    """The instructions of a grammar, with how its ending states a confidence where that is asked for."""
+    return f"{instructions}\n\n{load('confidence').render(form)}" if asked else instructions
+
+
 class TextGrammar:
     """A grammar whose tools are listed in the text; an observation is the next user message, in the form ``observed``.
-    The template ``instructions`` of a prompt set gets one JSON card per tool and the fields of a refusal."""
+    The template ``instructions`` of a prompt set gets one JSON card per tool and the fields of a refusal.
+    ``confidence``: an action that ends states how sure the agent is, in the ``form`` of a template."""
 
     prompts: PromptSetName
+    confidence: bool
+    form: ClassVar[str]
     observed: ClassVar[str] = "Observation: {}"
 
     def instructions(self, offer: Offer) -> str:
         """The form of an action, the tools as one line of JSON each, and the refusal where the task may be refused."""
         cards = tuple([tool.spec.card_text for tool in offer.tools.values()])
         fields = tuple([(name, tuple(allowed)) for name, allowed in offer.refusal_fields.items()])
-        return _instructions(load(self.prompts), cards, fields)
+        return with_confidence(_instructions(load(self.prompts), cards, fields), self.form, self.confidence)
 
     def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
         """Nothing: the tools are listed in the text."""
@@ -84,6 +93,8 @@ class BracketJson(TextGrammar):
     """Actions in the text of the reply; one per reply, what follows the first is ignored."""
 
     prompts: PromptSetName = "bracket_json"
+    confidence: bool = False
+    form: ClassVar[str] = "bracket_json"
 
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the reply's first action. Raises ActionError when there is none that can be read."""
@@ -92,10 +103,12 @@ class BracketJson(TextGrammar):
             text = text[start:]
         call = read_call(text)
         if call.name == FINISH:
+            stated = call.params.pop("confidence", None) if self.confidence else None
             if list(call.params) != ["response"]:
                 form = f'{FINISH}[{{"response": "your answer"}}]'
                 raise ActionError(f"{FINISH} takes one parameter, as in {form}", "bad_arguments")
-            return Action(message, answer=_text(call.params["response"]))
+            answer = _text(call.params["response"])
+            return Action(message, answer=answer, confidence=None if stated is None else _text(stated))
         if call.name == REFUSE and offer.may_refuse:
             return refused(message, call, offer)
         purpose = call.params.get("purpose", "")
@@ -206,11 +219,14 @@ class BracketText(TextGrammar):
     since models write observations of their own there."""
 
     prompts: PromptSetName = "bracket_text"
+    confidence: bool = False
+    form: ClassVar[str] = "bracket_text"
 
     def instructions(self, offer: Offer) -> str:
         """The form of an action, the tools, and how to end. Raises ConfigError for a tool with other parameters."""
         actions = describe_tools(offer.tools)
-        return load(self.prompts).render("instructions", actions=actions, refusal_fields=offer.refusal_fields)
+        text = load(self.prompts).render("instructions", actions=actions, refusal_fields=offer.refusal_fields)
+        return with_confidence(text, self.form, self.confidence)
 
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the reply's first action. Raises ActionError when there is none that can be read."""
@@ -220,7 +236,9 @@ class BracketText(TextGrammar):
         kept = replace(message, content=message.text[: line.end])
         call = call_of(line.name, line.argument, offer.tools)
         if line.name == FINISH:
-            return Action(kept, answer=line.argument)
+            split = self.confidence and line.argument is not None
+            answer, stated = split_bar(str(line.argument)) if split else (line.argument, None)
+            return Action(kept, answer=answer, confidence=stated)
         if line.name == REFUSE and offer.may_refuse:
             # an object with the fields, or the bare text where there is one field
             bare = len(offer.refusal_fields) == 1 and not (line.argument or "").startswith("{")

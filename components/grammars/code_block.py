@@ -18,8 +18,9 @@ from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.tools import Offer
 from components.core.traits import GrammarTraits, PromptSetName
 from components.core.types import Action, Observation
-from components.grammars.bracket_json import read_call, refused
+from components.grammars.bracket_json import read_call, refused, with_confidence
 from components.prompts import load
+from components.text.confidence import split_line
 
 TERMINATE = "TERMINATE"
 _FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n`]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
@@ -31,12 +32,13 @@ _REFUSES = re.compile(r"^[^\S\n]*+(?:Action:\s*+)?Refuse\s*+\[", re.MULTILINE)
 class CodeBlock:
     """The last fenced block, or the call of the tool that takes code; ``channel``: which of them is asked for. Both are
     read, whatever is asked for. ``state`` is described to the model: whether variables live for a cell or for the
-    episode."""
+    episode. ``confidence``: a line above the end states how sure the agent is."""
 
     channel: Literal["fence", "function"] = "fence"
     state: Literal["cell", "episode"] = "cell"
     prompts: PromptSetName = "code_block"
     needs_tools: bool = True
+    confidence: bool = False
 
     @property
     def traits(self) -> GrammarTraits:
@@ -48,7 +50,8 @@ class CodeBlock:
         spec = self._tool(offer) if offer.tools else None
         described = "" if spec is None else spec.description
         shown = {"channel": self.channel, "state": self.state, "refusal_fields": offer.refusal_fields}
-        return load(self.prompts).render("instructions", described=described, **shown)
+        text = load(self.prompts).render("instructions", described=described, **shown)
+        return with_confidence(text, "code_block", self.confidence)
 
     def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
         """The tool that takes code, where it is called as a function."""
@@ -56,20 +59,23 @@ class CodeBlock:
 
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the calls, else the last block, else the end. Raises ActionError when there is none of them."""
-        text, spec = message.text.strip(), self._tool(offer)
+        text, spec, stated = message.text.strip(), self._tool(offer), None
+        if self.confidence:
+            text, stated = split_line(text)
         last = text.endswith(TERMINATE)
         argument = str(spec.facts["code"])
         if (n := len(message.tool_calls)) > 1:
             raise ActionError(f"it holds {n} calls, of which none was run; write one cell per reply")
         if message.tool_calls:
-            return Action(message, (_repaired(message.tool_calls[0], argument),), last=last)
+            call = _repaired(message.tool_calls[0], argument)
+            return Action(message, (call,), last=last, confidence=stated)
         if blocks := [code for tag, code in _FENCE.findall(text) if tag.lower() in _PYTHON]:
             arguments = orjson.dumps({argument: blocks[-1].rstrip()}).decode()
-            return Action(message, (ToolCall("call", spec.name, arguments),), last=last)
+            return Action(message, (ToolCall("call", spec.name, arguments),), last=last, confidence=stated)
         if offer.may_refuse and (said := _REFUSES.search(text)):
             return refused(message, read_call(text[said.start() :]), offer)
         if last:
-            return Action(message, answer=text.removesuffix(TERMINATE).strip())
+            return Action(message, answer=text.removesuffix(TERMINATE).strip(), confidence=stated)
         raise ActionError(
             f"it holds neither a cell of code nor, as its last word, {TERMINATE}; write the next cell, or end so"
         )

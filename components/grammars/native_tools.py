@@ -5,7 +5,7 @@ calls in one reply are allowed. A tool message holds text only there, so the ima
 named in its text and not sent: tools that return images belong to the text grammars.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 
@@ -14,21 +14,25 @@ from components.core.messages import Message, ToolCall, ToolSpec
 from components.core.tools import Offer
 from components.core.traits import PromptSetName
 from components.core.types import Action, Observation
-from components.grammars.bracket_json import Call, refused
+from components.grammars.bracket_json import Call, refused, with_confidence
 from components.prompts import load
+from components.text.confidence import split_line
 
 _REFUSE = "refuse"
 
 
 @dataclass(frozen=True)
 class NativeTools:
-    """Actions in the reply's own tool calls; the text of a reply without any is the answer."""
+    """Actions in the reply's own tool calls; the text of a reply without any is the answer. ``confidence``: its last
+    line states how sure the agent is."""
 
     prompts: PromptSetName = "native_tools"
+    confidence: bool = False
 
     def instructions(self, offer: Offer) -> str:
         """That functions are offered, and when to refuse; the cards travel in the request."""
-        return load(self.prompts).render("instructions", tools=offer.tools, refusal_fields=offer.refusal_fields)
+        text = load(self.prompts).render("instructions", tools=offer.tools, refusal_fields=offer.refusal_fields)
+        return with_confidence(text, "native_tools", self.confidence)
 
     def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
         """The offered tools, and a function for the refusal, with the allowed values as enums, where it is open."""
@@ -49,7 +53,10 @@ class NativeTools:
         if not calls:
             if not message.text.strip():
                 raise ActionError("it holds neither text nor a function call", "empty_reply")
-            return Action(message, answer=message.text)
+            if not self.confidence:
+                return Action(message, answer=message.text)
+            answer, stated = split_line(message.text)
+            return Action(replace(message, content=answer), answer=answer, confidence=stated)
         read = []
         for call in calls:
             try:

@@ -46,6 +46,8 @@ class XmlCall(TextGrammar):
 
     observed: ClassVar[str] = "<Observation>\n{}\n</Observation>"
     prompts: PromptSetName = "xml_call"
+    confidence: bool = False
+    form: ClassVar[str] = "xml_call"
     traits: ClassVar[GrammarTraits] = GrammarTraits(needs_tools=True)  # there is no tag for an answer without a call
 
     def parse(self, message: Message, offer: Offer) -> Action:
@@ -64,4 +66,7 @@ class XmlCall(TextGrammar):
         except ValueError:
             is_object = False
         arguments = text if is_object else orjson.dumps({"purpose": purpose, "input": text}).decode()
-        return Action(message, (ToolCall("call", tool, arguments),), last=tag == "EndCall", purpose=purpose)
+        last, stated = tag == "EndCall", None
+        if self.confidence and last and "<Confidence>" in content:
+            stated = _field("Confidence", content)
+        return Action(message, (ToolCall("call", tool, arguments),), last=last, purpose=purpose, confidence=stated)

@@ -102,6 +102,8 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
         return Finding("", text, f"{COMMAND}: {several[1] or several[2]}")
     if (finding := _of_file(str(error), overrides, catalogue)) is not None:
         return finding
+    if str(error).startswith("In 'config'") and "with ListConfig" in str(error):  # the keys that any agent has
+        return Finding("", "a file holds a list where names and values are needed", _written("agent=", overrides))
     if "Got NoneType" in str(error):
         nulls = [(o, catalogue.choices(o.lstrip("+").partition("=")[0])) for o in overrides if o.endswith("=null")]
         word, choices = next((one for one in nulls if one[1]), ("", {}))

@@ -32,6 +32,7 @@ from components.core.types import (
 )
 from runner.episode.budget import Budget
 from runner.episode.calls import Context, apply, run_calls
+from runner.episode.confidence import remark_action, remark_outcome
 from runner.episode.door import Door
 from runner.episode.ending import JUDGING, deciding_value, give_up, record_outcome, score_all, select_error
 from runner.episode.shared import Branch, Parts, Shared
@@ -111,6 +112,7 @@ async def solve(shared: Shared) -> None:
         give_up(trajectory, error)
     finally:
         shared.close()
+    remark_outcome(shared.parts.confidence, trajectory, shared.sample.problem)
 
 
 class Episode(Branch):
@@ -142,6 +144,8 @@ class Episode(Branch):
         step = await self._call(messages, purpose, sampling, role, self._specs[key], admitted)
         action = self.parse(step.reply)
         step.action = written_out(action) if purpose == "verify" else action
+        if self.shared.parts.confidence == "verbal":
+            remark_action(step, action)
         self._proposed.append(step)
         return step.action
 

@@ -18,6 +18,7 @@ from components.core.tools import Offer, Tool
 from components.core.traits import MemoryTraits, ModelTraits, Requirements, declared
 from components.core.types import Action, Observed, Problem, Sample, Step, Trajectory, Turn
 from runner.episode.budget import Attempt, Budget, Spent
+from runner.episode.confidence import ENDINGS, LOGPROBS, Confidence, take_line, with_request
 from runner.episode.door import Door, padded
 from runner.episode.prefix import FREE, Prefix, repeat
 from runner.storage.replay_miss import n_common
@@ -37,6 +38,7 @@ class Parts:
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     memory: Memory | None = None
+    confidence: Confidence | None = None
 
     @cached_property
     def required(self) -> Requirements:
@@ -183,7 +185,9 @@ class Branch:
         """Ask without verification. Raises LimitReached, ModelError."""
         if self.shared.fork is not None:
             self.shared.fork.decide(self.name, self._n, purpose)
-        return (await self._call(messages, purpose, sampling, role)).reply
+        states = self.shared.parts.confidence == "verbal" and role == "main" and purpose in ENDINGS
+        step = await self._call(with_request(messages) if states else messages, purpose, sampling, role)
+        return take_line(step) if states else step.reply
 
     async def ask_each(
         self, asks: Mapping[str, Sequence[Message]], purpose: Purpose, sampling: Sampling | None = None
@@ -214,6 +218,8 @@ class Branch:
             self.attempt.admit()
         role, model = door.model(self._role if self._role and role == "main" else role)
         merged = model.sampling.merged(self._sampling).merged(sampling)
+        if shared.parts.confidence == "logprobs" and purpose in ENDINGS:
+            merged = merged.merged(LOGPROBS)
         tail = merged.wire + b"\0" + tools.digests
         digests = [message.digest for message in messages]
         digest = door.digest(role, tail, digests)
@@ -240,7 +246,7 @@ class Branch:
         usage = completion.usage if recorded is None else FREE
         return self._add(Step(
             purpose, role, self.name, n, kept, messages[kept:], completion.message, usage,
-            completion.finish, started, time.monotonic() - clock, replayed,
+            completion.finish, started, time.monotonic() - clock, replayed, logprobs=completion.logprobs,
         ))  # fmt: skip
 
     def _add(self, step: Step) -> Step:

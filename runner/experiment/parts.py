@@ -24,7 +24,9 @@ from components.core.types import Sample
 from components.prompts import load
 from runner.config import build as builder
 from runner.config.errors import ConfigErrors, Finding, nearest, note_errors
+from runner.episode.confidence import PROMPTS
 from runner.episode.shared import Parts
+from runner.experiment.confidence import with_confidence
 
 Named = Mapping[str, tuple[Any, object]]  # key -> protocol, node
 _ONE = {"agent": Agent, "verifier": Verifier, "toolset": Toolset, "condition": Condition, "dataset": Dataset}
@@ -61,7 +63,7 @@ def named_parts(cfg: Mapping[str, Any], findings: list[Finding]) -> Named:
         nodes["memory"] = Source, sound["memory"]
     if isinstance(sound.get("stage"), Mapping):
         nodes["stage"] = StandaloneStage, sound["stage"]
-    return nodes
+    return with_confidence(nodes, findings)
 
 
 def build_parts(named: Named, cfg: Mapping[str, Any], findings: list[Finding]) -> dict[str, Any]:
@@ -115,7 +117,7 @@ def prompt_digests(parts: Parts, *others: object) -> dict[str, str]:
     agents = [*agents_in(parts.agent)]
     needs, toolset = [declared(agent, Requirements) for agent in agents], declared(parts.toolset, ToolsetTraits)
     tools = (*toolset.tools.values(), *(tool for one in needs for tool in one.tools))
-    named = {name for one in needs for name in one.prompts}
+    named = {name for one in needs for name in one.prompts} | ({PROMPTS} if parts.confidence == "verbal" else set())
     for one in (*agents, parts.verifier, parts.grammar, parts.toolset, parts.condition, *tools, *others):
         named |= {*prompt_sets(one)}
     return {name: load(name).digest for name in sorted(named)}

@@ -136,7 +136,8 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     (grammar,) = parts.below(made, "grammars").values()
     pieces = {name: made[name] for name in ("agent", "verifier", "toolset", "condition")}
     budget = Budget(**cfg["budget"]["sample"])
-    fitted = Parts(**pieces, grammar=grammar, scorers=parts.below(made, "scorer"), budget=budget)
+    scorers, confidence = parts.below(made, "scorer"), cfg["agent"].get("confidence")
+    fitted = Parts(**pieces, grammar=grammar, scorers=scorers, budget=budget, confidence=confidence)
     decision = parts.permit(dataset.privacy, models, fitted.toolset)
     parts.check_models(fitted, models, cfg["budget"])
     node, allow = json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])

@@ -137,14 +137,15 @@ def resampled_sums(columns: Array, resamples: int) -> Floats:
     places = [known.setdefault(column.tobytes(), len(known)) for column in columns.T]
     _, first = np.unique(places, return_index=True)
     matrix, n = columns[:, first].astype(np.float64), len(columns)
-    blocks = _few_weights(n, resamples) if n <= _FEW else _weights(n, resamples)
+    blocks = _few_weights(n, resamples) if n <= _FEW else resampled_weights(n, resamples)
     sums = (weights.astype(np.float64) @ matrix for weights in blocks)
     return np.concatenate([np.empty((0, matrix.shape[1])), *sums])[:, places]
 
 
-def _weights(n: int, resamples: int) -> Iterator[Array]:
-    """How often each of n clusters is in each resample, in blocks, with a fixed seed."""
-    rng, block = np.random.default_rng(0), max(1, _BLOCK // n)
+def resampled_weights(n: int, resamples: int, size: int = 0) -> Iterator[Array]:
+    """How often each of n clusters is in each resample, in blocks, with a fixed seed; in smaller ones where ``size``
+    numbers are made of each resample."""
+    rng, block = np.random.default_rng(0), max(1, _BLOCK // max(n, size))
     for start in range(0, resamples, block):
         k = min(block, resamples - start)
         indices = rng.integers(0, n, (k, n)) + (np.arange(k) * n)[:, None]  # six times as fast as multinomial
@@ -154,4 +155,4 @@ def _weights(n: int, resamples: int) -> Iterator[Array]:
 @lru_cache(maxsize=64)
 def _few_weights(n: int, resamples: int) -> list[Array]:
     """The same, kept for other means and runs of as many clusters, a byte each: none comes 256 times."""
-    return [weights.astype(np.uint8) for weights in _weights(n, resamples)]
+    return [weights.astype(np.uint8) for weights in resampled_weights(n, resamples)]

@@ -171,6 +171,8 @@ class Run:
         kept = {key: value for key, value in self.cfg.items() if key not in _APART}
         if "inner" in (data := self.cfg.get("dataset") or {}):  # what is done to a dataset is a setting
             kept["dataset"] = {key: value for key, value in data.items() if key != "inner"}
+        if (agent := kept.get("agent")) and agent.get("confidence") is None:  # earlier configs have no such key
+            kept["agent"] = {key: value for key, value in agent.items() if key != "confidence"}
         return kept | {"budget": (kept.get("budget") or {}).get("sample")}
 
     @cached_property

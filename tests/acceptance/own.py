@@ -111,7 +111,9 @@ class Voice:
     def __post_init__(self) -> None:
         self.core = self
 
-    def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int) -> Completion:
+    def reply(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int, logprobs: bool = False
+    ) -> Completion:
         draws = Draws(seed, messages)
         called = sum(bool(m.tool_calls) for m in messages)
         if tools and called < 4:
@@ -188,7 +190,9 @@ class Leaflets:
 class Trickster(Voice):
     """Calls the tool for every page, three at once and one that does not exist, then writes text that is not a tool call."""
 
-    def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int) -> Completion:
+    def reply(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int, logprobs: bool = False
+    ) -> Completion:
         called = 3 * sum(bool(m.tool_calls) for m in messages)
         if tools and called < len(HOSTILE):
             pages = range(called, called + 3)

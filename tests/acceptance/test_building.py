@@ -27,7 +27,7 @@ class Physician(Voice):
     """Knows the formula of Cockcroft and Gault and has it built, for every question about it; ``codes`` are what the
     builder answers, one after the other."""
 
-    def reply(self, messages, tools, seed):
+    def reply(self, messages, tools, seed, logprobs=False):
         last = messages[-1]
         if messages[0].text.startswith("You write small tools in Python"):
             message = Message("assistant", self.says[len(messages) // 2 - 1])
@@ -115,7 +115,7 @@ def test_replay_needs_no_endpoint(runs):
 class Clerk(Voice):
     """Has the withheld calculation built for every question, works something out with it, and says that."""
 
-    def reply(self, messages, tools, seed):
+    def reply(self, messages, tools, seed, logprobs=False):
         last = messages[-1]
         if messages[0].text.startswith("You write small tools in Python"):
             message = Message("assistant", fenced(RIGHT))

@@ -13,10 +13,10 @@ from tests.slow import slow
 from tests.table import each_row
 
 # Imports litellm twice; imports the peers; composes 16 jobs; opens every tier; opens a thousand connections; starts commands;
-# runs many episodes.
+# runs many episodes; resamples many runs.
 SLOW = (
     "coverage_few", "litellm", "peers", "sweep", "fused", "sandbox", "connections", "startup", "large", "report", "panel",
-    "coverage",
+    "coverage", "coverage_confidence",
 )  # fmt: skip
 TINY = Settings(scale=0.001, repeat=1, run=run_here)  # in this process: the numbers are not measurements
 

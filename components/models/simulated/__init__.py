@@ -17,6 +17,7 @@ from annotated_types import Ge, Interval, Lt
 from components.core.messages import Completion, Message, Request, Sampling, ToolSpec, Usage
 from components.core.traits import ModelTraits
 from components.core.types import Problem, Sample
+from components.models.simulated import confidence
 from components.models.simulated.responders import Generic, PromptAlone
 from components.simulation.asked import Asked, Responder
 from components.simulation.draws import Draws, Rates
@@ -152,7 +153,7 @@ class Simulated:
         if self.latency_seconds:
             share = Draws(seed, request.messages).share("latency")
             await asyncio.sleep(-self.latency_seconds * math.log(1 - share))
-        return self.core.reply(request.messages, request.tools, seed)
+        return self.core.reply(request.messages, request.tools, seed, request.sampling.logprobs)
 
     async def close(self) -> None:
         """Nothing to close."""
@@ -176,8 +177,12 @@ class Core:
         """Take samples as the private answer key."""
         self.key = AnswerKey(samples)
 
-    def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int) -> Completion:
+    def reply(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int, logprobs: bool = False
+    ) -> Completion:
         """The first reply of the chain; tokens are estimated as a quarter of the bytes."""
+        sent = sum([len(m.wire) for m in messages]) + sum([len(t.wire) for t in tools])
+        messages, forms = confidence.without_request(messages)
         sample = self.key.find(messages)
         draws = Draws(seed, messages, None if sample is None else sample.problem.question)
         known = (one.knowledge(sample) for one in self._knowing) if sample is not None else iter(())
@@ -186,10 +191,14 @@ class Core:
         if (voice := next((one for one in voices if one is not None), None)) is not None:
             request = replace(request, voice=voice)
         message = next(reply for one in self._chain if (reply := one.reply(request)) is not None)
-        message = add_doubt(message, messages, self.rates, request.draws)
-        sent = sum([len(m.wire) for m in messages]) + sum([len(t.wire) for t in tools])
+        message, tokens = add_doubt(message, messages, self.rates, request.draws), None
+        if forms or logprobs:
+            certain = confidence.certainty(request, message)
+            unread = request.draws.happens("unread", self.rates.malformed)
+            tokens = confidence.logprobs(message, certain) if logprobs else None
+            message = confidence.with_confidence(message, forms, certain, unread) if forms else message
         usage = Usage(sent // 4, max(1, len(message.wire) // 4), 0.0)
-        return Completion(message, usage, "tool_calls" if message.tool_calls else "stop")
+        return Completion(message, usage, "tool_calls" if message.tool_calls else "stop", tokens)
 
 
 def add_doubt(reply: Message, messages: Sequence[Message], rates: Rates, draws: Draws) -> Message:

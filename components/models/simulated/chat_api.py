@@ -28,6 +28,7 @@ class ChatRequest:
     model: str
     stream: bool
     usage_in_stream: bool
+    logprobs: bool
 
     @classmethod
     def of(cls, body: JSON, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> "ChatRequest":
@@ -36,7 +37,7 @@ class ChatRequest:
             raise ValueError("there are no messages")
         usage = bool((body.get("stream_options") or {}).get("include_usage"))
         seed, model = int(body.get("seed") or 0), str(body.get("model") or "")
-        return cls(messages, tools, seed, model, bool(body.get("stream")), usage)
+        return cls(messages, tools, seed, model, bool(body.get("stream")), usage, bool(body.get("logprobs")))
 
 
 def read(body: JSON) -> ChatRequest:
@@ -67,12 +68,13 @@ def write(completion: Completion, number: int, model: str, created: int) -> dict
     if message.tool_calls:
         content["tool_calls"] = orjson.loads(message.wire)["tool_calls"]
     sent, written = usage.input_tokens or 0, usage.output_tokens or 0
+    logprobs = {} if completion.logprobs is None else {"logprobs": {"content": completion.logprobs}}
     return {
         "id": f"chatcmpl-{number}",
         "object": "chat.completion",
         "created": created,
         "model": model,
-        "choices": [{"index": 0, "message": content, "finish_reason": completion.finish}],
+        "choices": [{"index": 0, "message": content, "finish_reason": completion.finish, **logprobs}],
         "usage": {"prompt_tokens": sent, "completion_tokens": written, "total_tokens": sent + written},
     }
 

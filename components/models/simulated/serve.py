@@ -151,7 +151,8 @@ class Server:
 
     async def _answer(self, chat: ChatRequest, request: web.Request) -> web.StreamResponse:
         started, api = time.monotonic(), _APIS[request.path]
-        completion = self.model.core.reply(chat.messages, chat.tools, chat.seed ^ self.model.seed)
+        seed = chat.seed ^ self.model.seed
+        completion = self.model.core.reply(chat.messages, chat.tools, seed, chat.logprobs)
         sent = completion.usage.input_tokens or 0
         if self.context_tokens is not None and sent > self.context_tokens:
             self.seen["too_long"] += 1

@@ -14,6 +14,7 @@ from runner.results.runs import Run, warnings_of
 from runner.results.sections import (
     cards,
     comparisons,
+    confidence,
     episodes,
     figures,
     forks,
@@ -46,6 +47,7 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "frontier": frontier.frontier,
     "tools": tools.section,
     "verifier": verifier.verifier,
+    "confidence": confidence.section,
     "refusals": refusals.refusals,
     "papers": papers.section,
     "ledger": ledger.section,

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from components.core.tools import LACKING
 from runner.results.kinds import group_by
 from runner.results.rows import read_metrics
 from runner.results.runs import Run
 from runner.results.sheets import Cell, Section, Sheet, columns
 from runner.results.steps import Episode
 
-_LACKING = ("insufficient", "withhold")  # kinds of conditions that take away what is needed
 _FACT = {"category": "accepted"}  # field of a refusal -> the fact that says what is right, where it has another name
 _STOPS = ("answered", "limit", "failed")
 NOTHING, SILENT = "nothing", "no refusal"
@@ -73,7 +73,7 @@ def refusals(runs: Sequence[Run]) -> Section | None:
 
 
 def _ending(label: str, episode: Episode) -> Ending:
-    lacking = episode.facts if episode.facts.get("kind") in _LACKING else None
+    lacking = episode.facts if episode.facts.get("kind") in LACKING else None
     return Ending(label, lacking, episode.grounds, episode.stop)
 
 

@@ -90,7 +90,7 @@ async def test_without_faults_nothing_goes_wrong_and_with_all_everything_does(se
 
 async def test_an_error_in_the_core_is_reported_as_a_server_error(serving):
     class Broken(Core):
-        def reply(self, messages, tools, seed):
+        def reply(self, messages, tools, seed, logprobs=False):
             raise KeyError("a mistake in the core")
 
     model = Simulated()
