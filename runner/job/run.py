@@ -146,9 +146,9 @@ class _Job:
             log.warning("%s: %s", times(n), text)
         notes["mlflow"] = manifest.read(self.folder).get("mlflow")
         notes["files"] = digests_of(self.folder)
-        manifest.write(self.folder, notes)
         disk.replace(self.folder / "metrics.json", as_json(summary))
         disk.replace(self.folder / "report.md", report(notes, summary, resume))
+        manifest.write(self.folder, notes)  # last: a complete run has all its files
         return summary
 
     def print_summary(self, summary: Summary) -> None:
