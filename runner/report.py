@@ -118,7 +118,7 @@ def _page(options: Options) -> None:
     if (home := folder_of(runs) if options.out is None else Path(options.out)) is None:
         raise ConfigError("page: these runs have no common sweep folder; give the folder of their report: --out FOLDER")
     first, *others = page.write(runs, home)
-    _written(*others, first)
+    print(f"report: {first}, and {len(others)} tables and plots next to it")  # noqa: T201
 
 
 def _written(*paths: Path) -> None:

@@ -81,6 +81,7 @@ def calls(manifests: Sequence[Mapping[str, Any]]) -> str:
         return "calls:        none, all jobs were finished before"
     counts = [notes.get("calls") or {} for notes in manifests]
     sent, found = (sum(one.get(key, 0) for one in counts) for key in ("sent", "from_journal"))
-    return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {len(counts)} jobs" + (
+    jobs = "1 job" if len(counts) == 1 else f"{len(counts)} jobs"
+    return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {jobs}" + (
         ": no model was asked" if found and not sent else ""
     )
