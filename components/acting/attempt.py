@@ -3,7 +3,7 @@
 Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; step limit, forced finish: Liao et al. 2024, arXiv 2410.17657.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any, Protocol, Self, runtime_checkable
@@ -112,12 +112,12 @@ class Acting:
         acting.messages = [acting._system(), load(settings.prompts).user("problem", shown_images(episode), **task)]
         return acting
 
-    async def act(self, closing: bool = False) -> Action:
+    def act(self, closing: bool = False) -> Coroutine[Any, Any, Action]:
         """The next action; ``closing``: nothing is offered but to end. Raises LimitReached, ModelError."""
         if closing:
             self.messages[0] = self._system(closing=True)
         sampling = Sampling(stop=tuple(self.settings.stop)) if self.settings.stop else None
-        return await self.episode.act(self.messages, sampling, closing)
+        return self.episode.act(self.messages, sampling, closing)
 
     async def observe(self, action: Action) -> None:
         """Run an action and add what came of it."""

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.acting.attempt import Retries, Shown, Trial
+from components.acting.attempt import Retries, Shown
 from components.acting.solved import FixedTasks, own_tasks, solved_task
 from components.agents.react import ReAct
 from components.core.errors import ConfigError
