@@ -125,7 +125,7 @@ class Asked:
         if self.tools:
             return "native"
         shown = "\n".join([message.text for message in self.messages if message.role != "assistant"])
-        return next((style for style, mark in STYLE_MARKS.items() if mark in shown), None)
+        return next((style for mark, style in STYLE_MARKS.items() if mark in shown), None)
 
     @cached_property
     def history(self) -> History:

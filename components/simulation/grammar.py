@@ -10,11 +10,12 @@ from components.core.messages import Message, ToolCall
 Style = Literal["native", "xml", "bracket", "line", "fence"]  # line: Name[plain text]; fence: a cell of code
 CODE_TOOL = "python"
 CALLS = "[Examples of calls]"
-STYLE_MARKS: Mapping[Style, str] = {  # what a prompt says that asks for this grammar
-    "fence": "between ```python and ```",
-    "xml": "<EndCall>",
-    "bracket": 'Finish[{"response"',
-    "line": "Finish[",
+STYLE_MARKS: Mapping[str, Style] = {  # what a prompt says -> the grammar that it asks for; the first one counts
+    "between ```python and ```": "fence",
+    "<EndCall>": "xml",
+    "Action: Finish[answer]": "line",  # its instructions; examples of earlier work may have brackets
+    'Finish[{"response"': "bracket",
+    "Finish[": "line",
 }
 
 

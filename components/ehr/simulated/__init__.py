@@ -47,7 +47,7 @@ class Records(Responder):
             return said(asked.voice.worded(_by_heart(case), asked.draws))
         step = code if prompt.runs_code else act
         if asked.reviewed:  # one proposal is as good as another here
-            style = prompt.style if prompt.style in ("native", "xml") else "bracket"
+            style = "bracket" if prompt.style == "fence" else prompt.style
             return review(asked.history, bool, lambda: step(case), style, asked.draws)
         return step(case)
 

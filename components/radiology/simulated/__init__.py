@@ -61,7 +61,7 @@ class _Turn:
 
     def __init__(self, asked: Asked, situation: Situation) -> None:
         self.asked, self.situation, self.sample = asked, situation, asked.sample
-        asks = (style for style, mark in STYLE_MARKS.items() if mark in situation.marks)
+        asks = (style for mark, style in STYLE_MARKS.items() if mark in situation.marks)
         self.asks_for: Style | None = "native" if asked.tools else next(asks, None)
         self.style: Style = self.asks_for or "native"
         self.reviewed = asked.reviewed

@@ -30,7 +30,7 @@ _XML_TOOL = re.compile(r"<(?:Call|EndCall)>.*?<Tool>\s*(.*?)\s*</Tool>", re.DOTA
 _MARKS = (
     "<NoCall>", "Refuse[", "Tool Chain:", *ADVISED,
     NOTES, REFLECTS, EVIDENCE, ALIGNS, AS_OBJECT, THINKS, HANDED, f"Organ {QUANTIFICATION}", QUANTIFICATION,
-    *STYLE_MARKS.values(),
+    *STYLE_MARKS,
 )  # fmt: skip
 _REMEMBERED = 256  # dialogues
 _IS_DOWN = " is unavailable: "

@@ -37,6 +37,13 @@ def test_it_works_step_by_step_or_submits_the_statement():
     assert 0.45 < fmean(text == "LoadDB[patients]" for text in found) < 0.75
 
 
+def test_the_form_that_the_instructions_name_counts_before_that_of_examples():
+    examples = Message("system", f'Action: LoadDB[{{"name": "x"}}]\nFinish[{{"response": "x"}}]\n{OPENING[0].text}')
+    instructions = Message("system", f"{examples.text}\nAction: Finish[answer]")
+    assert case([examples, OPENING[1]], GOLD, 0).prompt.style == "bracket"
+    assert case([instructions, OPENING[1]], GOLD, 0).prompt.style == "line"
+
+
 def test_it_continues_as_it_began_up_to_the_answer():
     seen = [("LoadDB[patients]", "patients: 3 rows with the columns GENDER."), ("FilterDB[SUBJECT_ID=7]", "The current table is down to 1 row."), ("GetValue[GENDER]", "m")]  # fmt: skip
     assert [set(said(after(*seen[:n]))) for n in (1, 2, 3)] == [{STEPS[1]}, {STEPS[2]}, {"Finish[m]"}]
