@@ -110,9 +110,9 @@ def read(trajectory: Trajectory, switches: Switches) -> Execution:
     branch = acting[-1].branch if acting else None
     calls: list[Called] = []
     names: list[str] = []
-    clean, faulty = 0, False
+    clean, faulty, logged = 0, False, from_log(switches)
     for step in (one for one in acting if one.branch == branch):
-        lost = from_log(switches) and step.action is not None and "}" in step.action.purpose
+        lost = logged and step.action is not None and "}" in step.action.purpose
         faulty = faulty or (step.action is not None and step.action.error is not None)
         for observed in step.observed:
             if observed.control or brought_down(observed):  # a call that a fault brought down is not the agent's
