@@ -7,6 +7,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from runner.experiment.experiment import sweep_id
+from runner.job.exit_codes import CONFIG
 from runner.job.plan import Cell
 from runner.results.cells import number
 from runner.results.grid import deciding_score
@@ -29,7 +30,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     """Print the table of headline metrics, where to look, and send the sweep's own run."""
     done: list[tuple[Cell, Mapping[str, MetricJSON]]] = []
     for cell in plan:
-        if (path := cell.folder / "metrics.json").exists():
+        if cell.code != CONFIG and (path := cell.folder / "metrics.json").exists():  # what was refused has no samples
             done.append((cell, json.loads(path.read_text(encoding="utf-8"))["metrics"]))
     if not done:
         return
