@@ -254,6 +254,13 @@ def test_the_score_that_decides_is_the_first_assessment(base):
         assert first.name == decides.replace("/", " ")
 
 
+def test_a_resumed_run_has_no_more_traces_than_are_set(base):
+    settings = config(base, "resumed", traces="sample:3")
+    for stops in (["answered"] * 3, ["answered"] * 8):  # the sample of the longer run is another one
+        send.track(make(base / "resumed/1", stops), settings)
+        assert len(read_tracking(settings)[3]) == 3
+
+
 def test_unknown_price_is_not_estimated(base):
     settings = config(base, "unpriced")
     send.track(make(base / "unpriced/1", ["answered"], price=None), settings)
