@@ -255,9 +255,10 @@ def test_the_score_that_decides_is_the_first_assessment(base):
 
 
 def test_a_resumed_run_has_no_more_traces_than_are_set(base):
-    settings = config(base, "resumed", traces="sample:3")
+    settings, folder, notes = config(base, "resumed", traces="sample:3"), base / "resumed/1", {}
     for stops in (["answered"] * 3, ["answered"] * 8):  # the sample of the longer run is another one
-        send.track(make(base / "resumed/1", stops), settings)
+        send.track(make(folder, stops, manifest=notes), settings)
+        notes = {"mlflow": orjson.loads((folder / "manifest.json").read_bytes())["mlflow"]}
         assert len(read_tracking(settings)[3]) == 3
 
 
