@@ -72,6 +72,7 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
             questions.append(question_of(trajectory))
         for row, question in zip(rows[first:], summaries_of(questions), strict=True):
             row["question"] = question
+        del reader, unpacker  # some 60 MB, before the next one's
     texts = writer.texts.blocks
     index = {
         "runs": heads, "strata": strata, "scores": scores, "signed": [name_with_arrow(found, name) for name in scores],

@@ -77,8 +77,6 @@ def _all_sections(runs: Sequence[Run]) -> list[Section | None]:
         return [section(runs) for section in SECTIONS.values()]
     with ProcessPoolExecutor(1) as pool:
         found = pool.submit(_read_section, last, folders)
-        for run in runs:
-            _ = run.steps  # with the table, which alone would be read twice
         return [*(section(runs) for name, section in SECTIONS.items() if name != last), found.result()]
 
 
