@@ -40,7 +40,7 @@ class NativeTools:
 
     def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
         """The offered tools, and a function for the refusal, with the allowed values as enums, where it is open."""
-        specs = tuple(tool.spec for tool in offer.tools.values())
+        specs = tuple([tool.spec for tool in offer.tools.values()])
         if not offer.may_refuse:
             return specs
         properties = {
@@ -66,8 +66,8 @@ class NativeTools:
                 rest = f"; none of the {len(calls)} calls was run" if len(calls) > 1 else ""
                 text = f"the arguments of {call.name} are not a JSON object ({error}){rest}"
                 raise ActionError(text, call_id=call.id) from None
-        for call, values in zip(calls, read, strict=True):
-            if call.name == _REFUSE and offer.may_refuse:
+        for call, values in zip(calls, read, strict=True) if offer.may_refuse else ():
+            if call.name == _REFUSE:
                 grounds = {k: one if isinstance(one, str) else orjson.dumps(one).decode() for k, one in values.items()}
                 return refused(message, Call(_REFUSE, grounds), offer, call.id)
         purpose = read[0].get("purpose", "")
