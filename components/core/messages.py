@@ -94,7 +94,7 @@ class Message:
 
     @cached_property
     def digest(self) -> bytes:
-        """16 bytes that identify what is sent."""
+        """16 bytes that identify ``wire``, of which journal keys are made."""
         return _digest_system(self.wire) if self.role == "system" else _digest(self.wire)
 
 
