@@ -1,6 +1,7 @@
 """Commands do not wait for MLflow, and whatever is killed: the next command sends what is missing, once."""
 
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -105,7 +106,7 @@ def sending(process, served, cwd):
     while not traces_of(cwd):
         assert time.monotonic() < end
     for id in trackers(cwd):
-        os.kill(id, STOP)
+        os.kill(id, signal.SIGSTOP)
     assert unsent(cwd) and trackers(cwd), "it had sent all before it could be killed"
 
 

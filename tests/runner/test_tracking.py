@@ -383,14 +383,16 @@ def test_a_silent_server_is_asked_once_for_all_runs(tmp_path, silent_server, mon
     assert f"send again: python -m runner.report track {tmp_path}/slow/0 (and 4 more" in line
 
 
-def test_a_manifest_that_no_run_wrote_so_does_not_end_the_tracker(base):
-    settings = config(base, "odd")
-    folder = make(base / "odd/1", ["answered"], manifest={"dataset": "x"})
-    unsent.mark(settings, "odd", "run", folder, sweep=None, total_jobs=1)
+@pytest.mark.parametrize("manifest", ["{", '{"dataset": "x", "status": "complete"}'])
+def test_a_damaged_folder_does_not_keep_others_waiting(base, manifest):
+    settings, folder = config(base, "damaged"), make(base / "damaged/1", ["answered"])
+    (folder / "manifest.json").write_text(manifest)
+    bad = unsent.mark(settings, "a", "run", folder, sweep=None, total_jobs=1)
+    good = unsent.mark(settings, "b", "run", make(base / "damaged/2", ["answered"]), sweep=None, total_jobs=1)
     place = store.place_of(settings["tracking"]["uri"])
-    assert send.send_unsent(place) == 1 and f"{folder} was not sent" in unsent.last_note(place)
-    (marker,) = unsent.markers(place)
-    marker.unlink()
+    assert send.send_unsent(place, [bad, good]) == 1 and unsent.markers(place) == [bad]
+    assert unsent.last_note(place).startswith(f"{folder} was not sent")
+    bad.unlink()
 
 
 def test_progress_is_in_the_run_that_goes_on(base):
