@@ -253,7 +253,7 @@ async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:
             else:
                 with Progress(door, 0, 0, name) as progress:
                     made = await experiment.stage.make(StageContext(experiment, door, progress))
-                lines, code = [*made.said, f"folder:     {made.folder}"], ERRORS if made.empty else COMPLETE
+                lines, code = [*made.lines, f"folder:     {made.folder}"], ERRORS if made.empty else COMPLETE
         except (ModelError, RunLimitReached) as error:
             verb = "made" if experiment.stage is None else "finished"
             print(f"{name} was not {verb}: {error}\nto resume, give the same command again")  # noqa: T201
