@@ -11,7 +11,7 @@ from runner.results.runs import Run
 from runner.results.sections.episode_data import link_keys
 from runner.results.sheets import Cell, Column, Section, Sheet, Value
 
-_LIMIT, _READ = 1_000, 40  # rows of the table; of one that Markdown has
+_READ = 40  # rows of a table that Markdown has
 
 
 def section(runs: Sequence[Run]) -> Section | None:
@@ -26,12 +26,9 @@ def section(runs: Sequence[Run]) -> Section | None:
         values = [one.value for one in cells if one is not None and one.value is not None]
         lines.append((pstdev(values) if len(values) > 1 else None, sample, cells))
     lines.sort(key=lambda line: (0 if line[0] is None else -line[0], line[1]))
-    rows: list[list[Cell]] = [[sample, spread, *cells] for spread, sample, cells in lines[:_LIMIT]]
+    rows: list[list[Cell]] = [[sample, spread, *cells] for spread, sample, cells in lines]
     heads = [Column("sample"), Column("spread"), *(Column(one.label, "", better(found, names[0])) for one in found)]
     notes = ["spread: standard deviation between the runs. A question mark is an episode without a score."]
-    notes += (
-        [f"{len(lines) - _LIMIT:,} samples on which the runs differ less are left out"] if len(lines) > _LIMIT else []
-    )
     instead = f"{len(lines):,} samples: on the page, and in the table's own file." if len(lines) > _READ else ""
     intro = "Which samples the runs solve. Those on which they disagree are first; a number opens its episode."
     sheet = Sheet(f"{names[0]} of every sample", heads, rows, notes, instead=instead, shaded=2)
