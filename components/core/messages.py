@@ -81,7 +81,10 @@ class Message:
     @cached_property
     def wire(self) -> bytes:
         """The message as chat-completions JSON."""
-        return _encode_system(self) if self.role == "system" else _encode(self)
+        wire = _encode_system(self) if self.role == "system" else _encode(self)
+        if not self.tool_calls:  # each attribute that need not be computed saves a call
+            vars(self)["sent"] = wire
+        return wire
 
     @cached_property
     def sent(self) -> bytes:
