@@ -1,7 +1,6 @@
 """What is computed once, when it is needed."""
 
 from collections.abc import Callable
-from functools import lru_cache, wraps
 from typing import Any, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
@@ -27,19 +26,3 @@ class cached_property(Generic[T]):
         value: T = self._compute(instance)
         instance.__dict__[self._name] = value
         return value
-
-
-def cached_short(maxsize: int, longest: int = 1_000) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """``lru_cache`` of a function of a text that a model may have written: a longer one than so many characters is
-    computed each time, and does not stay in memory."""
-
-    def wrap(compute: Callable[[str], T]) -> Callable[[str], T]:
-        cached = lru_cache(maxsize)(compute)
-
-        @wraps(compute)
-        def call(text: str) -> T:
-            return cached(text) if len(text) <= longest else compute(text)
-
-        return call
-
-    return wrap

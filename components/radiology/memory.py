@@ -12,12 +12,12 @@ from typing import Any
 
 import orjson
 
-from components.core.cached import cached_short
 from components.core.errors import ToolError
 from components.faults.marks import shifted
 from components.radiology.study import ENTITIES, NO_VOCABULARY, Vocabulary, placeholder, recorded
 from components.radiology.switches import Switches
 from components.radiology.tasks import PAIRS, VARIABLES, lookup, var
+from components.text.cached import cached_short
 from components.text.words import replaced
 
 IMAGE, INFORMATION, INDICATOR_NAME = var("Image"), var("Information"), var("IndicatorName")

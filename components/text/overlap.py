@@ -10,7 +10,7 @@ from functools import cache, lru_cache, partial
 from math import exp, log
 from typing import Any, NamedTuple
 
-from components.core.cached import cached_short
+from components.text.cached import cached_short
 
 _WORD = re.compile(r"[a-z0-9]+")
 _MAX_ORDER = 4

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise, zip_longest
 
-from components.core.cached import cached_short
+from components.text.cached import cached_short
 
 _STATES = "ala ariz calif colo conn ct fla ga kan ky mich minn nev okla ore pa tenn va vt wis"
 _TITLES = "adm capt col dr gen gov lt maj messrs mr mrs ms prof rep reps rev sen sgt sr jr st"

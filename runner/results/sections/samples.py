@@ -20,22 +20,18 @@ def section(runs: Sequence[Run]) -> Section | None:
     found = read_metrics(*runs)
     if len(found) < 2 or not (names := headlines(found, 1)):
         return None
-    columns, keys = [_episodes(one, names[0]) for one in found], link_keys(runs)
+    columns, keys = [_episodes(one, names[0]) for one in found], [quote(key, safe="") for key in link_keys(runs)]
     spread_of, lines = lru_cache(maxsize=4_096)(pstdev), []  # of values of 0 and 1 there are few
     for sample in dict.fromkeys(name for of in columns for name in of):
         means = [_mean(of[sample]) if sample in of else None for of in columns]
         values = tuple(mean for mean in means if mean is not None)
         lines.append((spread_of(values) if len(values) > 1 else None, sample, means))
     lines.sort(key=lambda line: (0 if line[0] is None else -line[0], line[1]))
-    rows: list[list[Cell]] = [
-        [
-            sample,
-            spread,
-            *(_cell(of.get(sample), mean, key, sample) for of, mean, key in zip(columns, means, keys, strict=True)),
-        ]
-        for spread, sample, means in lines[:_LINKED]
-    ]
-    rows += [[sample, spread, *map(_number, means)] for spread, sample, means in lines[_LINKED:]]
+    rows: list[list[Cell]] = []
+    for n, (spread, sample, means) in enumerate(lines):
+        links = [f"#episode={key}/{quote(sample, safe='')}" for key in keys] if n < _LINKED else [""] * len(keys)
+        each = zip(columns, means, links, strict=True)
+        rows.append([sample, spread, *(_cell(of.get(sample), mean, link) for of, mean, link in each)])
     heads = [Column("sample"), Column("spread"), *(Column(one.label, "", better(found, names[0])) for one in found)]
     notes = ["spread: standard deviation between the runs. A question mark is an episode without a score."]
     instead = f"{len(lines):,} samples: on the page, and in the table's own file." if len(lines) > _READ else ""
@@ -60,14 +56,8 @@ def _mean(of: Sequence[Episode]) -> float | None:
     return fmean(scored) if len(scored) > 1 else (scored[0] if scored else None)
 
 
-def _cell(of: Sequence[Episode] | None, mean: float | None, key: str, sample: str) -> Value | None:
+def _cell(of: Sequence[Episode] | None, mean: float | None, link: str) -> Value | None:
     """The mean with the link of the first episode."""
     if of is None:
         return None
-    link = f"#episode={quote(key, safe='')}/{quote(sample, safe='')}/{of[0][0]}"
-    return Value(_number(mean), n=len(of), link=link)
-
-
-def _number(mean: float | None) -> float | None:
-    """Without decimals where it needs none."""
-    return int(mean) if mean in (0, 1) else mean
+    return Value(int(mean) if mean in (0, 1) else mean, n=len(of), link=link and f"{link}/{of[0][0]}")

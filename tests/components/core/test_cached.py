@@ -3,9 +3,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from components.core.cached import cached_property, cached_short
+from components.core.cached import cached_property
 from components.radiology.memory import read_inputs
 from components.text import overlap
+from components.text.cached import cached_short
 from components.text.tokens import words
 
 
