@@ -137,7 +137,7 @@ class TextReader:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files: list[tuple[Path, list[bytes | str], dict[bytes, bytes]]] = []  # paragraphs, lines of texts
-        for path in sorted(folder.glob(PATTERN)):
+        for path in sorted(filter(Path.is_file, folder.glob(PATTERN))):  # a pipe would be waited for
             parts, texts, n = list[bytes | str](), dict[bytes, bytes](), 0
             for lines in _lines(path):  # in bulk: there are more lines than are looked at
                 mine = [line for line in lines if line[:4] == b'["t"']

@@ -22,8 +22,8 @@ from runner.tracking import describe, traces, unsent
 from runner.tracking.describe import job_of, safe, stage_facts
 from runner.tracking.store import Tracker, connect, failures, place_of, short, texts_may_leave, view_url
 
-_FILES = ("config.yaml", "metrics.json")  # without texts of samples
-_TEXT_FILES = (manifest.FILE, "report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
+_METRICS = "metrics.json"
+_TEXT_FILES = (manifest.FILE, _METRICS, "report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
 _WITH_TEXTS = ("errors", "stopped", "notes")  # of a manifest: an exception may quote a sample
 _QUIET_SECONDS = 300.0  # without progress, after a failure
 _DAMAGED = (ConfigError, LookupError, TypeError, ValueError, AttributeError)  # by a folder that no run wrote so
@@ -60,11 +60,14 @@ def failure_of(place: Path, work: Mapping[str, Any], down: dict[str, Exception])
     """Send what a marker has. Returns why that failed, with the command that sends it again. ``down``: the stores that
     did not answer, which are not asked for every run."""
     folder, config = Path(work["folder"]), work["config"]
+    place = place.resolve()
     try:
         if work["kind"] != "begun" and not folder.is_dir():
             raise FileNotFoundError("the folder is not there; is its disk mounted?")
         with chdir(work["cwd"]):
-            if (uri := config["tracking"]["uri"]) not in down:
+            if place_of(uri := config["tracking"]["uri"]).resolve() != place:
+                raise ConfigError(f"its marker names another store than {place}")
+            if uri not in down:
                 try:
                     connect(config)
                 except failures() as error:
@@ -84,7 +87,7 @@ def _send(folder: Path, config: Mapping[str, Any], work: Mapping[str, Any]) -> N
         case "stage":
             track_made(Made(folder, work["lines"], work["empty"], work["figures"]), config, work["choices"])
         case "sweep":
-            files = [Path(file) for file in work["files"]]
+            files = [path for path in map(Path, work["files"]) if path.resolve().is_relative_to(folder.resolve())]
             finish_sweep([Path(one) for one in work["folders"]], config, sweep=work["sweep"], files=files)
         case _:
             parent_of(connect(config), work["sweep"], work["total_jobs"])
@@ -163,14 +166,18 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
     tracker.client.set_terminated(run_id, job.status, job.end)
     tracker.client.update_run(run_id, name=job.name)
     texts = texts_may_leave(config, job.privacy)
-    patterns = (*_FILES, *_TEXT_FILES) if texts else _FILES  # a run's folder may hold other files
+    patterns = ("config.yaml", *(_TEXT_FILES if texts else ()))  # a run's folder may hold other files
     paths = [path for pattern in patterns for path in sorted(folder.glob(pattern)) if path.is_file()]
     tracker.upload(run_id, paths, folder)
     if texts:
         traces.send(tracker, run_id, job, config)
     else:
         facts = {key: value for key, value in job.manifest.items() if key not in _WITH_TEXTS}
-        tracker.client.log_text(run_id, json.dumps(facts, indent=1, ensure_ascii=False), manifest.FILE)
+        for name, value in (
+            (manifest.FILE, facts),
+            (_METRICS, {"metrics": job.metrics}),
+        ):  # strata have names of the data
+            tracker.client.log_text(run_id, json.dumps(value, indent=1, ensure_ascii=False), name)
     if parent is None:
         _remember_newest(config, url)
     return url
@@ -203,7 +210,8 @@ def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, sweep: s
     tracker.client.set_terminated(parent, status, end)
     key, view = f"mlflow.sharedViewState.{sweep}", describe.shared_view(jobs, sweep, named)
     tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
-    attach(tracker, parent, files, jobs, config)
+    if len(jobs) == len(folders):  # of a job that is gone nobody knows whether its texts may leave
+        attach(tracker, parent, files, jobs, config)
     _remember_newest(config, url := view_url(config, tracker.experiment_id, sweep=sweep))
     return url
 

@@ -133,5 +133,6 @@ def note(place: Path, failed: Sequence[str]) -> None:
 
 def last_note(place: Path) -> str:
     """What failed last; empty where nothing did."""
-    path = place / _FOLDER / _NOTE
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+    with suppress(OSError):
+        return (place / _FOLDER / _NOTE).read_text(encoding="utf-8", errors="replace")
+    return ""
