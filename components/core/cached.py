@@ -1,7 +1,6 @@
 """What is computed once, when it is needed."""
 
 from collections.abc import Callable
-from random import Random
 from typing import Any, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
@@ -27,17 +26,3 @@ class cached_property(Generic[T]):
         value: T = self._compute(instance)
         instance.__dict__[self._name] = value
         return value
-
-
-class Seeded:
-    """Random numbers of a seed. It makes them when one is drawn: that takes a hundredth of an episode's CPU."""
-
-    def __init__(self, seed: str) -> None:
-        self._seed = seed
-
-    @cached_property
-    def _rng(self) -> Random:
-        return Random(self._seed)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._rng, name)

@@ -7,7 +7,6 @@ for faults; the article names tools that are never wrong as a limit of its bench
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -18,6 +17,7 @@ from components.faults.marks import shifted
 from components.radiology.study import ENTITIES, NO_VOCABULARY, Vocabulary, placeholder, recorded
 from components.radiology.switches import Switches
 from components.radiology.tasks import PAIRS, VARIABLES, lookup, var
+from components.text.cached import cached_short
 from components.text.words import replaced
 
 IMAGE, INFORMATION, INDICATOR_NAME = var("Image"), var("Information"), var("IndicatorName")
@@ -143,6 +143,6 @@ def read_inputs(value: str | Sequence[str]) -> list[str]:
     return list(_named_in(value if isinstance(value, str) else orjson.dumps(value, default=str).decode()))
 
 
-@lru_cache(maxsize=1_024)  # of texts of some words
+@cached_short(1_024)
 def _named_in(text: str) -> tuple[str, ...]:
     return tuple([name for bare, name in _PATTERNS if bare in text])

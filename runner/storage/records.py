@@ -24,7 +24,7 @@ from runner.storage.texts import TextReader, TextWriter
 FILE = "records.jsonl"
 SCHEMA = 1
 _LONG = frozenset({"steps", "offered", "facts", "explanations"})
-_TRACKER_SECONDS = 0.1  # a tracker locks a folder for milliseconds, to note where it was sent
+_LOCK_SECONDS = 2.0  # a tracker locks a folder for a moment, longer on a busy machine
 _BUFFER = 1 << 20  # bytes that are read at once
 _REFERENCE = re.compile(rb'"(?:ref|offered)":"([0-9a-f]{16})"')  # to a text
 _STEPS_LAST = (b"}]}\n", b',"steps":[]}\n')  # no other list of a record is of objects
@@ -86,9 +86,9 @@ class RecordWriter:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            if (lock := disk.lock_folder(folder)) is None:
-                time.sleep(_TRACKER_SECONDS)
-                lock = disk.lock_folder(folder)
+            end = time.monotonic() + _LOCK_SECONDS
+            while (lock := disk.lock_folder(folder)) is None and time.monotonic() < end:
+                time.sleep(0.05)
         except OSError as error:
             raise disk.Unwritable(folder, error) from None
         if lock is None:
@@ -131,13 +131,17 @@ def slim(record: Record) -> Record:
     return cast(Record, {name: value for name, value in record.items() if name not in _LONG})
 
 
-def read(folder: Path, wanted: Iterable[bool] = repeat(True), *, steps: bool = True) -> Iterator[Record]:
+def read(
+    folder: Path, wanted: Iterable[bool] = repeat(True), *, steps: bool = True, begin: int = 0
+) -> Iterator[Record]:
     """The whole records of a folder, in the order they were finished, or of these the ``wanted`` ones; a torn last line
-    is left out. Without ``steps`` these may be missing: they are not looked at."""
+    is left out. Without ``steps`` these may be missing: they are not looked at. ``begin``: bytes of lines that are
+    skipped."""
     path = folder / FILE
     if not path.exists():
         return
     with path.open("rb", buffering=_BUFFER) as file:
+        file.seek(begin)
         for (number, line), is_wanted in zip(enumerate(file, 1), wanted, strict=False):
             if not line.endswith(b"\n"):
                 return

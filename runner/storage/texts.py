@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from zlib_ng import zlib_ng
 
 from components.core.errors import ConfigError
 from components.core.redaction import HIDDEN
@@ -136,7 +137,7 @@ class TextReader:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files: list[tuple[Path, list[bytes | str], dict[bytes, bytes]]] = []  # paragraphs, lines of texts
-        for path in sorted(folder.glob(PATTERN)):
+        for path in sorted(filter(Path.is_file, folder.glob(PATTERN))):  # a pipe would be waited for
             parts, texts, n = list[bytes | str](), dict[bytes, bytes](), 0
             for lines in _lines(path):  # in bulk: there are more lines than are looked at
                 mine = [line for line in lines if line[:4] == b'["t"']
@@ -185,12 +186,12 @@ def _paragraph(parts: list[bytes | str], n: int) -> str:
 def _lines(path: Path) -> Iterator[list[bytes]]:
     """The whole lines of a file, many at a time, up to a torn tail."""
     rest = b""
-    unzip = zlib.decompressobj(31)
+    unzip = zlib_ng.decompressobj(31)
     with path.open("rb") as file:
         while chunk := file.read(1 << 20):
             try:
                 data = rest + unzip.decompress(chunk)
-            except zlib.error:
+            except zlib_ng.error:  # type: ignore[misc]  # its stub has a value for the class
                 return
             *whole, rest = data.split(b"\n")
             yield whole

@@ -1,17 +1,18 @@
 """Runs against samples: where runs disagree, and where they all fail. A cell opens the episode on the page."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import isnan
 from statistics import fmean, pstdev
 from urllib.parse import quote
 
-from runner.results.kinds import group_by
 from runner.results.rows import RunMetrics, better, headlines, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.episode_data import link_keys
 from runner.results.sheets import Cell, Column, Section, Sheet, Value
 
-_LIMIT, _READ = 1_000, 40  # rows of the table; of one that Markdown has
+Episode = tuple[int, float]  # its epoch and score, NaN without one
+_LINKED, _READ = 1_000, 40  # rows whose numbers open an episode, more than a page shows; rows of a table in Markdown
 
 
 def section(runs: Sequence[Run]) -> Section | None:
@@ -19,33 +20,44 @@ def section(runs: Sequence[Run]) -> Section | None:
     found = read_metrics(*runs)
     if len(found) < 2 or not (names := headlines(found, 1)):
         return None
-    columns = [_values(one, names[0], key) for one, key in zip(found, link_keys(runs), strict=True)]
-    lines = []
+    columns, keys = [_episodes(one, names[0]) for one in found], [quote(key, safe="") for key in link_keys(runs)]
+    spread_of, lines = lru_cache(maxsize=4_096)(pstdev), []  # of values of 0 and 1 there are few
     for sample in dict.fromkeys(name for of in columns for name in of):
-        cells = [of.get(sample) for of in columns]
-        values = [one.value for one in cells if one is not None and one.value is not None]
-        lines.append((pstdev(values) if len(values) > 1 else None, sample, cells))
+        means = [_mean(of[sample]) if sample in of else None for of in columns]
+        values = tuple(mean for mean in means if mean is not None)
+        lines.append((spread_of(values) if len(values) > 1 else None, sample, means))
     lines.sort(key=lambda line: (0 if line[0] is None else -line[0], line[1]))
-    rows: list[list[Cell]] = [[sample, spread, *cells] for spread, sample, cells in lines[:_LIMIT]]
+    rows: list[list[Cell]] = []
+    for n, (spread, sample, means) in enumerate(lines):
+        links = [f"#episode={key}/{quote(sample, safe='')}" for key in keys] if n < _LINKED else [""] * len(keys)
+        each = zip(columns, means, links, strict=True)
+        rows.append([sample, spread, *(_cell(of.get(sample), mean, link) for of, mean, link in each)])
     heads = [Column("sample"), Column("spread"), *(Column(one.label, "", better(found, names[0])) for one in found)]
     notes = ["spread: standard deviation between the runs. A question mark is an episode without a score."]
-    notes += (
-        [f"{len(lines) - _LIMIT:,} samples on which the runs differ less are left out"] if len(lines) > _LIMIT else []
-    )
     instead = f"{len(lines):,} samples: on the page, and in the table's own file." if len(lines) > _READ else ""
     intro = "Which samples the runs solve. Those on which they disagree are first; a number opens its episode."
     sheet = Sheet(f"{names[0]} of every sample", heads, rows, notes, instead=instead, shaded=2)
     return Section("samples", "Where runs disagree", intro, [sheet])
 
 
-def _values(one: RunMetrics, score: str, key: str) -> dict[str, Value]:
-    """Sample -> its mean over epochs, with the link of its first episode; without a value where no episode has one."""
-    table = one.run.table
-    rows = zip(table.keys, table.values(score).tolist(), strict=True)
-    cells = {}
-    for sample, of in group_by(sorted(rows), lambda row: row[0][0]).items():
-        scored = [value for _, value in of if not isnan(value)]
-        link = f"#episode={quote(key, safe='')}/{quote(sample, safe='')}/{of[0][0][1]}"
-        mean = fmean(scored) if scored else None
-        cells[sample] = Value(int(mean) if mean in (0, 1) else mean, n=len(of), link=link)
-    return cells
+def _episodes(one: RunMetrics, score: str) -> dict[str, list[Episode]]:
+    """Sample -> its episodes in order."""
+    table, found = one.run.table, dict[str, list[Episode]]()
+    keys, values, order = table.keys, table.values(score).tolist(), table.in_order().tolist()
+    for row in order:
+        sample, epoch = keys[row]
+        found.setdefault(sample, []).append((epoch, values[row]))
+    return found
+
+
+def _mean(of: Sequence[Episode]) -> float | None:
+    """The mean over epochs; None where no episode has a score."""
+    scored = [value for _, value in of if not isnan(value)]
+    return fmean(scored) if len(scored) > 1 else (scored[0] if scored else None)
+
+
+def _cell(of: Sequence[Episode] | None, mean: float | None, link: str) -> Value | None:
+    """The mean with the link of the first episode."""
+    if of is None:
+        return None
+    return Value(int(mean) if mean in (0, 1) else mean, n=len(of), link=link and f"{link}/{of[0][0]}")

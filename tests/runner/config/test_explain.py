@@ -91,7 +91,7 @@ def test_value_of_the_command_line_is_not_attributed_to_a_file(home):
         ("hydra.sweeper.n_trials=3", "with hydra/sweeper=optuna it is search.trials"),
         ("+agent=asks", "command line: +agent=asks: agent is chosen already; write agent=asks"),
         ("dataset.path=x", "data of your own: dataset=radabench dataset.path=... or dataset=table"),
-        ("dataset=cab_mini", "choose the dataset and the toolset that the agent is for, or an agent that needs none"),
+        ("dataset=cab_mini", "choose dataset=radabench_mini toolset=radiology, or an agent that needs none"),
     ],
 )
 def test_refused_word_names_what_would_be_right(home, word, message):
