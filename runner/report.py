@@ -221,6 +221,7 @@ _SECTIONS = {  # without options; docs/guides/reports.md says more
     "frontier": "cost of a question against the score that decides", "cards": "the datasets: samples, strata, lengths",
     "verifier": "how often the first proposal was not kept, step by step; needs runs with a verifier",
     "refusals": "what a condition took away against what the agent stated",
+    "harm": "expected harm, the worst cases, groups of patients; needs scorer harm",
     "papers": "every publication in conf/papers that has values for these runs",
 }  # fmt: skip
 # Command -> its function, its help, its arguments. Sections without options have the same command.
