@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from urllib.parse import quote
 
 from runner.results.arrays import Floats, Rows, np
 from runner.results.cells import number
@@ -18,7 +17,7 @@ from runner.results.intervals import Mean, mean_of
 from runner.results.kinds import Scale
 from runner.results.rows import RunMetrics, read_metrics
 from runner.results.runs import Run
-from runner.results.sections.episode_data import link_keys
+from runner.results.sections.episode_data import link_keys, link_of
 from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
 from runner.results.table import Table
 
@@ -126,7 +125,7 @@ def _worst(found: Sequence[tuple[RunMetrics, str]]) -> Sheet:
             sample, epoch = table.keys[row]
             weight = float(table.values(EXPECTED)[row])
             error = next((name.removeprefix(ERRORS) for name, hit in zip(names, hits[:, row], strict=True) if hit), "-")
-            link = f"#episode={quote(key, safe='')}/{quote(sample, safe='')}/{epoch}"
+            link = link_of(key, sample, epoch)
             strata = ", ".join(f"{name} {value}" for name, value in _strata_of(table, row).items())
             cases.append((weight, [one.label, sample, error, strata, Value(weight, link=link)]))
     cases.sort(key=lambda case: (-case[0], str(case[1][:2])))

@@ -12,6 +12,7 @@ from runner.results.render.formats import TABLES, comma, latex, markdown, page, 
 from runner.results.rows import headlines, read_metrics
 from runner.results.runs import Run, warnings_of
 from runner.results.sections import (
+    audit,
     cards,
     comparisons,
     episodes,
@@ -47,6 +48,7 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "verifier": verifier.verifier,
     "refusals": refusals.refusals,
     "harm": harm.harm,
+    "audit": audit.audit,
     "papers": papers.section,
     "ledger": ledger.section,
     "cards": cards.section,

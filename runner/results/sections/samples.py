@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from math import isnan
 from statistics import fmean, pstdev
-from urllib.parse import quote
 
 from runner.results.kinds import group_by
 from runner.results.rows import RunMetrics, better, headlines, read_metrics
 from runner.results.runs import Run
-from runner.results.sections.episode_data import link_keys
+from runner.results.sections.episode_data import link_keys, link_of
 from runner.results.sheets import Cell, Column, Section, Sheet, Value
 
 _LIMIT, _READ = 1_000, 40  # rows of the table; of one that Markdown has
@@ -45,7 +44,7 @@ def _values(one: RunMetrics, score: str, key: str) -> dict[str, Value]:
     cells = {}
     for sample, of in group_by(sorted(rows), lambda row: row[0][0]).items():
         scored = [value for _, value in of if not isnan(value)]
-        link = f"#episode={quote(key, safe='')}/{quote(sample, safe='')}/{of[0][0][1]}"
+        link = link_of(key, sample, of[0][0][1])
         mean = fmean(scored) if scored else None
         cells[sample] = Value(int(mean) if mean in (0, 1) else mean, n=len(of), link=link)
     return cells
