@@ -26,7 +26,7 @@ from tests.browser import Tab, opened  # noqa: E402
 PICTURES = ROOT / "docs/screenshots"
 SWEEP = (
     "-m", "experiment=hello", "name=pictures", "limit=22", "agent=react,radagent",
-    "condition=intact,imperfect,renamed,redundant_high",
+    "condition=intact,imperfect,renamed,redundant_high", "tracking.wait=true",
 )  # fmt: skip
 LOOKS = [(1600, False), (1600, True), (400, False), (400, True)]  # width in pixels, dark
 _MOVE = "document.documentElement.style.scrollBehavior = 'auto'; document.getElementById('{}').scrollIntoView()"

@@ -36,7 +36,7 @@ _PROGRAM = "python -m runner.report"
 Options = argparse.Namespace
 Argument = tuple[str, dict[str, Any]]
 Refreshed = tuple[Run, Summary, Sequence[str]]  # with lines on what judges graded
-Command = tuple[Callable[[Options], None], str, Sequence[Argument]]
+Command = tuple[Callable[[Options], int | None], str, Sequence[Argument]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return exit_code_of(lambda: _run(sys.argv[1:] if argv is None else argv))
 
 
-def _run(words: Sequence[str]) -> None:
+def _run(words: Sequence[str]) -> int | None:
     if words and words[0] not in COMMANDS and not words[0].startswith("-"):
         near = "" if Path(words[0]).exists() else meant(words[0], COMMANDS)
         raise ConfigError(f"{words[0]!r} is not a command of runner.report; {near}tables: {_PROGRAM} table {words[0]}")
@@ -56,7 +56,8 @@ def _run(words: Sequence[str]) -> None:
         for argument, settings in arguments:
             command.add_argument(argument, **settings)
     options = parser.parse_args(words)
-    options.run(options)
+    code: int | None = options.run(options)
+    return code
 
 
 def _folders(options: Options) -> list[Path]:
@@ -118,7 +119,7 @@ def _page(options: Options) -> None:
     if (home := folder_of(runs) if options.out is None else Path(options.out)) is None:
         raise ConfigError("page: these runs have no common sweep folder; give the folder of their report: --out FOLDER")
     first, *others = page.write(runs, home)
-    _written(*others, first)
+    print(f"report: {first}, and {len(others)} tables and plots next to it")  # noqa: T201
 
 
 def _written(*paths: Path) -> None:
@@ -145,13 +146,20 @@ def _rescore(options: Options) -> None:
     _show_tables(folders)
 
 
-def _track(options: Options) -> None:
+def _track(options: Options) -> int:
+    from runner.tracking import enabled
     from runner.tracking.send import send_folder
 
+    code = 0
     for folder in _folders(options):
         _show(refresh(folder))
-        if url := send_folder(folder, config_of(folder), manifest.read(folder).get("sweep")):
+        if not enabled(config := config_of(folder)):
+            continue
+        if url := send_folder(folder, config, manifest.read(folder).get("sweep")):
             print(f"MLflow:     {url}")  # noqa: T201
+        else:
+            code = 1
+    return code
 
 
 def _export(options: Options) -> None:

@@ -19,8 +19,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from runner.terminal.command import print_note
+from runner.tracking.store import DATABASE
+from runner.tracking.unsent import NEWEST
 
-_DATABASE = "sqlite:///outputs/.mlflow/mlflow.db"
 _HOST = "127.0.0.1"
 _PAGE = "wardround"  # of ``runner.tracking.page`` in pyproject.toml
 _START_SECONDS = 120.0
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until interrupted. Returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m runner.ui", description="Look at tracked runs.")
     parser.add_argument("--port", type=int, default=5000)
-    parser.add_argument("--uri", default=_DATABASE, help="database of the runs (default: %(default)s)")
+    parser.add_argument("--uri", default=DATABASE, help="database of the runs (default: %(default)s)")
     parser.add_argument("--quiet", action="store_true", help="only serve, open no browser")
     options, further = parser.parse_known_args(arguments)
     if not (database := Path(options.uri.removeprefix("sqlite:///")).absolute()).exists():
@@ -61,7 +62,7 @@ def command(database: Path, port: int, further: Sequence[str] = ()) -> list[str]
 
 def newest(database: Path) -> str:
     """The page of the newest run or sweep, as tracking noted it."""
-    note = database.with_name("newest")
+    note = database.with_name(NEWEST)
     return note.read_text().strip() if note.exists() else "/experiments"
 
 

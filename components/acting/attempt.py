@@ -3,7 +3,7 @@
 Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; step limit, forced finish: Liao et al. 2024, arXiv 2410.17657.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any, Protocol, Self, runtime_checkable
@@ -13,6 +13,7 @@ from annotated_types import Ge
 
 from components.acting.arguments import line_text
 from components.acting.solved import shown_plans, shown_tasks
+from components.core.cached import cached_property
 from components.core.messages import Image, Message, Sampling, continued
 from components.core.protocols import Episode
 from components.core.task_text import Chain, action_text, task_text
@@ -26,7 +27,14 @@ class Trial:
     """How an attempt ended and what was done on it."""
 
     outcome: Answer | Refusal | Failure
-    chain: Chain
+    done: Sequence[tuple[Action, str]] = ()  # and what came of each
+    as_lines: bool = False
+
+    @cached_property
+    def chain(self) -> Chain:
+        """The actions as text, which few agents read."""
+        write = line_text if self.as_lines else action_text
+        return [(write(action), result) for action, result in self.done]
 
 
 @dataclass(frozen=True)
@@ -81,13 +89,13 @@ def names_given(prompts: PromptSet) -> Collection[str]:
 
 @dataclass
 class Acting:
-    """An attempt that is being made: its messages and the chain of what was done. ``values``: given to prompts."""
+    """An attempt that is being made: its messages and what was done. ``values``: given to prompts."""
 
     episode: Episode
     settings: ActsInSteps
     values: Mapping[str, Any]
     messages: list[Message] = field(default_factory=list)
-    chain: list[tuple[str, str]] = field(default_factory=list)
+    done: list[tuple[Action, str]] = field(default_factory=list)
 
     @classmethod
     async def begin(cls, episode: Episode, settings: ActsInSteps, shown: Shown) -> Self:
@@ -104,12 +112,12 @@ class Acting:
         acting.messages = [acting._system(), load(settings.prompts).user("problem", shown_images(episode), **task)]
         return acting
 
-    async def act(self, closing: bool = False) -> Action:
+    def act(self, closing: bool = False) -> Coroutine[Any, Any, Action]:
         """The next action; ``closing``: nothing is offered but to end. Raises LimitReached, ModelError."""
         if closing:
             self.messages[0] = self._system(closing=True)
         sampling = Sampling(stop=tuple(self.settings.stop)) if self.settings.stop else None
-        return await self.episode.act(self.messages, sampling, closing)
+        return self.episode.act(self.messages, sampling, closing)
 
     async def observe(self, action: Action) -> None:
         """Run an action and add what came of it."""
@@ -119,9 +127,13 @@ class Acting:
         self.add(action, result, [*self.messages, action.message, *seen])
 
     def add(self, action: Action, result: str, messages: list[Message]) -> None:
-        """Add an action and its result to the chain; the attempt continues with ``messages``."""
-        self.chain.append((line_text(action) if self.settings.as_lines else action_text(action), result))
+        """Add an action and its result to what was done; the attempt continues with ``messages``."""
+        self.done.append((action, result))
         self.messages = messages
+
+    def trial(self, outcome: Answer | Refusal | Failure) -> Trial:
+        """The attempt, ended with this outcome."""
+        return Trial(outcome, self.done, self.settings.as_lines)
 
     def is_over(self, action: Action) -> bool:
         """Whether an action whose calls are the last ones succeeded, so that only the answer is left to give."""

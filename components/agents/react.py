@@ -49,24 +49,24 @@ class ReAct(ActsInSteps, BuildsTools):
         """Act and observe until there is an answer, a refusal, no step left (Failure ``step_limit``) or a request that
         the model is too small for (``context_length``)."""
         if blind(episode):
-            return Trial(Failure("unsupported_input", "the model takes no images"), ())
+            return Trial(Failure("unsupported_input", "the model takes no images"))
         acting = await Acting.begin(episode, self, shown or Shown())
         for step in count(1):
             is_last = step == self.max_steps
             try:
                 action = await acting.act(closing=self.force_finish and is_last)
             except ModelError as error:
-                return Trial(as_failure(error), acting.chain)
+                return acting.trial(as_failure(error))
             if (outcome := stated_outcome(action)) is not None:
                 resumed = None if is_last else await self.resumed(episode, acting.messages, action)
                 if resumed is None:
                     acting.add(action, action.answer or "OK", acting.messages)
-                    return Trial(outcome, acting.chain)
+                    return acting.trial(outcome)
                 acting.add(action, "A tool was built.", resumed)
                 continue
             await acting.observe(action)
             if acting.is_over(action):
-                return Trial(await acting.conclude(), acting.chain)
+                return acting.trial(await acting.conclude())
             if is_last:
-                return Trial(Failure("step_limit", f"no answer within {step} steps"), acting.chain)
+                return acting.trial(Failure("step_limit", f"no answer within {step} steps"))
         raise AssertionError("count is endless")

@@ -1,7 +1,7 @@
 """What is computed once, when it is needed."""
 
 from collections.abc import Callable
-from random import Random
+from functools import lru_cache, wraps
 from typing import Any, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
@@ -29,15 +29,17 @@ class cached_property(Generic[T]):
         return value
 
 
-class Seeded:
-    """Random numbers of a seed. It makes them when one is drawn: that takes a hundredth of an episode's CPU."""
+def cached_short(maxsize: int, longest: int = 1_000) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """``lru_cache`` of a function of a text that a model may have written: a longer one than so many characters is
+    computed each time, and does not stay in memory."""
 
-    def __init__(self, seed: str) -> None:
-        self._seed = seed
+    def wrap(compute: Callable[[str], T]) -> Callable[[str], T]:
+        cached = lru_cache(maxsize)(compute)
 
-    @cached_property
-    def _rng(self) -> Random:
-        return Random(self._seed)
+        @wraps(compute)
+        def call(text: str) -> T:
+            return cached(text) if len(text) <= longest else compute(text)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._rng, name)
+        return call
+
+    return wrap

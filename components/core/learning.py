@@ -118,11 +118,11 @@ class StageContext(Protocol):
 
 @dataclass(frozen=True)
 class Made:
-    """What a stage of its own left: its folder, what to say of it, and whether it is ``empty``, so that it failed.
+    """What a stage of its own left: its folder, ``lines`` that report it, whether it is ``empty``, so that it failed.
     ``figures``: name -> values, each with the step (a round) that it belongs to."""
 
     folder: Path
-    said: Sequence[str] = ()
+    lines: Sequence[str] = ()
     empty: bool = False
     figures: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
 

@@ -81,7 +81,10 @@ class Message:
     @cached_property
     def wire(self) -> bytes:
         """The message as chat-completions JSON."""
-        return _encode_system(self) if self.role == "system" else _encode(self)
+        wire = _encode_system(self) if self.role == "system" else _encode(self)
+        if not self.tool_calls:  # each attribute that need not be computed saves a call
+            vars(self)["sent"] = wire
+        return wire
 
     @cached_property
     def sent(self) -> bytes:
@@ -91,7 +94,7 @@ class Message:
 
     @cached_property
     def digest(self) -> bytes:
-        """16 bytes that identify what is sent."""
+        """16 bytes that identify ``wire``, of which journal keys are made."""
         return _digest_system(self.wire) if self.role == "system" else _digest(self.wire)
 
 

@@ -1,8 +1,9 @@
 """Parts that change nothing: any proposal is accepted, the offer stays as it is, no tool is offered."""
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import Any
 
 from components.core.messages import Message
 from components.core.protocols import Episode, Propose
@@ -14,9 +15,9 @@ from components.core.types import Action, Sample
 class Accept:
     """A verifier that takes the first proposal as it is."""
 
-    async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action:
+    def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Coroutine[Any, Any, Action]:
         """Propose once."""
-        return await propose()
+        return propose()
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ class Requirements:
     Needs: ``models``: names under ``models`` that must be configured; ``roles``: others that are asked where they are
     configured. ``controls``: of the toolset. ``memory``: the kind of content that the memory must hold. ``shots``: how
     many demonstrations of the memory are shown (None: not a setting of this agent). ``accepts`` raises ConfigError for
-    an offer that the agent cannot work with. Provides: ``verifier``: used in place of one that accepts everything.
+    an offer that the agent cannot work with. ``fits``: choices that it works with, for messages.
+    Provides: ``verifier``: used in place of one that accepts everything.
     ``tools``: offered with the toolset's, or instead of them (``only_own_tools``). ``facts``: added to the offer's
     facts for scorers. For checks and records: ``acts``: when it asks for actions (``Episode.act``), which alone a
     verifier checks. ``oracle``: the agent learns whether its answer is right. ``shown_patients``: how the contexts of
@@ -43,6 +44,7 @@ class Requirements:
     models: Sequence[str] = ()
     roles: Sequence[str] = ()
     controls: Sequence[str] = ()
+    fits: str = ""
     memory: str | None = None
     shots: int | None = None
     accepts: Callable[[Offer], None] | None = None

@@ -92,7 +92,7 @@ class Table(FileDataset[tuple[int, Row]]):
         if choices and answer not in choices:
             letter = letter_of(choices, answer)
             if letter is None:
-                why = f"must be one of {', '.join(choices)} or the text of an option, found {answer!r:.80}"
+                why = f"must be one of {', '.join(choices)} or the text of one option, found {answer!r:.80}"
                 raise row.error(named.answer, why)
             answer = letter
         elif not choices and self.decisions and answer not in self.decisions:

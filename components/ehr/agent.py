@@ -77,6 +77,7 @@ class EhrAgent:
         memory = MEMORY if self.memory else SEEDS
         return Requirements(
             controls=("metadata",),
+            fits="dataset=ehr_mini toolset=ehr",
             memory=memory if self.shots else None,
             shots=self.shots,
             tools=_CODE if self.code else (),

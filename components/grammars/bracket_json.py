@@ -17,7 +17,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from json.encoder import c_make_encoder, encode_basestring  # type: ignore[attr-defined]  # not in its stub
 from typing import Any, ClassVar, NamedTuple
 
 from components.acting.arguments import FORM, action_lines, call_of, describe_tools
@@ -40,8 +39,7 @@ _QUOTED = re.compile(r"""\\.|["\n\r\t]""", re.DOTALL)
 _WORDS = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]"}
 _ESCAPES = {'"': '\\"', "\\'": "'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _DECODER = json.JSONDecoder(strict=False)
-# Of what was decoded: what ``json.dumps(value, ensure_ascii=False)`` makes anew for every value.
-_ENCODE = c_make_encoder(None, None, encode_basestring, None, ": ", ", ", False, False, True)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False)  # of what was decoded
 
 
 class Call(NamedTuple):
@@ -184,7 +182,7 @@ def _pair(text: str, start: int, bracketed: bool) -> dict[str, Any]:
 def _text(value: object) -> str:
     """A value as text: strings as they are, all else as JSON. Raises ActionError for lone surrogates."""
     try:
-        text = value if isinstance(value, str) else "".join(_ENCODE(value, 0))
+        text = value if isinstance(value, str) else _ENCODER.encode(value)
         text.encode()
     except (UnicodeEncodeError, RecursionError):
         raise ActionError("its parameters hold what cannot be written as text") from None

@@ -5,7 +5,9 @@ calls in one reply are allowed. A tool message holds text only there, so the ima
 named in its text and not sent: tools that return images belong to the text grammars.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import orjson
 
@@ -15,9 +17,14 @@ from components.core.tools import Offer
 from components.core.traits import PromptSetName
 from components.core.types import Action, Observation
 from components.grammars.bracket_json import Call, refused
-from components.prompts import load
+from components.prompts import PromptSet, load
 
 _REFUSE = "refuse"
+
+
+@lru_cache(maxsize=32)  # most samples of a run offer tools of the same names
+def _instructions(prompts: PromptSet, tools: Sequence[str], fields: Sequence[tuple[str, Sequence[str]]]) -> str:
+    return prompts.render("instructions", tools=tools, refusal_fields=dict(fields))
 
 
 @dataclass(frozen=True)
@@ -28,11 +35,12 @@ class NativeTools:
 
     def instructions(self, offer: Offer) -> str:
         """That functions are offered, and when to refuse; the cards travel in the request."""
-        return load(self.prompts).render("instructions", tools=offer.tools, refusal_fields=offer.refusal_fields)
+        fields = tuple([(name, tuple(allowed)) for name, allowed in offer.refusal_fields.items()])
+        return _instructions(load(self.prompts), tuple(offer.tools), fields)
 
     def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
         """The offered tools, and a function for the refusal, with the allowed values as enums, where it is open."""
-        specs = tuple(tool.spec for tool in offer.tools.values())
+        specs = tuple([tool.spec for tool in offer.tools.values()])
         if not offer.may_refuse:
             return specs
         properties = {
@@ -58,8 +66,8 @@ class NativeTools:
                 rest = f"; none of the {len(calls)} calls was run" if len(calls) > 1 else ""
                 text = f"the arguments of {call.name} are not a JSON object ({error}){rest}"
                 raise ActionError(text, call_id=call.id) from None
-        for call, values in zip(calls, read, strict=True):
-            if call.name == _REFUSE and offer.may_refuse:
+        for call, values in zip(calls, read, strict=True) if offer.may_refuse else ():
+            if call.name == _REFUSE:
                 grounds = {k: one if isinstance(one, str) else orjson.dumps(one).decode() for k, one in values.items()}
                 return refused(message, Call(_REFUSE, grounds), offer, call.id)
         purpose = read[0].get("purpose", "")

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Interval, MinLen
@@ -145,15 +144,16 @@ class Gateway:
     async def generate(self, request: Request) -> Completion:
         """The model's reply. Raises ModelError; ConfigError where nothing listens at an endpoint never reached."""
         self._calls += 1
-        for n in count():
+        n = 0
+        while True:
             try:
                 return await self._attempt(request)
             except Fault as fault:
-                if (delay := self._retries.wait_after(n, fault)) is None:
+                if (delay := self._retries.note_retry(n, fault)) is None:
                     self._failed += 1
                     raise self._error(fault, request) from None
             await asyncio.sleep(delay)
-        raise AssertionError("count is endless")
+            n += 1
 
     def _error(self, fault: Fault, request: Request) -> ModelError:
         """What a call ends with after its last fault."""

@@ -239,8 +239,9 @@ class Retries:
     waited_seconds: float = 0.0
     _logged_until: float = 0.0
 
-    def wait_after(self, n: int, fault: Fault) -> float | None:
-        """Seconds to wait after attempt ``n`` (from 0); None where no further one is made."""
+    def note_retry(self, n: int, fault: Fault) -> float | None:
+        """Count the retry after attempt ``n`` (from 0), and log a long pause once. Returns the seconds to wait; None
+        where no further attempt is made."""
         if n >= self.limit or not fault.retryable:
             return None
         self.by_kind[fault.kind] += 1

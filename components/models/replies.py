@@ -29,6 +29,7 @@ _LABEL = re.compile(r"[\w.-]{1,64}")
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|[smhd])")  # one part of 6m0s
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _RETRY_DELAY = re.compile(r'"retryDelay":\s*"([0-9]{1,9}(?:\.[0-9]{1,9})?)s"')  # google.rpc.RetryInfo, in a body
+_TRY_AGAIN = re.compile(r"try again in ([0-9][0-9a-z.]{0,30})")  # OpenAI's, in the text of a complaint
 _LONGEST_DETAIL = 4_000
 _LONGEST_REPORT = 16_000  # characters that are searched; what is longer holds an echo of the request
 _THOUGHTS = re.compile(r"<(?:think|thinking)>(.*?)</(?:think|thinking)>(.*)", re.DOTALL)
@@ -219,7 +220,8 @@ def from_complaint(status: int, complaint: Complaint, headers: Mapping[str, str]
     summary = f"HTTP {status} ({code})" if code else f"HTTP {status}"
     kind, pause = kind_of(status, code, complaint.text), retry_after(headers, body)
     if kind == "rate_limit" and pause is None:
-        pause = _until_reset(headers)
+        stated = _TRY_AGAIN.search(complaint.text)
+        pause = _seconds_in(stated[1]) if stated else _until_reset(headers)
     if pause is not None and pause > LONGEST_PAUSE:
         summary += f", asking to wait {pause / 3600:.3g} hours; no more than 10 minutes are waited"
         kind = "quota" if kind == "rate_limit" else kind
@@ -267,7 +269,7 @@ def _until_reset(headers: Mapping[str, str]) -> float | None:
     than is ever waited does not count: it refills on the way."""
     lowered = {name.lower(): value for name, value in headers.items()}
     resets = [name for name in lowered if "-ratelimit-" in name and "reset" in name]
-    used_up = [name for name in resets if lowered.get(name.replace("reset", "remaining"), "0") == "0"]
+    used_up = [name for name in resets if lowered.get(name.replace("reset", "remaining")) == "0"]
     waits = [wait for name in used_up if (wait := _seconds_in(lowered[name])) is not None and wait <= LONGEST_PAUSE]
     return max(waits, default=None)
 

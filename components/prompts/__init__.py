@@ -50,7 +50,7 @@ class PromptSet:
         environment.loader = jinja2.DictLoader(included)
         whole = "\0".join(f"{k}\0{v}" for k, v in (texts | self._data | included).items())
         self.digest = sha256(whole.encode()).hexdigest()[:16]
-        self._made: dict[tuple[str, ...], Message] = {}
+        self._made: dict[tuple[object, ...], Message] = {}
         self._templates: dict[str, jinja2.Template] = {}  # ours are compiled when they are first rendered
         if kind is not jinja2.Environment:
             self._templates.update((stem, environment.from_string(tree)) for stem, tree in self._trees.items())
@@ -156,7 +156,9 @@ class PromptSet:
     def _message(self, role: Role, template: str, values: Mapping[str, Any]) -> Message:
         """Render; messages of few and short values are made once, since episodes repeat them."""
         repeated = all(len(value) < _SHORT if isinstance(value, str) else not value for value in values.values())
-        key = (role, template, *(f"{name}={value!r}" for name, value in values.items())) if repeated else ()
+        key: tuple[object, ...] = ()
+        if repeated:
+            key = (role, template, *values, *[one if type(one) is str else (repr(one),) for one in values.values()])
         if key in self._made:
             return self._made[key]
         message = Message(role, self.render(template, **values), source=self.source(template))

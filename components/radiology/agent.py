@@ -103,7 +103,8 @@ class Radagent(BuildsTools):
         """The controls of the value memory, what the strategies add, and the tool builder."""
         own, examples = super().requirements, [self.examples] if "few_shot" in self.strategies else []
         return replace(
-            own, controls=("start", "look", "final"), models=self.roles.named, prompts=(*own.prompts, *examples),
+            own, controls=("start", "look", "final"), fits="dataset=radabench_mini toolset=radiology",
+            models=self.roles.named, prompts=(*own.prompts, *examples),
             verifier=self.reflector if self.reflects else None, shown_patients=self._shots.patients,
         )  # fmt: skip
 

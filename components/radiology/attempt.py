@@ -3,8 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from components.core.cached import cached_property
 from components.core.types import Sample, Score, Trajectory
@@ -40,28 +39,18 @@ class Attempt:
         return execute(self.task.id, condition, self.suitable, self.switches)
 
 
-class _Same(NamedTuple):
-    """A sample and an episode by identity, since they cannot be hashed."""
-
-    sample: Sample
-    trajectory: Trajectory
-
-    def __hash__(self) -> int:
-        return id(self.trajectory)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.trajectory is other.trajectory and self.sample is other.sample
+_last: list[Attempt] = []  # at most one: scorers come one after the other
 
 
 def attempt(sample: Sample, trajectory: Trajectory, switches: Switches) -> Attempt | None:
     """The attempt of a finished episode; None when the sample is not of this benchmark."""
-    return _attempt(_Same(sample, trajectory), switches)
-
-
-@lru_cache(maxsize=1)  # scorers come one after the other
-def _attempt(same: _Same, switches: Switches) -> Attempt | None:
-    task = task_of(same.sample)
-    return None if task is None else Attempt(same.sample, same.trajectory, task, switches)
+    for one in _last:
+        if one.trajectory is trajectory and one.sample is sample and one.switches == switches:
+            return one
+    if (task := task_of(sample)) is None:
+        return None
+    _last[:] = [Attempt(sample, trajectory, task, switches)]
+    return _last[0]
 
 
 Published = Mapping[str, Sequence[str]]  # kind of condition -> names

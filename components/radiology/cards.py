@@ -62,6 +62,9 @@ class Card:
     upper: float
     step: float
 
+    def __hash__(self) -> int:
+        return hash((self.category, self.variant, self.anatomy, self.lower, self.upper))  # tells nearly all apart
+
     @cached_property
     def facts(self) -> dict[str, Any]:
         """The card for scorers, JSON-able; never shown to an agent."""

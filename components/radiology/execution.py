@@ -110,9 +110,9 @@ def read(trajectory: Trajectory, switches: Switches) -> Execution:
     branch = acting[-1].branch if acting else None
     calls: list[Called] = []
     names: list[str] = []
-    clean, faulty = 0, False
+    clean, faulty, logged = 0, False, from_log(switches)
     for step in (one for one in acting if one.branch == branch):
-        lost = from_log(switches) and step.action is not None and "}" in step.action.purpose
+        lost = logged and step.action is not None and "}" in step.action.purpose
         faulty = faulty or (step.action is not None and step.action.error is not None)
         for observed in step.observed:
             if observed.control or brought_down(observed):  # a call that a fault brought down is not the agent's
@@ -138,9 +138,12 @@ class Suitable:
     def __init__(self, offered: Iterable[ToolSpec], record: Mapping[str, Any]) -> None:
         self._tools: dict[str, list[ToolSpec]] = {}
         pairs = (None, None), (record["Anatomy"], record["Modality"])
-        for facts, spec in ((spec.facts, spec) for spec in offered if "category" in spec.facts):
-            fits = (facts["anatomy"], facts["modality"]) in pairs
-            if fits and supports(facts["supported"] or None, record, facts["category"], facts["variant"]):
+        for spec in offered:
+            facts = spec.facts
+            if "category" not in facts or (facts["anatomy"], facts["modality"]) not in pairs:
+                continue
+            listed = facts["supported"]
+            if not listed or supports(listed, record, facts["category"], facts["variant"]):
                 self._tools.setdefault(facts["category"], []).append(spec)
 
     def tools(self, category: str, variant: str | None = None) -> Sequence[ToolSpec]:

@@ -109,6 +109,8 @@ def _split(text: str) -> Sequence[str]:
 @lru_cache(maxsize=16_384)
 def _tokens(run: str) -> Sequence[str]:
     """The 13a tokens of a run of text without blanks, across which no rule reaches."""
+    if run[-1] in ".,:;" and run[:-1].isalnum():  # as the rules would, in a tenth of the time
+        return run[:-1], run[-1]
     return tuple(_tokenizer()(f" {run} ").split())
 
 

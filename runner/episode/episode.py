@@ -101,7 +101,7 @@ def is_cancelled() -> bool:
 async def solve(shared: Shared) -> None:
     """Let the agent solve the sample, and write its outcome into the trajectory."""
     trajectory, offer = shared.trajectory, shared.open()
-    trajectory.offered = tuple(tool.spec for tool in offer.tools.values())
+    trajectory.offered = tuple([tool.spec for tool in offer.tools.values()])
     trajectory.facts = offer.facts
     try:
         record_outcome(trajectory, await shared.parts.agent.solve(Episode(shared, offer)))

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from random import Random
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Any, Literal, Self, TypeVar
 
-from components.core.cached import Seeded, cached_property
+from components.core.cached import cached_property
 from components.core.concurrency import together
 from components.core.errors import CUT_OFF, OVERFLOW, LimitReached, ModelError
 from components.core.learning import task_of
@@ -44,8 +44,8 @@ class Parts:
 
     def open(self, sample: Sample, epoch: int, seed: int) -> Offer:
         """What this sample offers under the condition; the same on every call."""
-        rng = Seeded(f"{seed}/{sample.problem.id}/{epoch}/condition")
-        offer = self.condition.offer(self.toolset.open(sample), sample, cast(Random, rng))
+        rng = Random(f"{seed}/{sample.problem.id}/{epoch}/condition")
+        offer = self.condition.offer(self.toolset.open(sample), sample, rng)
         agent = self.required
         if agent.tools or agent.only_own_tools:
             own = {tool.spec.name: tool for tool in agent.tools}

@@ -215,11 +215,10 @@ def check_fit(parts: Parts, sample: Sample, seed: int, acts: bool) -> None:
                     if needs.accepts is not None:
                         needs.accepts(offer)
                     if lacking := [name for name in needs.controls if name not in offer.controls]:
-                        has = ", ".join(offer.controls) or "none"
+                        fits = needs.fits or "the dataset and the toolset that it is for"
                         raise ConfigError(
-                            f"{type(agent).__name__} needs a toolset with the controls {', '.join(lacking)}; this one"
-                            f" has {has}: choose the dataset and the toolset that the agent is for, or an agent that"
-                            " needs none of these (--info choices agent)"
+                            f"{type(agent).__name__} needs a toolset with the controls {', '.join(lacking)}: choose"
+                            f" {fits}, or an agent that needs none of these (--info choices agent)"
                         )
                 if acts and not offer.tools and declared(parts.grammar, GrammarTraits).needs_tools:
                     raise ConfigError(

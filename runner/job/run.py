@@ -146,9 +146,9 @@ class _Job:
             log.warning("%s: %s", times(n), text)
         notes["mlflow"] = manifest.read(self.folder).get("mlflow")
         notes["files"] = digests_of(self.folder)
-        manifest.write(self.folder, notes)
         disk.replace(self.folder / "metrics.json", as_json(summary))
         disk.replace(self.folder / "report.md", report(notes, summary, resume))
+        manifest.write(self.folder, notes)  # last: a complete run has all its files
         return summary
 
     def print_summary(self, summary: Summary) -> None:
@@ -253,7 +253,7 @@ async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:
             else:
                 with Progress(door, 0, 0, name) as progress:
                     made = await experiment.stage.make(StageContext(experiment, door, progress))
-                lines, code = [*made.said, f"folder:     {made.folder}"], ERRORS if made.empty else COMPLETE
+                lines, code = [*made.lines, f"folder:     {made.folder}"], ERRORS if made.empty else COMPLETE
         except (ModelError, RunLimitReached) as error:
             verb = "made" if experiment.stage is None else "finished"
             print(f"{name} was not {verb}: {error}\nto resume, give the same command again")  # noqa: T201

@@ -7,6 +7,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from runner.experiment.experiment import sweep_id
+from runner.job.exit_codes import CONFIG
 from runner.job.plan import Cell
 from runner.results.cells import number
 from runner.results.grid import deciding_score
@@ -29,7 +30,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     """Print the table of headline metrics, where to look, and send the sweep's own run."""
     done: list[tuple[Cell, Mapping[str, MetricJSON]]] = []
     for cell in plan:
-        if (path := cell.folder / "metrics.json").exists():
+        if cell.code != CONFIG and (path := cell.folder / "metrics.json").exists():  # what was refused has no samples
             done.append((cell, json.loads(path.read_text(encoding="utf-8"))["metrics"]))
     if not done:
         return
@@ -81,6 +82,7 @@ def calls(manifests: Sequence[Mapping[str, Any]]) -> str:
         return "calls:        none, all jobs were finished before"
     counts = [notes.get("calls") or {} for notes in manifests]
     sent, found = (sum(one.get(key, 0) for one in counts) for key in ("sent", "from_journal"))
-    return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {len(counts)} jobs" + (
+    jobs = "1 job" if len(counts) == 1 else f"{len(counts)} jobs"
+    return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {jobs}" + (
         ": no model was asked" if found and not sent else ""
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import nullcontext, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
+from pathlib import Path
 from traceback import format_exception_only
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,11 +28,12 @@ T = TypeVar("T")
 
 @dataclass
 class Task:
-    """What Hydra runs. ``code`` is the exit code so far, ``resume`` what continues the run, ``swept`` the keys that a
-    sweep varies, for launchers that compose its jobs again."""
+    """What Hydra runs. ``code`` is the exit code so far, ``resume`` what continues the run in ``folder``, ``swept`` the
+    keys that a sweep varies, for launchers that compose its jobs again."""
 
     code: int = 0
     resume: str = ""
+    folder: Path | None = None
     started: bool = False
     swept: tuple[str, ...] = ()
 
@@ -47,7 +49,7 @@ class Task:
             here = job(config, PREPARED.get(), self.swept)
             PREPARED.set(None)
             if here.experiment.cfg.get("stage") is None:  # a stage is continued by the same command
-                self.resume = self.resume or f"run.resume={quoted(here.folder)}"
+                self.resume, self.folder = self.resume or f"run.resume={quoted(here.folder)}", here.folder
             with interrupts():
                 self.code = self.run(run_alone(here))
             if self.code == INTERRUPTED:
@@ -65,8 +67,10 @@ class Task:
         """The command that continues the run, where there is one."""
         if not self.resume:
             return ""
-        from runner.storage.manifest import command_line
+        from runner.storage.manifest import command_line, read
 
+        if self.folder is not None and read(self.folder).get("status") == "complete":
+            return f"; the run is complete: {self.folder}"
         return f"; continue with:\n  {command_line(self.resume)}"
 
     def run(self, work: Coroutine[Any, Any, T], ours: bool = True) -> T:

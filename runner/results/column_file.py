@@ -11,9 +11,9 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import orjson
+from zlib_ng.zlib_ng import crc32
 
 from components.core import task_text, tools
 from runner.results import steps as steps_module
@@ -83,14 +83,24 @@ def write(folder: Path, state: list[object], of: Table, found: Steps | None = No
     fresh = folder / f"{FILE}.{os.getpid()}.tmp"
     with suppress(OSError):
         try:
-            fresh.write_bytes(_head(state, body) + body)
+            fresh.write_bytes(_head(state, found is not None, body) + body)
             fresh.replace(folder / FILE)
         finally:
             fresh.unlink(missing_ok=True)
 
 
-def _head(state: list[object], body: bytes | memoryview) -> bytes:
-    return orjson.dumps([*state, crc32(body)], option=orjson.OPT_APPEND_NEWLINE)
+def _head(state: list[object], steps: bool, body: bytes | memoryview) -> bytes:
+    return orjson.dumps([*state, steps, crc32(body)], option=orjson.OPT_APPEND_NEWLINE)
+
+
+def is_current(folder: Path, *, steps: bool) -> bool:
+    """Whether the file is of the records as they are, with ``steps`` of these too; the rest of it is not looked at."""
+    heads = [orjson.dumps([*state_of(folder), has_steps])[:-1] + b"," for has_steps in {True, steps}]
+    try:
+        with (folder / FILE).open("rb") as file:
+            return file.readline().startswith(tuple(heads))
+    except OSError:
+        return False
 
 
 def read(folder: Path, state: list[object], *, with_steps: bool) -> tuple[Table | None, Steps | None]:
@@ -100,9 +110,10 @@ def read(folder: Path, state: list[object], *, with_steps: bool) -> tuple[Table 
     except OSError:
         return None, None
     begin = data.find(b"\n") + 1
-    if data[:begin] != _head(state, memoryview(data)[begin:]):
+    end = data.find(b"\n", begin)
+    has_steps = data[end + 1 : end + 6] != b"null\n"
+    if data[:begin] != _head(state, has_steps, memoryview(data)[begin:]):
         return None, None
-    end = data.index(b"\n", begin)
     after = data.index(b"\n", end + 1)
     n, kinds, strata, alike = orjson.loads(data[begin:end])
     columns, place = dict[str, Array](), after + 1
@@ -113,9 +124,9 @@ def read(folder: Path, state: list[object], *, with_steps: bool) -> tuple[Table 
         if kind == "O":
             values = [tuple(one) for one in alike[name]] if name in FORMS else alike[name]
             columns[name] = np.fromiter(values, object, len(values))[columns[name]]
-    parts = orjson.loads(data[end + 1 : after]) if with_steps else None
-    if parts is None:
+    if not (with_steps and has_steps):
         return Table(columns, strata), None
+    parts = orjson.loads(data[end + 1 : after])
     verdicts = [(n, one if isinstance(one, str) else Unpacker.choice(one)) for n, one in parts["verdicts"]]
     found = Steps([Episode(**one) for one in parts["episodes"]], verdicts, parts["questions"], parts["replies"])
     return Table(columns, strata), found

@@ -104,8 +104,7 @@ def unfinished_mean(
     n, missing = len(scored), len(values) - len(scored)
     if n == 0:
         return Mean(Metric(None, unscored=missing, ceiling=ceiling), scale)
-    whole = bool((scored == np.rint(scored)).all())  # then any order of adding is exact
-    value = (float(scored.sum()) + 0.0 if whole else math.fsum(scored.tolist())) / n
+    value = sum_of(scored) / n
     sizes = np.bincount(clusters[there])
     k = int((sizes > 0).sum())
     metric = Metric(value, None, None, n, missing, ceiling)
@@ -129,6 +128,12 @@ def unfinished_mean(
     else:
         found.metric = replace(metric, no_interval=ALIKE)
     return found
+
+
+def sum_of(values: Floats) -> float:
+    """The sum as ``math.fsum`` has it, which any order of adding whole numbers is."""
+    whole = bool((values == np.rint(values)).all())
+    return float(values.sum()) + 0.0 if whole else math.fsum(values.tolist())
 
 
 def _formula_ends(

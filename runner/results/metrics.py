@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
 from runner.results.arrays import Rows, np
-from runner.results.intervals import Mean, Metric, MetricJSON, mean_of, resample_intervals, unfinished_mean
+from runner.results.intervals import Mean, Metric, MetricJSON, mean_of, resample_intervals, sum_of, unfinished_mean
 from runner.results.kinds import Kinds, Scale, kind_of
 from runner.results.levels import Levels, nested_metrics, rows_by_path
 from runner.results.sheets import USD, columns
@@ -92,8 +92,8 @@ def _scores(table: Table, names: Sequence[str], kinds: Kinds, rows: Rows | None 
     clusters, means = table["number"][rows], {}
     for name in names:
         ceilings = table[f"ceilings/{name}"][rows]
-        known = ceilings[~np.isnan(ceilings)].tolist()
-        ceiling = math.fsum(known) / len(known) if known else None
+        known = ceilings[~np.isnan(ceilings)]
+        ceiling = sum_of(known) / len(known) if len(known) else None
         means[name] = unfinished_mean(table[f"scores/{name}"][rows], clusters, Scale(kind_of(name, kinds)), ceiling)
     return means
 

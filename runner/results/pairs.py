@@ -47,9 +47,8 @@ def pairs_of(
 ) -> Pairs:  # fmt: skip
     """Pair the episodes of two methods; a difference is positive where mine is better. ``scale`` of the metric."""
     mine, theirs = Table.of(mine), Table.of(theirs)
-    keys = list(mine.rows)
-    left, right = (np.array(list(side.rows.values()), dtype=np.intp) for side in (mine, theirs))
-    if keys != list(theirs.rows):
+    keys, left, right = mine.by_text[0], mine.by_text[1], theirs.by_text[1]
+    if keys != theirs.by_text[0]:
         keys = sorted(mine.rows | theirs.rows, key=str)
         left, right = (np.array([side.rows.get(key, -1) for key in keys], dtype=np.intp) for side in (mine, theirs))
     values, others = (
@@ -147,7 +146,7 @@ def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
     nothing = NOTHING * float(np.abs(gains).max(initial=0.0))
     means = _by_cluster(pairs)
     means = [0.0 if abs(one) <= nothing else one for one in means]
-    tested = significance.compare(means, [0.0] * len(means), lower_is_better=False)
+    wins, losses = sum(one > 0 for one in means), sum(one < 0 for one in means)
     independent = len(means) == len(gains) and not levels
     binary = pairs.scale.kind == "proportion" and bool(np.isin(gains, (-1.0, 0.0, 1.0)).all())
     shares, k = shares_of(pairs, levels), len(means)
@@ -159,7 +158,7 @@ def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
         t = metric.value / se if se else None
     test = MCNEMAR if independent and binary else "permutation"
     t_p = None if t is None else significance.t_test_p(t, k - 1)
-    return Difference(metric, k, tested.win, tested.tie, tested.loss, test, p, t, t_p, se)
+    return Difference(metric, k, wins, k - wins - losses, losses, test, p, t, t_p, se)
 
 
 def _by_cluster(pairs: Pairs) -> list[float]:

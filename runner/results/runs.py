@@ -45,9 +45,10 @@ class Run:
 
     @classmethod
     def read(cls, folder: Path, *, steps: bool = False) -> "Run":
-        """A run whose records are in memory, with ``steps`` also what is needed of these."""
+        """A run whose records, with ``steps`` also what is needed of these, are in memory or fast to read."""
         run = cls.at(folder)
-        _ = run.steps if steps else run.table
+        if not column_file.is_current(folder, steps=steps):
+            _ = run.steps if steps else run.table
         return run
 
     @cached_property

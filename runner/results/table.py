@@ -113,6 +113,11 @@ class Table:
         rows = {key: row for row, key in enumerate(self.keys)}
         return {key: rows[key] for key in sorted(rows, key=str)}
 
+    @cached_property
+    def by_text(self) -> tuple[list[Key], Rows]:
+        """The same as a list and an array."""
+        return list(self.rows), np.array(list(self.rows.values()), dtype=np.intp)
+
     def in_order(self, rows: Rows | None = None) -> Rows:
         """These rows, or all, by sample and epoch."""
         rows = np.arange(len(self)) if rows is None else rows

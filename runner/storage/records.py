@@ -24,7 +24,7 @@ from runner.storage.texts import TextReader, TextWriter
 FILE = "records.jsonl"
 SCHEMA = 1
 _LONG = frozenset({"steps", "offered", "facts", "explanations"})
-_TRACKER_SECONDS = 0.1  # a tracker locks a folder for milliseconds, to note where it was sent
+_LOCK_SECONDS = 2.0  # a tracker locks a folder for a moment, longer on a busy machine
 _BUFFER = 1 << 20  # bytes that are read at once
 _REFERENCE = re.compile(rb'"(?:ref|offered)":"([0-9a-f]{16})"')  # to a text
 _STEPS_LAST = (b"}]}\n", b',"steps":[]}\n')  # no other list of a record is of objects
@@ -86,9 +86,9 @@ class RecordWriter:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            if (lock := disk.lock_folder(folder)) is None:
-                time.sleep(_TRACKER_SECONDS)
-                lock = disk.lock_folder(folder)
+            end = time.monotonic() + _LOCK_SECONDS
+            while (lock := disk.lock_folder(folder)) is None and time.monotonic() < end:
+                time.sleep(0.05)
         except OSError as error:
             raise disk.Unwritable(folder, error) from None
         if lock is None:

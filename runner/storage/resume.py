@@ -161,14 +161,15 @@ def setting(key: str, path: Path) -> str:
 
 def written(cfg: Mapping[str, Any]) -> str:
     """A config as text for ``config.yaml``: values that are secrets are hidden, keys are not."""
-    return yaml.dump(_without_secrets(cfg), Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
+    return yaml.dump(without_secrets(cfg), Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
 
 
-def _without_secrets(value: Any, key: str = "") -> Any:
+def without_secrets(value: Any, key: str = "") -> Any:
+    """A config, or the value of a key, with its secrets hidden."""
     if isinstance(value, Mapping):
-        return {k: _without_secrets(v, str(k)) for k, v in value.items()}
+        return {k: without_secrets(v, str(k)) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_secrets(v, key) for v in value]
+        return [without_secrets(v, key) for v in value]
     if not isinstance(value, str) or not value:
         return value
     plain = redact(value)
@@ -181,7 +182,7 @@ def _flat(value: Any, key: str = "") -> dict[str, str]:
     if isinstance(value, Mapping) and value:
         inner = [_flat(v, f"{key}.{step}" if key else str(step)) for step, v in value.items()]
         return {k: v for flat in inner for k, v in flat.items()}
-    return {key: json.dumps(_without_secrets(value, key.rpartition(".")[2]), default=str, ensure_ascii=False)}
+    return {key: json.dumps(without_secrets(value, key.rpartition(".")[2]), default=str, ensure_ascii=False)}
 
 
 def unused(wanted: Path) -> Path:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from zlib_ng import zlib_ng
 
 from components.core.errors import ConfigError
 from components.core.redaction import HIDDEN
@@ -185,12 +186,12 @@ def _paragraph(parts: list[bytes | str], n: int) -> str:
 def _lines(path: Path) -> Iterator[list[bytes]]:
     """The whole lines of a file, many at a time, up to a torn tail."""
     rest = b""
-    unzip = zlib.decompressobj(31)
+    unzip = zlib_ng.decompressobj(31)
     with path.open("rb") as file:
         while chunk := file.read(1 << 20):
             try:
                 data = rest + unzip.decompress(chunk)
-            except zlib.error:
+            except zlib_ng.error:  # type: ignore[misc]  # its stub has a value for the class
                 return
             *whole, rest = data.split(b"\n")
             yield whole

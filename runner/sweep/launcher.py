@@ -201,11 +201,14 @@ def _owed(plan: Sequence[Cell]) -> list[Cell]:
 
 def exit_code(plan: Sequence[Cell]) -> int:
     """Say what failed. Returns the sweep's exit code."""
+    failed: dict[tuple[int, str], list[Cell]] = {}
     for cell in plan:
         if cell.code:
-            print_note(
-                f"job {cell.label} ended with exit code {cell.code}{cell.error and f': {cell.error}'}: {cell.folder}"
-            )
+            failed.setdefault((cell.code, cell.error), []).append(cell)
+    for (code, error), jobs in failed.items():
+        who = f"job {jobs[0].label}" if len(jobs) == 1 else f"{len(jobs)} jobs ({', '.join(job.label for job in jobs)})"
+        where = jobs[0].folder if len(jobs) == 1 else jobs[0].folder.parent
+        print_note(f"{who} ended with exit code {code}{error and f': {error}'}: {where}")
     codes = {cell.code for cell in plan if cell.code}
     if codes == {CONFIG} and any(not cell.code for cell in plan):
         return 1

@@ -44,14 +44,14 @@ def by_group(words: Sequence[str], groups: Collection[str]) -> list[str]:
     return put
 
 
-def exit_code_of(command: Callable[[], None]) -> int:
-    """Run a command that prints. Returns the exit code: 2 for what it refuses, or cannot read or write."""
+def exit_code_of(command: Callable[[], int | None]) -> int:
+    """Run a command that prints. Returns its exit code, 2 for what it refuses, or cannot read or write."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)  # which ended the process while it imported
     try:
-        command()
+        code = command() or 0
         sys.stdout.flush()
-        return 0
+        return code
     except BrokenPipeError:
         return reader_left()
     except KeyboardInterrupt:

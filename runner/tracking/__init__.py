@@ -1,12 +1,11 @@
-"""MLflow: run folders are written first and sent second, by a process of its own, the only one that imports mlflow.
+"""MLflow: run folders are written first and sent second, by a process of its own; a run does not import mlflow.
 
-A command marks what it runs (``unsent``), starts that process (``process``, ``__main__``) half a second after its first
-call, and ends without waiting for it. A tracker that is missing, down or slow costs one line, never a run.
+A command marks what it runs (``unsent``), starts that process (``process``, ``__main__``) half a second after a run
+began, and ends without waiting for it. A tracker that is missing, down or slow costs one line, never a run.
 """
 
 import asyncio
 import logging
-import shlex
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -20,8 +19,8 @@ from components.core.learning import Made
 from runner.storage import manifest
 from runner.terminal.command import print_note, reader_left
 from runner.tracking import describe, unsent
-from runner.tracking.process import process
-from runner.tracking.store import PLACE, base_url, texts_may_leave
+from runner.tracking.process import current_process
+from runner.tracking.store import base_url, database_of, place_of, texts_may_leave
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +62,7 @@ class Heartbeat:
     def _beat(self, figures: Mapping[str, float]) -> None:
         if self._marker is not None:
             self._next = time.monotonic() + self._every
-            process().write({"marker": str(self._marker), "figures": figures})
+            current_process().write(self._marker, figures)
             _command().warn()
 
     def __exit__(self, kind: type[BaseException] | None, *_: TracebackType | BaseException | None) -> None:
@@ -74,22 +73,31 @@ class Heartbeat:
             return
         if not self._next and kind is not None and issubclass(kind, ConfigError):
             self._marker.unlink(missing_ok=True)
-            _command().marked.remove(self._marker)
+            del _command().marked[self._marker]
         else:
             _finish(self._marker)
 
 
 class _Command:
-    """What this process has marked, and what it has said of the tracker."""
+    """What this process has marked, when it was finished (mtime in ns), and the last warning that it printed."""
 
     def __init__(self) -> None:
-        self.marked: list[Path] = []
+        self.marked: dict[Path, int | None] = {}
         self.tracking: Mapping[str, Any] = {}
         self._warned = ""
 
+    @property
+    def place(self) -> Path:
+        """Where the newest marker is."""
+        return next(reversed(self.marked)).parent.parent
+
+    def waiting(self) -> int:
+        """How many that are finished were not tried since."""
+        return sum(at is not None and unsent.tried_at(marker) == at for marker, at in self.marked.items())
+
     def warn(self) -> None:
         """Print what failed, once."""
-        if (text := unsent.last_note(self.marked[-1].parent.parent)) and text != self._warned:
+        if (text := unsent.last_note(self.place)) and text != self._warned:
             self._warned = text
             print_note(f"warning: {text}")
 
@@ -122,7 +130,7 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
 def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> None:
     """Have the folder of a standalone stage sent."""
     if enabled(config):
-        facts = {"said": [*made.said], "empty": made.empty, "figures": made.figures, "choices": choices}
+        facts = {"lines": [*made.lines], "empty": made.empty, "figures": made.figures, "choices": choices}
         _finish(_mark(config, _id(made.folder), "stage", made.folder, **facts))
 
 
@@ -138,12 +146,12 @@ def prepare(config: Mapping[str, Any], folder: Path, *, sweep: str | None = None
     """Make database, experiment and a sweep's parent before jobs start on several machines; this waits."""
     if enabled(config):
         _finish(_mark(config, f"{_id(folder)}-begun", "begun", folder, sweep=sweep, total_jobs=total_jobs))
-        process().wait()
+        wait()
 
 
 def wait() -> None:
-    """Wait until all that this process marked is sent, or cannot be."""
-    process().wait()
+    """Wait until all that this process marked is sent, or cannot be, or the tracker does nothing for some minutes."""
+    current_process().wait(_command().waiting)
 
 
 def end() -> None:
@@ -154,17 +162,16 @@ def end() -> None:
     if command.tracking.get("wait"):
         wait()
     command.warn()
-    place, how = command.marked[-1].parent.parent, "make ui or python -m runner.ui starts it"
-    url, n = base_url(command.tracking), sum(path.exists() for path in command.marked)
+    place, url, n = command.place, base_url(command.tracking), sum(path.exists() for path in command.marked)
+    how = ["make ui or python -m runner.ui starts it"] if database_of(command.tracking["uri"]) else []
     if n:
         what = "1 run is" if n == 1 else f"{n} runs are"
-        again = "" if place == PLACE.absolute() else f" {shlex.quote(str(place))}"
-        how += f"; {what} still being sent, python -m runner.tracking{again} waits for that"
+        how.append(f"{what} still being sent, {unsent.command(place)} waits for that")
     elif (newest := place / unsent.NEWEST).exists():
         url += f"/#{newest.read_text()}"
     command.marked.clear()
     try:
-        print(f"MLflow:     {url}   ({how})", flush=True)  # noqa: T201
+        print(f"MLflow:     {url}" + (f"   ({'; '.join(how)})" if how else ""), flush=True)  # noqa: T201
     except BrokenPipeError:
         reader_left()
 
@@ -175,16 +182,18 @@ def _mark(config: Mapping[str, Any], id: str, kind: str, folder: Path, **facts: 
     try:
         marker = unsent.mark(config, id, kind, folder, **facts)
     except OSError as error:
-        print_note(f"warning: {unsent.line(folder, error)}")
+        print_note(f"warning: {unsent.line(place_of(config['tracking']['uri']), folder, error)}")
         return None
-    command.marked.append(marker)
+    command.marked.pop(marker, None)  # the newest is the last
+    command.marked[marker] = None
     command.tracking = config["tracking"]
     return marker
 
 
 def _finish(marker: Path | None) -> None:
     if marker is not None:
-        process().write({"place": str(marker.parent.parent)}, answered=True)
+        _command().marked[marker] = unsent.tried_at(marker)
+        current_process().write(marker)
 
 
 def _id(folder: Path) -> str:

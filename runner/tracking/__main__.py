@@ -7,7 +7,6 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.follow:
         os.nice(_NICENESS)
-        follow(sys.stdin.fileno(), sys.stdout.fileno())
+        follow(sys.stdin.fileno())
         return 0
     failed = [place for place in options.places if send_unsent(place)]
     for place in failed:
@@ -39,22 +38,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(bool(failed))
 
 
-def follow(source: int, answers: int) -> None:
-    """Do what is read, until its writer has ended and all that is left was sent."""
+def follow(source: int) -> None:
+    """Send what is read: progress of runs, and runs that are finished. When its writer has ended, send all the rest."""
     progress, places, rest = Progress(), dict[Path, None](), b""
     while data := os.read(source, 1 << 16):
         *lines, rest = (rest + data).split(b"\n")
         messages: list[dict[str, Any]] = [orjson.loads(line) for line in lines]
-        newest = {message["marker"]: message["figures"] for message in messages if "figures" in message}
+        newest = {Path(message["marker"]): message["figures"] for message in messages}
+        places |= {marker.parent.parent: None for marker in newest}
+        finished = [marker for marker, figures in newest.items() if figures is None]
+        for place in places:
+            send_unsent(place, [marker for marker in finished if marker.parent.parent == place])
         for marker, figures in newest.items():
-            progress.send(Path(marker), figures)
-        finished = [Path(message["place"]) for message in messages if "place" in message]
-        fresh = [place for marker in newest if (place := Path(marker).parent.parent) not in places]
-        for place in dict.fromkeys([*finished, *fresh]):
-            places[place] = None
-            send_unsent(place)
-        with suppress(BrokenPipeError):  # nobody waits any more
-            os.write(answers, b"." * len(finished))
+            if figures is None:
+                progress.forget(marker)
+            else:
+                progress.send(marker, figures)
     for place in places:
         send_unsent(place)
 

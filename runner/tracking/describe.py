@@ -274,7 +274,7 @@ def stage_facts(
     custom = {f"stage.{key}": value for key, value in (config.get("stage") or {}).items() if not key.startswith("_")}
     settings = {**choices, "seed": config.get("seed"), **custom}
     tags = {key: str(notes[key])[:_MAX_VALUE] for key in _STAGE_TAGS if notes.get(key)}
-    reported = [f"    {line}" for line in made.said] if texts else []
+    reported = [f"    {line}" for line in made.lines] if texts else []
     note = "\n".join([*reported, "", f"Whole: `{made.folder}`"])[:MAX_NOTE]
     used = [
         (safe(name.format(purpose)), 0, float(of[key]))

@@ -1,16 +1,21 @@
 """The tracker's process, one per command, and how the command writes to it."""
 
 import os
+import select
 import sys
-from collections.abc import Mapping
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 FOLLOW = "--follow"  # lines on standard input
+_LOG = "log"  # next to the markers: what a tracker prints
+_POLL_MILLISECONDS = 50
+_PATIENCE = 300.0  # seconds in which nothing was tried; a request to a silent server takes up to 110
 _HOME = Path(__file__).resolve().parents[2]
 
 
@@ -21,29 +26,47 @@ class Process:
     """
 
     def __init__(self) -> None:
-        self._to = self._from = -1
-        self._owed = 0
+        self._to = -1
+        self._lines = deque[bytes]()  # that the pipe had no room for
+        self._log = Path(os.devnull)
 
-    def write(self, message: Mapping[str, Any], answered: bool = False) -> None:
-        """Write a line, without waiting. ``answered``: whether ``wait`` waits for what it asks."""
-        line = orjson.dumps(message) + b"\n"
+    def write(self, marker: Path, figures: Mapping[str, float] | None = None) -> None:
+        """Write, without waiting, that a run is finished, or its newest figures; where the process is far behind, these
+        are dropped."""
+        self._log = marker.with_name(_LOG)
+        self._lines.append(orjson.dumps({"marker": str(marker), "figures": figures}) + b"\n")
+        self._flush()
+        if figures is not None and self._lines:
+            self._lines.pop()
+
+    def wait(self, count: Callable[[], int]) -> None:
+        """Wait until ``count`` is 0, the process has ended, or nothing has changed for some minutes."""
+        left, end = -1, 0.0
+        self._flush()
+        while self._to != -1:
+            if (now := count()) != left:
+                left, end = now, time.monotonic() + _PATIENCE
+            poll = select.poll()
+            poll.register(self._to, 0)  # only the process's end is reported
+            if not left or time.monotonic() > end or poll.poll(_POLL_MILLISECONDS):
+                return
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write what is left, as far as there is room."""
         for _ in range(2):
             try:
-                if self._to == -1:
-                    self._start()
-                os.write(self._to, line)
-                self._owed += answered
+                while self._lines:
+                    if self._to == -1:
+                        self._start()
+                    os.write(self._to, self._lines[0])
+                    self._lines.popleft()
                 return
             except BrokenPipeError:  # it died
-                self._close()
+                os.close(self._to)
+                self._to = -1
             except OSError:  # it is far behind, or the machine starts no process
                 return
-
-    def wait(self) -> None:
-        """Wait until all that asks for an answer is done, or the process ends."""
-        while self._owed and (answers := os.read(self._from, 1 << 12)):
-            self._owed -= len(answers)
-        self._owed = 0
 
     def _start(self) -> None:
         """In a session of its own, so that neither Ctrl-C nor a closed terminal ends it."""
@@ -53,23 +76,15 @@ class Process:
             read, to = os.pipe()
             theirs.callback(os.close, read)
             failing.callback(os.close, to)
-            answers, write = os.pipe()
-            theirs.callback(os.close, write)
-            failing.callback(os.close, answers)
             os.set_blocking(to, False)
-            files = [(os.POSIX_SPAWN_DUP2, read, 0), (os.POSIX_SPAWN_DUP2, write, 1),
-                     (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]  # fmt: skip
+            log = str(self._log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600
+            files = [(os.POSIX_SPAWN_DUP2, read, 0), (os.POSIX_SPAWN_OPEN, 1, *log), (os.POSIX_SPAWN_DUP2, 1, 2)]
             os.posix_spawn(line[0], line, {**os.environ, "PYTHONPATH": path}, file_actions=files, setsid=True)
             failing.pop_all()
-        self._to, self._from = to, answers
-
-    def _close(self) -> None:
-        os.close(self._to)
-        os.close(self._from)
-        self._to, self._owed = -1, 0
+        self._to = to
 
 
 @cache
-def process() -> Process:
+def current_process() -> Process:
     """The one of this command."""
     return Process()

@@ -3,6 +3,7 @@
 Each function raises what ``store.failures`` lists, and returns the address to look at.
 """
 
+import json
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -15,71 +16,93 @@ import orjson
 
 from components.core.errors import ConfigError
 from components.core.learning import Made
-from runner.storage import disk
+from runner.storage import disk, manifest
 from runner.terminal.command import print_note
 from runner.tracking import describe, traces, unsent
 from runner.tracking.describe import job_of, safe, stage_facts
 from runner.tracking.store import Tracker, connect, failures, place_of, short, texts_may_leave, view_url
 
-_FILES = ("config.yaml", "manifest.json", "metrics.json")  # without texts of samples
-_TEXT_FILES = ("report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
-_MOST_FAILURES = 3  # after so many the rest waits for the next command
-_DAMAGED = (ConfigError, LookupError, TypeError, ValueError)  # by a folder that no run wrote so
+_FILES = ("config.yaml", "metrics.json")  # without texts of samples
+_TEXT_FILES = (manifest.FILE, "report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
+_WITH_TEXTS = ("errors", "stopped", "notes")  # of a manifest: an exception may quote a sample
+_QUIET_SECONDS = 300.0  # without progress, after a failure
+_DAMAGED = (ConfigError, LookupError, TypeError, ValueError, AttributeError)  # by a folder that no run wrote so
 
 
-def send_unsent(place: Path) -> int:
-    """Send all that has a marker, but what is running, one after the other with other processes that do the same.
-    Returns how many were not sent; why is noted for the next command."""
-    failed = list[str]()
-    for path in unsent.markers(place):
+def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> int:
+    """Send all that has a marker, or those that are ``chosen``, but what is running, one after the other with other
+    processes that do the same. Returns how many were not sent; why is noted for the next command."""
+    failed, n_sent, down = list[str](), 0, dict[str, Exception]()
+    for path in unsent.markers(place) if chosen is None else chosen:
         with unsent.sending(place):
-            work = unsent.read(path)
-            if work is None or (work["kind"] == "run" and unsent.is_running(Path(work["folder"]))):
+            try:
+                work = unsent.read(path)
+            except ConfigError as error:
+                failed.append(str(error))
                 continue
-            if (failure := failure_of(work)) is None:
-                path.unlink()
+            if work is None or unsent.is_elsewhere(work):
                 continue
-        failed.append(failure)
-        unsent.put_last(path)
-        if len(failed) == _MOST_FAILURES:
-            break
-    unsent.note(place, failed)
+            if work["kind"] == "run" and unsent.is_running(Path(work["folder"])):
+                if chosen is not None:
+                    unsent.put_last(path)  # nobody waits for a run that was begun again
+            elif unsent.is_removed(work) or (failure := failure_of(place, work, down)) is None:
+                path.unlink(missing_ok=True)
+                n_sent += 1
+            else:
+                failed.append(failure)
+                unsent.put_last(path)
+    if failed or n_sent:
+        unsent.note(place, failed)
     return len(failed)
 
 
-def failure_of(work: Mapping[str, Any]) -> str | None:
-    """Send what a marker has. Returns why that failed, with the command that sends it again."""
+def failure_of(place: Path, work: Mapping[str, Any], down: dict[str, Exception]) -> str | None:
+    """Send what a marker has. Returns why that failed, with the command that sends it again. ``down``: the stores that
+    did not answer, which are not asked for every run."""
     folder, config = Path(work["folder"]), work["config"]
     try:
-        if work["kind"] == "begun" or folder.is_dir():  # else somebody has removed it
-            with chdir(work["cwd"]):
-                match work["kind"]:
-                    case "run":
-                        track(folder, config, sweep=work["sweep"], total_jobs=work["total_jobs"])
-                    case "stage":
-                        made = Made(folder, work["said"], work["empty"], work["figures"])
-                        track_made(made, config, work["choices"])
-                    case "sweep":
-                        files = [Path(file) for file in work["files"]]
-                        finish_sweep([Path(one) for one in work["folders"]], config, sweep=work["sweep"], files=files)
-                    case _:
-                        parent_of(connect(config), work["sweep"], work["total_jobs"])
+        if work["kind"] != "begun" and not folder.is_dir():
+            raise FileNotFoundError("the folder is not there; is its disk mounted?")
+        with chdir(work["cwd"]):
+            if (uri := config["tracking"]["uri"]) not in down:
+                try:
+                    connect(config)
+                except failures() as error:
+                    down[uri] = error
+            if uri in down:
+                raise down[uri]
+            _send(folder, config, work)
     except failures() + _DAMAGED as error:
-        return unsent.line(folder, error, whole=work["kind"] != "run")
+        return unsent.line(place, folder, error, whole=work["kind"] != "run")
     return None
+
+
+def _send(folder: Path, config: Mapping[str, Any], work: Mapping[str, Any]) -> None:
+    match work["kind"]:
+        case "run":
+            track(folder, config, sweep=work["sweep"], total_jobs=work["total_jobs"])
+        case "stage":
+            track_made(Made(folder, work["lines"], work["empty"], work["figures"]), config, work["choices"])
+        case "sweep":
+            files = [Path(file) for file in work["files"]]
+            finish_sweep([Path(one) for one in work["folders"]], config, sweep=work["sweep"], files=files)
+        case _:
+            parent_of(connect(config), work["sweep"], work["total_jobs"])
 
 
 def send_folder(folder: Path, config: Mapping[str, Any], sweep: str | None) -> str | None:
     """Send a run folder again. Returns its page; None where there is no tracker, or after a line on what failed."""
     if not (tracking := config.get("tracking") or {}).get("uri"):
         return None
+    place = place_of(tracking["uri"])
     try:
-        with unsent.sending(place_of(tracking["uri"])):
+        with unsent.sending(place):
             url = track(folder, config, sweep=sweep)
             if not unsent.is_running(folder):
                 unsent.discard(config, job_of(folder).id)
+        unsent.note(place, [])
     except failures() as error:
-        print_note(f"warning: {unsent.line(folder, error)}")
+        print_note(f"warning: {unsent.line(place, folder, error)}")
         return None
     return url
 
@@ -89,18 +112,25 @@ class Progress:
 
     def __init__(self) -> None:
         self._runs: dict[Path, tuple[Tracker, str]] = {}
+        self._next = 0.0
+
+    def forget(self, marker: Path) -> None:
+        """The run is finished."""
+        self._runs.pop(marker, None)
 
     def send(self, marker: Path, figures: Mapping[str, float]) -> None:
-        """Send the newest figures of a run that is not finished."""
+        """Send the newest figures of a run that is not finished; after a failure none for some minutes."""
+        if time.monotonic() < self._next:
+            return
         place = marker.parent.parent
         with unsent.sending(place):
-            work = unsent.read(marker)
-            if work is None or not unsent.is_running(Path(work["folder"])):
-                return
             try:
-                with chdir(work["cwd"]):
-                    self._send(marker, work, figures)
-            except failures() as error:
+                work = unsent.read(marker)
+                if work is not None and unsent.is_running(Path(work["folder"])):
+                    with chdir(work["cwd"]):
+                        self._send(marker, work, figures)
+            except failures() + _DAMAGED as error:
+                self._next = time.monotonic() + _QUIET_SECONDS
                 unsent.note(place, [f"MLflow does not answer, the run continues without it: {short(error)}"])
 
     def _send(self, marker: Path, work: Mapping[str, Any], figures: Mapping[str, float]) -> None:
@@ -138,6 +168,9 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
     tracker.upload(run_id, paths, folder)
     if texts:
         traces.send(tracker, run_id, job, config)
+    else:
+        facts = {key: value for key, value in job.manifest.items() if key not in _WITH_TEXTS}
+        tracker.client.log_text(run_id, json.dumps(facts, indent=1, ensure_ascii=False), manifest.FILE)
     if parent is None:
         _remember_newest(config, url)
     return url

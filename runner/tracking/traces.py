@@ -73,7 +73,7 @@ def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any]) -> 
 
     client, experiment = TracingClient(tracker.uri), tracker.experiment_id
     selected = plan(job.folder, str(config["tracking"].get("traces", "none")), config.get("seed"))
-    ids = {_trace_id(job.id, *key): digest for key, digest in selected.digests.items()}
+    ids = {_trace_id(job.id, *key): selected.digests[key] for key in selected.chosen}
     _delete_stale(client, experiment, run_id, ids)
     done, traces = 0, _traces(job, config, selected.chosen)
     while batch := list(islice(traces, _BATCH)):
@@ -103,7 +103,7 @@ def _traces(job: Job, config: Mapping[str, Any], chosen: Collection[Key]) -> Ite
 
 
 def _delete_stale(client: Any, experiment_id: str, run_id: str, ids: Mapping[str, str]) -> None:
-    """Delete traces that were sent before, of trajectories that were run again since or are gone."""
+    """Delete traces that were sent before, of trajectories that were run again since, are gone or no longer chosen."""
     where = f"attribute.run_id = '{run_id}'"
     token: str | None = None
     stale: list[str] = []

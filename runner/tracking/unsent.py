@@ -6,58 +6,87 @@ tracks next sends what has a marker and does not run. A lock keeps two processes
 
 import json
 import os
+import platform
 import shlex
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from components.core.errors import ConfigError
 from runner.storage import disk
-from runner.tracking.store import place_of, short
+from runner.storage.resume import without_secrets
+from runner.tracking.store import PLACE, place_of, short
 
 NEWEST = "newest"  # the file that has the page of the newest run or sweep
 _FOLDER, _NOTE = "unsent", "failed"
+_READ = ("name", "seed", "limit", "epochs", "agent", "verifier", "stage", "compare")  # of a config, by who sends
 
 
 def mark(config: Mapping[str, Any], id: str, kind: str, folder: Path, **facts: Any) -> Path:
     """Write the marker of a run, a stage, a sweep or of what is made before a sweep. Raises OSError."""
     path = place_of(config["tracking"]["uri"]).absolute() / _FOLDER / f"{id}-{os.getpid()}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    work = {"kind": kind, "folder": str(folder.absolute()), "cwd": os.getcwd(), "config": config, **facts}
+    kept = without_secrets({key: config[key] for key in _READ if key in config}) | {"tracking": config["tracking"]}
+    kept["model"] = {key: (config.get("model") or {}).get(key) for key in ("name", "temperature")}  # no headers
+    kept["models"] = {role: {"name": model.get("name")} for role, model in (config.get("models") or {}).items()}
+    work = {"kind": kind, "folder": str(folder.absolute()), "cwd": os.getcwd(), "host": platform.node(), "config": kept}
     fresh = path.with_suffix(".tmp")
     fresh.touch(0o600)  # an address of a server may have a password
-    fresh.write_text(json.dumps(work, default=str), encoding="utf-8")
+    fresh.write_text(json.dumps(work | facts, default=str), encoding="utf-8")
     fresh.replace(path)
     return path
 
 
 def markers(place: Path) -> list[Path]:
     """All of them, what failed last at the end."""
-    found = list[tuple[int, Path]]()
-    for path in (place / _FOLDER).glob("*.json"):
-        with suppress(FileNotFoundError):  # it is sent meanwhile
-            found.append((path.stat().st_mtime_ns, path))
-    return [path for _, path in sorted(found)]
+    found = {path: tried_at(path) for path in (place / _FOLDER).glob("*.json")}
+    return [path for _, path in sorted((at, path) for path, at in found.items() if at is not None)]
 
 
 def read(marker: Path) -> dict[str, Any] | None:
-    """What to send; None where that was done."""
+    """What to send; None where that was done. Raises ConfigError for a damaged marker, which is renamed."""
     try:
         work: dict[str, Any] = json.loads(marker.read_bytes())
+        if isinstance(work, dict) and {"kind", "folder", "cwd", "host", "config"} <= work.keys():
+            return work
     except FileNotFoundError:
         return None
-    return work
+    except ValueError:  # of a disk that was full, or a machine that lost its power
+        work = {}
+    bad = marker.replace(marker.with_suffix(".bad"))
+    raise ConfigError(f"{bad} is damaged: send its run with python -m runner.report track FOLDER, and remove it")
 
 
 def put_last(marker: Path) -> None:
     """Have others sent before it the next time."""
-    os.utime(marker)
+    with suppress(FileNotFoundError):
+        os.utime(marker, ns=(now := time.time_ns(), now))
+
+
+def tried_at(marker: Path) -> int | None:
+    """When it failed last, or was written, in nanoseconds since the epoch; None where it was sent."""
+    with suppress(FileNotFoundError):
+        return marker.stat().st_mtime_ns
+    return None
 
 
 def discard(config: Mapping[str, Any], id: str) -> None:
     """Remove the markers of a run that was sent by hand."""
     for path in (place_of(config["tracking"]["uri"]) / _FOLDER).glob(f"{id}-*.json"):
         path.unlink(missing_ok=True)
+
+
+def is_removed(work: Mapping[str, Any]) -> bool:
+    """Whether somebody has removed the folder. A disk that is not mounted has no folder around it either."""
+    folder = Path(work["folder"])
+    return work["kind"] != "begun" and folder.parent.is_dir() and not folder.exists()
+
+
+def is_elsewhere(work: Mapping[str, Any]) -> bool:
+    """Whether the folder is of another machine, and not seen here."""
+    return work["host"] != platform.node() and not Path(work["folder"]).exists()
 
 
 def is_running(folder: Path) -> bool:
@@ -80,17 +109,23 @@ def sending(place: Path) -> Iterator[None]:
         yield
 
 
-def line(folder: Path, error: object, whole: bool = False) -> str:
+def command(place: Path) -> str:
+    """The command that sends all that was not."""
+    named = "" if place.absolute() == PLACE.absolute() else f" {shlex.quote(str(place.absolute()))}"
+    return f"python -m runner.tracking{named}"
+
+
+def line(place: Path, folder: Path, error: object, whole: bool = False) -> str:
     """That a run was not sent, and the command that sends it; ``whole``: with all others that were not."""
-    command = "python -m runner.tracking" if whole else f"python -m runner.report track {shlex.quote(str(folder))}"
-    return f"{folder} was not sent to MLflow: {short(error)}; nothing is lost, send again: {command}"
+    again = command(place) if whole else f"python -m runner.report track {shlex.quote(str(folder))}"
+    return f"{folder} was not sent to MLflow: {short(error)}; nothing is lost, send again: {again}"
 
 
 def note(place: Path, failed: Sequence[str]) -> None:
     """Note for the next command what failed, or that nothing did."""
     path = place / _FOLDER / _NOTE
     if failed:
-        more = f" (and {len(failed) - 1} more, all: python -m runner.tracking)" if failed[1:] else ""
+        more = f" (and {len(failed) - 1} more, all: {command(place)})" if failed[1:] else ""
         path.write_text(failed[0] + more, encoding="utf-8")
     else:
         path.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 """Commands do not wait for MLflow, and whatever is killed: the next command sends what is missing, once."""
 
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -102,12 +103,19 @@ def sending(process, served, cwd):
     """When the command has ended, and the tracker is in the middle of the traces."""
     process.done()
     end = time.monotonic() + 60
-    while time.monotonic() < end and not (unsent(cwd) and traces_of(cwd)):
-        time.sleep(0.005)
+    while not traces_of(cwd):
+        assert time.monotonic() < end
+    for id in trackers(cwd):
+        os.kill(id, signal.SIGSTOP)
+    assert unsent(cwd) and trackers(cwd), "it had sent all before it could be killed"
 
 
 def traces_of(cwd):
-    return (cwd / "outputs/.mlflow/mlflow.db").exists() and sum(n for _, n in in_mlflow(cwd)[0])
+    """How many are there, by the quickest way."""
+    if not (path := cwd / "outputs/.mlflow/mlflow.db").exists():
+        return 0
+    with closing(sqlite3.connect(path)) as database:
+        return database.execute("select count(*) from trace_info").fetchone()[0]
 
 
 @slow
@@ -127,6 +135,7 @@ def test_everything_is_there_once_after_the_next_command(tmp_path, moment, both)
         next_words = ("hydra.run.dir=other",) if resumed else ("run.resume=run",)
         done = run(tmp_path, *words, *next_words, "tracking.wait=true")
         assert done.code == 0, done.err
+    assert send(tmp_path).returncode == 0, "the rest, which the command did not wait for"
     assert in_mlflow(tmp_path) == ([("FINISHED", N)] * (2 if resumed else 1), 0) and not unsent(tmp_path)
 
 

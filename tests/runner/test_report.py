@@ -55,6 +55,16 @@ def test_views_replace_the_metrics(tmp_path, capsys):
     assert "run folder:" not in capsys.readouterr().out
 
 
+def test_a_run_that_could_not_be_sent_ends_the_command_with_1(tmp_path, capsys):
+    folder, store = write(tmp_path / "a", {"one": ("k", [1])}), tmp_path / "mlflow.db"
+    store.mkdir()
+    for uri, code in ((f"sqlite:///{store}", 1), ("null", 0)):
+        (folder / "config.yaml").write_text(f"name: x\ntracking: {{uri: '{uri}'}}\n".replace("'null'", "null"))
+        assert main(["track", str(folder)]) == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "mlflow.db is a folder; nothing is lost" in line
+
+
 def test_calls_of_a_sweep_are_summed():
     line = calls([{"calls": {"sent": 1200, "from_journal": 3}}, {"calls": {"sent": 1, "from_journal": 900}}, {}])
     assert line == "calls:        1,201 sent, 903 answered by the journal, over 3 jobs"

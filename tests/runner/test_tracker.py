@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import platform
 import sys
 import threading
+import time
 from pathlib import Path
 
 import orjson
@@ -13,10 +15,10 @@ from components.core.errors import ConfigError
 from components.core.learning import Made
 from runner import tracking
 from runner.storage.records import RecordWriter
-from runner.tracking import describe, store, unsent
+from runner.tracking import describe, send, store, unsent
 from runner.tracking.__main__ import follow
-from runner.tracking.process import Process, process
-from runner.tracking.send import send_unsent
+from runner.tracking.process import Process, current_process
+from runner.tracking.send import Progress, send_unsent
 from tests.slow import slow
 
 
@@ -47,7 +49,7 @@ def test_a_marker_has_what_is_to_be_sent_and_is_for_its_owner_only(place, tmp_pa
     assert unsent.markers(place) == [marker] and marker.stat().st_mode & 0o777 == 0o600
     work = unsent.read(marker)
     assert (work["kind"], work["folder"], work["cwd"]) == ("run", str(folder), str(tmp_path))
-    assert work["config"] == config(place)
+    assert work["config"].items() >= config(place).items()
     unsent.discard(config(place), "id")
     assert unsent.markers(place) == [] and unsent.read(marker) is None
 
@@ -58,13 +60,56 @@ def test_what_failed_is_sent_last_and_noted_for_the_next_command(place):
     assert unsent.markers(place) == [first, second]
     unsent.put_last(first)
     assert unsent.markers(place) == [second, first]
-    unsent.note(place, [unsent.line(Path("a b"), "//me:secret@host is down"), "another"])
+    unsent.put_last(place / "unsent/sent by another process.json")
+    unsent.note(place, [unsent.line(place, Path("a b"), "//me:secret@host is down"), "another"])
     assert unsent.last_note(place) == (
         "a b was not sent to MLflow: //host is down; nothing is lost, send again: python -m runner.report track 'a b'"
-        " (and 1 more, all: python -m runner.tracking)"
+        f" (and 1 more, all: python -m runner.tracking {place})"
     )
     unsent.note(place, [])
     assert unsent.last_note(place) == ""
+
+
+def test_the_advice_names_the_place_unless_it_is_the_default(place, tmp_path):
+    assert unsent.command(store.PLACE) == unsent.command(store.PLACE.absolute()) == "python -m runner.tracking"
+    stage = unsent.line(tmp_path / "a b", Path("stage"), "down", whole=True)
+    assert stage.endswith(f"python -m runner.tracking '{tmp_path}/a b'")
+
+
+def test_a_damaged_marker_is_put_aside_and_the_others_are_sent(place, tmp_path):
+    bad, odd, _ = (unsent.mark(config(place), id, "run", tmp_path / "gone") for id in "abc")
+    bad.write_bytes(b""), odd.write_text("[]")
+    assert send_unsent(place) == 2 and unsent.markers(place) == []
+    assert f"{bad.with_suffix('.bad')} is damaged" in unsent.last_note(place)
+    assert sorted(path.suffix for path in (place / "unsent").iterdir()) == ["", "", ".bad", ".bad"]  # .lock, failed
+
+
+def test_a_folder_that_is_not_seen_here_is_not_taken_for_removed(place, tmp_path, monkeypatch):
+    unmounted = unsent.mark(config(place), "a", "run", tmp_path / "disk/run", sweep=None, total_jobs=1)
+    assert send_unsent(place) == 1 and unsent.markers(place) == [unmounted]
+    assert "is its disk mounted?" in unsent.last_note(place)
+    unmounted.unlink()
+    elsewhere = unsent.mark(config(place), "b", "run", tmp_path / "gone", sweep=None, total_jobs=1)
+    monkeypatch.setattr(platform, "node", lambda: "another")
+    assert send_unsent(place) == 0 and unsent.markers(place) == [elsewhere]
+
+
+def test_a_marker_has_no_secrets_but_the_stores_address(place):
+    settings = config(place, "https://me:word@host")
+    settings["model"] = {"name": "m", "headers": {"Authorization": "Basic c2VjcmV0OnNlY3JldA=="}}
+    text = unsent.mark(settings, "a", "run", Path("run")).read_text()
+    assert "Basic" not in text and "me:word@host" in text and '"name": "m"' in text
+
+
+def test_a_note_is_cleared_only_after_something_was_sent(place, tmp_path):
+    running = run_folder(tmp_path)
+    unsent.mark(config(place), "a", "run", running)
+    writer = RecordWriter(running)
+    unsent.note(place, ["MLflow does not answer"])
+    assert send_unsent(place) == 0 and unsent.last_note(place) == "MLflow does not answer"
+    unsent.mark(config(place), "b", "run", tmp_path / "gone")
+    assert send_unsent(place) == 0 and unsent.last_note(place) == ""
+    writer.close()
 
 
 def test_a_run_that_goes_on_and_a_folder_that_is_gone_are_not_sent(place, tmp_path):
@@ -78,52 +123,181 @@ def test_a_run_that_goes_on_and_a_folder_that_is_gone_are_not_sent(place, tmp_pa
     assert not unsent.is_running(folder)
 
 
-def test_a_store_that_cannot_be_used_leaves_the_markers_and_a_line(place, tmp_path):
+def test_a_store_that_cannot_be_used_leaves_the_markers_and_a_line(place, tmp_path, monkeypatch):
     (place / "mlflow.db").mkdir(parents=True)
     folders = [run_folder(tmp_path, str(n)) for n in range(5)]
     for n, folder in enumerate(folders):
         unsent.mark(config(place), str(n), "run", folder, sweep=None, total_jobs=1)
-    assert send_unsent(place) == 3, "a store that is down is not asked again for every run"
+    asked = []
+    monkeypatch.setattr(send, "connect", lambda config: asked.append(1) or store.connect(config))
+    assert send_unsent(place) == 5 and asked == [1], "a store that is down is not asked again for every run"
     assert len(unsent.markers(place)) == 5
     assert "mlflow.db is a folder; nothing is lost, send again: python -m runner.report track" in unsent.last_note(
         place
     )
 
 
-def test_a_damaged_folder_does_not_keep_others_waiting(place, tmp_path):
-    (run_folder(tmp_path) / "manifest.json").write_text("{")
-    bad = unsent.mark(config(place), "a", "run", tmp_path / "run", sweep=None, total_jobs=1)
-    os.utime(bad, (1, 1))
-    unsent.mark(config(place), "b", "run", tmp_path / "gone", sweep=None, total_jobs=1)
-    assert send_unsent(place) == 1 and unsent.markers(place) == [bad]
-    assert "is damaged" in unsent.last_note(place)
-
-
-def test_every_finished_job_is_answered_and_the_end_of_the_command_ends_the_tracker(place):
-    read, to = os.pipe()
-    answers, write = os.pipe()
-    follower = threading.Thread(target=follow, args=(read, write))
+@pytest.fixture
+def tracker(monkeypatch):
+    """The tracker's end of the pipe of this command, as a thread."""
+    ours, (read, ours._to) = Process(), os.pipe()
+    follower = threading.Thread(target=follow, args=(read,))
     follower.start()
-    line = orjson.dumps({"place": str(place)}) + b"\n"
-    os.write(to, line + line + line[:5])
-    assert len(os.read(answers, 9)) == 2
-    os.write(to, line[5:])
-    assert os.read(answers, 9) == b"."
+    monkeypatch.setattr(tracking, "current_process", lambda: ours)
+    yield ours
+
+    os.close(ours._to)
+    follower.join(10)
+    os.close(read)
+    assert not follower.is_alive()
+
+
+def until(condition):
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_what_is_finished_is_sent_first_and_the_rest_when_the_command_has_ended(place, tmp_path):
+    (read, to), settings = os.pipe(), config(place)
+    old, asked, later = (unsent.mark(settings, id, "run", tmp_path / "gone") for id in "abc")
+    follower = threading.Thread(target=follow, args=(read,))
+    follower.start()
+    lines = [orjson.dumps({"marker": str(path), "figures": None}) + b"\n" for path in (asked, later)]
+    os.write(to, lines[0] + lines[1][:5])
+    until(lambda: not asked.exists())
+    assert unsent.markers(place) == [old, later]
+    os.write(to, lines[1][5:])
+    until(lambda: not later.exists())
+    time.sleep(0.05)
+    assert unsent.markers(place) == [old]
     os.close(to)
     follower.join(10)
-    assert not follower.is_alive()
-    for file in (read, answers, write):
-        os.close(file)
+    assert not follower.is_alive() and unsent.markers(place) == []
+    os.close(read)
 
 
-def test_a_process_that_cannot_be_started_costs_no_run(monkeypatch):
+def test_a_command_that_waits_ends_after_the_attempt_and_shows_why_it_failed_once(place, tmp_path, tracker, capsys):
+    (place / "mlflow.db").mkdir(parents=True)
+    (place / "unsent").mkdir()
+    for n, wait in enumerate((True, False)):
+        with unsent.sending(place):
+            tracking.track(run_folder(tmp_path, str(n)), config(place, wait=wait))
+            if not wait:
+                tracking.end()
+                break
+            ender = threading.Thread(target=tracking.end)
+            ender.start()
+            ender.join(0.2)
+            assert ender.is_alive(), "the tracker has not tried it"
+        ender.join(30)
+    found = capsys.readouterr()
+    (line,) = found.err.splitlines()
+    assert line.startswith(f"warning: {tmp_path}/0 was not sent to MLflow") and "mlflow.db is a folder" in line
+    assert found.out.count(f"1 run is still being sent, python -m runner.tracking {place} waits for that") == 2
+
+
+def test_preparing_a_sweep_waits_for_its_own_marker_only(place, tmp_path, tracker):
+    (place / "mlflow.db").mkdir(parents=True)
+    old = unsent.mark(config(place), "old", "run", tmp_path / "gone")
+    tracking.prepare(config(place), tmp_path / "sweep", sweep="s", total_jobs=2)
+    assert "mlflow.db is a folder" in unsent.last_note(place), "after the attempt"
+    assert old.exists()
+
+
+def test_progress_pauses_after_a_failure(place, tmp_path):
+    (place / "mlflow.db").mkdir(parents=True)
+    folder = run_folder(tmp_path)
+    marker, progress, writer = (
+        unsent.mark(config(place), "a", "run", folder, sweep=None),
+        Progress(),
+        RecordWriter(folder),
+    )
+    progress.send(marker, {"samples": 1})
+    assert unsent.last_note(place).startswith("MLflow does not answer, the run continues without it: ")
+    unsent.note(place, [])
+    progress.send(marker, {"samples": 2})
+    assert unsent.last_note(place) == ""
+    progress._next = 0.0
+    progress.send(marker, {"samples": 3})
+    assert unsent.last_note(place)
+    writer.close()
+
+
+def test_where_a_run_is_sent_is_noted_unless_the_folder_is_in_use(place, tmp_path):
+    folder, writer = run_folder(tmp_path), RecordWriter(tmp_path / "run")
+    send._remember(folder, config(place), "1", "id", "url")
+    assert b"mlflow" not in (folder / "manifest.json").read_bytes()
+    writer.close()
+    send._remember(folder, config(place), "1", "id", "url")
+    assert describe.remember(folder, {})["run_id"] == "id"
+
+
+def test_a_pipe_without_room_drops_figures_but_no_finished_run(tmp_path):
+    ours, (read, ours._to) = Process(), os.pipe()
+    os.set_blocking(ours._to, False)
+    with pytest.raises(BlockingIOError):
+        while True:
+            os.write(ours._to, b"\n" * 4096)
+    ours.write(tmp_path / "dropped", {})
+    ours.write(tmp_path / "finished")
+    os.read(read, 1 << 20)
+    ours.wait(lambda: 0)
+    left = os.read(read, 1 << 20)
+    assert b"finished" in left and b"dropped" not in left
+    os.close(read)
+    os.close(ours._to)
+
+
+def test_waiting_has_an_end(monkeypatch):
+    ours, (read, ours._to) = Process(), os.pipe()
+    monkeypatch.setattr("runner.tracking.process._PATIENCE", 0.1)
+    ours.wait(lambda: 1)
+    monkeypatch.undo()
+    os.close(read)
+    ours.wait(lambda: 1)  # it has ended
+    os.close(ours._to)
+
+
+def test_what_the_tracker_prints_is_in_a_log_next_to_the_markers(tmp_path, monkeypatch):
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\necho printed; echo failed >&2; cat")
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(program))
+    ours, log = Process(), tmp_path / "log"
+    ours.write(tmp_path / "marker.json")
+    os.close(ours._to)
+    until(lambda: log.exists() and len(log.read_text().splitlines()) == 3)
+    assert log.read_text().startswith("printed\nfailed\n") and log.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_process_that_cannot_be_started_costs_no_run(tmp_path, monkeypatch):
     ours = Process()
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    ours.write({"place": "here"}, answered=True)
-    ours.wait()
+    ours.write(tmp_path / "here")
+    ours.wait(lambda: 1)
     monkeypatch.setattr(os, "pipe", lambda: os.open("/nowhere/pipe", os.O_RDONLY))  # no file can be opened
-    ours.write({"place": "here"}, answered=True)
-    assert (ours._to, ours._owed) == (-1, 0)
+    ours.write(tmp_path / "here")
+    assert ours._to == -1
+
+
+@pytest.mark.parametrize(
+    "uri, shown",
+    [
+        ("http://me:word@127.0.0.1:9", "http://127.0.0.1:9   (1 run is"),
+        (None, "5000   (make ui or python -m runner.ui"),
+    ],
+)
+def test_only_a_database_of_this_machine_has_a_page_that_a_command_starts(
+    place, tmp_path, capsys, monkeypatch, uri, shown
+):
+    monkeypatch.setattr(tracking, "current_process", Process)
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    tracking.track(run_folder(tmp_path), config(place, uri))
+    tracking.end()
+    out = capsys.readouterr().out
+    assert shown in out and ("make ui" in out) == (uri is None)
 
 
 def beat(folder, settings, error=None, seconds=0.0):
@@ -147,7 +321,7 @@ def test_a_run_that_is_refused_at_its_first_calls_is_not_tracked(place, tmp_path
 
 
 def test_tracking_off_writes_and_starts_nothing(place, tmp_path, capsys):
-    before, folder = process()._to, run_folder(tmp_path)
+    before, folder = current_process()._to, run_folder(tmp_path)
     for settings in ({"name": "x", "tracking": {"uri": None}}, {"name": "x", "tracking": None}):
         beat(folder, settings)
         tracking.track(folder, settings)
@@ -155,7 +329,7 @@ def test_tracking_off_writes_and_starts_nothing(place, tmp_path, capsys):
         tracking.finish_sweep([folder, folder], settings, sweep="s")
         tracking.prepare(settings, folder)
         tracking.end()
-    assert [path.name for path in tmp_path.iterdir()] == ["run"] and process()._to == before
+    assert [path.name for path in tmp_path.iterdir()] == ["run"] and current_process()._to == before
     assert "mlflow" not in orjson.loads((folder / "manifest.json").read_bytes()) and not capsys.readouterr().out
 
 

@@ -5,6 +5,7 @@ import shlex
 import socket
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -254,6 +255,14 @@ def test_the_score_that_decides_is_the_first_assessment(base):
         assert first.name == decides.replace("/", " ")
 
 
+def test_a_resumed_run_has_no_more_traces_than_are_set(base):
+    settings, folder, notes = config(base, "resumed", traces="sample:3"), base / "resumed/1", {}
+    for stops in (["answered"] * 3, ["answered"] * 8):  # the sample of the longer run is another one
+        send.track(make(folder, stops, manifest=notes), settings)
+        notes = {"mlflow": orjson.loads((folder / "manifest.json").read_bytes())["mlflow"]}
+        assert len(read_tracking(settings)[3]) == 3
+
+
 def test_unknown_price_is_not_estimated(base):
     settings = config(base, "unpriced")
     send.track(make(base / "unpriced/1", ["answered"], price=None), settings)
@@ -366,7 +375,7 @@ def silent_server():
 
 
 @slow
-def test_a_silent_server_is_given_up_after_three_runs(tmp_path, silent_server, monkeypatch):
+def test_a_silent_server_is_asked_once_for_all_runs(tmp_path, silent_server, monkeypatch):
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     monkeypatch.chdir(tmp_path)
@@ -374,10 +383,42 @@ def test_a_silent_server_is_given_up_after_three_runs(tmp_path, silent_server, m
     for n in range(5):
         facts = {"sweep": None, "total_jobs": 1}
         unsent.mark(settings, str(n), "run", make(tmp_path / f"slow/{n}", ["answered"]), **facts)
-    assert send.send_unsent(place) == 3 and len(unsent.markers(place)) == 5
+    started = time.monotonic()
+    assert send.send_unsent(place) == 5 and len(unsent.markers(place)) == 5
+    assert time.monotonic() - started < 4
     line = unsent.last_note(place)
     assert line.startswith(f"{tmp_path}/slow/0 was not sent to MLflow") and "secret" not in line and "\n" not in line
-    assert f"send again: python -m runner.report track {tmp_path}/slow/0 (and 2 more" in line
+    assert f"send again: python -m runner.report track {tmp_path}/slow/0 (and 4 more" in line
+
+
+@pytest.mark.parametrize("manifest", ["{", '{"dataset": "x", "status": "complete"}'])
+def test_a_damaged_folder_does_not_keep_others_waiting(base, manifest):
+    settings, folder = config(base, "damaged"), make(base / "damaged/1", ["answered"])
+    (folder / "manifest.json").write_text(manifest)
+    bad = unsent.mark(settings, "a", "run", folder, sweep=None, total_jobs=1)
+    good = unsent.mark(settings, "b", "run", make(base / "damaged/2", ["answered"]), sweep=None, total_jobs=1)
+    place = store.place_of(settings["tracking"]["uri"])
+    assert send.send_unsent(place, [bad, good]) == 1 and unsent.markers(place) == [bad]
+    assert unsent.last_note(place).startswith(f"{folder} was not sent")
+    bad.unlink()
+
+
+def test_progress_is_in_the_run_that_goes_on(base):
+    settings, progress = config(base, "progress"), send.Progress()
+    folder = make(base / "progress/1", ["answered"])
+    marker = unsent.mark(settings, "progress", "run", folder, sweep=None, total_jobs=1)
+    progress.send(marker, {"samples": 9})
+    assert not progress._runs, "it does not run"
+    writer = RecordWriter(folder)
+    for n in (1, 2):
+        progress.send(marker, {"samples": n, "tokens": 10 * n})
+    _, _, [run], _ = read_tracking(settings)
+    assert run.info.status == "RUNNING"
+    assert run.data.metrics == {"system/progress/samples": 2, "system/progress/tokens": 20}
+    progress.forget(marker)
+    assert not progress._runs
+    writer.close()
+    marker.unlink()
 
 
 def test_texts_of_restricted_data_are_sent_only_where_permitted(tmp_path):
@@ -395,12 +436,19 @@ def test_a_store_elsewhere_gets_texts_of_patients_only_where_permitted(base, per
     settings = config(base, f"elsewhere-{len(permits)}", uri=uri, permits=permits)
     store.connect(config(base, settings["name"]))  # makes the database
     data = {"name": "mini", "split": "test", "fingerprint": "f" * 64, "samples": 1, "privacy": "phi"}
-    assert send.track(make(base / settings["name"], ["answered"], manifest={"dataset": data}), settings)
+    quoting = {"errors": {"no such organ: Mrs Smith's": 1}, "stopped": "at Mrs Smith", "notes": ["Mrs Smith"]}
+    folder = make(base / settings["name"], ["answered"], manifest={"dataset": data, **quoting})
+    assert send.track(folder, settings)
     client, _, [run], infos = read_tracking(settings)
     sent = {Path(one.path).name for one in client.list_artifacts(run.info.run_id)}
     figures = {"config.yaml", "manifest.json", "metrics.json"}
     assert figures | {"records.jsonl", "texts-0000.jsonl.gz", "plots"} == sent if permits else figures == sent
     assert len(infos) == len(permits)  # the trace
+    there = Path(client.download_artifacts(run.info.run_id, ""))
+    assert any("Smith" in path.read_text() for path in there.glob("*.json")) == bool(permits)
+    assert orjson.loads((there / "manifest.json").read_bytes())["status"] == "complete"
+    assert "Smith" not in f"{run.data.tags}{run.data.params}"
+    assert "Smith" in (folder / "manifest.json").read_text()
 
 
 def test_names_are_made_valid_for_mlflow():

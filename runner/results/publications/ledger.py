@@ -186,9 +186,10 @@ def of_gains(published: Gains, runs: Sequence[Run], folder: Path) -> Iterator[En
 
 
 def section(runs: Sequence[Run]) -> Section | None:
-    """The counts and a table per published table, with every cell; None where no cell has a run."""
+    """The counts and a table per published table of the articles that have a run, with every cell of them."""
     entries = ledger(runs)
-    return section_of(entries) if any(entry.run for entry in entries) else None
+    articles = {entry.article for entry in entries if entry.run}
+    return section_of([one for one in entries if one.article in articles]) if articles else None
 
 
 def section_of(entries: Sequence[Entry]) -> Section:

@@ -82,7 +82,7 @@ def scatter(series: Sequence[Series], x: str, y: str, height: int = 460, *, loga
     places = [(across.at(n), name) for n, name in enumerate(names)]
     parts += _names(places, bottom) if named else _below_ticks(across, bottom)
     for n, one in enumerate(series):
-        parts += _drawn(one, f"c{n % _COLOURS}", [across.at(numbers[mark.x]) for mark in one.marks], up)
+        parts += _lines_of(one, f"c{n % _COLOURS}", [across.at(numbers[mark.x]) for mark in one.marks], up)
     return _svg(height, [*_legend([one.name for one in series]), *parts], y)
 
 
@@ -94,8 +94,8 @@ def intervals(names: Sequence[str], values: Sequence[Value], title: str) -> Html
     parts = [f'<path class="line" d="M{along.at(n)} 6V{bottom}"/>' for n in along.ticks] + _below_ticks(along, bottom)
     for n, (name, one) in enumerate(zip(names, values, strict=True)):
         y = bottom - _LINE * (n + 0.5)
-        parts += [_text(left, y + 4, name, "end"), *_spread(one, partial(_beside, along, y))]
-        parts.append(_dot(along.at(one.value or 0.0), y, "c0", "full", f"{name}: {_said(one)}"))
+        parts += [_text(left, y + 4, name, "end"), *_spread(one, partial(_sideways, along, y))]
+        parts.append(_dot(along.at(one.value or 0.0), y, "c0", "full", f"{name}: {_text_of(one)}"))
     parts.append(_text((along.start + along.end) / 2, bottom + 42, title, "middle"))
     return _svg(bottom + 50, parts, title)
 
@@ -117,7 +117,7 @@ def bars(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], tit
             if one is None or one.value is None:
                 continue
             left, end, zero = middle + wide * (n - len(series) / 2), up.at(one.value), up.at(0.0)
-            tip = escape(plain(f"{name}, {label}: {_said(one)}"))
+            tip = escape(plain(f"{name}, {label}: {_text_of(one)}"))
             parts.append(
                 f'<rect class="c{n % _COLOURS}" x="{left:.1f}" y="{min(end, zero)}" width="{wide * 0.92:.1f}" '
                 f'height="{abs(zero - end):.1f}"><title>{tip}</title></rect>'
@@ -149,7 +149,7 @@ def sides(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> lis
     return best_sides
 
 
-def _drawn(one: Series, colour: str, xs: Sequence[float], up: _Axis) -> Iterator[str]:
+def _lines_of(one: Series, colour: str, xs: Sequence[float], up: _Axis) -> Iterator[str]:
     """The line of a series, then its points with their intervals and labels."""
     ys = [None if mark.value.value is None else up.at(mark.value.value) for mark in one.marks]
     points = [(x, y) for x, y in zip(xs, ys, strict=True) if y is not None]
@@ -162,7 +162,7 @@ def _drawn(one: Series, colour: str, xs: Sequence[float], up: _Axis) -> Iterator
             continue
         yield from _spread(mark.value, partial(_above, up, x))
         at = mark.x if isinstance(mark.x, str) else _number(mark.x)
-        yield _dot(x, y, colour, one.symbol, f"{mark.tip or one.name}: {at}, {_said(mark.value)}")
+        yield _dot(x, y, colour, one.symbol, f"{mark.tip or one.name}: {at}, {_text_of(mark.value)}")
         if mark.label:
             high, across = mark.side.split()
             left = x + {"right": _GAP, "left": -_GAP, "center": 0}[across]
@@ -178,7 +178,7 @@ def _spread(one: Value, at: Callable[[float], tuple[float, float]]) -> list[str]
     return [f'<path class="spread" d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}"/>']
 
 
-def _beside(along: _Axis, y: float, end: float) -> tuple[float, float]:
+def _sideways(along: _Axis, y: float, end: float) -> tuple[float, float]:
     return along.at(end), y
 
 
@@ -190,7 +190,7 @@ def _dot(x: float, y: float, colour: str, symbol: str, tip: str) -> str:
     return f'<circle class="{colour} {symbol}" cx="{x}" cy="{y}" r="5"><title>{escape(plain(tip))}</title></circle>'
 
 
-def _said(one: Value) -> str:
+def _text_of(one: Value) -> str:
     interval = ends(one)
     return f"{one.value:.4g}" + (f" ({interval})" if interval else "") + (f", n = {one.n:,}" if one.n else "")
 

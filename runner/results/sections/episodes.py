@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from heapq import nsmallest
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -71,6 +72,7 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
             questions.append(question_of(trajectory))
         for row, question in zip(rows[first:], summaries_of(questions), strict=True):
             row["question"] = question
+        del reader, unpacker  # some 60 MB, before the next one's
     texts = writer.texts.blocks
     index = {
         "runs": heads, "strata": strata, "scores": scores, "signed": [name_with_arrow(found, name) for name in scores],
@@ -91,13 +93,14 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
 def choose_episodes(runs: Sequence[Run], limit: int) -> frozenset[Key]:
     """Failures first, then a seeded choice of samples, the same in all runs so that they can be compared."""
     draw = cache(lambda *key: sha256("/".join(map(str, (*key, "page"))).encode()).digest())
+    keys = [(number, *key) for number, run in enumerate(runs) for key in run.table.keys]
+    stops = chain.from_iterable(run.table["stop"].tolist() for run in runs)
+    seeds = [run.manifest.get("seed") for run in runs]
     ranked = (
-        (stop not in FAILURES, draw(run.manifest.get("seed"), sample, epoch), key)
-        for number, run in enumerate(runs)
-        for (sample, epoch), stop in zip(run.table.keys, run.table["stop"].tolist(), strict=True)
-        for key in [(number, sample, epoch)]
+        (stop not in FAILURES, draw(seeds[number], sample, epoch), place)
+        for place, ((number, sample, epoch), stop) in enumerate(zip(keys, stops, strict=True))
     )
-    return frozenset(key for *_, key in nsmallest(limit, ranked, key=lambda one: one[:2]))
+    return frozenset(keys[place] for *_, place in nsmallest(limit, ranked))
 
 
 def _row(

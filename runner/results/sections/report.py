@@ -117,7 +117,8 @@ def purposes(metrics: Metrics) -> list[Sheet]:
 def totals(metrics: Metrics) -> str:
     """Cost, tokens, calls and time of a run in one line."""
     value = {name: one["value"] for name, one in metrics.items()}
-    cost = "cost not known" if value["cost/usd"] is None else f"${value['cost/usd']:.4f}"
+    lost = not value["calls/total"] and value.get("errors/rate")  # a call without a reply may have been billed
+    cost = "cost not known" if value["cost/usd"] is None or lost else f"${value['cost/usd']:.4f}"
     calls = f"{number(value['calls/total'])} calls ({value['calls/per_sample']:.1f} a sample)"
     return (
         f"{calls}, {tokens_text(value['tokens/input'], value['tokens/output'])}, {cost}, "

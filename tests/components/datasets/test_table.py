@@ -71,7 +71,7 @@ def test_the_fingerprint_is_that_of_the_content(table):
 @pytest.mark.parametrize(
     ("text", "changes", "message"),
     [
-        (CSV.replace(",B,test", ",E,test"), {}, "mine.csv:2: right: must be one of A, B or the text of an option, found 'E'"),
+        (CSV.replace(",B,test", ",E,test"), {}, "mine.csv:2: right: must be one of A, B or the text of one option, found 'E'"),
         (CSV.replace("a,b,c", "a,b,b"), {}, "mine.csv:1: the column 'b' is duplicated"),
         (CSV, {"name": "mine.xlsx"}, "mine.xlsx: found a file that ends in '.xlsx'; dataset.path names a .csv, .jsonl"),
         (CSV.replace("B12,C", ","), {}, "mine.csv:2: a, b, c: must be 2 to 26 options, found 0"),

@@ -35,6 +35,13 @@ def test_offered_tools_are_sent_and_refuse_only_where_it_is_open():
     assert "enum" not in refuse.parameters["properties"]["purpose"]
 
 
+def test_a_custom_set_is_given_the_names_of_the_tools(tmp_path):
+    (tmp_path / "instructions.jinja").write_text("Call {{ tools | join(' or ') }}.")
+    grammar = NativeTools(str(tmp_path))
+    assert grammar.instructions(OPEN) == "Call measure."
+    assert grammar.instructions(Offer({"look": Measure(), "measure": Measure()})) == "Call look or measure."
+
+
 def test_several_calls_of_one_reply_are_kept_with_their_ids():
     message = reply(("a", "measure", '{"site": "arm"}'), ("b", "unheard_of", ""), text="I measure.")
     action = NativeTools().parse(message, OPEN)

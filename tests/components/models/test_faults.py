@@ -97,34 +97,45 @@ def test_retry_after_in_every_form(headers, seconds):
     assert retry_after(headers) == seconds
 
 
+R, T, A = "x-ratelimit-reset-requests", "x-ratelimit-reset-tokens", "anthropic-ratelimit-requests-reset"
+
+
 @each_row(
     "headers, seconds",
     [
-        ({"x-ratelimit-reset-requests": "1s"}, 1.0),
+        ({R: "1s"}, 1.0),
         ({"X-RateLimit-Reset-Tokens": "6m0s"}, 360.0),
-        ({"x-ratelimit-reset-tokens": "120ms", "x-ratelimit-reset-requests": "1m2.5s"}, 62.5),
-        (
-            {
-                "x-ratelimit-reset-tokens": "1m0s",
-                "x-ratelimit-remaining-tokens": "9",
-                "x-ratelimit-reset-requests": "2s",
-            },
-            2.0,
-        ),
-        ({"x-ratelimit-reset-tokens": "1m0s", "x-ratelimit-remaining-tokens": "9"}, None),
-        ({"x-ratelimit-reset-requests": "8h0m0s", "x-ratelimit-reset-tokens": "3s"}, 3.0),
-        ({"x-ratelimit-reset-requests": "8h0m0s"}, None),
-        ({"x-ratelimit-reset-requests": "1s", "Retry-After": "7"}, 7.0),
-        ({"anthropic-ratelimit-requests-reset": "2015-01-01T00:00:00Z"}, 0.0),
-        ({"anthropic-ratelimit-requests-reset": "2015-01-01T00:00:00"}, None),
-        ({"anthropic-ratelimit-requests-reset": "soon", "x-ratelimit-reset-tokens": ""}, None),
+        ({T: "120ms", R: "1m2.5s"}, 62.5),
+        ({T: "1m0s", "x-ratelimit-remaining-tokens": "9", R: "2s"}, 2.0),
+        ({T: "1m0s", "x-ratelimit-remaining-tokens": "9"}, None),
+        ({T: "9m0s", "x-ratelimit-remaining-tokens": ""}, None),
+        ({R: "8h0m0s", T: "3s"}, 3.0),
+        ({R: "8h0m0s"}, None),
+        ({R: "1s", "Retry-After": "7"}, 7.0),
+        ({A: "2015-01-01T00:00:00Z"}, 0.0),
+        ({A: "2015-01-01T00:00:00"}, None),
+        ({A: "soon", T: ""}, None),
     ],
 )
 def test_the_reset_of_a_used_up_limit_is_waited_for_where_no_wait_is_asked(headers, seconds):
+    headers = {name.replace("reset", "remaining"): "0" for name in map(str.lower, headers) if "reset" in name} | headers
     assert from_status(429, b"{}", headers).retry_after == seconds
     assert (
         from_status(500, b"{}", {name: of for name, of in headers.items() if name != "Retry-After"}).retry_after is None
     )
+
+
+def test_a_limit_of_which_nothing_says_that_it_is_used_up_is_not_waited_for():
+    assert from_status(429, b"{}", {"x-ratelimit-reset-tokens": "9m0s"}).retry_after is None
+
+
+@pytest.mark.parametrize("asked, seconds", [("2.3s", 2.3), ("120ms", 0.12), ("6m0s", 360.0), ("a while", 540.0)])
+def test_a_wait_in_the_complaint_counts_more_than_the_reset_of_a_limit(asked, seconds):
+    text = f"Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000. Please try again in {asked}. Visit"
+    headers = {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "9m0s"}
+    body = orjson.dumps({"error": {"message": text, "code": "rate_limit_exceeded"}})
+    assert from_status(429, body, headers).retry_after == pytest.approx(seconds)
+    assert from_status(500, body, headers).retry_after is None
 
 
 def test_reset_at_a_time():

@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
-from components.models.limits import Deadlines, Limiter, Minute, Retries
+from components.core.messages import Completion, Message, Usage
+from components.models.gateway import Gateway
+from components.models.limits import Limiter, Minute, Retries
 from components.models.replies import Fault
 
 
@@ -184,46 +186,50 @@ def test_a_limiter_serves_one_loop_after_another():
     assert limiter.in_flight == 0
 
 
-async def wait(deadlines, seconds):
-    """Sleep, within a deadline as the gateway sets it."""
-    task, cancelling = deadlines.start()
-    expired = False
-    try:
-        try:
-            return await asyncio.sleep(seconds, "done")
-        finally:
-            expired = deadlines.end(task, cancelling)
-    except asyncio.CancelledError:
-        if expired:
-            raise TimeoutError from None
-        raise
+class Sleeper:
+    """A transport that takes as many seconds as it is asked for."""
+
+    async def call(self, seconds):
+        await asyncio.sleep(seconds)
+        return Completion(Message("assistant", "done"), Usage())
+
+
+def sleeper(timeout_seconds):
+    gateway = Gateway("m", api_base="http://here/v1", timeout_seconds=timeout_seconds)
+    gateway._transport = Sleeper()
+    return gateway
+
+
+async def wait(gateway, seconds):
+    """An attempt that takes so long."""
+    return (await gateway._attempt(seconds)).message.text
 
 
 async def test_a_call_beyond_its_deadline_times_out():
     loop = asyncio.get_running_loop()
     before = loop.time()
-    with pytest.raises(TimeoutError):
-        await wait(Deadlines(0.05), 5)
+    with pytest.raises(Fault, match="no reply within"):
+        await wait(sleeper(0.05), 5)
     assert 0.045 < loop.time() - before < 2
     assert asyncio.current_task().cancelling() == 0
 
 
 async def test_calls_of_different_age_end_each_at_its_time():
-    deadlines, loop, ended = Deadlines(0.1), asyncio.get_running_loop(), []
+    gateway, loop, ended = sleeper(0.1), asyncio.get_running_loop(), []
 
     async def call(delay):
         await asyncio.sleep(delay)
         started = loop.time()
-        with pytest.raises(TimeoutError):
-            await wait(deadlines, 5)
+        with pytest.raises(Fault, match="no reply within"):
+            await wait(gateway, 5)
         ended.append(loop.time() - started)
 
-    await asyncio.gather(*(call(n * 0.02) for n in range(6)), wait(deadlines, 0.01))
+    await asyncio.gather(*(call(n * 0.02) for n in range(6)), wait(gateway, 0.01))
     assert len(ended) == 6 and all(0.095 < seconds < 1 for seconds in ended)
 
 
 async def test_an_external_cancellation_stays_a_cancellation():
-    task = asyncio.create_task(wait(Deadlines(5), 5))
+    task = asyncio.create_task(wait(sleeper(5), 5))
     await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -231,39 +237,39 @@ async def test_an_external_cancellation_stays_a_cancellation():
 
 
 async def test_no_task_or_timer_remains():
-    deadlines = Deadlines(5)
-    assert await asyncio.gather(*(wait(deadlines, 0.001) for _ in range(50))) == ["done"] * 50
-    assert (len(deadlines._until), deadlines._timer) == (0, None)
+    gateway = sleeper(5)
+    assert await asyncio.gather(*(wait(gateway, 0.001) for _ in range(50))) == ["done"] * 50
+    assert (len(gateway._deadlines._until), gateway._deadlines._timer) == (0, None)
 
 
 def test_it_serves_one_loop_after_another():
-    deadlines = Deadlines(0.02)
+    gateway = sleeper(0.02)
     for _ in range(2):
-        with pytest.raises(TimeoutError):
-            asyncio.run(wait(deadlines, 5))
+        with pytest.raises(Fault, match="no reply within"):
+            asyncio.run(wait(gateway, 5))
 
 
 def test_a_transient_fault_is_retried_and_counted():
     retries = Retries()
-    waits = [retries.wait_after(n, Fault(kind, "")) for n, kind in enumerate(("server", "rate_limit", "server"))]
+    waits = [retries.note_retry(n, Fault(kind, "")) for n, kind in enumerate(("server", "rate_limit", "server"))]
     assert (retries.by_kind, retries.waited_seconds) == ({"server": 2, "rate_limit": 1}, sum(waits))
 
 
 def test_a_permanent_fault_is_not_retried():
     retries = Retries()
-    assert retries.wait_after(0, Fault("bad_request", "a")) is None
+    assert retries.note_retry(0, Fault("bad_request", "a")) is None
     assert retries.by_kind == {}
 
 
 def test_retries_end_after_the_limit():
     retries = Retries(3)
-    waits = [retries.wait_after(n, Fault("server", "")) for n in range(4)]
+    waits = [retries.note_retry(n, Fault("server", "")) for n in range(4)]
     assert [wait is None for wait in waits] == [False, False, False, True]
     assert retries.by_kind["server"] == 3
 
 
 def test_no_retries_is_one_attempt():
-    assert Retries(0).wait_after(0, Fault("server", "a")) is None
+    assert Retries(0).note_retry(0, Fault("server", "a")) is None
 
 
 def test_waits_double_up_to_the_longest_with_full_jitter():

@@ -85,7 +85,7 @@ async def test_a_point_per_record_coloured_by_anatomy(tmp_path, library):
     bench.evaluated = bench.evaluated[: 22 * 11]  # one record of each pair
     stage.check(bench)
     made = await stage.make(bench)
-    assert not made.empty and "22 records, report by FremyCompany/BioLORD-2023" in made.said[0]
+    assert not made.empty and "22 records, report by FremyCompany/BioLORD-2023" in made.lines[0]
     points, picture = table(stage.place), (stage.place / PICTURE).read_text()
     assert len({row["record"] for row in points}) == 22 and len(Counter(row["anatomy"] for row in points)) == 6
     assert all(0 <= float(row[axis]) <= 1 for row in points for axis in "xy")
@@ -117,7 +117,7 @@ async def test_without_the_extra_it_is_skipped_with_a_line(tmp_path, monkeypatch
     sys.modules.pop("sentence_transformers", None)
     stage = EmbedRecords(SentenceEmbedding(), folder=str(tmp_path / "map"))
     made = await stage.make(Desk())
-    assert not made.empty and [*made.said] == [
+    assert not made.empty and [*made.lines] == [
         "skipped:    the sentence embedding needs the optional extra 'embedding': pip install 'wardround[embedding]'"
     ]
     assert not (stage.place / PICTURE).exists()

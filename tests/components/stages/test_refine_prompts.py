@@ -85,7 +85,7 @@ async def test_a_rewriting_that_is_not_plain_or_loses_a_slot_is_refused_with_the
     room = Class(rewrites=[reply])
     made = await stage(tmp_path, rounds=1, draws=2).make(bench(room.say, base))
     (round_,) = notes_of(made)["rounds"]
-    assert not round_["kept"] and message in round_["refused"]["ask"] and any(message in line for line in made.said)
+    assert not round_["kept"] and message in round_["refused"]["ask"] and any(message in line for line in made.lines)
     asked = [one for one in room.asked if "<rewritten>" in one.messages[-1].text]
     assert len(asked) == 2 and "Your last version was refused" in asked[1].messages[-1].text
     assert {one.role for one in asked} == {"main"} and load(str(made.folder)).texts["ask"] == ASK
@@ -101,7 +101,7 @@ async def test_a_pause_waits_for_manual_edits_and_resumes_with_them(tmp_path, ba
     room = Class(rewrites=["<rewritten>Quick now. {{ question }}</rewritten>"])
     paused = stage(tmp_path, pause=True, alpha=None, validation_records=0, compare_records=1, compare_trials=2)
     made = await paused.make(bench(room.say, base))
-    assert notes_of(made)["status"] == "waiting" and any("give the same command again" in line for line in made.said)
+    assert notes_of(made)["status"] == "waiting" and any("give the same command again" in line for line in made.lines)
     (made.folder / "ask.jinja").write_text("By hand: be careful. {{ question }}\n")
     made = await paused.make(bench(room.say, base))
     notes = notes_of(made)
@@ -114,7 +114,7 @@ async def test_a_pause_waits_for_manual_edits_and_resumes_with_them(tmp_path, ba
     }  # fmt: skip
     assert (made.folder / "history" / "comparison.svg").read_text().count("<circle") == 1
     n = len(room.asked)
-    assert (await paused.make(bench(room.say, base))).said == made.said and len(room.asked) == n, "it was there"
+    assert (await paused.make(bench(room.say, base))).lines == made.lines and len(room.asked) == n, "it was there"
 
 
 async def test_an_edit_by_hand_that_a_prompt_may_not_have_is_refused(tmp_path, base):
@@ -197,7 +197,7 @@ async def test_begun_again_nothing_is_paid_twice_and_other_settings_are_refused(
         for path in sorted(first.folder.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
         again = await stage(tmp_path).make(bench(room.say, base, journal=journal))
-    assert len(room.asked) == n and again.said == first.said
+    assert len(room.asked) == n and again.lines == first.lines
     with pytest.raises(ConfigError, match=r"choose another stage\.name"):
         stage(tmp_path).check(bench(room.say, base, stage={"rounds": 9}))
 

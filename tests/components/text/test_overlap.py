@@ -50,11 +50,15 @@ def test_unigram_bleu() -> None:
     assert bleu_unigram("lesion", "nodule") == 0.0 and bleu_unigram(A, A) == 1.0
 
 
+# Words before a mark, which are cut without its tokenizer: letters, digits, and what other alphabets count as them.
+MARKED = ("Neck. 4. ², ٣: é; x1. 7, 5; 9:", "4. Neck; ², é: ٣. 7. x1, 5: 9; ١. ½,")
+
+
 def test_bleu_is_that_of_sacrebleu() -> None:
     from sacrebleu.metrics import BLEU
 
     packages = {order: BLEU(effective_order=True, max_ngram_order=order) for order in (1, 4)}
-    for reference, response in [*texts(150), (A, A), ("ab-\ncd", "ab cd"), ("x &amp; y", "x & y z")]:
+    for reference, response in [*texts(150), (A, A), ("ab-\ncd", "ab cd"), ("x &amp; y", "x & y z"), MARKED]:
         for order, package in packages.items():
             expected = package.sentence_score(response, [reference]).score / 100
             assert bleu(reference, response, order) == pytest.approx(expected)

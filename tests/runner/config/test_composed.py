@@ -59,7 +59,7 @@ def test_unavailable_model_or_figure_is_refused(home, monkeypatch, word, parts):
         ("profile.radabench.max_steps=3", ["profile is one frozen set", "profile=code, profile=paper"]),
         (
             "+agent.controls=[final]",
-            ["Asks needs a toolset with the controls final", "choose the dataset and the toolset"],
+            ["Asks needs a toolset with the controls final", "choose the dataset and the toolset that it is for"],
         ),
     ],
 )

@@ -150,7 +150,7 @@ def test_incompatible_condition_names_a_compatible_one(cfg):
 def test_agent_that_needs_missing_tools_is_refused(cfg):
     cfg["agent"]["controls"] = ["start", "final"]
     with pytest.raises(
-        ConfigError, match="agent: Asks needs a toolset with the controls start, final; this one has none"
+        ConfigError, match="agent: Asks needs a toolset with the controls start, final: choose the dataset"
     ):
         check(cfg)
 

@@ -4,6 +4,7 @@ import asyncio
 import sys
 
 from runner.job.task import Task
+from tests.runner.results.folders import write
 
 
 async def loop_in_use():
@@ -15,3 +16,10 @@ def test_work_runs_on_uvloop_where_it_is_installed_and_else_on_asyncio(monkeypat
         assert Task().run(loop_in_use()) == "uvloop"
     monkeypatch.setitem(sys.modules, "uvloop", None)
     assert Task().run(loop_in_use()) == "asyncio"
+
+
+def test_an_interrupt_after_the_end_says_that_the_run_is_complete(tmp_path):
+    task = Task(resume="run.resume=here", folder=write(tmp_path / "here", {"one": ("k", [1])}, status="running"))
+    assert "continue with" in task.continuing
+    write(tmp_path / "here", {"one": ("k", [1])}, status="complete")
+    assert task.continuing == f"; the run is complete: {tmp_path / 'here'}"

@@ -81,8 +81,18 @@ def test_a_damaged_file_is_made_again(folder, damage):
     first, path = fresh(folder), folder / column_file.FILE
     whole = path.read_bytes()
     path.write_bytes(damage(whole))
-    assert plain(Run.read(folder, steps=True)) == plain(first)
+    again = Run.read(folder, steps=True)
+    assert again.steps == first.steps and plain(again) == plain(first)
     assert path.read_bytes() == whole
+
+
+def test_a_file_of_the_records_is_not_read_before_it_is_needed(folder):
+    Run.read(folder)
+    assert column_file.is_current(folder, steps=False) and not column_file.is_current(folder, steps=True)
+    assert "table" not in vars(Run.read(folder)) and {"table", "steps"} <= vars(Run.read(folder, steps=True)).keys()
+    assert column_file.is_current(folder, steps=True) and column_file.is_current(folder, steps=False)
+    (folder / RECORDS).touch()
+    assert not column_file.is_current(folder, steps=False)
 
 
 def test_a_folder_that_cannot_be_written_is_read(folder):

@@ -11,7 +11,7 @@ from runner.config.catalogue import CONF
 from runner.report import main
 from runner.results.intervals import Metric
 from runner.results.publications.gains import load_gains, numbers
-from runner.results.publications.ledger import NO_RUN, entries_of, ledger, verdict, why_aside
+from runner.results.publications.ledger import NO_RUN, entries_of, ledger, section, verdict, why_aside
 from runner.results.publications.paper import load
 from runner.results.runs import Run
 from tests.runner.results.folders import CFG, CHOICES, write
@@ -331,3 +331,9 @@ def test_a_mean_is_over_the_tasks_of_the_published_mean(tmp_path):
     assert same.verdict.word in ("within", "outside") and same.ours.value == 50.0 and "of" in same.samples
     assert (more.ours.value, more.verdict.word) == (50.0, same.verdict.word), "the dimension in excess is left out"
     assert (other.ours.value, other.verdict.why) == (None, "more than its tasks were run")
+
+
+def test_the_page_has_tables_of_those_articles_only_that_a_run_is_about(tmp_path):
+    shown = section([plain(tmp_path)])
+    assert {sheet.title.partition(":")[0] for sheet in shown.sheets[1:]} == {"medagents"}
+    assert section([]) is None

@@ -50,6 +50,11 @@ def test_unreported_tokens_are_null_and_not_zero():
     assert "tokens not known" in totals(found)
 
 
+def test_calls_that_were_never_answered_cost_what_nobody_knows():
+    found = summarise([used(1) | {"stop": "error", "error": "timeout: no reply"}])["metrics"]
+    assert "0 calls" in totals(found) and "cost not known" in totals(found)
+
+
 def rows(records):
     """The lines of a run's table of purposes."""
     return [row for sheet in purposes(summarise(records)["metrics"]) for row in sheet.rows]

@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import random
+import threading
 
 import orjson
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Score, Step, Trajectory
-from runner.storage import disk
+from runner.storage import disk, records
 from runner.storage.journal import Journal
 from runner.storage.records import FILE, RecordWriter, read, record_of
 from runner.storage.stored import Packer, Unpacker, _line_of, _rounded
@@ -181,7 +182,14 @@ def test_a_lost_texts_file_is_noticed_on_resume(tmp_path):
     assert len([*read(tmp_path)]) == 1 and not [*tmp_path.glob("*.tmp")]
 
 
-def test_folder_in_use_is_refused(tmp_path):
+def test_a_lock_that_is_held_for_a_moment_is_waited_for(tmp_path):
+    lock = disk.lock_folder(tmp_path)
+    threading.Timer(0.3, os.close, [lock]).start()
+    RecordWriter(tmp_path).close()
+
+
+def test_folder_in_use_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "_LOCK_SECONDS", 0.1)
     writer = RecordWriter(tmp_path)
     with pytest.raises(ConfigError, match="in use by another process"):
         RecordWriter(tmp_path)

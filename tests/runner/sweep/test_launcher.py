@@ -2,14 +2,15 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from components.core.errors import ConfigError
-from runner.job.plan import cells
+from runner.job.plan import Cell, cells
 from runner.storage.records import RecordWriter
-from runner.sweep.launcher import Sweeper
+from runner.sweep.launcher import Sweeper, exit_code
 from tests.slow import slow
 from tests.table import each_row
 
@@ -136,6 +137,7 @@ def test_job_that_fails_before_its_start_returns_its_share_of_the_budget(home):
 
 LEAVES = """
 import sys
+from pathlib import Path
 from dataclasses import dataclass
 from mine.parts import Asks
 
@@ -180,6 +182,14 @@ def test_dead_endpoint_stops_only_the_jobs_that_use_it(home):
     assert done.err.count("errored: connection: nobody listens") == 1
     assert "model-dead+seed-1 ended with exit code 2: not begun: its model gave others errors" in done.err
     assert jobs(home) == ["model-dead+seed-0", "model-echo+seed-0", "model-echo+seed-1"]
+
+
+def test_jobs_that_ended_alike_share_a_line(capsys):
+    plan = [Cell((), {}, label, Path("sweep") / label, code=2, error="no server") for label in "ab"]
+    assert exit_code([*plan, Cell((), {}, "c", Path("sweep/c"), code=1)]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "2 jobs (a, b) ended with exit code 2: no server: sweep", "job c ended with exit code 1: sweep/c",
+    ]  # fmt: skip
 
 
 COUNTED = """
@@ -355,7 +365,7 @@ def test_folder_of_another_sweep_is_refused_and_a_larger_one_goes_on(home):
     assert done.code == 2 and "sweep holds the jobs of another sweep (seed-0, ...)" in done.complaint
     assert (home.path / "sweep" / "report.html").read_bytes() == report
     done = home.run("-m", "seed=0,1,2", "limit=1", "hydra.sweep.dir=sweep")
-    assert done.code == 0 and "over 1 jobs" in done.out
+    assert done.code == 0 and "over 1 job" in done.out
     assert "calls:        none" in home.run("-m", "seed=0,1,2", "limit=1", "hydra.sweep.dir=sweep").out
 
 

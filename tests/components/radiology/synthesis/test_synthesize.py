@@ -121,7 +121,7 @@ async def test_the_dataset_reads_what_was_accepted_and_all_of_it_is_sound(tmp_pa
     for name, entry in json.loads((made.folder / "test.json").read_text()).items():
         assert not record_flaws(entry["case"]) and not question_flaws(entry["case"], entry["QA"]), name
     assert notes["models"] == {"main": "simulated"} and notes["model_kind"] == "simulated" and notes["seed"] == 0
-    assert "(simulated model)" in made.said[0] and "dataset=radabench" in made.said[-1]
+    assert "(simulated model)" in made.lines[0] and "dataset=radabench" in made.lines[-1]
 
 
 async def test_rejected_records_are_kept_separately_with_reasons_and_replies(tmp_path):
@@ -157,7 +157,7 @@ async def test_the_same_seed_writes_the_same_records_and_nothing_is_paid_twice(t
         and (second.folder / "test.json").read_text() == (first.folder / "test.json").read_text()
     )
     there = desk(tmp_path)
-    assert (await stage(tmp_path, **setting).make(there)).said == first.said and there.door.spent.calls == 0
+    assert (await stage(tmp_path, **setting).make(there)).lines == first.lines and there.door.spent.calls == 0
 
 
 async def test_records_that_were_lost_are_written_again(tmp_path):
@@ -166,7 +166,7 @@ async def test_records_that_were_lost_are_written_again(tmp_path):
     before = (made.folder / "test.json").read_bytes()
     (made.folder / "test.json").unlink()
     again = await stage(tmp_path, **setting).make(desk(tmp_path))
-    assert (made.folder / "test.json").read_bytes() == before and again.said[0] == made.said[0]
+    assert (made.folder / "test.json").read_bytes() == before and again.lines[0] == made.lines[0]
 
 
 async def test_a_spent_budget_keeps_finished_records_and_the_same_command_resumes(tmp_path):
@@ -185,7 +185,7 @@ async def test_a_draft_that_repeats_what_is_evaluated_is_rejected(tmp_path):
     first = await stage(tmp_path, **setting).make(desk(tmp_path, competence=1.0))
     other = desk(tmp_path, competence=1.0, dataset=RadABench(path=str(first.folder), switches=PAPER))
     made = await stage(tmp_path, folder=str(tmp_path / "other"), **setting).make(other)
-    assert not (made.folder / "test.json").exists() and "0 of 1 accepted" in made.said[0]
+    assert not (made.folder / "test.json").exists() and "0 of 1 accepted" in made.lines[0]
     assert all(one.startswith("stands in another record already") for one in rejected(made)[0]["reasons"])
 
 
@@ -202,7 +202,7 @@ async def test_a_copy_of_a_record_is_rejected_also_of_a_split_that_is_not_evalua
     made = await stage(tmp_path, diseases=str(tmp_path / "own.csv"), attempts=1).make(
         bench(say, base_set(tmp_path / "base"), shipped)
     )
-    assert made.empty and made.said[-1].startswith("no record was accepted")
+    assert made.empty and made.lines[-1].startswith("no record was accepted")
     (one,) = (rejection["reasons"] for rejection in rejected(made))
     assert len(one) == 15 and {reason.partition(":")[0] for reason in one} == {"stands in another record already"}
 
@@ -222,10 +222,10 @@ HOSTILE = {
 async def test_bad_replies_are_rejected_with_a_reason_and_the_stage_reports_no_result(tmp_path, reply):
     room = bench(lambda request: reply, base_set(tmp_path / "base"))
     made = await stage(tmp_path, anatomies=["Spine"], modalities=["CT"], attempts=2).make(room)
-    assert made.empty and "0 of 1 accepted" in made.said[0] and "2 drafts rejected" in made.said[0]
+    assert made.empty and "0 of 1 accepted" in made.lines[0] and "2 drafts rejected" in made.lines[0]
     assert not (made.folder / "test.json").exists() and (made.folder / "rejected.jsonl").stat().st_size < 60_000
     assert all(one["reasons"] and max(map(len, one["reasons"])) <= 303 for one in rejected(made))
-    assert made.said[1].startswith("            2 x ")
+    assert made.lines[1].startswith("            2 x ")
     stage(tmp_path, anatomies=["Chest"]).check(bench(lambda request: "", base_set(tmp_path / "base"), stage={"x": 1}))
 
 
