@@ -38,19 +38,15 @@ def _name(score: str) -> str:
 
 def _cells(found: Sequence[RunMetrics]) -> Sheet:
     """A line per run: the shares of the four cells, and of a judge that finds the whole answer supported."""
-    names = [*_CELLS, *([_JUDGED] if any(one.value(_JUDGED) for one in found) else [])]
-    rows: list[list[Cell]] = [
-        [
-            one.label,
-            value.n if (value := one.value(_CELLS[0])) else 0,
-            *(one.value(name) for name in names),
-            _agree(one),
-        ]
-        for one in found
-    ]
+    judged = any(_JUDGED in one.run.table.valued for one in found)
+    rows: list[list[Cell]] = []
+    for one in found:
+        value = one.value(_CELLS[0])
+        judge: list[Cell] = [one.value(_JUDGED), _agree(one)] if judged else []
+        rows.append([one.label, 0 if value is None else value.n, *(one.value(name) for name in _CELLS), *judge])
+    of_judge = (("supported, by the judge", "share"), ("judge agrees with the rules", "share"))
     heads = columns(
-        "run", ("audited", "n"), *((_name(name), "share") for name in _CELLS),
-        *(("supported, by the judge", "share") for _ in names[4:]), ("judge agrees with the rules", "share"),
+        "run", ("audited", "n"), *((_name(name), "share") for name in _CELLS), *(of_judge if judged else ()),
     )  # fmt: skip
     return Sheet("Right and wrong answers by sound and unsound ways", heads, rows)
 
