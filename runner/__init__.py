@@ -11,5 +11,7 @@ def _leave(_: int, __: FrameType | None) -> None:
     os._exit(130)
 
 
-if sys.argv[:1] == ["-m"] or sys.argv[0].endswith("/wardround"):  # a command starts, and handles Ctrl-C once it runs
+_words = iter(sys.orig_argv)
+_module = next((next(_words, "") for word in _words if word == "-m"), "") if sys.argv[0] == "-m" else ""
+if _module.partition(".")[0] == "runner" or sys.argv[0].endswith("/wardround"):  # a command, which handles Ctrl-C later
     signal.signal(signal.SIGINT, _leave)

@@ -7,12 +7,12 @@ for faults; the article names tools that are never wrong as a limit of its bench
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from random import Random
 from typing import Any
 
 import orjson
 
+from components.core.cached import cached_short
 from components.core.errors import ToolError
 from components.faults.marks import shifted
 from components.radiology.study import ENTITIES, NO_VOCABULARY, Vocabulary, placeholder, recorded
@@ -143,6 +143,6 @@ def read_inputs(value: str | Sequence[str]) -> list[str]:
     return list(_named_in(value if isinstance(value, str) else orjson.dumps(value, default=str).decode()))
 
 
-@lru_cache(maxsize=1_024)  # of texts of some words
+@cached_short(1_024)
 def _named_in(text: str) -> tuple[str, ...]:
     return tuple([name for bare, name in _PATTERNS if bare in text])

@@ -6,9 +6,11 @@ Sources: Papineni et al. 2002 (BLEU), Lin 2004 (ROUGE). All values are in [0, 1]
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from math import exp, log
 from typing import Any, NamedTuple
+
+from components.core.cached import cached_short
 
 _WORD = re.compile(r"[a-z0-9]+")
 _MAX_ORDER = 4
@@ -98,7 +100,7 @@ def _matches(reference: str, response: str) -> list[int]:
     return matches
 
 
-@lru_cache(maxsize=256)
+@cached_short(256, 10_000)
 def _split(text: str) -> Sequence[str]:
     """The 13a tokens of a text."""
     for mark, plain in _MARKUP:
@@ -106,7 +108,7 @@ def _split(text: str) -> Sequence[str]:
     return [token for run in text.split() for token in ((run,) if run.isalnum() else _tokens(run))]
 
 
-@lru_cache(maxsize=16_384)
+@cached_short(16_384)
 def _tokens(run: str) -> Sequence[str]:
     """The 13a tokens of a run of text without blanks, across which no rule reaches."""
     if run[-1] in ".,:;" and run[:-1].isalnum():  # as the rules would, in a tenth of the time
@@ -116,11 +118,10 @@ def _tokens(run: str) -> Sequence[str]:
 
 @cache
 def _tokenizer() -> Callable[[str], str]:
-    """That of sacrebleu."""
+    """That of sacrebleu, without its own cache of 65,536 texts."""
     from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
 
-    tokenizer: Callable[[str], str] = TokenizerRegexp()  # type: ignore[no-untyped-call]
-    return tokenizer
+    return partial(TokenizerRegexp.__call__.__wrapped__, TokenizerRegexp())  # type: ignore[no-untyped-call]
 
 
 def rouge_l(reference: str, response: str) -> Overlap:
@@ -135,7 +136,7 @@ def rouge_l(reference: str, response: str) -> Overlap:
     return _overlap(common, len(expected), len(found))
 
 
-@lru_cache(maxsize=256)
+@cached_short(256, 10_000)
 def _plain_words(text: str) -> tuple[str, ...]:
     """Runs of ASCII letters and digits in lower case."""
     return tuple(_WORD.findall(text.lower()))

@@ -12,8 +12,9 @@ once, in a fraction of the time; all others go by the rules, ``split_words``.
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise, zip_longest
+
+from components.core.cached import cached_short
 
 _STATES = "ala ariz calif colo conn ct fla ga kan ky mich minn nev okla ore pa tenn va vt wis"
 _TITLES = "adm capt col dr gen gov lt maj messrs mr mrs ms prof rep reps rev sen sgt sr jr st"
@@ -94,7 +95,7 @@ _INNER = re.compile(r"[(\[;:?)\]]|``|''")
 _MARKS = re.compile(r"([;%?()\[\]]|[,:](?!\d)|``|''|(?<=\w)(?='s))")
 
 
-@lru_cache(maxsize=256)
+@cached_short(256, 10_000)
 def words(text: str) -> tuple[str, ...]:
     """The words and marks of a text in lower case, in order."""
     lowered = text.lower()
@@ -131,7 +132,7 @@ def _split_plain(text: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=16_384)
+@cached_short(16_384)
 def _split_marks(chunk: str) -> tuple[str, ...]:
     """The words and marks of a run of text without blanks."""
     return tuple(filter(None, _MARKS.split(chunk)))

@@ -27,9 +27,9 @@ from runner.learning.memory import learn, remember
 from runner.learning.stage_context import StageContext
 from runner.storage import disk, manifest
 from runner.storage.integrity import digests_of
-from runner.storage.records import RecordWriter, key_variables_of, read
+from runner.storage.records import FILE, RecordWriter, key_variables_of, read
 from runner.storage.resume import quoted, written
-from runner.storage.schema import Manifest, Session
+from runner.storage.schema import FileDigest, Manifest, Session
 from runner.terminal.command import reader_left
 from runner.tracking import Heartbeat, track_made
 
@@ -53,6 +53,8 @@ class _Job:
     notes: Manifest
     heartbeat: Heartbeat
     outcome: Outcome = field(default_factory=Outcome)
+    seen: Table | None = None
+    looked: int = 0  # bytes of records that it is of
 
     async def run_samples(self, lease: Lease | None) -> int:
         """Execute between the manifest's beginning and its end. Returns the exit code."""
@@ -62,7 +64,7 @@ class _Job:
             spent = door.spent
             self.heartbeat.update(samples=now.finished, errors=now.errored, tokens=spent.tokens, usd=spent.usd)
             if resources.watch is not None:
-                now.stopped = now.stopped or resources.watch(experiment, now.finished, self.table)
+                now.stopped = now.stopped or resources.watch(experiment, now.finished, self.table_so_far)
 
         try:
             name, rule = experiment.launch.label or experiment.name, resources.stop_rule(experiment)
@@ -75,7 +77,7 @@ class _Job:
         failed = outcome.halted or outcome.error_rate > experiment.cfg["run"]["max_error_rate"]
         code = BUDGET if outcome.stopped else ERRORS if failed else COMPLETE
         status = "budget" if outcome.stopped else "complete"
-        summary = self.finish("interrupted" if outcome.halted else status)
+        summary = await self.finish_in_thread("interrupted" if outcome.halted else status)
         try:
             self.print_summary(summary)
             sys.stdout.flush()
@@ -83,35 +85,47 @@ class _Job:
             reader_left()
         return code
 
-    def table(self) -> Table:
-        """The columns of the records of those samples that are wanted now."""
+    def table_so_far(self) -> Table:
+        """The table while samples run, of which only what is new since the last look is read."""
+        begin, self.looked = self.looked, (self.folder / FILE).stat().st_size
+        new = self.table(begin)
+        self.seen = new if self.seen is None else self.seen.join([self.seen, new])
+        return self.seen
+
+    def table(self, begin: int = 0) -> Table:
+        """The columns of the records of those samples that are wanted now; ``begin``: bytes of records to skip."""
         from runner.results.table import Table
 
         wanted = {(sample.problem.id, n) for sample in self.experiment.samples for n in range(self.experiment.epochs)}
-        records = read(self.folder, steps=False)
+        records = read(self.folder, steps=False, begin=begin)
         return Table.of(record for record in records if (record["sample_id"], record["epoch"]) in wanted)
 
-    def _summarise(self, status: str) -> Summary:
-        """Metrics from the records; of a complete run what reports need of these stays in the folder."""
+    def _summarise(self, status: str) -> tuple[Summary, dict[str, FileDigest]]:
+        """Metrics and digests of the records; of a complete run what reports need of these stays in the folder."""
         from runner.results.column_file import is_large
         from runner.results.metrics import summarise
         from runner.results.runs import Run
 
-        self.writer.finish_texts()
         run, notes = Run(self.folder, self.notes, self.experiment.cfg), self.notes
         if status == "complete" and is_large(self.folder):
             _ = run.steps
         table = run.table if len(run.table) == self.outcome.finished else self.table()
-        return summarise(table, notes["levels"], notes["by"], notes["kinds"])
+        return summarise(table, notes["levels"], notes["by"], notes["kinds"]), digests_of(self.folder)
 
-    def finish(self, status: str) -> Summary:
-        """Write metrics, manifest and report from the records."""
+    async def finish_in_thread(self, status: str) -> Summary:
+        """Finish; records, which may be large, are read while other jobs of a sweep run on."""
+        self.writer.finish_texts()
+        return self.finish(status, await asyncio.to_thread(self._summarise, status))
+
+    def finish(self, status: str, found: tuple[Summary, dict[str, FileDigest]] | None = None) -> Summary:
+        """Write metrics, manifest and report from the records, of which these are ``found`` or read now."""
         from runner.results.cells import plain, times
         from runner.results.metrics import as_json
         from runner.results.sections.report import report
 
         experiment, outcome, notes = self.experiment, self.outcome, self.notes
-        summary = self._summarise(status)
+        self.writer.finish_texts()
+        summary, files = found or self._summarise(status)
         resume = None if status == "complete" and not outcome.errored else resume_command(self.folder)
         shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
         counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
@@ -145,7 +159,7 @@ class _Job:
         for text, n in notes["errors"].items():
             log.warning("%s: %s", times(n), text)
         notes["mlflow"] = manifest.read(self.folder).get("mlflow")
-        notes["files"] = digests_of(self.folder)
+        notes["files"] = files
         disk.replace(self.folder / "metrics.json", as_json(summary))
         disk.replace(self.folder / "report.md", report(notes, summary, resume))
         manifest.write(self.folder, notes)  # last: a complete run has all its files

@@ -151,7 +151,7 @@ def _weights(n: int, resamples: int) -> Iterator[Array]:
         yield np.bincount(indices.ravel(), minlength=k * n).reshape(k, n)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)  # sizes of groups: 48 MB at the most
 def _few_weights(n: int, resamples: int) -> list[Array]:
     """The same, kept for other means and runs of as many clusters, a byte each: none comes 256 times."""
     return [weights.astype(np.uint8) for weights in _weights(n, resamples)]

@@ -27,6 +27,7 @@ _STEPS = 16  # halvings: differences to 0.00002
 _FLIPS, _ALL = 9_999, 13  # parts of up to 13 clusters: all 2^13 signs
 _BLOCK = 104  # sets of signs that fit a processor's cache, a multiple of 8
 _CHUNK = 1 << 16  # random numbers
+_KEPT = 1 << 28  # random numbers that stay in memory at the most: 32 MB, for 26,000 clusters
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ def sign_flip_p(parts: Sequence[float]) -> float:
         every = (np.arange(1 << len(values))[:, None] >> np.arange(len(values)) & 1) * 2 - 1
         return float((np.abs(every @ values) >= observed).mean())
     whole, n = float(values.sum()), len(values)
-    signs = _random_signs(max(_CHUNK, 1 << (_FLIPS * n).bit_length()))
+    size = max(_CHUNK, 1 << (_FLIPS * n).bit_length())
+    signs = _random_signs(size) if size <= _KEPT else _random_signs.__wrapped__(size)
     for start in range(0, _FLIPS, _BLOCK):
         size = min(_BLOCK, _FLIPS - start)
         bits = np.unpackbits(signs[start * n // 8 : (start + _BLOCK) * n // 8])[: size * n]

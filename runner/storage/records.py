@@ -131,13 +131,17 @@ def slim(record: Record) -> Record:
     return cast(Record, {name: value for name, value in record.items() if name not in _LONG})
 
 
-def read(folder: Path, wanted: Iterable[bool] = repeat(True), *, steps: bool = True) -> Iterator[Record]:
+def read(
+    folder: Path, wanted: Iterable[bool] = repeat(True), *, steps: bool = True, begin: int = 0
+) -> Iterator[Record]:
     """The whole records of a folder, in the order they were finished, or of these the ``wanted`` ones; a torn last line
-    is left out. Without ``steps`` these may be missing: they are not looked at."""
+    is left out. Without ``steps`` these may be missing: they are not looked at. ``begin``: bytes of lines that are
+    skipped."""
     path = folder / FILE
     if not path.exists():
         return
     with path.open("rb", buffering=_BUFFER) as file:
+        file.seek(begin)
         for (number, line), is_wanted in zip(enumerate(file, 1), wanted, strict=False):
             if not line.endswith(b"\n"):
                 return

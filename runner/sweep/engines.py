@@ -23,6 +23,7 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig
 
 from components.core.errors import ConfigError
+from components.core.redaction import redact
 from runner.config.build import check
 from runner.storage import manifest
 from runner.storage.resume import written
@@ -42,7 +43,7 @@ def by_joblib(settings: Mapping[str, Any], queue: deque[RemoteJob]) -> Ends:
         batch = [queue.popleft() for _ in range(len(queue) if deaths < _TOGETHER else 1)]
         left = {order.label: order for order in batch}
         try:
-            for label, ended in Parallel(**settings)(delayed(_play)(order) for order in batch):
+            for label, ended in Parallel(**settings)(delayed(_run_labelled)(order) for order in batch):
                 yield left.pop(label), ended
         except BrokenProcessPool:
             deaths += 1
@@ -53,17 +54,19 @@ def by_joblib(settings: Mapping[str, Any], queue: deque[RemoteJob]) -> Ends:
             queue.extendleft(reversed(left.values()))
 
 
-def _play(order: RemoteJob) -> tuple[str, JobResult]:
+def _run_labelled(order: RemoteJob) -> tuple[str, JobResult]:
     return order.label, run_remote_job(order)
 
 
-_EVERY_SECONDS, _LOOK_SECONDS = 0.2, 5.0
+_EVERY_SECONDS = 0.2
+_LOOK_SECONDS = 61.0  # NFS keeps entries of directories, where a result appears, for up to 60
+_SQUEUE_SECONDS = 30.0
 _COMMON = frozenset(
     ("timeout_min", "cpus_per_task", "gpus_per_node", "tasks_per_node", "mem_gb", "nodes", "name", "stderr_to_stdout")
 )
 
 
-class Player:
+class Restartable:
     """What submitit runs: a job that is begun again where it stopped when it is preempted or out of time."""
 
     def __call__(self, order: RemoteJob) -> JobResult:
@@ -89,12 +92,18 @@ def by_submitit(cluster: Literal["local", "slurm"], settings: Mapping[str, Any],
                 f"job {order.label}: submitit writes configs to the disk, and this one holds a secret; "
                 "name its environment variable in its place (model.api_key_env)"
             )
-    executor, lost = _executor(cluster, settings), _Lost(cluster)
+    executor, lost, first = _executor(cluster, settings), _Lost(cluster), True
     running: dict[str, tuple[Any, RemoteJob]] = {}
     try:
         while queue or running:
             orders = [queue.popleft() for _ in range(len(queue))]
-            sent = _send(executor, cluster, orders)
+            sent = _send(executor, orders)
+            if isinstance(sent, str) and first:
+                raise ConfigError(f"hydra/launcher=submitit_{cluster}: {sent}")
+            first = False
+            if isinstance(sent, str):
+                yield from [(order, ProcessDied(sent)) for order in orders]
+                continue
             running |= {order.label: (job, order) for job, order in zip(sent, orders, strict=True)}
             gone = lost.among([job for job, _ in running.values()])
             done = [label for label, (job, _) in running.items() if job.done() or job.job_id in gone]
@@ -107,24 +116,28 @@ def by_submitit(cluster: Literal["local", "slurm"], settings: Mapping[str, Any],
             job.cancel(check=False)
 
 
-def _send(executor: Any, cluster: str, orders: Sequence[RemoteJob]) -> Sequence[Any]:
-    """The jobs of an array. Raises ConfigError for what Slurm refuses."""
+def _send(executor: Any, orders: Sequence[RemoteJob]) -> Sequence[Any] | str:
+    """The jobs of an array, or why Slurm refuses them."""
     from submitit.core.utils import FailedJobError
 
     try:
-        return executor.map_array(Player(), orders) if orders else []
+        return executor.map_array(Restartable(), orders) if orders else []
     except FailedJobError as error:
-        raise ConfigError(f"hydra/launcher=submitit_{cluster}: {' '.join(str(error).split())}") from None
+        return " ".join(str(error).split())
 
 
 def _end_of(job: Any) -> JobResult | ProcessDied:
     """How a job ended that is done, or was lost."""
     from submitit.core.utils import FailedJobError, UncompletedJobError
 
-    if job.done():
-        with suppress(FailedJobError, UncompletedJobError):
-            return job.result()  # type: ignore[no-any-return]  # no types
-    return ProcessDied(f"its process died (job {job.job_id}, {str(job.state).lower()})")
+    last = ""
+    with suppress(UncompletedJobError):
+        try:
+            if job.done():
+                return job.result()  # type: ignore[no-any-return]  # no types
+        except FailedJobError as error:  # its trace ends before a line of dashes
+            last = ": " + redact(str(error).rpartition("\n-----")[0].strip().rpartition("\n")[2])
+    return ProcessDied(f"its process died (job {job.job_id}, {str(job.state).lower()}){last}")
 
 
 @dataclass
@@ -136,14 +149,15 @@ class _Lost:
     missing: set[str] = field(default_factory=set)
 
     def among(self, jobs: Sequence[Any]) -> set[str]:
-        """The ids of those that were missing twice, some seconds apart: a result may reach the disk meanwhile."""
+        """The ids of those that were missing twice, a minute apart: a result may reach the disk meanwhile."""
         if self.cluster != "slurm" or time.monotonic() < self.next:
             return set()
         self.next, before, self.missing = time.monotonic() + _LOOK_SECONDS, self.missing, set()
         if unknown := {job.job_id for job in jobs if job.state == "UNKNOWN"}:
             words = ("squeue", "--noheader", "--array", "--format=%i")
-            asked = subprocess.run(words, capture_output=True, text=True, check=False)
-            self.missing = unknown - set(asked.stdout.split()) if asked.returncode == 0 else set()
+            with suppress(subprocess.TimeoutExpired):
+                asked = subprocess.run(words, capture_output=True, text=True, check=False, timeout=_SQUEUE_SECONDS)
+                self.missing = unknown - set(asked.stdout.split()) if asked.returncode == 0 else set()
         return before & self.missing
 
 
@@ -165,8 +179,8 @@ def _executor(cluster: str, settings: Mapping[str, Any]) -> Any:
     return executor
 
 
-_PATIENCE_SECONDS = 5.0
-_LAST_WORDS_SECONDS = 5.0  # for jobs that are interrupted
+_CONNECT_SECONDS = 5.0
+_INTERRUPT_SECONDS = 5.0  # for jobs that are interrupted
 
 
 @dataclass(frozen=True)
@@ -224,7 +238,7 @@ def by_ray(settings: RaySettings, queue: deque[RemoteJob]) -> Ends:
         for one in running:
             ray.cancel(one)
         if running:
-            ray.wait(list(running), num_returns=len(running), timeout=_LAST_WORDS_SECONDS)
+            ray.wait(list(running), num_returns=len(running), timeout=_INTERRUPT_SECONDS)
         ray.shutdown()
 
 
@@ -238,7 +252,7 @@ def _start(settings: RaySettings) -> Any:
     host, colon, port = address.rpartition(":")
     try:
         if colon and port.isdigit() and "/" not in host:
-            socket.create_connection((host, int(port)), _PATIENCE_SECONDS).close()  # Ray would try for minutes
+            socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()  # Ray would try for minutes
         ray.init(include_dashboard=False, configure_logging=False, address=address, num_cpus=settings.processors)
     except OSError as error:
         raise ConfigError(f"hydra.launcher.address: there is no Ray at {address!r} ({error})") from None

@@ -73,7 +73,7 @@ class Searcher(Sweeper):
             print_note(f"search of {study.wanted} trials, {len(study.trials)} of them asked for before: {run.home}")
             stopped = False
             while not stopped and (batch := _next_batch(study, run.search.at_once)):
-                stopped = self._play(study, run, batch)
+                stopped = self._run_batch(study, run, batch)
             conclude(study, run.search, run.space, run.plan)
         code = exit_code(list(run.plan.values()))
         self.task.code = code or (BUDGET if stopped else 0)
@@ -135,7 +135,7 @@ class Searcher(Sweeper):
             if one.number not in run.plan:
                 run.add(one)
 
-    def _play(self, study: Study, run: SearchRun, batch: Sequence[Trial]) -> bool:
+    def _run_batch(self, study: Study, run: SearchRun, batch: Sequence[Trial]) -> bool:
         """Run trials together and report to the study. Returns whether the budget is spent. Raises ConfigError."""
         cells = {one.number: run.add(one) for one in batch}
         good = []

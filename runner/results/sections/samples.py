@@ -11,7 +11,7 @@ from runner.results.sections.episode_data import link_keys, link_of
 from runner.results.sheets import Cell, Column, Section, Sheet, Value
 
 Episode = tuple[int, float]  # its epoch and score, NaN without one
-_LIMIT, _READ = 1_000, 40  # rows of the table; of one that Markdown has
+_LINKED, _READ = 1_000, 40  # rows whose numbers open an episode, more than a page shows; rows of a table in Markdown
 
 
 def section(runs: Sequence[Run]) -> Section | None:
@@ -32,13 +32,11 @@ def section(runs: Sequence[Run]) -> Section | None:
             spread,
             *(_cell(of.get(sample), mean, key, sample) for of, mean, key in zip(columns, means, keys, strict=True)),
         ]
-        for spread, sample, means in lines[:_LIMIT]
+        for spread, sample, means in lines[:_LINKED]
     ]
+    rows += [[sample, spread, *map(_number, means)] for spread, sample, means in lines[_LINKED:]]
     heads = [Column("sample"), Column("spread"), *(Column(one.label, "", better(found, names[0])) for one in found)]
     notes = ["spread: standard deviation between the runs. A question mark is an episode without a score."]
-    notes += (
-        [f"{len(lines) - _LIMIT:,} samples on which the runs differ less are left out"] if len(lines) > _LIMIT else []
-    )
     instead = f"{len(lines):,} samples: on the page, and in the table's own file." if len(lines) > _READ else ""
     intro = "Which samples the runs solve. Those on which they disagree are first; a number opens its episode."
     sheet = Sheet(f"{names[0]} of every sample", heads, rows, notes, instead=instead, shaded=2)
@@ -66,4 +64,9 @@ def _cell(of: Sequence[Episode] | None, mean: float | None, key: str, sample: st
     if of is None:
         return None
     link = link_of(key, sample, of[0][0])
-    return Value(int(mean) if mean in (0, 1) else mean, n=len(of), link=link)
+    return Value(_number(mean), n=len(of), link=link)
+
+
+def _number(mean: float | None) -> float | None:
+    """Without decimals where it needs none."""
+    return int(mean) if mean in (0, 1) else mean

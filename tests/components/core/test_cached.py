@@ -1,7 +1,12 @@
+import tracemalloc
 from dataclasses import dataclass, field
-from random import Random
 
-from components.core.cached import Seeded, cached_property
+import pytest
+
+from components.core.cached import cached_property, cached_short
+from components.radiology.memory import read_inputs
+from components.text import overlap
+from components.text.tokens import words
 
 
 @dataclass(frozen=True)
@@ -25,9 +30,19 @@ def test_the_class_shows_the_property_and_its_documentation():
     assert isinstance(Counted.value, cached_property) and Counted.value.__doc__ == "What is computed."
 
 
-def test_random_numbers_of_a_condition_are_seeded_when_one_is_drawn():
-    rng, same = Seeded("1/s/0/condition"), Random("1/s/0/condition")
-    assert "_rng" not in vars(rng)
-    assert [rng.random(), rng.choice("abc"), rng.getrandbits(64)] == [
-        same.random(), same.choice("abc"), same.getrandbits(64)
-    ]  # fmt: skip
+def test_a_text_longer_than_the_bound_is_computed_each_time_and_not_kept():
+    computed = []
+    measure = cached_short(4, longest=3)(lambda text: computed.append(text) or len(text))
+    assert [measure(text) for text in ("abc", "abc", "abcd", "abcd")] == [3, 3, 4, 4]
+    assert computed == ["abc", "abcd", "abcd"]
+
+
+@pytest.mark.parametrize("read", [read_inputs, words, overlap._split, lambda text: overlap.rouge_l("a", text)])
+def test_long_texts_do_not_stay_in_memory(read):
+    read("it's warm-up, [b].")
+    tracemalloc.start()
+    for n in range(3):
+        read(f"{n}!" * 10_000)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 20_000

@@ -6,6 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from runner.results import formulas, significance
 from runner.results.significance import compare, holm, sign_flip_p, sign_test_p, t_test_p
 from tests.runner.results.significance_data import SLEEP
 from tests.slow import slow
@@ -112,3 +113,13 @@ def test_holm_matches_statsmodels_and_r():
     rng = Random(1)
     many = [rng.random() ** 3 for _ in range(40)]
     assert holm(many) == pytest.approx(list(multipletests(many, method="holm")[1]))
+
+
+def test_signs_of_many_parts_and_weights_of_many_sizes_do_not_stay_in_memory(monkeypatch):
+    parts = [1.0, 2.0, -1.0, 3.0] * 9
+    same = sign_flip_p(parts)
+    monkeypatch.setattr(significance, "_KEPT", 0)
+    significance._random_signs.cache_clear()
+    assert sign_flip_p(parts) == same and significance._random_signs.cache_info().currsize == 0
+    weights = formulas._few_weights.cache_info().maxsize * formulas._FEW * formulas.RESAMPLES  # bytes
+    assert weights <= 50e6

@@ -5,15 +5,18 @@ tests/runner/sweep/test_submitit.py``.
 import shutil
 from collections import deque
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from components.core.errors import ConfigError
+from runner.sweep import engines
 from runner.sweep.engines import by_submitit
+from runner.sweep.remote_job import ProcessDied
 from tests.runner.sweep.deadly import count_calls, furnish, orders, survives_a_death, sweep
 from tests.slow import slow
 
-pytest.importorskip("submitit", reason="extra submitit")
+FailedJobError = pytest.importorskip("submitit.core.utils", reason="extra submitit").FailedJobError
 
 
 def submit(home, order, **settings):
@@ -38,6 +41,55 @@ def test_a_secret_is_not_written_to_the_disk(home):
     with pytest.raises(ConfigError, match="job a: submitit writes configs to the disk, and this one holds a secret"):
         submit(home, replace(order, cfg=order.cfg | {"model": {"api_key": "sk-abcdefghijklmnopqrstuvwxyz0123456789"}}))
     assert not (home.path / "sent").exists()
+
+
+class Refusing:
+    """Of Slurm: it takes one array, and refuses what comes later; the first job fails on its node."""
+
+    def __init__(self, taken=1):
+        self.taken, self.cancelled = taken, []
+
+    def map_array(self, _, orders):
+        self.taken -= 1
+        if self.taken < 0:
+            raise FailedJobError("sbatch: error: Slurm\n temporarily unable to accept job")
+        return [Sent(order.label, self.cancelled) for order in orders]
+
+
+class Sent:
+    state = "FAILED"
+
+    def __init__(self, label, cancelled):
+        self.job_id, self._cancelled = label, cancelled
+
+    def done(self):
+        return self.job_id == "a"
+
+    def result(self):
+        trace = "Traceback (most recent call last):\n  File\nModuleNotFoundError: No module named 'mine'\n"
+        raise FailedJobError(f"Job failed with trace:\n---------\n{trace}\n---------\nYou can check logs:\n  - /log")
+
+    def cancel(self, check):
+        self._cancelled.append(self.job_id)
+
+
+def test_a_refusal_of_a_job_that_is_begun_again_ends_that_job_alone(monkeypatch):
+    slurm, queue = Refusing(), deque(SimpleNamespace(label=label, cfg={}) for label in "ab")
+    monkeypatch.setattr(engines, "_executor", lambda *_: slurm)
+    ends = by_submitit("slurm", {}, queue)
+    order, end = next(ends)
+    assert end.why == "its process died (job a, failed): ModuleNotFoundError: No module named 'mine'"
+    queue.append(order)
+    assert next(ends) == (order, ProcessDied("sbatch: error: Slurm temporarily unable to accept job"))
+    assert slurm.cancelled == []
+    ends.close()
+    assert slurm.cancelled == ["b"]
+
+
+def test_a_refusal_of_all_jobs_is_an_error(monkeypatch):
+    monkeypatch.setattr(engines, "_executor", lambda *_: Refusing(taken=0))
+    with pytest.raises(ConfigError, match="hydra/launcher=submitit_slurm: sbatch: error: Slurm temporarily"):
+        next(by_submitit("slurm", {}, deque([SimpleNamespace(label="a", cfg={})])))
 
 
 SLURM = {

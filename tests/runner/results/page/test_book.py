@@ -11,8 +11,10 @@ from runner.report import main
 from runner.results import processes
 from runner.results.metrics import as_json, summarise
 from runner.results.processes import map_folders
+from runner.results.render.formats import comma
 from runner.results.runs import Run, folder_of
 from runner.results.sections import page as book
+from runner.results.sections import samples
 from tests.runner.results.folders import write
 from tests.runner.results.page.pages import HOSTILE, grid, made, parsed
 from tests.slow import slow
@@ -108,3 +110,9 @@ def test_report_names_its_runs_in_one_line(tmp_path):
     assert book.about([run]) == (
         "1 run; data: cab (test); models: qwen/Qwen2-7B-Instruct; commit: cccccccccc; from 2024-01-02 03:04 to 2024-01-02 03:04 UTC"
     )
+
+
+def test_the_table_of_all_samples_has_all_of_them(tmp_path):
+    runs = [made(tmp_path / name, {"one": ("k", [n % 2 for n in range(1_001)])}) for name in "ab"]
+    (sheet,) = samples.section(runs).sheets
+    assert len(sheet.rows) == 1_001 and comma(sheet).count("\n") == 1_002
