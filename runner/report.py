@@ -231,6 +231,8 @@ _SECTIONS = {  # without options; docs/guides/reports.md says more
     "verifier": "how often the first proposal was not kept, step by step; needs runs with a verifier",
     "confidence": "how sure the agent was: risk and coverage, calibration, refusals",
     "refusals": "what a condition took away against what the agent stated",
+    "harm": "expected harm, the worst cases, groups of patients; needs scorer harm",
+    "audit": "right and wrong answers by sound and unsound ways, with examples; needs scorer audit",
     "papers": "every publication in conf/papers that has values for these runs",
 }  # fmt: skip
 # Command -> its function, its help, its arguments. Sections without options have the same command.

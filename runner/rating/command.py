@@ -11,6 +11,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.rubrics.rubric import Rubric, texts_of
 from runner.config.catalogue import CONF
+from runner.rating.harm import harm_of
 from runner.rating.result import Result
 from runner.rating.sheets import KEY, SHEETS, Item, Key, load, read_sheets, text_of, write_sheets, write_table
 from runner.results.cells import interval, number, plain
@@ -172,12 +173,18 @@ def _tables(result: Result) -> Iterator[Sheet]:
         f"of the model's grades with {plain(name)} (Cohen's kappa)": of
         for name, of in result.judge_agreements().items()
     }
+    weighted = {"of the raters": result.weighted()} | {
+        f"of the model's grades with {plain(name)}": of for name, of in result.judge_weighted().items()
+    }
+    judged |= {f"{who} (kappa with linear weights)": of for who, of in weighted.items() if of}
     for title, of in (agreements | judged).items():
         rows = [
             [name, one.n, one.share, Value(one.kappa, one.ci_low, one.ci_high, no_interval=one.no_interval or "")]
             for name, one in of.items()
         ]
         yield Sheet(f"agreement {title}", columns("field", ("items", "n"), "all agree", "kappa"), rows)
+    if (harm := harm_of(result)) is not None:
+        yield harm
 
 
 def judge_lines(folder: Path, metrics: Mapping[str, Any]) -> list[str]:

@@ -2,7 +2,9 @@
 
 How far raters agree beyond chance is Cohen's kappa for two, Fleiss' for more, with 95 % intervals. Source: Cohen 1960;
 Fleiss 1971; the interval of Cohen's kappa for independent items by Fleiss, Cohen & Everitt 1969 (statsmodels), all
-others by a percentile bootstrap over clusters (patients), with a fixed seed.
+others by a percentile bootstrap over clusters (patients), with a fixed seed. Of a field with three ordered categories
+or more also kappa with linear weights (Cohen 1968; Cicchetti & Allison 1971), of more than two raters the mean over
+their pairs (Light 1971).
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 from components.core.errors import ConfigError
@@ -107,6 +109,40 @@ def _resample(columns: Floats, clusters: Sequence[str], raters: int, k: int) -> 
     return float(low), float(high)
 
 
+def weighted_agreement(
+    ratings: Sequence[Sequence[Hashable]], clusters: Sequence[str], order: Sequence[Hashable]
+) -> Agreement:
+    """Of two or more raters whose picks are ordered so, the nearer the better."""
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    kind, n, k = "kappa with linear weights", len(clusters), len(order)
+    if not n:
+        return Agreement(kind, 0, None)
+    numbers = np.array([[order.index(pick) for pick in rater] for rater in ratings])
+    same = float((numbers == numbers[0]).all(axis=0).mean())
+    if len(np.unique(numbers)) < 2:
+        return Agreement(kind, n, same)
+    pairs = [np.eye(k * k)[a * k + b] for a, b in combinations(numbers, 2)]
+    tables = [pair.sum(axis=0).reshape(k, k) for pair in pairs]
+    kappas = [1.0 if one.trace() == n else cohens_kappa(one, wt="linear", return_results=False) for one in tables]
+    kappa = float(np.mean(kappas))
+    names = np.unique(list(clusters), return_inverse=True)[1]
+    sums = np.zeros((names.max() + 1, len(pairs) * k * k))
+    np.add.at(sums, names, np.hstack(pairs))
+    if same == 1.0 or len(sums) < FEWEST:
+        return Agreement(kind, n, same, kappa, no_interval=TOO_SMALL if len(sums) < FEWEST else ALIKE)
+    shape = (RESAMPLES, len(pairs), k, k)
+    resampled = resampled_sums(sums, RESAMPLES).reshape(shape)
+    apart = np.abs(np.arange(k)[:, None] - np.arange(k))
+    chance = (resampled.sum(3)[..., None] * resampled.sum(2)[..., None, :] * apart).sum((2, 3))
+    found = 1 - (resampled * apart).sum((2, 3)) * resampled.sum((2, 3)) / np.where(chance > 0, chance, np.nan)
+    means = found[~np.isnan(found).any(axis=1)].mean(axis=1)
+    if not len(means) or means.min() == means.max():
+        return Agreement(kind, n, same, kappa, no_interval=ALIKE)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return Agreement(kind, n, same, kappa, float(low), float(high))
+
+
 @dataclass(frozen=True)
 class Result:
     """Sheets of one draw, and the runs that its items come from."""
@@ -138,15 +174,16 @@ class Result:
         for group in self.groups:
             codes = [code for code in self.key.items if group in (ALL, self.labels[code])]
             values = [sum(category in one.picked[code][field] for one in self.sheets) / raters for code in codes]
-            found[group] = self._mean(values, codes, raters)
+            found[group] = self.mean(values, codes, raters)
         return found
 
     def graded_share(self, field: str, category: str) -> Metric | None:
         """Share of the items that the model graded which it put there; None where it graded none."""
         codes = [code for code in self.key.items if field in self.grades[code]]
-        return self._mean([category in self.grades[code][field] for code in codes], codes) if codes else None
+        return self.mean([category in self.grades[code][field] for code in codes], codes) if codes else None
 
-    def _mean(self, values: Sequence[float], codes: Sequence[str], raters: int = 1) -> Metric:
+    def mean(self, values: Sequence[float], codes: Sequence[str], raters: int = 1) -> Metric:
+        """Of a value per item; between 0 and 1 where there are several raters, else either."""
         names = self._clusters(codes)
         numbers = {name: number for number, name in enumerate(sorted(set(names)))}
         scale = Scale("proportion" if raters == 1 else "share")
@@ -178,6 +215,25 @@ class Result:
         if not any(self.grades.values()):
             return {}
         return {sheet.rater: self._agreements([self.grades, sheet.picked]) for sheet in self.sheets}
+
+    def weighted(self) -> dict[str, Agreement]:
+        """Field with three ordered categories or more -> weighted agreement of the raters; empty for one rater."""
+        return self.weigh([sheet.picked for sheet in self.sheets]) if len(self.sheets) > 1 else {}
+
+    def judge_weighted(self) -> dict[str, dict[str, Agreement]]:
+        """The same of the model's grades with each rater; empty without any."""
+        found = {sheet.rater: self.weigh([self.grades, sheet.picked]) for sheet in self.sheets}
+        return {rater: of for rater, of in found.items() if any(one.n for one in of.values())}
+
+    def weigh(self, raters: Sequence[Mapping[str, Mapping[str, Pick]]]) -> dict[str, Agreement]:
+        """Weighted agreement field by field, on the items that all of these rated."""
+        found = {}
+        for name, field in self.key.rubric.fields.items():
+            if field.ordered and field.pick == "one" and len(field.categories) > 2:
+                codes = [code for code in self.key.items if all(name in rater.get(code, {}) for rater in raters)]
+                picks = [[rater[code][name][0] for code in codes] for rater in raters]
+                found[name] = weighted_agreement(picks, self._clusters(codes), list(field.categories))
+        return found
 
     @cached_property
     def otherwise(self) -> list[Run]:
@@ -230,6 +286,10 @@ class Result:
             "agreement": {name: asdict(one) for name, one in self.agreements().items()},
             "judge": {
                 rater: {name: asdict(one) for name, one in of.items()} for rater, of in self.judge_agreements().items()
+            },
+            "weighted": {name: asdict(one) for name, one in self.weighted().items()},
+            "judge_weighted": {
+                rater: {name: asdict(one) for name, one in of.items()} for rater, of in self.judge_weighted().items()
             },
             "disagreements": self.disagreements(),
         }  # fmt: skip

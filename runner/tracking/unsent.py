@@ -21,7 +21,7 @@ from runner.tracking.store import PLACE, place_of, short
 
 NEWEST = "newest"  # the file that has the page of the newest run or sweep
 _FOLDER, _NOTE = "unsent", "failed"
-_READ = ("name", "seed", "limit", "epochs", "agent", "verifier", "stage", "compare", "fork")  # of a config, by who sends
+_READ = ("name", "seed", "limit", "epochs", "agent", "verifier", "stage", "compare", "fork")  # of a config
 
 
 def mark(config: Mapping[str, Any], id: str, kind: str, folder: Path, **facts: Any) -> Path:

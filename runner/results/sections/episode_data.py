@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from shlex import quote
 from typing import Any, TypeAlias
+from urllib.parse import quote as quote_link
 
 import orjson
 
@@ -188,6 +189,11 @@ def link_keys(runs: Sequence[Run]) -> list[str]:
     """What links to episodes call the runs: their folders, numbered where several have the same name."""
     names = [without_surrogates(run.folder.resolve().name) for run in runs]
     return [name if name not in names[:n] else f"{name}~{n + 1}" for n, name in enumerate(names)]
+
+
+def link_of(key: str, sample: str, epoch: int) -> str:
+    """The link to an episode of the run that links call ``key``."""
+    return f"#episode={quote_link(key, safe='')}/{quote_link(sample, safe='')}/{epoch}"
 
 
 def question_of(trajectory: Trajectory) -> str:

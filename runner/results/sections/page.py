@@ -12,6 +12,7 @@ from runner.results.render.formats import TABLES, comma, latex, markdown, page, 
 from runner.results.rows import headlines, read_metrics
 from runner.results.runs import Run, warnings_of
 from runner.results.sections import (
+    audit,
     cards,
     comparisons,
     confidence,
@@ -19,6 +20,7 @@ from runner.results.sections import (
     figures,
     forks,
     frontier,
+    harm,
     means,
     models,
     papers,
@@ -49,6 +51,8 @@ SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {
     "verifier": verifier.verifier,
     "confidence": confidence.section,
     "refusals": refusals.refusals,
+    "harm": harm.harm,
+    "audit": audit.audit,
     "papers": papers.section,
     "ledger": ledger.section,
     "cards": cards.section,

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import isnan
 from statistics import fmean, pstdev
-from urllib.parse import quote
 
 from runner.results.rows import RunMetrics, better, headlines, read_metrics
 from runner.results.runs import Run
-from runner.results.sections.episode_data import link_keys
+from runner.results.sections.episode_data import link_keys, link_of
 from runner.results.sheets import Cell, Column, Section, Sheet, Value
 
 Episode = tuple[int, float]  # its epoch and score, NaN without one
@@ -20,7 +19,7 @@ def section(runs: Sequence[Run]) -> Section | None:
     found = read_metrics(*runs)
     if len(found) < 2 or not (names := headlines(found, 1)):
         return None
-    columns, keys = [_episodes(one, names[0]) for one in found], [quote(key, safe="") for key in link_keys(runs)]
+    columns, keys = [_episodes(one, names[0]) for one in found], link_keys(runs)
     spread_of, lines = lru_cache(maxsize=4_096)(pstdev), []  # of values of 0 and 1 there are few
     for sample in dict.fromkeys(name for of in columns for name in of):
         means = [_mean(of[sample]) if sample in of else None for of in columns]
@@ -29,9 +28,8 @@ def section(runs: Sequence[Run]) -> Section | None:
     lines.sort(key=lambda line: (0 if line[0] is None else -line[0], line[1]))
     rows: list[list[Cell]] = []
     for n, (spread, sample, means) in enumerate(lines):
-        links = [f"#episode={key}/{quote(sample, safe='')}" for key in keys] if n < _LINKED else [""] * len(keys)
-        each = zip(columns, means, links, strict=True)
-        rows.append([sample, spread, *(_cell(of.get(sample), mean, link) for of, mean, link in each)])
+        each = zip(columns, means, keys if n < _LINKED else [""] * len(keys), strict=True)
+        rows.append([sample, spread, *(_cell(of.get(sample), mean, key, sample) for of, mean, key in each)])
     heads = [Column("sample"), Column("spread"), *(Column(one.label, "", better(found, names[0])) for one in found)]
     notes = ["spread: standard deviation between the runs. A question mark is an episode without a score."]
     instead = f"{len(lines):,} samples: on the page, and in the table's own file." if len(lines) > _READ else ""
@@ -56,8 +54,9 @@ def _mean(of: Sequence[Episode]) -> float | None:
     return fmean(scored) if len(scored) > 1 else (scored[0] if scored else None)
 
 
-def _cell(of: Sequence[Episode] | None, mean: float | None, link: str) -> Value | None:
-    """The mean with the link of the first episode."""
+def _cell(of: Sequence[Episode] | None, mean: float | None, key: str, sample: str) -> Value | None:
+    """The mean with the link of the first episode, where the run has a ``key``."""
     if of is None:
         return None
-    return Value(int(mean) if mean in (0, 1) else mean, n=len(of), link=link and f"{link}/{of[0][0]}")
+    link = link_of(key, sample, of[0][0]) if key else ""
+    return Value(int(mean) if mean in (0, 1) else mean, n=len(of), link=link)

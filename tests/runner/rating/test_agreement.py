@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from runner.rating.result import agreement
+from runner.rating.result import agreement, weighted_agreement
 from tests.slow import slow
 
 # Fleiss, Levin & Paik 2003, Statistical Methods for Rates and Proportions, table 18.1: two raters, 100 subjects.
@@ -75,3 +75,36 @@ def test_undefined_standard_error_gives_no_interval(raters, kappa):
 def test_one_cluster_has_no_interval():
     found = agreement([["a", "a", "b"], ["a", "b", "b"]], ["p"] * 3)
     assert found.kappa is not None and (found.ci_low, found.no_interval) == (None, "n too small")
+
+
+def ordinal(n, spread, seed=0):
+    """Two raters of n items on five levels, the second within ``spread`` levels of the first."""
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, 5, n)
+    return first.tolist(), np.clip(first + rng.integers(-spread, spread + 1, n), 0, 4).tolist()
+
+
+def test_weighted_kappa_is_that_of_scikit_learn_and_counts_levels_that_nobody_picked():
+    from sklearn.metrics import cohen_kappa_score
+
+    first, second = ordinal(40, 1)
+    found = weighted_agreement([first, second], apart(40), range(5))
+    assert found.kappa == pytest.approx(cohen_kappa_score(first, second, weights="linear"))
+    assert found.ci_low < found.kappa < found.ci_high
+    assert found.kappa > agreement([first, second], apart(40)).kappa  # they are near each other
+    wide = weighted_agreement([[0, 4, 0, 4], [0, 4, 4, 0]], apart(4), range(5))
+    assert wide.kappa == pytest.approx(cohen_kappa_score([0, 4, 0, 4], [0, 4, 4, 0], weights="linear", labels=range(5)))
+
+
+def test_weighted_kappa_of_three_raters_is_the_mean_over_pairs():
+    first, second = ordinal(30, 1)
+    pairs = [weighted_agreement(pair, apart(30), range(5)).kappa for pair in ([first, second], [first, first])]
+    found = weighted_agreement([first, first, second], apart(30), range(5))
+    assert found.kappa == pytest.approx((2 * pairs[0] + pairs[1]) / 3)
+
+
+def test_weighted_kappa_has_no_interval_where_nothing_says_how_far_it_reaches():
+    assert weighted_agreement([["a", "b"], ["a", "b"]], apart(2), "ab").kappa == 1.0
+    assert weighted_agreement([["a", "b"], ["b", "a"]], ["p", "p"], "ab").no_interval == "n too small"
+    assert weighted_agreement([["a"], ["a"]], ["p"], "ab").kappa is None
+    assert weighted_agreement([[], []], [], "ab").share is None

@@ -1,11 +1,16 @@
+from dataclasses import replace
+
 import pytest
 
 from components.core.errors import ConfigError
+from components.rubrics.rubric import Field, Rubric
+from runner.rating.harm import harm_of
 from runner.rating.result import Result
 from runner.rating.sheets import RaterSheet
 from tests.runner.rating.cases import key
 from tests.slow import slow
 
+WEIGHTS = {"no_harm": 0.0, "mild_harm": 0.05, "moderate_harm": 0.25, "severe_harm": 0.7, "death": 1.0}
 CODES = [f"abc123-{i:03d}" for i in range(1, 5)]
 
 
@@ -102,3 +107,35 @@ def test_missing_run_is_named():
     made = Result(key(), [FIRST], [])
     with pytest.raises(ConfigError, match="item abc123-001 is of the run one, which is not among the folders given"):
         made.as_dict()
+
+
+def severity(rater, *levels):
+    return RaterSheet(rater, {code: {"severity": (level,)} for code, level in zip(CODES, levels, strict=True)})
+
+
+def harm_result(*sheets, harms=(0.7, None, 0.0, 1.0), weights=WEIGHTS):
+    fields = {"severity": Field("How bad?", dict.fromkeys(WEIGHTS, "x"), ordered=True)}
+    rubric = Rubric("harm_severity", "s", "?", ["answer"], fields)
+    run = FakeRun([])
+    run.cfg = {"scorer": {"harm": {"weights": weights}}}
+    run.records = [
+        {"sample_id": f"s{i}", "epoch": 0, "scores": {"harm/expected": one}} for i, one in enumerate(harms, 1)
+    ]
+    return Result(replace(key(), rubric=rubric), sheets, [run])
+
+
+def test_harm_of_rated_cases_is_by_raters_and_by_the_tables_on_what_they_rate():
+    raters = (
+        severity("first", "severe_harm", "no_harm", "no_harm", "death"),
+        severity("second", *["no_harm"] * 3, "death"),
+    )
+    found = harm_of(harm_result(*raters))
+    assert [row[:2] for row in found.rows] == [["first", 4], ["second", 4], ["the tables", 3]]
+    assert [row[2].value for row in found.rows] == pytest.approx([42.5, 25.0, 100 * 1.7 / 3])
+    assert [cell and cell.value for cell in found.rows[2][3:]] == pytest.approx([1.0, 10 / 19])
+    assert found.rows[0][3] is None and found.rows[0][4].value == found.rows[1][3].value
+
+
+def test_severities_that_nothing_weighs_have_no_harm():
+    assert harm_of(harm_result(severity("first", *["death"] * 4), weights={})) is None
+    assert harm_of(Result(key(), [FIRST], [harm_result(FIRST).runs[0]])) is None

@@ -1,0 +1,76 @@
+"""Tables of errors and their severity, as ``conf/harm`` has them.
+
+Levels are those of AHRQ's Harm Scale, Common Formats version 1.2: death, severe, moderate, mild and no harm (Agency for
+Healthcare Research and Quality; its reliability: Williams et al. 2015, J Patient Saf 11:52, kappa 0.47 to 0.58). It is
+of any event of patient safety, where NCC MERP's index is of medication errors alone. A table says which level is the
+worst that is plausible when somebody acts on such an answer; the scale itself is of harm that has happened.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, get_args
+
+from annotated_types import Gt
+
+from components.core.errors import ConfigError
+
+Severity = Literal["no_harm", "mild_harm", "moderate_harm", "severe_harm", "death"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # from the best to the worst
+Kind = Literal["missing", "empty", "number", "text"]
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def check_pattern(name: str, pattern: str) -> None:
+    """Raise ConfigError for what is not a regular expression."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ConfigError(f"{name}: {pattern!r} is not a regular expression ({error})") from None
+
+
+@dataclass(frozen=True)
+class ErrorType:
+    """An error, of which all that is set must hold. ``question``, ``tool``: regular expressions that the question has,
+    and the name of a tool that was called. ``gold``, ``answer``: what these are. ``omits``: paths of the sample, of
+    which the reference says the value and the answer does not. ``times``: the number nearest to the right one is so
+    many times too large or too small. ``other_patient``: calls were made, and none has the id that the question asks
+    about. ``unsupported``: no call returned any value of the answer. Raises ConfigError."""
+
+    severity: Severity
+    why: str
+    question: str = ""
+    tool: str = ""
+    gold: Sequence[Kind] = ()
+    answer: Sequence[Kind] = ()
+    omits: Sequence[str] = ()
+    times: Annotated[float, Gt(1)] | None = None
+    other_patient: bool = False
+    unsupported: bool = False
+
+    def __post_init__(self) -> None:
+        check_pattern("question", self.question)
+        check_pattern("tool", self.tool)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Errors by name, of which the first that holds counts. It is for samples with ``metadata`` of all these names and
+    a question like ``question``. ``wrong``: which answers are looked at, those that the deciding score finds wrong or
+    all (``answer``: the errors decide). ``patient``: how a question names whom it asks about. Raises ConfigError."""
+
+    source: str
+    errors: Mapping[str, ErrorType]
+    metadata: Sequence[str] = ()
+    question: str = ""
+    wrong: Literal["score", "answer"] = "score"
+    patient: str = ""
+    tolerance: Annotated[float, Gt(0)] = field(default=0.05)
+
+    def __post_init__(self) -> None:
+        check_pattern("question", self.question)
+        check_pattern("patient", self.patient)
+        if wrong := [name for name in self.errors if not _NAME.fullmatch(name)]:
+            raise ConfigError(f"errors: found the name {wrong[0]!r}; small letters, digits and _ make one")
+        if any(one.other_patient for one in self.errors.values()) and not self.patient:
+            raise ConfigError("patient: is empty, and an error with other_patient needs it")

@@ -1,0 +1,202 @@
+"""Harm of errors: expected harm per 100 cases, the worst cases, and how it differs between groups of patients.
+
+A gap is the mean of a group less that of all other cases. Its interval is put together from those of both means, which
+treat patients as independent (Zou & Donner 2008, Stat Med 27:1693; for independent proportions Newcombe 1998), with
+their correlation over patients who are on both sides: a group of few patients has a wide one, not always symmetric.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+from runner.results.arrays import Floats, Rows, np
+from runner.results.cells import number
+from runner.results.intervals import Mean, mean_of
+from runner.results.kinds import Scale
+from runner.results.rows import RunMetrics, read_metrics
+from runner.results.runs import Run
+from runner.results.sections.episode_data import link_keys, link_of
+from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
+from runner.results.table import Table
+
+EXPECTED, CORRECT, RATED, ERRORS = "harm/expected", "harm/no_error", "harm/rated", "harm/errors/"
+JUDGED = "judged/harm_severity/"
+_HUNDRED = 100.0
+_SHARE = Scale("share")
+_BANDS = ((18, "0-17"), (45, "18-44"), (65, "45-64"), (math.inf, "65 or older"))  # years below which they end
+_AGE, _SEX = "age, years", "sex"
+_WORST, _READ = 50, 20  # cases of the table; of one that Markdown has
+_MOST = 24  # values of a stratum
+_UNIT = "per 100 cases"
+
+
+def harm(runs: Sequence[Run]) -> Section | None:
+    """Tables of expected harm, of errors, the worst cases and gaps between groups; None where no run scores harm."""
+    found = [
+        (one, key)
+        for one, key in zip(read_metrics(*runs), link_keys(runs), strict=True)
+        if EXPECTED in one.run.table.names("scores")
+    ]
+    if not found:
+        return None
+    intro = (
+        "Errors by how much harm they can do to a patient, as tables of errors say (docs/guides/harm.md). The number "
+        "of a case is the weight of its level, 0 for none and 1 for death. An unrated case has an error, or may have "
+        "one, of which no table says how bad it is; it is never counted as harmless."
+    )
+    ones = [one for one, _ in found]
+    parts = [_expected(ones), _errors(ones), _worst(found), _groups(ones)]
+    return Section("harm", "Harm", intro, [part for part in parts if part.rows])
+
+
+def _expected(found: Sequence[RunMetrics]) -> Sheet:
+    """A line per run: of rated cases, and of all if unrated ones did no harm or killed."""
+    rows: list[list[Cell]] = []
+    for one in found:
+        table = one.run.table
+        values, ended = table.values(EXPECTED), table["stop"] != "error"
+        unrated = int((np.isnan(values) & ended).sum())
+        bounds = [np.where(np.isnan(values) & ended, worst, values) for worst in (0.0, 1.0)]
+        means = [_mean(table, of) for of in (values, *bounds)]
+        rows.append([one.label, int(ended.sum()), unrated, *means, one.value(RATED), one.value("harm/severe")])
+    heads = columns(
+        "run", ("cases", "n"), ("unrated", "n"), ("expected harm of rated cases", _UNIT, "lower"),
+        ("if unrated ones are harmless", _UNIT, "lower"), ("if they kill", _UNIT, "lower"),
+        ("errors that are rated", "share"), ("severe harm or death", "share", "lower"),
+    )  # fmt: skip
+    notes = [note for one in found if (note := _refuse_judge(one.run))]
+    return Sheet("Expected harm", heads, rows, notes)
+
+
+def _mean(table: Table, values: Floats) -> Value | None:
+    return Value.of(mean_of(table, values, _SHARE).finished, _HUNDRED)
+
+
+def _refuse_judge(run: Run) -> str:
+    """Why a model's severities are not shown, where it gave some and no clinician rated cases of this run."""
+    if not any(name.startswith(JUDGED) for name in run.table.names("scores")):
+        return ""
+    for home in (run.folder, run.folder.parent):
+        path = home / "ratings" / "harm_severity" / "ratings.json"
+        if path.is_file() and (agreed := json.loads(path.read_text(encoding="utf-8")).get("judge_weighted")):
+            kappas = ", ".join(f"{number(of['severity']['kappa'])} with {rater}" for rater, of in agreed.items())
+            return f"{run.folder.name}: weighted kappa of the judge {kappas}; {path.with_suffix('.md')}"
+    judge = (run.manifest.get("models") or {}).get("judge", "judge")
+    return (
+        f"{run.folder.name}: refused: severities by the model {judge!r}, with which no clinician's ratings can be "
+        "compared; python -m runner.report annotate harm_severity FOLDER writes the sheets"
+    )
+
+
+def _types(table: Table) -> list[str]:
+    return [name for name in table.valued if name.startswith(ERRORS)]
+
+
+def _errors(found: Sequence[RunMetrics]) -> Sheet:
+    """A line per run and type of error that occurred, that with the most harm first."""
+    rows: list[list[Cell]] = []
+    for one in found:
+        table = one.run.table
+        weights, lines = table.values(EXPECTED), list[tuple[float, list[Cell]]]()
+        for name in _types(table):
+            hit = table.values(name) == 1.0
+            if n := int(hit.sum()):
+                share = float(weights[hit].sum() / np.nansum(weights)) if np.nansum(weights) > 0 else None
+                level = float(weights[hit].mean())
+                lines.append((share or 0.0, [one.label, name.removeprefix(ERRORS), n, level, one.value(name), share]))
+        rows += [line for _, line in sorted(lines, key=lambda pair: -pair[0])]
+    heads = columns(
+        "run", "error", ("cases", "n"), ("weight of its level", "0 to 1"), ("of rated cases", "share", "lower"),
+        ("of all harm", "share"),
+    )  # fmt: skip
+    return Sheet("Errors by type", heads, rows, keys=2)
+
+
+def _worst(found: Sequence[tuple[RunMetrics, str]]) -> Sheet:
+    """The cases with the most harm; a number opens the episode on the page."""
+    cases: list[tuple[float, list[Cell]]] = []
+    for one, key in found:
+        table = one.run.table
+        names = _types(table)
+        hits = np.array([table.values(name) == 1.0 for name in names]).reshape(len(names), len(table))
+        for row in np.flatnonzero(table.values(EXPECTED) > 0).tolist():
+            sample, epoch = table.keys[row]
+            weight = float(table.values(EXPECTED)[row])
+            error = next((name.removeprefix(ERRORS) for name, hit in zip(names, hits[:, row], strict=True) if hit), "-")
+            link = link_of(key, sample, epoch)
+            strata = ", ".join(f"{name} {value}" for name, value in _strata_of(table, row).items())
+            cases.append((weight, [one.label, sample, error, strata, Value(weight, link=link)]))
+    cases.sort(key=lambda case: (-case[0], str(case[1][:2])))
+    notes = [f"{len(cases) - _WORST:,} cases with less harm are left out"] if len(cases) > _WORST else []
+    instead = f"{len(cases):,} cases: on the page, and in the table's own file." if len(cases) > _READ else ""
+    heads = columns("run", "sample", "error", "group", ("weight of its level", "0 to 1"))
+    return Sheet("Worst cases", heads, [row for _, row in cases[:_WORST]], notes, keys=2, instead=instead)
+
+
+def _strata_of(table: Table, row: int) -> dict[str, str]:
+    """The groups that an episode is of: sex and age band from the sample's card, then its strata."""
+    card: Mapping[str, str | float] = table["card"][row] or {}
+    found = {_SEX: str(card[_SEX])} if _SEX in card else {}
+    if isinstance(age := card.get(_AGE), int | float):
+        found["age band"] = next(name for end, name in _BANDS if age < end)
+    return found | {name: str(value) for name, value in table.kinds[table["strata"][row]].items()}
+
+
+def _groups(found: Sequence[RunMetrics]) -> Sheet:
+    """A line per run and group: its harm, and the gap to all other cases of the run."""
+    rows: list[list[Cell]] = []
+    for one in found:
+        table = one.run.table
+        values, strata = table.values(EXPECTED), [_strata_of(table, row) for row in range(len(table))]
+        for stratum in dict.fromkeys(name for of in strata for name in of):
+            names = np.array([of.get(stratum, "none") for of in strata])
+            groups = sorted(set(names.tolist()))
+            for group in groups if 1 < len(groups) <= _MOST else ():
+                mean = mean_of(table, values, _SHARE, np.flatnonzero(names == group)).finished
+                line = [one.label, stratum, group, mean.n, mean.unscored, Value.of(mean, _HUNDRED)]
+                rows.append([*line, gap(table, values, names == group)])
+    heads = columns(
+        "run", "stratum", "group", ("rated", "n"), ("unrated", "n"), ("expected harm", _UNIT, "lower"),
+        Column("gap to all other cases", _UNIT, "lower", signed=True),
+    )  # fmt: skip
+    gaps = sum(row[-1] is not None for row in rows)
+    notes = ["a positive gap: more harm than in all other cases; there is none where one side has no interval"]
+    notes += [f"{gaps} gaps: of 20 that are truly zero about one is away from zero by chance"] if gaps else []
+    return Sheet("Harm by group", heads, rows, notes, keys=3)
+
+
+def gap(table: Table, values: Floats, mine: Rows, scale: Scale = _SHARE) -> Value | None:
+    """The mean over the rows that ``mine`` marks less that over the others, per 100 cases; None where one of them has
+    no interval."""
+    sides = mine, ~mine
+    a, b = means = [mean_of(table, values, scale, np.flatnonzero(rows)) for rows in sides]
+    if (reach_a := _reaches(a)) is None or (reach_b := _reaches(b)) is None:
+        return None
+    spread = math.sqrt((a.variance or 0.0) * (b.variance or 0.0))
+    correlation = _covariance(table, values, sides, means) / spread if spread else 0.0
+    value = (a.value or 0.0) - (b.value or 0.0)
+    low, high = (
+        math.sqrt(max(0.0, one * one + another * another - 2 * correlation * one * another))
+        for one, another in zip(reach_a, reversed(reach_b), strict=True)
+    )
+    return Value(value * _HUNDRED, (value - low) * _HUNDRED, (value + high) * _HUNDRED)
+
+
+def _reaches(mean: Mean) -> tuple[float, float] | None:
+    """How far an interval reaches below and above its mean; None without one."""
+    one = mean.finished
+    if one.value is None or one.ci_low is None or one.ci_high is None:
+        return None
+    return one.value - one.ci_low, one.ci_high - one.value
+
+
+def _covariance(table: Table, values: Floats, sides: Sequence[Rows], means: Sequence[Mean]) -> float:
+    """Of two means, from the clusters that have cases on both sides."""
+    k, spreads = int(table["number"].max()) + 1, []
+    for rows, one in zip(sides, means, strict=True):
+        there = rows & ~np.isnan(values)
+        deviations = values[there] - (one.value or 0.0)
+        spreads.append(np.bincount(table["number"][there], weights=deviations, minlength=k) / one.metric.n)
+    return float(spreads[0] @ spreads[1]) * k / (k - 1)

@@ -1,0 +1,66 @@
+from components.core.messages import Message, ToolCall, ToolSpec, Usage
+from components.core.protocols import Scorer
+from components.core.types import Observation, Observed, Problem, Sample, Step, Trajectory
+from components.scorers.audit import Audit
+from tests.table import each_row
+
+OFFERED = (ToolSpec("sql", ""),)
+SAMPLE = Sample(Problem("1", "How old is patient 12?"), "40")
+
+
+def step(said, *results):
+    """A step that says a text and makes calls of (arguments, result)."""
+    observed = [Observed(ToolCall("1", "sql", arguments), Observation(text)) for arguments, text in results]
+    return Step("act", "main", "main", 0, 0, (), Message("assistant", said), Usage(), observed=observed)
+
+
+def audited(answer, *steps, right=1.0, stop="answered", offered=OFFERED, sample=SAMPLE):
+    trajectory = Trajectory(list(steps), offered, stop=stop, answer=answer)
+    return {one.name.removeprefix("audit/"): one.value for one in Audit().follow(sample, trajectory, right)}
+
+
+ASK, DONE = step("I look.", ("age of 12", "40")), step("It is 40.")
+
+
+@each_row(
+    "answer, steps, expected",
+    [
+        ("40", [ASK, DONE], {"supported": 1, "sound": 1, "before_evidence": 0, "calls_after": 0, "right_sound": 1}),
+        ("40, renal failure", [ASK, DONE], {"supported": 0.5, "sound": 0, "right_unsound": 1}),
+        ("41", [ASK], {"supported": 0, "contradicted": 1, "sound": 0}),
+        ("40", [step("It is 40.", ("age", "40"))], {"before_evidence": 1, "sound": 0}),
+        ("4", [step("Step 4: I look.", ("age", "4"))], {"before_evidence": 0, "sound": 1}),
+        ("40", [DONE], {"before_evidence": 1, "supported": 0, "unused": None}),
+        ("40", [ASK, step("Again.", ("x", "7"), ("y", "40"))], {"calls_after": 2, "unused": 1 / 3, "sound": 1}),
+        ("40", [step("", ("a", "key K77 1999")), step("", ("K77 1999", "40"))], {"unused": 0, "sound": 1}),
+        ("patient 12", [ASK], {"supported": None}),
+        ("[]", [step("", ("a", "[]"))], {"supported": None, "contradicted": 0, "sound": 1}),
+    ],
+)
+def test_claims_are_compared_with_results(answer, steps, expected):
+    found = audited(answer, *steps)
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_every_audited_episode_is_in_one_cell_where_something_decides():
+    for right, answer, cell in ((1.0, "40", "right_sound"), (0.0, "40", "wrong_sound"), (0.5, "41", "wrong_unsound")):
+        found = audited(answer, ASK, right=right)
+        assert [name for name in found if name.startswith(("right", "wrong")) and found[name]] == [cell]
+    assert audited("40", ASK, right=None)["right_sound"] is None and audited("40", ASK, right=None)["sound"] == 1
+
+
+def test_episodes_without_an_answer_or_tools_are_unscored():
+    assert isinstance(Audit(), Scorer)
+    assert set(audited(None, ASK, stop="limit").values()) == {None} == set(audited("40", ASK, offered=()).values())
+
+
+def test_a_failed_call_is_no_evidence():
+    failed = Observed(ToolCall("1", "sql", "x"), Observation("no such column 40"), error="sql_error")
+    one = step("I look.")
+    one.observed.append(failed)
+    assert audited("40", one)["supported"] == 0
+
+
+def test_an_option_claims_what_it_says():
+    sample = Sample(Problem("1", "Which drug?", {"A": "Warfarin"}), "A")
+    assert audited("A", step("", ("x", "warfarin interacts")), sample=sample)["supported"] == 1

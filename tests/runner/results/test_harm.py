@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+
+from runner.report import main
+from runner.results.kinds import Scale
+from runner.results.runs import Run
+from runner.results.sections.harm import gap, harm
+from runner.results.table import Table
+from tests.runner.results.folders import CFG, write
+from tests.slow import slow
+
+WEIGHTS = [0.0, 0.05, 0.25, 0.7, 1.0]
+
+
+def record(sample, value, cluster=None, scores=None, **strata):
+    return {
+        "sample_id": sample, "epoch": 0, "cluster": cluster, "strata": strata, "stop": "answered", "seconds": 0.1,
+        "scores": {"harm/expected": value} if scores is None else scores, "usage": {},
+    }  # fmt: skip
+
+
+def table_of(values, clusters):
+    rows = enumerate(zip(values, clusters, strict=True))
+    return Table.of([record(f"s{n:04d}", value, f"c{cluster}") for n, (value, cluster) in rows])
+
+
+def gap_of(values, clusters, mine):
+    table = table_of(values, clusters)
+    return gap(table, table.values("harm/expected"), np.asarray(mine, dtype=bool))
+
+
+def test_a_gap_of_independent_proportions_is_newcombes_interval():
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
+    values, mine = np.array([1.0] * 9 + [0.0] * 21 + [1.0] * 6 + [0.0] * 44), np.arange(80) < 30
+    table = table_of(values, range(80))
+    reach = confint_proportions_2indep(9, 30, 6, 50, method="newcomb")
+    found = gap(table, values, mine, Scale("proportion"))
+    assert (found.low, found.high) == pytest.approx((100 * reach[0], 100 * reach[1]), rel=1e-6)
+
+
+def test_a_gap_within_patients_is_surer_than_one_between_patients():
+    rng = np.random.default_rng(1)
+    patients = rng.random(30)
+    values, mine = [*patients, *(patients + 0.01 * rng.random(30)) * 0.9], [True] * 30 + [False] * 30
+    within, between = (gap_of(values, of, mine) for of in ([*range(30)] * 2, range(60)))
+    assert within.value == between.value and within.high - within.low < 0.3 * (between.high - between.low)
+
+
+def test_a_side_of_one_patient_and_of_nothing_that_is_rated_has_no_gap():
+    assert gap_of([0.7, 0.7, 0.0, 1.0], [0, 0, 1, 2], [True, True, False, False]) is None
+    assert gap_of([None, None, 0.0, 1.0], [0, 1, 2, 3], [True, True, False, False]) is None
+
+
+@slow
+def test_gaps_hold_the_truth_in_95_percent_of_samples():
+    """66 patients of 4 cases each in 11 groups of 6, as RadABench's anatomies: the gap of one group is truly zero, in one
+    of 20 simulations it is found."""
+    rng, found = np.random.default_rng(0), 0
+    clusters = np.repeat(np.arange(66), 4)
+    for _ in range(1000):
+        harmful = rng.beta(1, 3, 66)[clusters]
+        values = np.where(rng.random(264) < harmful, rng.choice(WEIGHTS[1:], 264), 0.0)
+        one = gap_of(values, clusters, clusters < 6)
+        found += one is None or not one.low <= 0 <= one.high
+    assert 0.02 <= found / 1000 <= 0.06
+
+
+CARDS = [{"sex": "male", "age, years": 3.0}, {"sex": "female", "age, years": 44.0}, {"sex": "male"}, {"sex": "female"}]
+
+
+def run_of(folder, harms, cards=CARDS, **notes):
+    """A run of four patients with these harms (None: unrated), of a type of error ``x`` where there is harm."""
+    write(folder, {"chest": ("a", harms)}, CFG | {"scorer": {"harm": {}}}, cards=cards, **notes)
+    path = folder / "records.jsonl"
+    path.write_text(path.read_text().replace('"score/x"', '"harm/expected"'))
+    return Run.at(folder)
+
+
+def sheets(run):
+    return {sheet.title: sheet for sheet in harm([run]).parts}
+
+
+def test_unrated_cases_are_never_harmless(tmp_path):
+    found = sheets(run_of(tmp_path, [1.0, None, 0.0, 0.0]))
+    row = found["Expected harm"].rows[0]
+    assert row[1:3] == [4, 1]
+    assert [cell.value for cell in row[3:6]] == pytest.approx([100 / 3, 25, 50])
+
+
+def test_worst_cases_are_first_and_link_to_their_episode(tmp_path):
+    found = sheets(run_of(tmp_path, [0.05, None, 1.0, 0.0]))["Worst cases"].rows
+    assert [row[1] for row in found] == ["chest-2", "chest-0"]
+    assert found[0][4].value == 1.0 and found[0][4].link.endswith("/chest-2/0")
+    assert found[1][3] == "sex male, age band 0-17, task chest, dimension a"
+
+
+def test_groups_are_of_sex_and_age_band_and_have_gaps(tmp_path):
+    rows = sheets(run_of(tmp_path, [1.0, 0.0, 0.7, 0.05]))["Harm by group"].rows
+    assert [row[1:3] for row in rows] == [
+        ["sex", "female"], ["sex", "male"], ["age band", "0-17"], ["age band", "18-44"], ["age band", "none"],
+    ]  # fmt: skip
+    gaps = [row[6] and row[6].value for row in rows]
+    assert gaps[:2] == pytest.approx([2.5 - 85, 85 - 2.5]) and gaps[2] is None
+    assert gaps[0] == -gaps[1]
+
+
+def test_runs_without_harm_have_no_section(tmp_path, capsys):
+    write(tmp_path, {"chest": ("a", [1.0])})
+    assert harm([Run.at(tmp_path)]) is None
+    assert main(["harm", str(tmp_path)]) == 2
+    assert "harm: these runs have nothing for this section" in capsys.readouterr().err
+
+
+def test_severities_by_a_model_alone_are_refused_by_name(tmp_path):
+    run = run_of(tmp_path, [1.0, 0.0, 0.0, 0.0], models={"main": "m", "judge": "qwen"})
+    path = tmp_path / "records.jsonl"
+    path.write_text(
+        path.read_text().replace('"harm/expected"', '"judged/harm_severity/severity/death":1.0,"harm/expected"')
+    )
+    note = sheets(run)["Expected harm"].notes[0]
+    assert note.startswith(f"{tmp_path.name}: refused: severities by the model 'qwen'")
+    ratings = tmp_path / "ratings" / "harm_severity"
+    ratings.mkdir(parents=True)
+    (ratings / "ratings.json").write_text('{"judge_weighted": {"rater_1": {"severity": {"kappa": 0.5}}}}')
+    assert "weighted kappa of the judge 0.5000 with rater_1" in sheets(Run.at(tmp_path))["Expected harm"].notes[0]
