@@ -124,8 +124,9 @@ def begin(runs: Sequence[Run], folder: Path, samples: int, repeats: int, alpha: 
             f"--samples {samples} --repeats {repeats} --alpha {alpha}: expected {FEWEST} to {MOST} samples, two repeats"
             " or more, and an alpha between 0 and 1"
         )
-    first, kinds = runs[0], {json.dumps([one.same, one.data], sort_keys=True, default=str) for one in runs}
-    if len(kinds) > 1:
+    first = runs[0]
+    settings = [{**one.same, "seed": None, "epochs": None, "data": one.data} for one in runs]
+    if any(one != settings[0] for one in settings):
         labels = ", ".join(row.label for row in rows_of(runs))
         raise ConfigError(f"a canary set watches one method on one dataset, and these runs are of several: {labels}")
     if first.headline is None:

@@ -66,6 +66,13 @@ def test_invalid_canary_is_refused(runs, tmp_path, change, message):
         begin(runs[given.pop("runs")], tmp_path / "c", **given)
 
 
+def test_runs_that_differ_in_their_seed_are_repeats(runs, tmp_path):
+    first, _ = runs
+    second = Run(first.folder, first.manifest, {**first.cfg, "seed": 7, "epochs": 3})
+    canary = begin([first, second], tmp_path / "c", 30, 2, 0.05)
+    assert len(canary.samples) == 30 and canary.cfg["epochs"] == 1 and canary.cfg["limit"] is None
+
+
 def test_too_few_samples_are_refused():
     with pytest.raises(ConfigError, match="12 samples have a x, and a canary set needs 30: name more runs"):
         choose(records([0.5] * 12), "x", 60, seed=0)
