@@ -13,7 +13,9 @@ from generator.choices import CONF, ROOT, Choice, groups
 from generator.keys import Row, rows, walk
 from runner.config.schema import Settings
 
-COMMANDS = ("runner.report", "runner.compare", "runner.doctor", "runner.ui", "benchmarks.__main__")
+COMMANDS = (
+    "runner.report", "runner.compare", "runner.drift", "runner.doctor", "runner.ui", "benchmarks.__main__",
+)  # fmt: skip
 AS_FILE = ("experiment", "rubrics")  # groups whose files say more than a table of their keys
 INDEX = """# Reference
 
@@ -121,7 +123,8 @@ def commands_page() -> str:
 @cache
 def help_of(module: str, *words: str) -> str:
     """What the ``--help`` of a command, or of a command below it, prints."""
-    out = io.StringIO()
+    out, found = io.StringIO(), import_module(module)
+    command = found if hasattr(found, "main") else import_module(f"{module}.__main__")  # of a package
     with redirect_stdout(out), suppress(SystemExit):
-        import_module(module).main([*words, "--help"])
+        command.main([*words, "--help"])
     return out.getvalue()

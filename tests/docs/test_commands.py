@@ -49,7 +49,7 @@ def check(line: str, folder: Path) -> None:
     elif module[1] == "runner":
         check_runner(words[3:], folder)
     elif module[1] == "runner.report" or any(word.startswith("--") for word in words[3:]):
-        below = words[3:4] if module[1] == "runner.report" else []
+        below = words[3:4] if module[1] in ("runner.report", "runner.drift") else []
         known = generator().help_of(module[1], *below)
         assert known, f"no command {below}"
         given = [word for word in words[3:] if word.startswith("--")]

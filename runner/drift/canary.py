@@ -1,0 +1,205 @@
+"""A canary set: samples of recorded runs that are asked again and again, and what was answered each time.
+
+Its folder holds ``canary.json`` (what is asked), ``askings.json`` (what was answered: the baseline first, then the
+checks) and a run folder per asking. Both files are replaced in one move, an asking counts once it is in the second.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import log1p
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from components.core.errors import ConfigError
+from components.core.moved import renew
+from runner.experiment.experiment import Experiment, Launch, facts_of
+from runner.job.prepare import Job, check
+from runner.job.task import Task, run_alone
+from runner.results.rows import rows_of
+from runner.results.runs import Run
+from runner.storage import disk, manifest
+from runner.storage.records import read
+from runner.storage.resume import refuse_changes
+from runner.storage.schema import Record
+
+FILE, ASKINGS = "canary.json", "askings.json"
+FEWEST, MOST = 30, 100
+_RUN = {"journal": None, "replay": False, "resume": None, "shard": None, "shards": None, "preflight": False}
+_FOLDER = "askings/{:04}"
+_MODELS = ("model", "models")  # what a check may be asked to change
+
+
+@dataclass(frozen=True)
+class Canary:
+    """``headline``: the score that is watched; ``repeats``: askings of the baseline; ``askings``: those so far."""
+
+    folder: Path
+    source: str
+    cfg: Mapping[str, Any]
+    choices: Mapping[str, str]
+    samples: Sequence[str]
+    headline: str
+    repeats: int
+    alpha: float
+    askings: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, folder: Path) -> "Canary":
+        """The canary of a folder. Raises ConfigError."""
+        path = folder / FILE
+        try:
+            facts = json.loads(path.read_text(encoding="utf-8"))
+            path = folder / ASKINGS
+            return cls(folder, **facts, askings=json.loads(path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            raise ConfigError(
+                f"{folder} is not a canary set: it has no {path.name}; runner.drift init makes one"
+            ) from None
+        except (ValueError, TypeError) as error:
+            raise ConfigError(f"{path} is damaged ({error}): put it back from a copy, or begin another set") from None
+
+    @property
+    def checks(self) -> list[dict[str, Any]]:
+        """The askings after the baseline."""
+        return self.askings[self.repeats :]
+
+    def write(self) -> None:
+        """Write both files, that of the askings first: with the other one the folder is a canary's."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.write_askings()
+        facts = {name: value for name, value in vars(self).items() if name not in ("folder", "askings")}
+        disk.replace(self.folder / FILE, json.dumps(facts, indent=1, ensure_ascii=False, default=str) + "\n")
+
+    def write_askings(self) -> None:
+        """Replace the file of the askings."""
+        disk.replace(self.folder / ASKINGS, json.dumps(self.askings, ensure_ascii=False) + "\n")
+
+    def ask(self, changes: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+        """Ask all samples once, without the journal; what is owed of an asking that broke off. Returns the job's exit
+        code and the asking. Raises ConfigError where our own side is not as it was."""
+        number = len(self.askings)
+        folder = self.folder / _FOLDER.format(number)
+        experiment = self._experiment(number, changes)
+        if number:
+            facts = facts_of(experiment)
+            first = self.folder / _FOLDER.format(0)
+            manifest.refuse_others(first, facts | {"identities": manifest.read(first)["identities"]})
+        refuse_changes(folder, experiment.cfg)
+        code = Task().run(run_alone(Job(experiment, folder)))
+        notes = manifest.read(folder)
+        names = [name for one in notes["sessions"] for of in one["answered_by"].values() for name in of]
+        return code, {
+            "time": notes["start"],
+            "folder": str(folder.relative_to(self.folder)),
+            "changed": dict(changes),
+            "answered_by": sorted(set(names)),
+            "answers": {
+                one["sample_id"]: _values(one, self.headline) for one in read(folder) if one["stop"] != "error"
+            },
+        }
+
+    def _label(self, number: int) -> str:
+        return f"repeat {number + 1}" if number < self.repeats else f"check {number - self.repeats + 1}"
+
+    def _experiment(self, number: int, changes: Mapping[str, Any]) -> Experiment:
+        """The recorded experiment on these samples, with a seed of its own in each asking, so that the askings differ
+        as repeats do."""
+        cfg = {**self.cfg, "seed": self.cfg["seed"] + number}
+        for key, value in changes.items():
+            cfg = _changed(cfg, key.split("."), value, key)
+        experiment = check(cfg, Launch(self.choices, sweep=str(self.folder), label=self._label(number)))
+        known = {sample.problem.id: sample for sample in experiment.samples}
+        if lost := [name for name in self.samples if name not in known]:
+            raise ConfigError(f"sample {lost[0]!r} is not in the dataset any more: begin another canary set")
+        return replace(experiment, samples=[known[name] for name in self.samples])
+
+
+def begin(runs: Sequence[Run], folder: Path, samples: int, repeats: int, alpha: float) -> Canary:
+    """The canary set of recorded runs of the same settings, without any asking yet. Raises ConfigError."""
+    if not FEWEST <= samples <= MOST or repeats < 2 or not 0 < alpha < 1:
+        raise ConfigError(
+            f"--samples {samples} --repeats {repeats} --alpha {alpha}: expected {FEWEST} to {MOST} samples, two repeats"
+            " or more, and an alpha between 0 and 1"
+        )
+    first = runs[0]
+    settings = [{**one.same, "seed": None, "epochs": None, "data": one.data} for one in runs]
+    if any(one != settings[0] for one in settings):
+        labels = ", ".join(row.label for row in rows_of(runs))
+        raise ConfigError(f"a canary set watches one method on one dataset, and these runs are of several: {labels}")
+    if first.headline is None:
+        raise ConfigError(f"{first.folder} has no scores, so nothing tells right from wrong")
+    cfg = renew(first.cfg)
+    memory, kept = cfg.get("memory"), first.manifest.get("memory")
+    if memory and kept:  # what was learnt then, not what another seed would learn
+        memory = {**memory, "path": str((Path(cfg["run"]["memory"]) / kept).absolute())}
+    cfg = {**cfg, "name": f"{cfg['name']}-drift"[:100], "limit": None, "epochs": 1, "memory": memory, "compare": {},
+           "run": {**cfg["run"], **_RUN}}  # fmt: skip
+    chosen = choose([record for run in runs for record in run.records], first.headline, samples, first.cfg["seed"])
+    return Canary(folder, str(first.folder), cfg, dict(first.choices), chosen, first.headline, repeats, alpha)
+
+
+def choose(records: Sequence[Record], headline: str, n: int, seed: int) -> list[str]:
+    """Ids of up to n samples, the most informative ones: each next one is near the middle of right and wrong over its
+    repeats, on the side that has fewer so far, in strata that have few so far. Raises ConfigError for too few."""
+    scores: dict[str, list[float]] = {}
+    strata: dict[str, list[tuple[str, str]]] = {}
+    for record in records:
+        if record["stop"] != "error" and (value := record["scores"].get(headline)) is not None:
+            scores.setdefault(record["sample_id"], []).append(value)
+            strata[record["sample_id"]] = [*record["strata"].items()]
+    if len(scores) < FEWEST:
+        raise ConfigError(f"{len(scores)} samples have a {headline}, and a canary set needs {FEWEST}: name more runs")
+    means = {name: sum(values) / len(values) for name, values in scores.items()}
+    low, high = min(map(min, scores.values())), max(map(max, scores.values()))
+    left = sorted(means)
+    Random(f"{seed}/canary").shuffle(left)
+    sides, groups, chosen = Counter[bool](), Counter[tuple[str, str]](), list[str]()
+
+    def cost(name: str) -> float:
+        off = abs(2 * (means[name] - low) / ((high - low) or 1.0) - 1)
+        crowd = sum(groups[one] for one in strata[name]) / max(1, len(strata[name]))
+        return off + (sides[means[name] > (low + high) / 2] + crowd) / n
+
+    while left and len(chosen) < n:
+        chosen.append(name := min(left, key=cost))
+        left.remove(name)
+        sides[means[name] > (low + high) / 2] += 1
+        groups.update(strata[name])
+    return sorted(chosen)
+
+
+def changes_of(words: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Settings of the model that a check changes, as KEY=VALUE. Raises ConfigError for others."""
+    from components.text.structured import parsed
+
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or key.partition(".")[0] not in _MODELS or "." not in key:
+            raise ConfigError(f"{word}: a check changes settings of the model only, such as model.name=NAME")
+        yield key, parsed(value)
+
+
+def _changed(node: Any, path: Sequence[str], value: Any, key: str) -> dict[str, Any]:
+    """A part of a config with another value at a path, which it has."""
+    if not isinstance(node, Mapping) or path[0] not in node:
+        raise ConfigError(f"{key}: the recorded config has no such setting; see config.yaml of the run")
+    return {**node, path[0]: _changed(node[path[0]], path[1:], value, key) if path[1:] else value}
+
+
+def _values(record: Record, headline: str) -> dict[str, Any]:
+    """What is compared of an answer, by signal, and the answer's text. The length is the logarithm of the tokens of all
+    replies, where the endpoint counts them."""
+    tokens, answer = record["usage"]["output_tokens"], record["answer"]
+    calls = [call[1] for step in record["steps"] for call in step.get("action", {}).get("calls", ())]
+    return {
+        "score": record["scores"].get(headline),
+        "answer": None if answer is None else " ".join(answer.casefold().split()),
+        "length": None if tokens is None else log1p(tokens),
+        "calls": len(calls),
+        "tools": " ".join(calls),
+        "ending": "refused" if record["refusal"] is not None else record["stop"],
+        "text": answer,
+    }
