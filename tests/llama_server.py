@@ -3,14 +3,14 @@
 import json
 import os
 import subprocess
-import time
 import urllib.request
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import pytest
 
 from tests.acceptance.command import ROOT
 from tests.mlflow_server import free_port
+from tests.server_process import running
 
 FOLDER = ROOT / ".venv-llama"
 needs_llama = pytest.mark.skipif(
@@ -26,20 +26,9 @@ def serving(home, *options):
         subprocess.run([FOLDER / "bin/python", ROOT / "tests/random_model.py", model], check=True)
     command = [FOLDER / "bin/llama-server", "-m", model, "--host", "127.0.0.1", "--port", str(port), "--alias", "random",
                "--threads", "1", "--offline", "--no-warmup", *options]  # fmt: skip
-    with (home / "log").open("wb") as log:
-        process = subprocess.Popen(
-            command, cwd=home, env={"HOME": str(home), "PATH": os.environ["PATH"]}, stdout=log, stderr=log
-        )
-    try:
-        for _ in range(300):
-            with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health"):
-                break
-            assert process.poll() is None, (home / "log").read_text()[-2000:]
-            time.sleep(0.1)
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    with running(command, home, environment, f"http://127.0.0.1:{port}/health"):
         yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.terminate()
-        process.wait(30)
 
 
 def slots(url):

@@ -87,10 +87,15 @@ def _send(folder: Path, config: Mapping[str, Any], work: Mapping[str, Any]) -> N
         case "stage":
             track_made(Made(folder, work["lines"], work["empty"], work["figures"]), config, work["choices"])
         case "sweep":
-            files = [path for path in map(Path, work["files"]) if path.resolve().is_relative_to(folder.resolve())]
+            files = files_below(folder, work["files"])
             finish_sweep([Path(one) for one in work["folders"]], config, sweep=work["sweep"], files=files)
         case _:
             parent_of(connect(config), config, work["sweep"], work["total_jobs"])
+
+
+def files_below(folder: Path, files: Sequence[str]) -> list[Path]:
+    """The files that lie in a folder, wherever links lead: a marker may be forged."""
+    return [path for path in map(Path, files) if path.resolve().is_relative_to(folder.resolve())]
 
 
 def send_folder(folder: Path, config: Mapping[str, Any], sweep: str | None) -> str | None:
@@ -213,17 +218,18 @@ def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, sweep: s
     tracker.client.set_terminated(parent, status, end)
     key, view = f"mlflow.sharedViewState.{sweep}", describe.shared_view(jobs, sweep, named)
     tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
-    if len(jobs) == len(folders):  # of a job that is gone nobody knows whether its texts may leave
-        attach(tracker, parent, files, jobs, config)
+    gone = ["unknown"] * (len(folders) - len(jobs))  # jobs that never began, or whose folders were removed
+    attach(tracker, parent, files, [*(job.privacy for job in jobs), *gone], config)
     _remember_newest(config, url := view_url(config, tracker.experiment_id, sweep=sweep))
     return url
 
 
 def attach(
-    tracker: Tracker, run_id: str, files: Sequence[Path], jobs: Sequence[describe.Job], config: Mapping[str, Any]
+    tracker: Tracker, run_id: str, files: Sequence[Path], privacies: Sequence[str], config: Mapping[str, Any]
 ) -> None:
-    """Send a sweep's files, unless the texts of some job's data may not leave; the first one is at the top."""
-    if files and all(texts_may_leave(config, job.privacy) for job in jobs):
+    """Send a sweep's files, unless the texts of some job's data may not leave; the first one is at the top.
+    ``privacies``: the classes of the jobs' data."""
+    if files and all(texts_may_leave(config, privacy) for privacy in privacies):
         tracker.upload(run_id, files, files[0].parent)
 
 
@@ -237,7 +243,7 @@ def parent_of(
 
 
 def _remember(folder: Path, config: Mapping[str, Any], experiment: str, run_id: str, url: str) -> None:
-    """Note in the manifest where the run is, unless the run goes on, whose process alone writes it then."""
+    """Note in the manifest where the run is, unless the run is still executed: then only its process writes it."""
     if (lock := disk.lock_folder(folder)) is not None:
         uri = short(config["tracking"]["uri"])
         try:

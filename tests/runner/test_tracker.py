@@ -18,7 +18,7 @@ from runner.storage.records import RecordWriter
 from runner.tracking import describe, send, store, unsent
 from runner.tracking.__main__ import follow
 from runner.tracking.process import Process, current_process
-from runner.tracking.send import Progress, send_unsent
+from runner.tracking.send import Progress, files_below, send_unsent
 from tests.slow import slow
 
 
@@ -94,6 +94,23 @@ def test_a_folder_that_is_not_seen_here_is_not_taken_for_removed(place, tmp_path
     assert send_unsent(place) == 0 and unsent.markers(place) == [elsewhere]
 
 
+def test_a_forged_marker_sends_no_file_of_elsewhere_and_reaches_no_other_store(place, tmp_path):
+    page, secret = tmp_path / "sweep/report.html", tmp_path / "secret"
+    page.parent.mkdir()
+    page.touch(), secret.touch(), (page.parent / "link").symlink_to(secret)
+    named = [str(page), str(secret), str(page.parent / "link"), f"{page.parent}/../secret"]
+    assert files_below(page.parent, named) == [page]
+    marker = unsent.mark(config(place), "a", "run", run_folder(tmp_path), sweep=None, total_jobs=1)
+    marker.write_text(marker.read_text().replace("/mlflow.db", "/elsewhere/mlflow.db"))
+    assert send_unsent(place) == 1 and f"names another store than {place}" in unsent.last_note(place)
+
+
+def test_a_note_that_cannot_be_read_is_no_note(place):
+    assert unsent.last_note(place) == ""
+    (place / "unsent/failed").mkdir(parents=True)
+    assert unsent.last_note(place) == ""
+
+
 def test_a_marker_has_no_secrets_but_the_stores_address(place):
     settings = config(place, "https://me:word@host")
     settings["model"] = {"name": "m", "headers": {"Authorization": "Basic c2VjcmV0OnNlY3JldA=="}}
@@ -112,7 +129,7 @@ def test_a_note_is_cleared_only_after_something_was_sent(place, tmp_path):
     writer.close()
 
 
-def test_a_run_that_goes_on_and_a_folder_that_is_gone_are_not_sent(place, tmp_path):
+def test_a_run_in_progress_and_a_removed_folder_are_not_sent(place, tmp_path):
     folder = run_folder(tmp_path)
     running = unsent.mark(config(place), "a", "run", folder)
     unsent.mark(config(place), "b", "run", tmp_path / "gone")

@@ -314,7 +314,9 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
         metrics = {"score/strict": n / 10 + 0.1, "cost/usd": 0.1}
         folders.append(make(base / f"sweep/s/{n}", ["answered"], {"agent": agent, "verifier.n": 2}, kind, metrics))
         send.track(folders[-1], settings, sweep="sweep/s", total_jobs=3)
-    url = send.finish_sweep([*folders, base / "sweep/s/never"], settings, sweep="sweep/s")
+    page = base / "sweep/s/report.html"
+    page.write_text("The report.")
+    url = send.finish_sweep([*folders, base / "sweep/s/never"], settings, sweep="sweep/s", files=[page])
     assert url == send.finish_sweep(folders, settings, sweep="sweep/s")
     _, experiment, runs, _ = read_tracking(settings)
     [parent] = [run for run in runs if run.data.tags["level"] == "sweep"]
@@ -438,6 +440,8 @@ def test_a_store_elsewhere_gets_texts_of_patients_only_where_permitted(base, per
     data = {"name": "mini", "split": "test", "fingerprint": "f" * 64, "samples": 1, "privacy": "phi"}
     quoting = {"errors": {"no such organ: Mrs Smith's": 1}, "stopped": "at Mrs Smith", "notes": ["Mrs Smith"]}
     folder = make(base / settings["name"], ["answered"], manifest={"dataset": data, **quoting})
+    metrics = orjson.loads((folder / "metrics.json").read_bytes())
+    (folder / "metrics.json").write_bytes(orjson.dumps(metrics | {"strata": {"surgeon": {"Mrs Smith": {}}}}))
     assert send.track(folder, settings)
     client, _, [run], infos = read_tracking(settings)
     sent = {Path(one.path).name for one in client.list_artifacts(run.info.run_id)}
@@ -447,6 +451,7 @@ def test_a_store_elsewhere_gets_texts_of_patients_only_where_permitted(base, per
     there = Path(client.download_artifacts(run.info.run_id, ""))
     assert any("Smith" in path.read_text() for path in there.glob("*.json")) == bool(permits)
     assert orjson.loads((there / "manifest.json").read_bytes())["status"] == "complete"
+    assert orjson.loads((there / "metrics.json").read_bytes())["metrics"] == metrics["metrics"]
     assert "Smith" not in f"{run.data.tags}{run.data.params}"
     assert "Smith" in (folder / "manifest.json").read_text()
 

@@ -8,10 +8,7 @@ need a database. Runs with ``WARDROUND_TEST_SLOW=1 python -m pytest tests/compon
 import os
 import secrets
 import socket
-import subprocess
 import time
-import urllib.request
-from contextlib import suppress
 from importlib.metadata import version
 
 import pytest
@@ -20,6 +17,7 @@ from components.core.messages import ToolSpec
 from components.models.openai_chat import OpenAIChat
 from tests.acceptance.command import ROOT
 from tests.components.models.wire.forms import Failed, Seen, read
+from tests.server_process import running
 from tests.slow import slow
 
 PROXY = ROOT / ".venv-proxy/bin/litellm"
@@ -81,18 +79,10 @@ def url(tmp_path_factory):
         "LITELLM_MASTER_KEY": f"sk-{secrets.token_urlsafe(32)}",
     }  # fmt: skip
     command = [PROXY, "--config", "config.yaml", "--host", "127.0.0.1", "--port", port, "--telemetry", "False"]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-    try:
-        for _ in range(240):  # it takes 10 to 30 seconds
-            with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health/liveliness"):
-                break
-            assert process.poll() is None, (folder / "log").read_text()[-2000:]
-            time.sleep(0.5)
+    with running(
+        command, folder, environment, f"http://127.0.0.1:{port}/health/liveliness"
+    ):  # it takes 10 to 30 seconds
         yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.terminate()
-        process.wait(30)
 
 
 async def once(url, ask, key, model):
