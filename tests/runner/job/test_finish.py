@@ -13,7 +13,7 @@ from tests.runner.results.folders import sample, step
 
 def job_in(folder, samples, kind=run._Job):
     writer = RecordWriter(folder)
-    return kind(SimpleNamespace(samples=samples, epochs=1), folder, None, None, writer, {}, None)
+    return kind(SimpleNamespace(episodes=[(one, 0) for one in samples]), folder, None, None, writer, {}, None)
 
 
 def test_a_watch_reads_each_record_once_and_sees_all(tmp_path, monkeypatch):
