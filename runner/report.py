@@ -30,9 +30,11 @@ from runner.results.sections.report import present, report, status_line
 from runner.results.terminal import show_section
 from runner.storage import manifest
 from runner.storage.integrity import changed_files, verify
+from runner.study.log import note_look
 from runner.terminal.command import Parser, exit_code_of, print_note
 
 _PROGRAM = "python -m runner.report"
+_BLIND = ("verify", "bundle", "annotate")  # commands that show no results
 Options = argparse.Namespace
 Argument = tuple[str, dict[str, Any]]
 Refreshed = tuple[Run, Summary, Sequence[str]]  # with lines on what judges graded
@@ -61,7 +63,10 @@ def _run(words: Sequence[str]) -> int | None:
 
 
 def _folders(options: Options) -> list[Path]:
-    return [folder for name in options.folders for folder in run_folders(Path(name))]
+    folders = [folder for name in options.folders for folder in run_folders(Path(name))]
+    if options.command not in _BLIND:
+        note_look(folders)
+    return folders
 
 
 def _stored(options: Options) -> list[Run]:

@@ -89,7 +89,7 @@ def _experiment(request: Request, source: Run, arm: Arm, name: str) -> Experimen
     """Built and checked: the run's config with the words of an arm. Raises ConfigError."""
     own = {"resume": None, "replay": False, "preflight": False, "shards": None}
     cfg = renew(source.cfg)
-    cfg = {**cfg, "run": {**cfg["run"], **own}}
+    cfg = {**cfg, "run": {**cfg["run"], **own}, "protocol": None}
     cfg, choices = changed(cfg, source.choices, [*request.common, *arm.set])
     if request.tracking is not None:
         cfg["tracking"] = request.tracking

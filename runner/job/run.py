@@ -30,6 +30,8 @@ from runner.storage.integrity import digests_of
 from runner.storage.records import FILE, RecordWriter, key_variables_of, read
 from runner.storage.resume import quoted, written
 from runner.storage.schema import FileDigest, Manifest, Session
+from runner.study.frozen import under_protocol
+from runner.study.log import note_begin
 from runner.terminal.command import reader_left
 from runner.tracking import Heartbeat, track_made
 
@@ -172,8 +174,11 @@ class _Job:
         from runner.results.sections.report import calls_line, present, status_line
 
         folder, notes, journal = self.folder, self.notes, self.door.journal
-        if self.experiment.launch.sweep is not None:
-            print(f"{self.experiment.launch.label}: {status_line(notes)} {folder}")  # noqa: T201
+        blinded = notes.get("protocol")
+        if self.experiment.launch.sweep is not None or blinded:
+            print(f"{self.experiment.launch.label or notes['name']}: {status_line(notes)} {folder}")  # noqa: T201
+            if blinded and self.experiment.launch.sweep is None:
+                print(f"results:    python -m runner.protocol report {quoted(Path(blinded['study']))}")  # noqa: T201
             return
         simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
         present(f"{notes['name']}{simulated}: {status_line(notes)}", notes, summary)
@@ -197,6 +202,8 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
     if experiment.cfg.get("stage") is not None:
         return await _run_stage(experiment, resources)
     cfg, facts = experiment.cfg, facts_of(experiment)
+    if cfg.get("protocol"):
+        facts |= under_protocol(cfg, facts)
     manifest.refuse_others(folder, facts)
     async with AsyncExitStack() as own:
         experiment = resources.share(experiment, own)
@@ -210,6 +217,7 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         before = manifest.read(folder).get("memory")
         notes = manifest.begin(folder, facts, config := written(cfg))
         log.info("begun: %s", notes["command"])
+        note_begin(folder, notes)
         for note in notes["notes"]:
             print(f"note: {note}", file=sys.stderr)  # noqa: T201
         disk.replace(folder / "config.yaml", config)

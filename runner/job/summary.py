@@ -20,6 +20,7 @@ from runner.results.sections.means import show_means
 from runner.results.sections.page import write
 from runner.results.terminal import show
 from runner.storage.resume import quoted
+from runner.study.log import note_look
 from runner.tracking import finish_sweep
 
 MEANS = "means.json"
@@ -35,6 +36,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     if not done:
         return
     runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
+    note_look([run.folder for run in runs])
     named = dict.fromkeys(name for run in runs for name in run.compare.get("scores") or ())
     names = headline([metrics for _, metrics in done], _COLUMNS, [run.manifest for run in runs], named)
     names = [*undirected_scores(runs, names), *names][:_COLUMNS]

@@ -127,9 +127,17 @@ def clusters_for(effect: float) -> int:
     return low + bisect_left(range(low, low + 3), True, key=lambda clusters: least_effect(clusters) <= effect)
 
 
-def mcnemar_power(pairs: int, won: float, lost: float) -> float:
+def t_power(effect: float, clusters: int, alpha: float = ALPHA) -> float:
+    """The chance that a t-test at half of ``alpha`` on one side finds an effect in standard deviations of a cluster."""
+    from scipy.special import nctdtr, stdtrit
+
+    df = clusters - 1
+    return 1.0 - float(nctdtr(df, effect * math.sqrt(clusters), stdtrit(df, 1 - alpha / 2)))
+
+
+def mcnemar_power(pairs: int, won: float, lost: float, alpha: float = ALPHA) -> float:
     """The chance that McNemar's exact test finds these shares of pairs that are won and lost, together above 0."""
-    from scipy.special import bdtr, gammaln, xlog1py, xlogy
+    from scipy.special import bdtr, gammaln, ndtri, xlog1py, xlogy
 
     share = min(1.0, won + lost)
     far = _FAR * math.sqrt(pairs * share * (1 - share)) + 1
@@ -138,8 +146,9 @@ def mcnemar_power(pairs: int, won: float, lost: float) -> float:
     )
     chance = gammaln(pairs + 1) - gammaln(differ + 1) - gammaln(pairs - differ + 1)
     chance = np.exp(chance + xlogy(differ, share) + xlog1py(pairs - differ, -share))
-    most = (differ - Z * np.sqrt(differ)) // 2 - 1  # of the rarer kind, so that p is below 5 %: as many, or one less
-    most = np.where(bdtr(most + 1, differ, 0.5) <= ALPHA / 2, most + 1, most)
+    z = Z if alpha == ALPHA else -float(ndtri(alpha / 2))
+    most = (differ - z * np.sqrt(differ)) // 2 - 1  # of the rarer kind, so that p is below alpha: as many, or one less
+    most = np.where(bdtr(most + 1, differ, 0.5) <= alpha / 2, most + 1, most)
     found = bdtr(most, differ, lost / (won + lost)) + bdtr(most, differ, won / (won + lost))
     return float(chance @ found)
 

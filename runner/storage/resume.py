@@ -22,7 +22,16 @@ _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a tenth of the time w
 _EMPTY = {"null", "0", "false", '""', "[]", "{}"}
 # Settings that cannot change a score. Of the toolset's demonstrations memory.prompts decides what agents see, and the
 # switches of a profile are compared where they are used.
-_FREE = {"run", "tracking", "hydra", "compare", "budget.run", "budget.ask_above_usd", "toolset.demonstrations"}
+_FREE = {
+    "run",
+    "tracking",
+    "hydra",
+    "compare",
+    "protocol",
+    "budget.run",
+    "budget.ask_above_usd",
+    "toolset.demonstrations",
+}
 _FREE_OF_A_MODEL = {
     "max_connections", "api_base", "api_key_env", "key_optional", "timeout_seconds", "retries", "max_reply_mb",
     "transport", "permits", "requests_per_minute", "tokens_per_minute", "latency_seconds", "context", "retired",
@@ -126,7 +135,11 @@ def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """The settings that can change a score and differ: ``key was x, now is y``. A key that a later version has added is
     not a difference while it is empty."""
-    before, after = settled(old), settled(new)
+    return differences_of(settled(old), settled(new))
+
+
+def differences_of(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """The same of settled settings."""
     after = {key: text for key, text in after.items() if key in before or text not in _EMPTY}
     return [
         f"{key} was {before.get(key, 'not there')}, now is {after.get(key, 'not there')}"

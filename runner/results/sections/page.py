@@ -65,9 +65,15 @@ _SCORES = 30  # that can be chosen on the page
 def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Path]:
     """Write page, Markdown and tables of runs into a folder. Returns what was written, the page first. ``report.md`` is
     that of a run in its own folder, and left as it is. Raises ConfigError for what cannot be written."""
-    home.mkdir(parents=True, exist_ok=True)
-    sections = [found for found in _all_sections(runs) if found is not None]
     head = title or home.resolve().name, about(runs), warnings_of(runs)
+    return write_sections(runs, home, head, sections_of(runs))
+
+
+def write_sections(
+    runs: Sequence[Run], home: Path, head: tuple[str, str, Sequence[str]], sections: Sequence[Section]
+) -> list[Path]:
+    """The same of sections at hand; ``head``: title, what it is about in a line, warnings."""
+    home.mkdir(parents=True, exist_ok=True)
     written = [_put(home / PAGE, page(*head, sections, headlines(read_metrics(*runs), _SCORES)))]
     if all(run.folder.resolve() != home.resolve() for run in runs):
         written.append(_put(home / READ, markdown(*head, sections)))
@@ -76,6 +82,11 @@ def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Pat
         path = home / TABLES / name
         written += [_put(Path(f"{path}.csv"), comma(sheet)), _put(Path(f"{path}.tex"), latex(sheet))]
     return written
+
+
+def sections_of(runs: Sequence[Run]) -> list[Section]:
+    """The sections for which runs have anything."""
+    return [found for found in _all_sections(runs) if found is not None]
 
 
 def _all_sections(runs: Sequence[Run]) -> list[Section | None]:
