@@ -7,7 +7,17 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from benchmarks import coverage, coverage_confidence, fused, http_rows, local_rows, peers, report, sandbox
+from benchmarks import (
+    coverage,
+    coverage_claims,
+    coverage_confidence,
+    fused,
+    http_rows,
+    local_rows,
+    peers,
+    report,
+    sandbox,
+)
 from benchmarks.figures import Figure, Row, Settings, shown, write
 
 ROWS: Mapping[str, Row] = {
@@ -29,6 +39,7 @@ ROWS: Mapping[str, Row] = {
     "coverage": coverage.row,
     "coverage_few": coverage.few,
     "coverage_confidence": coverage_confidence.row,
+    "coverage_claims": coverage_claims.row,
 }
 
 

@@ -35,7 +35,7 @@ from runner.experiment import parts
 from runner.experiment.experiment import Experiment, Launch, facts_of, select, study
 from runner.storage import manifest
 from runner.storage.resume import folder_for, refuse_changes, refuse_parts
-from runner.study.frozen import conform
+from runner.study.frozen import conform, with_own_journal
 from runner.terminal.command import interrupts
 
 PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
@@ -87,7 +87,7 @@ def note_refusal(error: parts.PrivacyRefused, folder: Path) -> None:
 def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
     """Build from a composed config. Raises ConfigErrors with file and line, PrivacyRefused."""
     try:
-        cfg = configs.resolve(config)
+        cfg = with_own_journal(configs.resolve(config))
         places = Origins(loader, config)
         hidden = "a file of the project has the same name and would be read instead: rename it"
         findings = [Finding("", hidden, f"{path}:1") for path in places.catalogue.hidden]
@@ -132,7 +132,7 @@ def job(config: DictConfig, prepared: Experiment | None, swept: Sequence[str] = 
     if prepared is None:
         if not str(hydra.hydra.mode).endswith("MULTIRUN"):
             raise RuntimeError("the checks before the run did not come to their end; see the warning above")
-        cfg = configs.resolve(config)
+        cfg = with_own_journal(configs.resolve(config))
         prepared = check(cfg, replace(launch_of(hydra, cfg), swept=swept))
         refuse_changes(folder, cfg)
     return Job(prepared, folder)

@@ -21,13 +21,12 @@ Key = tuple[str, int]  # arm and seed
 
 @dataclass(frozen=True)
 class Finding:
-    """What the data say of a hypothesis. ``p`` one-sided, ``p_adjusted`` for all hypotheses, held against ``level``."""
+    """What the data say of a hypothesis; ``p`` one-sided, ``p_adjusted`` for all hypotheses."""
 
     hypothesis: Hypothesis
-    difference: Difference
+    difference: Difference | None
     p: float | None
     p_adjusted: float
-    level: float
     verdict: str
 
 
@@ -105,23 +104,24 @@ class Analysis:
         return next(iter(self.runs.values())).levels.get(one.metric, ())
 
     @cached_property
-    def findings(self) -> tuple[list[Finding], list[Finding]]:
-        """Of the primary and of the secondary hypotheses, in their order; of those without any pair nothing."""
-        families = []
-        for family in (self.study.primary, self.study.secondary):
-            of = []
-            for one in family:
-                if (pairs := self.pairs(one)) is not None and len(pairs.gains):
-                    levels = used_levels(pairs.table, self.levels(one))
-                    difference = difference_of(pairs, levels)
-                    of.append((one, difference, claim_p(pairs, difference, one.bounds, bool(levels))))
-            families.append(of)
-        by_order, level = self.study.multiplicity == "sequence", self.level
-        p_adjusted = adjusted([p for *_, p in families[0]], [p for *_, p in families[1]], by_order)
-        lists = ([Finding(*of, p, level, self._verdict(of[2], p)) for of, p in zip(family, ps, strict=True)]
-                 for family, ps in zip(families, p_adjusted, strict=True))  # fmt: skip
-        primary, secondary = lists
-        return primary, secondary
+    def findings(self) -> list[Finding]:
+        """Of all hypotheses, in their order."""
+        tested = [self._test(one) for one in self.study.hypotheses]
+        p_values, n = [p for _, p in tested], len(self.study.primary)
+        first, second = adjusted(p_values[:n], p_values[n:], self.study.multiplicity == "sequence")
+        return [
+            Finding(one, difference, p, p_adjusted, self._verdict(p, p_adjusted))
+            for one, (difference, p), p_adjusted in zip(self.study.hypotheses, tested, [*first, *second], strict=True)
+        ]
+
+    def _test(self, one: Hypothesis) -> tuple[Difference | None, float | None]:
+        """The difference, and its p value, one-sided; None without any pair."""
+        pairs = self.pairs(one)
+        if pairs is None or not len(pairs.gains):
+            return None, None
+        levels = used_levels(pairs.table, self.levels(one))
+        difference = difference_of(pairs, levels)
+        return difference, claim_p(pairs, difference, one.bounds, bool(levels))
 
     @cached_property
     def interim(self) -> bool:

@@ -8,13 +8,13 @@ from pathlib import Path
 from runner.config.catalogue import CONF
 from runner.protocol.analysis import Analysis, Finding
 from runner.results.cells import p_text
+from runner.results.intervals import Metric
 from runner.results.levels import rows_by_path, used_levels
 from runner.results.pairs import difference_of
 from runner.results.runs import warnings_of
 from runner.results.sections.page import sections_of, write_sections
 from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
 from runner.study import log
-from runner.study.plan import Hypothesis
 
 AUTHORS = "by the authors"
 _GAIN = Column("gain", "", "higher", signed=True)
@@ -29,10 +29,10 @@ _EXPLORATORY = "Not asked in the protocol: exploratory, without any claim. "
 
 def sections(analysis: Analysis) -> list[Section]:
     """What was asked, in that order, and how it was done."""
-    primary, secondary = analysis.findings
-    asked = [_asked("Primary hypotheses", analysis, analysis.study.primary, primary)]
+    n = len(analysis.study.primary)
+    asked = [_asked("Primary hypotheses", analysis, analysis.findings[:n])]
     if analysis.study.secondary:
-        asked.append(_asked("Secondary hypotheses", analysis, analysis.study.secondary, secondary))
+        asked.append(_asked("Secondary hypotheses", analysis, analysis.findings[n:]))
     if analysis.study.strata and analysis.runs:
         asked.append(_strata(analysis))
     return [
@@ -74,7 +74,8 @@ def _plan(analysis: Analysis) -> Sheet:
     facts = {
         "frozen (UTC)": frozen.time[:19].replace("T", " "),
         "time stamp": f"{last['stamped']} by {last['authority']}" if last["stamped"] else "none",
-        "git": f"commit {str(frozen.git.get('commit'))[:10]}, tag {last['tag'] or 'none'}",
+        "git": f"commit {str(frozen.git['commit'])[:10]}{', with changes' * bool(frozen.git['dirty'])}, tag"
+               f" {last['tag'] or 'none'}",
         "digests (SHA-256)": f"frozen form {frozen.digest}, its code {frozen.code}",
         **{f"arm {name}": " ".join([*study.common, *words]) for name, words in study.arms.items()},
         "models": ", ".join(f"{role} {name}" for role, name in study.models.items()),
@@ -91,26 +92,24 @@ def _power(analysis: Analysis) -> Sheet:
     rows: list[list[Cell]] = []
     for one, of in zip(analysis.study.hypotheses, analysis.frozen.power, strict=True):
         spread = f"sd {one.sd:g}" if one.sd is not None else f"{one.differ:g} of the pairs differ"
-        rows.append([one.name, f"gain {one.expected:g}, {spread}, {one.within:g} alike within a patient", of["samples"],
-                     of["patients"], of["alpha"], of["power"], of["needed"]])  # fmt: skip
+        assumed = f"gain {one.expected:g}, {spread}, correlation within patients {one.within:g}"
+        rows.append([one.name, assumed, *(of[key] for key in ("samples", "patients", "alpha", "power", "needed"))])
     notes = ["alpha: two-sided, divided by the number of hypotheses of a family with Holm, the strictest level of them"]
     return Sheet("Power", heads, rows, notes)
 
 
-def _asked(title: str, analysis: Analysis, planned: Sequence[Hypothesis], found: Sequence[Finding]) -> Sheet:
+def _asked(title: str, analysis: Analysis, found: Sequence[Finding]) -> Sheet:
     heads = columns("hypothesis", "of", "less", "metric", "claim", _GAIN, ("pairs", "n"), ("patients", "n"), "p",
                     "adjusted p", "level", "result")  # fmt: skip
-    known, rows = {one.hypothesis.name: one for one in found}, list[list[Cell]]()
-    for one in planned:
-        head: list[Cell] = [one.name, *one.compare, one.metric, f"{one.kind}: {one.claim}"]
-        if (of := known.get(one.name)) is None:
-            rows.append([*head, None, 0, 0, "-", "-", analysis.level, "not decided"])
-            continue
-        metric, p = of.difference.metric, [p_text(of.p), p_text(of.p_adjusted)]
-        rows.append([*head, Value.of(metric), metric.n, of.difference.clusters, *p, of.level, of.verdict])
-    notes = [f"lower is better: {one.metric}, a gain is by how much it is lower" for one in planned
-             if one.direction == "lower"]  # fmt: skip
-    return Sheet(title, heads, rows, list(dict.fromkeys(notes)))
+    rows: list[list[Cell]] = []
+    for of in found:
+        one, metric = of.hypothesis, Metric(None) if of.difference is None else of.difference.metric
+        rows.append([one.name, *one.compare, one.metric, f"{one.kind}: {one.claim}", Value.of(metric), metric.n,
+                     0 if of.difference is None else of.difference.clusters, p_text(of.p), p_text(of.p_adjusted),
+                     analysis.level, of.verdict])  # fmt: skip
+    lower = dict.fromkeys(of.hypothesis.metric for of in found if of.hypothesis.direction == "lower")
+    notes = [f"lower is better: a gain is by how much {name} is lower" for name in lower]
+    return Sheet(title, heads, rows, notes)
 
 
 def _strata(analysis: Analysis) -> Sheet:

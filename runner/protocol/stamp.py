@@ -37,7 +37,7 @@ def place_of(study: Path) -> Path:
 
 def request(url: str, digest: str) -> Token:
     """Have a digest (SHA-256, hexadecimal) stamped. Raises ConfigError."""
-    nonce = _der(2, b"\0" + secrets.token_bytes(8))
+    nonce = _der(2, b"\x40" + secrets.token_bytes(8))
     query = _der(0x30, _der(2, b"\1") + _imprint(digest) + nonce + b"\x01\x01\xff")  # with the certificate
     asked = Request(url, query, {"Content-Type": "application/timestamp-query"})
     try:

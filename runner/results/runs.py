@@ -27,17 +27,7 @@ from runner.terminal.command import print_note
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
 _PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on another machine
-_APART = (
-    "dataset",
-    "scorer",
-    "run",
-    "tracking",
-    "name",
-    "limit",
-    "stage",
-    "compare",
-    "protocol",
-)  # may differ within a row
+_APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare", "protocol")  # vary in a row
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,16 +22,7 @@ _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a tenth of the time w
 _EMPTY = {"null", "0", "false", '""', "[]", "{}"}
 # Settings that cannot change a score. Of the toolset's demonstrations memory.prompts decides what agents see, and the
 # switches of a profile are compared where they are used.
-_FREE = {
-    "run",
-    "tracking",
-    "hydra",
-    "compare",
-    "protocol",
-    "budget.run",
-    "budget.ask_above_usd",
-    "toolset.demonstrations",
-}
+_FREE = {"run", "tracking", "hydra", "compare", "budget.run", "budget.ask_above_usd", "toolset.demonstrations"}
 _FREE_OF_A_MODEL = {
     "max_connections", "api_base", "api_key_env", "key_optional", "timeout_seconds", "retries", "max_reply_mb",
     "transport", "permits", "requests_per_minute", "tokens_per_minute", "latency_seconds", "context", "retired",

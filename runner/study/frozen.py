@@ -66,11 +66,20 @@ def place_of(study: Path) -> Path:
     return study.with_suffix(".frozen.json")
 
 
+def with_own_journal(cfg: dict[str, Any]) -> dict[str, Any]:
+    """A config whose calls are in a journal of its study, where it has one: what was asked before the study was frozen
+    must not answer."""
+    if not cfg["protocol"] or cfg["run"]["journal"] is None:
+        return cfg
+    return {**cfg, "run": {**cfg["run"], "journal": str(Path(cfg["protocol"]).with_suffix(".journal"))}}
+
+
 def planned_of(cfg: Mapping[str, Any], facts: Manifest) -> dict[str, str]:
     """Everything that can change a result: settings, budget, and what they led to (data, prompts, scorers, models)."""
     own = {f"budget.run.{key}": json.dumps(value) for key, value in cfg["budget"]["run"].items()}
+    own["run.replay"] = json.dumps(cfg["run"]["replay"])
     for key, text in settled(cfg).items():
-        if not (key.startswith("dataset.") and key.rpartition(".")[2] in _PLACES):
+        if key != "protocol" and not (key.startswith("dataset.") and key.rpartition(".")[2] in _PLACES):
             own[key] = text
     found: dict[str, Any] = {f"data.{key}": facts["dataset"].get(key) for key in ("fingerprint", "split")}
     if facts["shard"] is None:

@@ -56,7 +56,7 @@ def _lines(path: Path) -> list[str]:
         except (ValueError, KeyError, TypeError):
             before = None
         if before != _digest(lines[:number]):
-            raise ConfigError(f"{path}:{number + 1}: it does not follow what is before it: the log was changed")
+            raise ConfigError(f"{path}:{number + 1}: it does not follow the line before: put the log back from a copy")
     return lines
 
 
