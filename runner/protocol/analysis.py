@@ -110,7 +110,7 @@ class Analysis:
         p_values, n = [p for _, p in tested], len(self.study.primary)
         first, second = adjusted(p_values[:n], p_values[n:], self.study.multiplicity == "sequence")
         return [
-            Finding(one, difference, p, p_adjusted, self._verdict(p, p_adjusted))
+            Finding(one, difference, p, p_adjusted, self._verdict(one, p, p_adjusted))
             for one, (difference, p), p_adjusted in zip(self.study.hypotheses, tested, [*first, *second], strict=True)
         ]
 
@@ -135,8 +135,11 @@ class Analysis:
         study = self.study
         return LOOK / 2 if self.interim else (study.alpha - LOOK * len(study.looks)) / 2
 
-    def _verdict(self, p: float | None, p_adjusted: float) -> str:
+    def _verdict(self, one: Hypothesis, p: float | None, p_adjusted: float) -> str:
         shown = p is not None and p_adjusted <= self.level
-        if self.whole:
-            return "shown" if shown else "cannot be tested" if p is None else "not shown"
-        return "shown at a planned look" if shown and self.interim else "not decided"
+        if not self.whole and not (shown and self.interim):
+            return "not decided"
+        found = "shown" if shown else "cannot be tested" if p is None else "not shown"
+        mine = {run.manifest["id"] for (arm, _), run in self.runs.items() if arm in one.compare}
+        deviating = {event["id"] for event in log.events(self.frozen.path) if event.get("deviations")}
+        return f"{found}{' at a planned look' * self.interim}{', with deviations' * bool(mine & deviating)}"

@@ -44,8 +44,8 @@ def plan_of(path: Path) -> Frozen:
             allow, kinds = allow | {*experiment.cfg["run"]["allow_targets"]}, kinds | facts["kinds"]
         patients += [one.cluster or one.problem.id for one in analysed]
     power = power_of(study, Clusters.of(patients), kinds)
-    return Frozen(path, manifest.now(), file, read_yaml(path), code_digest(sorted(allow)), manifest.git_state(), runs,
-                  power)  # fmt: skip
+    code, packages = code_digest(sorted(allow)), sorted(allow)
+    return Frozen(path, manifest.now(), file, read_yaml(path), code, packages, manifest.git_state(), runs, power)
 
 
 def _experiment(study: Study, arm: str, seed: int, where: str) -> Experiment:

@@ -1,7 +1,7 @@
 """The report of a study: what was asked, in that order; what was done otherwise; and apart from it all else."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from runner.results.pairs import difference_of
 from runner.results.runs import warnings_of
 from runner.results.sections.page import sections_of, write_sections
 from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
+from runner.storage import manifest
 from runner.study import log
 
 AUTHORS = "by the authors"
@@ -40,17 +41,20 @@ def sections(analysis: Analysis) -> list[Section]:
         Section("hypotheses", "Hypotheses", _ASKED, asked),
         Section("flow", "Samples and runs", "", [_flow(analysis)]),
         Section("deviations", "Deviations and looks", "", [_deviations(analysis), _looks(analysis)]),
-        Section("checklists", "Reporting guidelines", _SOURCES, [_checklist(analysis, name) for name in LISTS]),
     ]
 
 
-def write(analysis: Analysis, home: Path, found: Sequence[Section]) -> list[Path]:
-    """Write page, Markdown and tables: what was asked, then all other sections of a report, marked as exploratory."""
+def write(analysis: Analysis, home: Path, asked: Sequence[Section]) -> Path:
+    """Write page, Markdown and tables: what was ``asked``, the items of guidelines, then all other sections, marked as
+    exploratory. Returns the page."""
     runs, study = list(analysis.runs.values()), analysis.study
     others = [replace(one, key=f"exploratory-{one.key}", title=f"Exploratory: {one.title}",
                       intro=_EXPLORATORY + one.intro) for one in sections_of(runs)] if runs else []  # fmt: skip
+    titles = tuple(one.title for one in (*asked, *others))
+    guidelines = Section("checklists", "Reporting guidelines", _SOURCES, [_checklist(name, titles) for name in LISTS])
     about = f"{study.question} Frozen at {analysis.frozen.time[:16]} UTC, {len(runs)} runs."
-    return write_sections(runs, home, (study.title, about, warnings(analysis)), [*found, *others])
+    head = study.title, about, warnings(analysis)
+    return write_sections(runs, home, head, [*asked, guidelines, *others])[0]
 
 
 def warnings(analysis: Analysis) -> list[str]:
@@ -76,15 +80,23 @@ def _plan(analysis: Analysis) -> Sheet:
         "time stamp": f"{last['stamped']} by {last['authority']}" if last["stamped"] else "none",
         "git": f"commit {str(frozen.git['commit'])[:10]}{', with changes' * bool(frozen.git['dirty'])}, tag"
                f" {last['tag'] or 'none'}",
-        "digests (SHA-256)": f"frozen form {frozen.digest}, its code {frozen.code}",
+        "SHA-256 of the frozen form": frozen.digest, "of the code": frozen.code,
+        **{f"of {key}": digest for key, digest in _digests(analysis).items()},
         **{f"arm {name}": " ".join([*study.common, *words]) for name, words in study.arms.items()},
         "models": ", ".join(f"{role} {name}" for role, name in study.models.items()),
-        "samples": f"{study.samples} in each arm and of each of the seeds {', '.join(map(str, study.seeds))}",
+        "samples": f"{study.samples} in each arm, seeds {', '.join(map(str, study.seeds))}",
         "exclusions": "; ".join(one.reason for one in study.exclusions) or "none",
         "multiplicity": f"{study.multiplicity}, alpha {study.alpha:g} (two-sided)",
         "stopping": f"{study.stopping} Planned looks: {looks}", "budget of a command": budget or "none",
     }  # fmt: skip
     return Sheet("What was planned", columns("item", "planned"), [[name, text] for name, text in facts.items()])
+
+
+def _digests(analysis: Analysis) -> dict[str, str]:
+    """The digests of data and prompts; of prompts that arms have in common once."""
+    planned = {key: text for one in analysis.frozen.runs for key, text in one["planned"].items()}
+    found = {key: text.strip('"') for key, text in planned.items() if key.startswith("prompts.")}
+    return {"the data": planned["data.fingerprint"].strip('"')} | found
 
 
 def _power(analysis: Analysis) -> Sheet:
@@ -165,6 +177,7 @@ def _deviations(analysis: Analysis) -> Sheet:
         if run.manifest["status"] != "complete":
             rows.append([run.manifest["start"][:19], f"the run did not end as planned: {run.manifest['status']}", "",
                          f"{arm}, seed {seed}"])  # fmt: skip
+    rows += [[manifest.now()[:19], f"analysed by other {line}", "", ""] for line in frozen.code_changes()]
     notes = [] if rows else ["None."]
     return Sheet("Deviations", columns("time (UTC)", "what", "reason", "run"), rows, notes)
 
@@ -186,15 +199,14 @@ _SOURCES = (
 )
 
 
-def _checklist(analysis: Analysis, name: str) -> Sheet:
-    """The items of a guideline, each with where the report answers it."""
-    rows: list[list[Cell]] = [[item, asks, where or AUTHORS] for item, asks, where in _items(name)]
+def _checklist(name: str, titles: tuple[str, ...]) -> Sheet:
+    """The items of a guideline, each with the sections that answer it, of those that are in this report."""
+    rows: list[list[Cell]] = []
+    with (CONF / "checklists" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            parts = [one for one in row["answered"].split("; ") if one.startswith(titles)]
+            rest = [AUTHORS] if not parts else [one for one in row["answered"].split("; ") if one.endswith(AUTHORS)]
+            rows.append([row["item"], row["asks for"], "; ".join([*parts, *rest])])
     answered = sum(row[2] != AUTHORS for row in rows)
     notes = [f"{answered} of {len(rows)} items are answered here, at least in part"]
     return Sheet(LISTS[name], columns("item", "asks for", "answered"), rows, notes)
-
-
-def _items(name: str) -> Iterator[tuple[str, str, str]]:
-    with (CONF / "checklists" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            yield row["item"], row["asks for"], row["answered"]

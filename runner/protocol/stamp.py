@@ -7,10 +7,8 @@ program: a library for it (rfc3161ng, asn1crypto) would be one more dependency f
 
 import re
 import secrets
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import which
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
@@ -61,15 +59,6 @@ def read(der: bytes, digest: str) -> Token:
         raise ValueError("the time stamp is not about what was frozen")
     text = time[1].decode()
     return Token(der, f"{text[:4]}-{text[4:6]}-{text[6:8]}T{text[8:10]}:{text[10:12]}:{text[12:14]}+00:00")
-
-
-def verify(study: Path, digest: str, authority: Path) -> str:
-    """Why openssl refuses the signature of a study's stamp, by an authority's certificates; empty where it does not."""
-    if which("openssl") is None:
-        return "openssl is not installed"
-    command = ["openssl", "ts", "-verify", "-digest", digest, "-in", str(place_of(study)), "-CAfile", str(authority)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    return "" if done.returncode == 0 else " ".join(done.stderr.split())[:200]
 
 
 def _imprint(digest: str) -> bytes:

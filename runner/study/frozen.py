@@ -22,20 +22,21 @@ _NAMED = 3  # deviations that a refusal names
 
 @dataclass(frozen=True)
 class Frozen:
-    """A frozen study. ``content``: what its file said; ``file``: that file's SHA-256; ``runs``: arm, seed, words and
-    everything that can change a result, as key -> text."""
+    """A frozen study. ``content``: what its file said; ``file``: that file's SHA-256; ``code``: the digest of this
+    program and of a user's ``packages``; ``runs``: arm, seed, words and everything that can change a result."""
 
     path: Path
     time: str
     file: str
     content: Mapping[str, Any]
     code: str
+    packages: Sequence[str]
     git: Mapping[str, Any]
     runs: Sequence[Mapping[str, Any]]
     power: Sequence[Mapping[str, Any]] = ()
     digest: str = field(default="", compare=False)
 
-    WRITTEN: ClassVar = ("time", "file", "content", "code", "git", "runs", "power")
+    WRITTEN: ClassVar = ("time", "file", "content", "code", "packages", "git", "runs", "power")
 
     @classmethod
     def read(cls, study: Path) -> Self:
@@ -54,6 +55,11 @@ class Frozen:
     def study(self) -> Study:
         """The study as it was frozen."""
         return Study.of(self.content, str(place_of(self.path)))
+
+    def code_changes(self) -> list[str]:
+        """A line where the code is not what it was."""
+        now = code_digest(self.packages)
+        return [] if now == self.code else [f"code was {self.code[:16]}, now is {now[:16]}"]
 
     @property
     def episodes(self) -> dict[tuple[str, int], int]:
@@ -118,8 +124,7 @@ def conform(cfg: Mapping[str, Any], facts: Manifest) -> ProtocolFacts:
     frozen = Frozen.read(path)
     now = planned_of(cfg, facts)
     one, changes = min(((one, differences_of(one["planned"], now)) for one in frozen.runs), key=lambda of: len(of[1]))
-    if (code := code_digest(cfg["run"]["allow_targets"])) != frozen.code:
-        changes.append(f"code was {frozen.code[:16]}, now is {code[:16]}")
+    changes += frozen.code_changes()
     if (file := read(path)[1]) != frozen.file:
         changes.append(f"{path} was {frozen.file[:16]}, now is {file[:16]}")
     if changes and not reason:

@@ -14,6 +14,7 @@ from components.core.errors import ConfigError
 from runner.storage import disk, manifest, records
 from runner.storage.schema import Manifest
 from runner.study.frozen import Frozen
+from runner.terminal.command import print_note
 
 Event = Mapping[str, Any]
 
@@ -55,7 +56,7 @@ def _lines(path: Path) -> list[str]:
             before = json.loads(line)["before"]
         except (ValueError, KeyError, TypeError):
             before = None
-        if before != _digest(lines[:number]):
+        if before != _digest(lines[number - 1 : number]):
             raise ConfigError(f"{path}:{number + 1}: it does not follow the line before: put the log back from a copy")
     return lines
 
@@ -97,9 +98,10 @@ def note_look(folders: Sequence[Path]) -> None:
     """Log that results of runs of a frozen study are looked at before all planned runs are whole."""
     facts = [manifest.read(folder).get("protocol") for folder in folders]
     for study in dict.fromkeys(Path(one["study"]) for one in facts if one):
-        if not study.exists():
-            raise ConfigError(f"{study}, under which this was run, is not there: put it back, looks are logged there")
-        note_analysis(study, folders, always=False)
+        if study.exists():
+            note_analysis(study, folders, always=False)
+        else:
+            print_note(f"note: {study}, under whose protocol this was run, is not here: this look is not logged")
 
 
 def note_analysis(study: Path, folders: Sequence[Path], always: bool = True) -> None:

@@ -1,5 +1,6 @@
 """``python -m runner.protocol``: a study planned, frozen, run and answered; what deviates, and who looks too early."""
 
+import csv
 import json
 import re
 import shutil
@@ -7,7 +8,9 @@ import shutil
 import pytest
 
 from runner import compare, report
+from runner.config.catalogue import CONF
 from runner.protocol.__main__ import main
+from runner.protocol.report import LISTS
 from runner.study import log
 from tests.acceptance.command import run_in_process
 from tests.slow import slow
@@ -31,7 +34,6 @@ strata: [complexity]
 power: 0.01
 """
 RUN = ("protocol=study.yaml", "limit=16", "tracking=off", "seed=0")
-LOOKED = "looked at before all was run"
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +82,33 @@ def text_of(home):
 
 
 @slow
-def test_new_writes_a_study_that_can_be_run_and_does_not_replace_one(tmp_path, monkeypatch, capsys):
+def test_the_shipped_study_is_planned_frozen_run_and_answered(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "mine/study.yaml"]) == 0
+    assert main(["check", "mine/study.yaml"]) == 0
+    assert "can be run as it says" in capsys.readouterr().out
+    assert main(["freeze", "mine/study.yaml"]) == 0
+    words = ("-m", "experiment=protocol", "protocol=mine/study.yaml", "tracking=off")
+    assert run_in_process(tmp_path, *words, own=False).code == 0
+    assert main(["report", "mine/study.yaml"]) == 0
+    text = (tmp_path / "mine/study.report/report.md").read_text()
+    assert text.count("| shown |") == 2 and text.count("None.") == 2
+    wanted = {
+        part.partition(":")[0] if not part.startswith("Exploratory") else part for name in LISTS for part in parts(name)
+    }
+    assert {"Protocol", "Hypotheses", "Samples and runs", "Exploratory: Datasets"} <= wanted
+    assert [one for one in wanted if f"## {one}\n" not in text] == []  # every item is answered where it says
+
+
+def parts(name):
+    with (CONF / "checklists" / f"{name}.csv").open(newline="") as file:
+        cells = [row["answered"] for row in csv.DictReader(file)]
+    return [part for cell in cells for part in cell.split("; ") if part and not part.endswith("by the authors")]
+
+
+def test_new_does_not_replace_a_study(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["new", "study.yaml"]) == 0
-    assert main(["check", "study.yaml"]) == 0
-    assert "can be run as it says" in capsys.readouterr().out
     assert main(["new", "study.yaml"]) == 2
     assert "is there already" in capsys.readouterr().err
     assert main(["new", "study.txt"]) == 2
