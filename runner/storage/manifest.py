@@ -118,11 +118,12 @@ def command_line(resume: str = "") -> str:
     name, key = Path(sys.argv[0]).name, resume.partition("=")[0]
     kept = [word for word in sys.argv[1:] if not resume or not word.startswith((f"{key}=", "hydra.run.dir="))]
     words = [shlex.quote(word) for word in [*map(redact, kept), *([resume] if resume else [])]]  # a path is not a key
-    module = name == "__main__.py"
+    _, ours, below = ".".join(Path(sys.argv[0]).with_suffix("").parts).rpartition("runner")
+    module = f"{ours}{below.removesuffix('.__main__')}" if ours and name.endswith(".py") else ""
     program, path = ("python", sys.executable) if module else (name, sys.argv[0])
     if resume and os.path.abspath(shutil.which(program) or "") != os.path.abspath(path):
         program = shlex.quote(path)
-    return " ".join([f"{program} -m runner" if module else program, *words])
+    return " ".join([f"{program} -m {module}" if module else program, *words])
 
 
 @functools.cache

@@ -294,3 +294,19 @@ def test_a_sweep_under_a_protocol_is_refused_as_a_run_is_and_tells_no_result_ear
     assert done.code == 2 and "job verifier-refine" in done.err
     done = run(frozen, "-m", "verifier=accept,reflect", "hydra.sweep.dir=sweep")
     assert done.code == 0 and events(frozen, "look") == []
+
+
+@slow
+def test_seeds_are_pooled_each_paired_with_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = STUDY.replace("limit=16", "limit=8").replace("samples: 16", "samples: 8\nseeds: [0, 1]")
+    (tmp_path / "study.yaml").write_text(text)
+    assert main(["freeze", "study.yaml"]) == 0
+    words = ("-m", "protocol=study.yaml", "limit=8", "tracking=off", "seed=0,1", "verifier=accept,reflect")
+    assert run_in_process(tmp_path, *words, "hydra.sweep.dir=sweep", own=False).code == 0
+    assert main(["report", "study.yaml"]) == 0
+    found = text_of(tmp_path)
+    assert (
+        re.search(r"^\| H1 \| checked \| unchecked \|.* \| 16 \| ", found, re.M)
+        and "| unchecked | 1 | 8 | 8 |" in found
+    )

@@ -195,6 +195,14 @@ def test_printed_command_has_the_full_path_of_a_program_not_on_path(words, monke
     assert shlex.split(command_line())[0] == ("python" if words[0].endswith(".py") else "wardround")
 
 
+def test_printed_command_names_its_module(monkeypatch):
+    names = {"/runner/runner/__main__.py": "python -m runner x", "/a/runner/drift/__main__.py": "python -m runner.drift x",
+             "/a/runner/report.py": "python -m runner.report x", "/bin/wardround": "wardround x"}  # fmt: skip
+    for path, line in names.items():
+        monkeypatch.setattr("sys.argv", [path, "x"])
+        assert command_line() == line
+
+
 def test_a_written_config_hides_secrets_and_can_be_read_again():
     cfg = changed(model__name="sk-0123456789abcdef") | {
         "extra": {"key_optional": True, "api_key_env": "OPENAI_API_KEY", "password": "hunter2hunter2", "keys": ["sk-proj-0123456789abc"]},
