@@ -59,7 +59,7 @@ def _run(options: argparse.Namespace, codes: list[int]) -> None:
         return
     out = Path(options.out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        hint = f"; runner.drift check {out} goes on with it" if (out / FILE).exists() else ""
+        hint = f"; runner.drift check {out} continues it" if (out / FILE).exists() else ""
         raise ConfigError(f"--out {out} exists and is not empty: name a new folder{hint}")
     folders = [folder for name in options.runs for folder in run_folders(Path(name))]
     note_look(folders)
@@ -98,7 +98,7 @@ def _broke_off(canary: Canary, code: int, codes: list[int]) -> bool:
     """Whether an asking is not whole: then nothing is concluded of it."""
     if code != COMPLETE:
         codes.append(UNFINISHED if code == ERRORS else code)
-        print(f"not finished, nothing is concluded; to go on: python -m runner.drift check {canary.folder}")  # noqa: T201
+        print(f"not finished, nothing is concluded; to continue: python -m runner.drift check {canary.folder}")  # noqa: T201
     return code != COMPLETE
 
 

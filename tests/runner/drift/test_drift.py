@@ -83,7 +83,7 @@ def test_a_check_that_reaches_its_budget_concludes_nothing(home, capsys):
     facts["cfg"]["budget"]["run"]["calls"] = 10
     (home / "canary/canary.json").write_text(json.dumps(facts))
     assert main(["check", "canary"]) == 3
-    assert "not finished, nothing is concluded; to go on: " in capsys.readouterr().out
+    assert "not finished, nothing is concluded; to continue: " in capsys.readouterr().out
     assert len(askings(home)) == 2
 
 
