@@ -27,12 +27,12 @@ TABLES = "tables"  # the folder of their files, next to the page
 _LONG = 48  # characters from which on a text in a cell is broken into lines
 _ROWS = 200  # of a table on the page
 _SHADES = 11
-_LATEX = {
+_LATEX = str.maketrans({
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "[": "{[}", "*": "{*}",  # after a line's end they would belong to it
     "|": r"\textbar{}", '"': "''", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
-}  # fmt: skip
+})  # fmt: skip
 Scale = tuple[float, float]
 _TO = r"\,\mathrm{to}\,"
 
@@ -203,10 +203,11 @@ def comma(sheet: Sheet) -> str:
 def latex(sheet: Sheet) -> str:
     """A table as LaTeX, to be included by a document; it needs the package booktabs and no other."""
     shape = "".join("r" if numeric else "l" for numeric in sheet.numeric)
+    texts = [_tex_column([row[n] for row in sheet.rows], column) for n, column in enumerate(sheet.columns)]
     lines = [
         f"% {plain(sheet.title)}", f"\\begin{{tabular}}{{{shape}}}", r"\toprule",
         " & ".join(tex(_head(column)) for column in sheet.columns) + r" \\", r"\midrule",
-        *(" & ".join(map(_tex_cell, row, sheet.columns)) + r" \\" for row in sheet.rows),
+        *(" & ".join(line) + r" \\" for line in zip(*texts, strict=True)),
         r"\bottomrule", r"\end{tabular}", *(f"% {plain(line)}" for line in sheet.notes),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
@@ -214,7 +215,13 @@ def latex(sheet: Sheet) -> str:
 
 def tex(text: str) -> str:
     """A text that LaTeX prints as it is."""
-    return "".join(_LATEX.get(character, character) for character in plain(text))
+    return plain(text).translate(_LATEX)
+
+
+def _tex_column(cells: Sequence[Cell], column: Column) -> list[str]:
+    """The texts of a column; a cell that many rows share is written once."""
+    texts = {place: _tex_cell(cell, column) for place, cell in {id(cell): cell for cell in cells}.items()}
+    return [texts[id(cell)] for cell in cells]
 
 
 def _tex_cell(cell: Cell, column: Column) -> str:
