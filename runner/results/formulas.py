@@ -18,7 +18,7 @@ _TAIL = 0.025
 Ends = tuple[float, float]
 RESAMPLES = 1000
 _BLOCK = 1 << 17  # weights at a time, which fit a processor's cache
-_FEW = 750  # clusters whose weights are kept
+_FEW, _MANY = 750, 3_000  # clusters whose weights are kept
 FEWEST_RESAMPLED = 10  # clusters to resample
 _FLAT = 0.01  # share of resamples that may come without any spread
 _FARTHEST = 2.5  # quantiles of Student's t: what a studentised end is at most away
@@ -137,7 +137,7 @@ def resampled_sums(columns: Iterable[Floats], resamples: int) -> Floats:
     places = [known.setdefault(column.tobytes(), len(known)) for column in columns]
     matrix = np.frombuffer(b"".join(known)).reshape(len(known), -1)
     n = matrix.shape[1]
-    blocks = _few_weights(n, resamples) if n <= _FEW else _weights(n, resamples)
+    blocks = (_few_weights if n <= _FEW else _many_weights if n <= _MANY else _weights)(n, resamples)
     return np.concatenate([matrix @ weights.astype(np.float64).T for weights in blocks], axis=1)[places]
 
 
@@ -150,7 +150,10 @@ def _weights(n: int, resamples: int) -> Iterator[Array]:
         yield np.bincount(indices.ravel(), minlength=k * n).reshape(k, n)
 
 
-@lru_cache(maxsize=64)  # sizes of groups: 48 MB at the most
+@lru_cache(maxsize=60)  # sizes of groups: 45 MB at the most
 def _few_weights(n: int, resamples: int) -> list[Array]:
     """The same, kept for other means and runs of as many clusters, a byte each: none comes 256 times."""
     return [weights.astype(np.uint8) for weights in _weights(n, resamples)]
+
+
+_many_weights = lru_cache(maxsize=1)(_few_weights.__wrapped__)  # one mean after the other: 3 MB
