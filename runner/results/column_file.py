@@ -5,7 +5,7 @@ change, which no copy has, and for the code that read them; else it is made agai
 import inspect
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -19,7 +19,7 @@ from components.core import task_text, tools
 from runner.results import steps as steps_module
 from runner.results import table as table_module
 from runner.results.arrays import Array, np
-from runner.results.steps import Episode, Steps
+from runner.results.steps import Episode, Steps, Words
 from runner.results.table import FORMS, Table
 from runner.storage import records, stored, texts
 from runner.storage.schema import Record
@@ -73,12 +73,12 @@ def write(folder: Path, state: list[object], of: Table, found: Steps | None = No
     for name, column in of.columns.items():
         kind = column.dtype.kind
         if kind == "O":
-            known = dict[bytes, int]()
-            codes = [known.setdefault(orjson.dumps(value), len(known)) for value in column.tolist()]
-            alike[name], column = [orjson.Fragment(text) for text in known], np.array(codes)
+            alike[name], codes = _alike(column.tolist())
+            column = np.array(codes)
         numbers.append(column.astype(_KINDS[kind]).tobytes())
     kinds = {name: column.dtype.kind for name, column in of.columns.items()}
-    heads = ([len(of), kinds, of.kinds, alike], found and vars(found))
+    episodes = found and [_alike(values) for values in zip(*(vars(one).values() for one in found.episodes), strict=True)]
+    heads = ([len(of), kinds, of.kinds, alike], found and vars(found) | {"episodes": episodes})
     body = b"\n".join([*(orjson.dumps(one, option=orjson.OPT_NON_STR_KEYS) for one in heads), b"".join(numbers)])
     fresh = folder / f"{FILE}.{os.getpid()}.tmp"
     with suppress(OSError):
@@ -87,6 +87,13 @@ def write(folder: Path, state: list[object], of: Table, found: Steps | None = No
             fresh.replace(folder / FILE)
         finally:
             fresh.unlink(missing_ok=True)
+
+
+def _alike(values: Sequence[object]) -> tuple[list[orjson.Fragment], list[int]]:
+    """Distinct values as JSON, and the number of each value."""
+    known = dict[bytes, int]()
+    numbers = [known.setdefault(orjson.dumps(value), len(known)) for value in values]
+    return list(map(orjson.Fragment, known)), numbers
 
 
 def _head(state: list[object], steps: bool, body: bytes | memoryview) -> bytes:
@@ -128,5 +135,6 @@ def read(folder: Path, state: list[object], *, with_steps: bool) -> tuple[Table 
         return Table(columns, strata), None
     parts = orjson.loads(data[end + 1 : after])
     verdicts = [(n, one if isinstance(one, str) else Unpacker.choice(one)) for n, one in parts["verdicts"]]
-    found = Steps([Episode(**one) for one in parts["episodes"]], verdicts, parts["questions"], parts["replies"])
-    return Table(columns, strata), found
+    fields = [map(distinct.__getitem__, numbers) for distinct, numbers in parts["episodes"]]
+    episodes = list(map(Episode, *fields)) if fields else []
+    return Table(columns, strata), Steps(episodes, verdicts, parts["worded"], [Words(**one) for one in parts["words"]])
