@@ -77,7 +77,9 @@ def write(folder: Path, state: list[object], of: Table, found: Steps | None = No
             column = np.array(codes)
         numbers.append(column.astype(_KINDS[kind]).tobytes())
     kinds = {name: column.dtype.kind for name, column in of.columns.items()}
-    episodes = found and [_alike(values) for values in zip(*(vars(one).values() for one in found.episodes), strict=True)]
+    episodes = found and [
+        _alike(values) for values in zip(*(vars(one).values() for one in found.episodes), strict=True)
+    ]
     heads = ([len(of), kinds, of.kinds, alike], found and vars(found) | {"episodes": episodes})
     body = b"\n".join([*(orjson.dumps(one, option=orjson.OPT_NON_STR_KEYS) for one in heads), b"".join(numbers)])
     fresh = folder / f"{FILE}.{os.getpid()}.tmp"

@@ -111,7 +111,7 @@ class Table:
     def by_text(self) -> tuple[list[Key], Rows]:
         """Samples and epochs in the order of their texts, and the row of each, of several the last."""
         order, keys = self.in_order(), self.keys
-        found, places = _by_text(tuple(keys[row] for row in order.tolist()))
+        found, places = _by_text(tuple(map(keys.__getitem__, order.tolist())))
         return found, order[places]
 
     def in_order(self, rows: Rows | None = None) -> Rows:
