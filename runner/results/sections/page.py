@@ -1,8 +1,9 @@
 """The report of runs in all its formats: which sections it has, and its files."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from components.core.errors import ConfigError
@@ -57,27 +58,30 @@ _SCORES = 30  # that can be chosen on the page
 def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Path]:
     """Write page, Markdown and tables of runs into a folder. Returns what was written, the page first. ``report.md`` is
     that of a run in its own folder, and left as it is. Raises ConfigError for what cannot be written."""
-    home.mkdir(parents=True, exist_ok=True)
-    sections = [found for found in _all_sections(runs) if found is not None]
+    (home / TABLES).mkdir(parents=True, exist_ok=True)
+    *others, last = SECTIONS
+    with _begin(last, runs) as find_last:
+        sections = [found for name in others if (found := SECTIONS[name](runs)) is not None]
+        tables = list[Path]()
+        for name, sheet in sheets(sections):
+            path = home / TABLES / name
+            tables += [_put(Path(f"{path}.csv"), comma(sheet)), _put(Path(f"{path}.tex"), latex(sheet))]
+        sections += filter(None, [find_last()])
     head = title or home.resolve().name, about(runs), warnings_of(runs)
     written = [_put(home / PAGE, page(*head, sections, headlines(read_metrics(*runs), _SCORES)))]
     if all(run.folder.resolve() != home.resolve() for run in runs):
         written.append(_put(home / READ, markdown(*head, sections)))
-    (home / TABLES).mkdir(exist_ok=True)
-    for name, sheet in sheets(sections):
-        path = home / TABLES / name
-        written += [_put(Path(f"{path}.csv"), comma(sheet)), _put(Path(f"{path}.tex"), latex(sheet))]
-    return written
+    return [*written, *tables]
 
 
-def _all_sections(runs: Sequence[Run]) -> list[Section | None]:
-    """All sections in order; of large runs the episodes, half of the work, in a process of their own."""
-    folders, last = [run.folder for run in runs], [*SECTIONS][-1]
-    if not are_large(folders):
-        return [section(runs) for section in SECTIONS.values()]
+@contextmanager
+def _begin(name: str, runs: Sequence[Run]) -> Iterator[Callable[[], Section | None]]:
+    """Begin a section without tables, the episodes; of large runs, half of the work, in a process of its own."""
+    if not are_large(folders := [run.folder for run in runs]):
+        yield partial(SECTIONS[name], runs)
+        return
     with ProcessPoolExecutor(1) as pool:
-        found = pool.submit(_read_section, last, folders)
-        return [*(section(runs) for name, section in SECTIONS.items() if name != last), found.result()]
+        yield pool.submit(_read_section, name, folders).result
 
 
 def _read_section(name: str, folders: Sequence[Path]) -> Section | None:
