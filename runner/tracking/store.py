@@ -5,6 +5,7 @@ And the run folders of an experiment there: at the places its runs name, else do
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
@@ -41,6 +42,8 @@ PLACE = Path("outputs/.mlflow")
 DATABASE = f"sqlite:///{PLACE}/mlflow.db"
 _LOCAL_PAGE = "http://127.0.0.1:5000"
 _PAGE = 200  # runs per request
+_UNREADABLE = "(sqlite3.DatabaseError) "
+_FULL = ("database or disk is full", os.strerror(errno.ENOSPC))
 
 
 @dataclass(frozen=True)
@@ -129,8 +132,11 @@ def connect(config: Mapping[str, Any]) -> Tracker:
                 fresh = database.with_name(f"{database.name}.new")
                 fresh.unlink(missing_ok=True)
                 place = str(database.with_name("artifacts"))
-                store = SqlAlchemyStore(f"sqlite:///{fresh}", place)  # type: ignore[no-untyped-call]  # mlflow's own
-                store.engine.dispose()
+                address = f"sqlite:///{fresh}"
+                try:
+                    SqlAlchemyStore(address, place)  # type: ignore[no-untyped-call]  # mlflow's own
+                finally:  # it keeps the connection, even to a file that another attempt removes
+                    SqlAlchemyStore._get_or_create_engine(address).dispose()  # type: ignore[no-untyped-call]
                 fresh.replace(database)
     from mlflow import MlflowClient
 
@@ -170,6 +176,22 @@ def short(error: object) -> str:
     text = re.sub(r"//[^/\s@]*@", "//", str(error).strip().partition("\n")[0])
     text = re.sub(r"HTTPS?ConnectionPool\(.*\(Caused by \w+\((.*?)\)+$", r"\1", text)
     return text[:300] or type(error).__name__
+
+
+def reason(error: object, database: Path | None) -> str:
+    """Why a store failed, in a line; a damaged database or a full disk is named, with what to do."""
+    text = short(error)
+    if database is not None and (found := text.removeprefix(_UNREADABLE)) != text:
+        return damaged(database, found)
+    if database is not None and any(full in text for full in _FULL):
+        return f"the disk of {database} or its artifacts is full: make room there"
+    return text
+
+
+def damaged(database: Path, found: str) -> str:
+    """What is wrong with a database that SQLite cannot read, and what to do."""
+    again = "python -m runner.report track FOLDER sends again what was in it"
+    return f"{database} is damaged ({found}): rename it, and the next command makes a new one; {again}"
 
 
 def view_url(
@@ -252,7 +274,7 @@ def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
             folders += [_folder(client, run, into) for run in page]
             token = page.token or ""
     except failures() as error:
-        raise ConfigError(f"mlflow:{experiment}: MLflow does not answer: {short(error)}") from None
+        raise ConfigError(f"mlflow:{experiment}: MLflow does not answer: {reason(error, database)}") from None
     if not folders:
         raise ConfigError(f"mlflow:{experiment}: the experiment has no finished run")
     return folders
