@@ -136,7 +136,7 @@ def connect(config: Mapping[str, Any]) -> Tracker:
                 try:
                     SqlAlchemyStore(address, place)  # type: ignore[no-untyped-call]  # mlflow's own
                 finally:  # it keeps the connection, even to a file that another attempt removes
-                    SqlAlchemyStore._get_or_create_engine(address).dispose()  # type: ignore[no-untyped-call]
+                    SqlAlchemyStore._get_or_create_engine(address).dispose()
                 fresh.replace(database)
     from mlflow import MlflowClient
 
