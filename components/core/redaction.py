@@ -30,7 +30,7 @@ _KEYS = re.compile(
     | (?<=://)[^/\s@]+@(?:[^/\s@"']*@)*
     | (?i:authorization["']?\s*[:=,]\s*b?["']?(?:Basic|Bearer|Token|ApiKey|Negotiate)\s+[^\s"',;&]+)
     | (?<![/\\])(?i:api[-_\s]?key|token|secret|signature|password|passwd|pwd|credentials?|authorization)
-      ["']?\s*[:=]\s*["']?[^\s"',;&]{6,}
+      ["']?\s*[:=]\s*["']?(?!\$\{)[^\s"',;&]{6,}
     | (?:(?<=[?&]key=)|(?<=[?&]sig=)|(?<=[?&]auth=))[^\s&"']+
     """
 )
