@@ -46,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with contextlib.closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as opened:
             opened.execute("select 1 from sqlite_master")
     except sqlite3.DatabaseError as error:
-        print_note(damaged(database, str(error)))
+        locked = isinstance(error, sqlite3.OperationalError)
+        print_note(f"{database}: {error}" if locked else damaged(database, str(error)))
         return 2
     if _listens(options.port):
         print_note(f"port {options.port} is taken; choose another: make ui ARGS='--port {options.port + 1}'")

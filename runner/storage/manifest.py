@@ -114,8 +114,8 @@ def now() -> str:
 
 def command_line(resume: str = "") -> str:
     """The command as it was given, without the interpreter's path and without secrets. With ``resume``, such as
-    ``run.resume=FOLDER``, the one that continues the run: a program that is not on the PATH keeps its folder, and what
-    is hidden is read from variables."""
+    ``run.resume=FOLDER``, the one that continues the run: a program that is not on the PATH keeps its folder, and
+    secrets are read from variables."""
     name, key = Path(sys.argv[0]).name, resume.partition("=")[0]
     kept = [word for word in sys.argv[1:] if not resume or not word.startswith((f"{key}=", "hydra.run.dir="))]
     words = [*map(shell_word, kept), shlex.quote(resume)] if resume else [shlex.quote(_hidden(word)) for word in kept]

@@ -20,17 +20,7 @@ from runner.storage import disk, manifest
 from runner.terminal.command import print_note
 from runner.tracking import describe, traces, unsent
 from runner.tracking.describe import job_of, safe, stage_facts
-from runner.tracking.store import (
-    Tracker,
-    connect,
-    database_of,
-    failures,
-    place_of,
-    reason,
-    short,
-    texts_may_leave,
-    view_url,
-)
+from runner.tracking.store import Tracker, connect, database_of, failures, place_of, short, texts_may_leave, view_url
 
 _METRICS = "metrics.json"
 _TEXT_FILES = (manifest.FILE, _METRICS, "report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
@@ -87,7 +77,7 @@ def failure_of(place: Path, work: Mapping[str, Any], down: dict[str, Exception])
                 raise down[uri]
             _send(folder, config, work)
     except failures() + _DAMAGED as error:
-        return unsent.line(place, folder, reason(error, database), whole=work["kind"] != "run")
+        return unsent.line(place, folder, error, database, whole=work["kind"] != "run")
     return None
 
 
@@ -121,7 +111,7 @@ def send_folder(folder: Path, config: Mapping[str, Any], sweep: str | None) -> s
                 unsent.discard(config, job_of(folder).id)
         unsent.note(place, [])
     except failures() as error:
-        print_note(f"warning: {unsent.line(place, folder, reason(error, database_of(tracking['uri'])))}")
+        print_note(f"warning: {unsent.line(place, folder, error, database_of(tracking['uri']))}")
         return None
     return url
 

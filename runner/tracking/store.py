@@ -171,21 +171,16 @@ def failures() -> tuple[type[Exception], ...]:
     return MlflowException, SQLAlchemyError, CommandError, OSError, NotImplementedError
 
 
-def short(error: object) -> str:
-    """The first line of an error or text, without the passwords of URLs; of a failed request only its cause."""
+def short(error: object, database: Path | None = None) -> str:
+    """The first line of an error or text, without the passwords of URLs; of a failed request only its cause. A
+    ``database`` that is damaged or has no room is named, with what to do."""
     text = re.sub(r"//[^/\s@]*@", "//", str(error).strip().partition("\n")[0])
     text = re.sub(r"HTTPS?ConnectionPool\(.*\(Caused by \w+\((.*?)\)+$", r"\1", text)
-    return text[:300] or type(error).__name__
-
-
-def reason(error: object, database: Path | None) -> str:
-    """Why a store failed, in a line; a damaged database or a full disk is named, with what to do."""
-    text = short(error)
-    if database is not None and (found := text.removeprefix(_UNREADABLE)) != text:
-        return damaged(database, found)
+    if database is not None and text.startswith(_UNREADABLE):
+        return damaged(database, text.removeprefix(_UNREADABLE))
     if database is not None and any(full in text for full in _FULL):
         return f"the disk of {database} or its artifacts is full: make room there"
-    return text
+    return text[:300] or type(error).__name__
 
 
 def damaged(database: Path, found: str) -> str:
@@ -274,7 +269,7 @@ def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
             folders += [_folder(client, run, into) for run in page]
             token = page.token or ""
     except failures() as error:
-        raise ConfigError(f"mlflow:{experiment}: MLflow does not answer: {reason(error, database)}") from None
+        raise ConfigError(f"mlflow:{experiment}: MLflow does not answer: {short(error, database)}") from None
     if not folders:
         raise ConfigError(f"mlflow:{experiment}: the experiment has no finished run")
     return folders
