@@ -9,6 +9,7 @@ import os
 import shlex
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from runner.terminal.command import print_note
-from runner.tracking.store import DATABASE
+from runner.tracking.store import DATABASE, damaged
 from runner.tracking.unsent import NEWEST
 
 _HOST = "127.0.0.1"
@@ -40,6 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         send_unsent(database.parent)  # the first run may be on its way
     if not database.exists():
         print_note(f"no tracked runs yet: {database} does not exist; run an experiment first")
+        return 2
+    try:
+        with contextlib.closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as opened:
+            opened.execute("select 1 from sqlite_master")
+    except sqlite3.DatabaseError as error:
+        locked = isinstance(error, sqlite3.OperationalError)
+        print_note(f"{database}: {error}" if locked else damaged(database, str(error)))
         return 2
     if _listens(options.port):
         print_note(f"port {options.port} is taken; choose another: make ui ARGS='--port {options.port + 1}'")

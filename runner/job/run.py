@@ -30,7 +30,7 @@ from runner.storage.integrity import digests_of
 from runner.storage.records import FILE, RecordWriter, key_variables_of, read
 from runner.storage.resume import quoted, written
 from runner.storage.schema import FileDigest, Manifest, Session
-from runner.terminal.command import reader_left
+from runner.terminal.command import print_lines, print_note, reader_left
 from runner.tracking import Heartbeat, track_made
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class _Job:
 
         folder, notes, journal = self.folder, self.notes, self.door.journal
         if self.experiment.launch.sweep is not None:
-            print(f"{self.experiment.launch.label}: {status_line(notes)} {folder}")  # noqa: T201
+            print_lines(f"{self.experiment.launch.label}: {status_line(notes)} {folder}")
             return
         simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
         present(f"{notes['name']}{simulated}: {status_line(notes)}", notes, summary)
@@ -185,7 +185,7 @@ class _Job:
             text, n = next(iter(notes["errors"].items()))
             lines.append(f"errors:     {times(n)}: {text}")
             lines.append(f"to resume:  {resume_command(folder)}")
-        print(*filter(None, lines), sep="\n")  # noqa: T201
+        print_lines(*filter(None, lines))
 
 
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
@@ -211,7 +211,7 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         notes = manifest.begin(folder, facts, config := written(cfg))
         log.info("begun: %s", notes["command"])
         for note in notes["notes"]:
-            print(f"note: {note}", file=sys.stderr)  # noqa: T201
+            print_note(f"note: {note}")
         disk.replace(folder / "config.yaml", config)
         heartbeat.begin()
         job = _Job(experiment, folder, resources, door, writer, notes, heartbeat)
@@ -225,7 +225,7 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         except (ModelError, RunLimitReached) as error:  # of making the memory; those of samples are their records
             job.outcome.stopped = f"no memory: {error}"
             job.finish("interrupted")
-            print(f"the memory was not made: {error}\nto resume:  {resume_command(folder)}")  # noqa: T201
+            print_lines(f"the memory was not made: {error}", f"to resume:  {resume_command(folder)}")
             return ERRORS if isinstance(error, ModelError) else BUDGET
 
 
@@ -270,10 +270,9 @@ async def _run_stage(experiment: Experiment, resources: SharedResources) -> int:
                 lines, code = [*made.lines, f"folder:     {made.folder}"], ERRORS if made.empty else COMPLETE
         except (ModelError, RunLimitReached) as error:
             verb = "made" if experiment.stage is None else "finished"
-            print(f"{name} was not {verb}: {error}\nto resume, give the same command again")  # noqa: T201
+            print_lines(f"{name} was not {verb}: {error}", "to resume, give the same command again")
             return ERRORS if isinstance(error, ModelError) else BUDGET
-    print(*lines, sep="\n")  # noqa: T201
-    print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
+    print_lines(*lines, f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")
     if made:
         track_made(made, experiment.cfg, experiment.launch.choices)
     return code

@@ -20,6 +20,7 @@ from runner.results.sections.means import show_means
 from runner.results.sections.page import write
 from runner.results.terminal import show
 from runner.storage.resume import quoted
+from runner.terminal.command import print_lines
 from runner.tracking import finish_sweep
 
 MEANS = "means.json"
@@ -44,7 +45,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     ]
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
-        print(f"compare.scores: no job has a value of {', '.join(missing)}")  # noqa: T201
+        print_lines(f"compare.scores: no job has a value of {', '.join(missing)}")
     home = plan[0].folder.parent
     show_methods(runs, home=home, brief=True)
     if means := show_means(runs, brief=True):
@@ -57,14 +58,14 @@ def summarise(plan: Sequence[Cell]) -> None:
 
 def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Path, files: Sequence[Path] = ()) -> None:
     """Write a sweep's page, send its own run to MLflow with that and ``files``, and print calls and where to look."""
-    print(*warnings_of(runs), calls(manifests), f"sweep folder: {home}", sep="\n")  # noqa: T201
+    print_lines(*warnings_of(runs), calls(manifests), f"sweep folder: {home}")
     pages, sweep = list[Path](), sweep_id(str(home))
     try:
         if runs:
             pages = write(runs, home)
             print(f"report:       {pages[0]}")  # noqa: T201
     except ConfigError as error:  # a report that cannot be written costs one line, no result
-        print(f"no report:    {error}")  # noqa: T201
+        print_lines(f"no report:    {error}")
     folders = [run.folder for run in runs]
     if runs and sweep:
         finish_sweep(folders, runs[0].cfg, sweep=sweep, files=[*files, *pages])

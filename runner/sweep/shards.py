@@ -1,7 +1,6 @@
 """``run.shards=n``: a job run as n parts, which any launcher spreads, and made one run folder again."""
 
 import shutil
-import sys
 from dataclasses import replace
 from typing import cast
 
@@ -14,6 +13,7 @@ from runner.learning.memory import ONE_BY_ONE
 from runner.storage import manifest, records
 from runner.storage.resume import is_complete, parts_of, refuse_changes, written
 from runner.storage.schema import Manifest
+from runner.terminal.command import print_lines
 
 PARTS = "parts"
 _MERGED = "merged"
@@ -73,7 +73,7 @@ def gather(cell: Cell, jobs: int) -> None:
     failed = share > cell.cfg["run"]["max_error_rate"] or notes["status"] == "partial"  # a part stopped by itself
     cell.code = BUDGET if stopped else ERRORS if failed else 0
     track(cell.folder, cell.cfg, sweep=sweep_id(cell.launch.sweep), total_jobs=jobs)
-    print(f"{cell.label}: {status_line(notes)} {cell.folder}", file=sys.stdout)  # noqa: T201
+    print_lines(f"{cell.label}: {status_line(notes)} {cell.folder}")
 
 
 def _merge(cell: Cell) -> Manifest:

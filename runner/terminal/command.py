@@ -75,6 +75,12 @@ def print_note(text: str) -> None:
     print(written_out(text), file=sys.stderr)  # noqa: T201
 
 
+def print_lines(*lines: str) -> None:
+    """Print lines of the result, their control characters escaped."""
+    for line in lines:
+        print(written_out(line))  # noqa: T201
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that refuses in one line."""
 

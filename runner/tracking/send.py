@@ -20,7 +20,7 @@ from runner.storage import disk, manifest
 from runner.terminal.command import print_note
 from runner.tracking import describe, traces, unsent
 from runner.tracking.describe import job_of, safe, stage_facts
-from runner.tracking.store import Tracker, connect, failures, place_of, short, texts_may_leave, view_url
+from runner.tracking.store import Tracker, connect, database_of, failures, place_of, short, texts_may_leave, view_url
 
 _METRICS = "metrics.json"
 _TEXT_FILES = (manifest.FILE, _METRICS, "report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
@@ -59,7 +59,7 @@ def send_unsent(place: Path, chosen: Sequence[Path] | None = None) -> int:
 def failure_of(place: Path, work: Mapping[str, Any], down: dict[str, Exception]) -> str | None:
     """Send what a marker has. Returns why that failed, with the command that sends it again. ``down``: the stores that
     did not answer, which are not asked for every run."""
-    folder, config = Path(work["folder"]), work["config"]
+    folder, config, database = Path(work["folder"]), work["config"], None
     place = place.resolve()
     try:
         if work["kind"] != "begun" and not folder.is_dir():
@@ -67,6 +67,7 @@ def failure_of(place: Path, work: Mapping[str, Any], down: dict[str, Exception])
         with chdir(work["cwd"]):
             if place_of(uri := config["tracking"]["uri"]).resolve() != place:
                 raise ConfigError(f"its marker names another store than {place}")
+            database = database_of(uri)
             if uri not in down:
                 try:
                     connect(config)
@@ -76,7 +77,7 @@ def failure_of(place: Path, work: Mapping[str, Any], down: dict[str, Exception])
                 raise down[uri]
             _send(folder, config, work)
     except failures() + _DAMAGED as error:
-        return unsent.line(place, folder, error, whole=work["kind"] != "run")
+        return unsent.line(place, folder, error, database, whole=work["kind"] != "run")
     return None
 
 
@@ -110,7 +111,7 @@ def send_folder(folder: Path, config: Mapping[str, Any], sweep: str | None) -> s
                 unsent.discard(config, job_of(folder).id)
         unsent.note(place, [])
     except failures() as error:
-        print_note(f"warning: {unsent.line(place, folder, error)}")
+        print_note(f"warning: {unsent.line(place, folder, error, database_of(tracking['uri']))}")
         return None
     return url
 

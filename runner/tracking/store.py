@@ -5,6 +5,7 @@ And the run folders of an experiment there: at the places its runs name, else do
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
@@ -41,6 +42,8 @@ PLACE = Path("outputs/.mlflow")
 DATABASE = f"sqlite:///{PLACE}/mlflow.db"
 _LOCAL_PAGE = "http://127.0.0.1:5000"
 _PAGE = 200  # runs per request
+_UNREADABLE = "(sqlite3.DatabaseError) "
+_FULL = ("database or disk is full", os.strerror(errno.ENOSPC))
 
 
 @dataclass(frozen=True)
@@ -129,8 +132,11 @@ def connect(config: Mapping[str, Any]) -> Tracker:
                 fresh = database.with_name(f"{database.name}.new")
                 fresh.unlink(missing_ok=True)
                 place = str(database.with_name("artifacts"))
-                store = SqlAlchemyStore(f"sqlite:///{fresh}", place)  # type: ignore[no-untyped-call]  # mlflow's own
-                store.engine.dispose()
+                address = f"sqlite:///{fresh}"
+                try:
+                    SqlAlchemyStore(address, place)  # type: ignore[no-untyped-call]  # mlflow's own
+                finally:  # it keeps the connection, even to a file that another attempt removes
+                    SqlAlchemyStore._get_or_create_engine(address).dispose()
                 fresh.replace(database)
     from mlflow import MlflowClient
 
@@ -165,11 +171,22 @@ def failures() -> tuple[type[Exception], ...]:
     return MlflowException, SQLAlchemyError, CommandError, OSError, NotImplementedError
 
 
-def short(error: object) -> str:
-    """The first line of an error or text, without the passwords of URLs; of a failed request only its cause."""
+def short(error: object, database: Path | None = None) -> str:
+    """The first line of an error or text, without the passwords of URLs; of a failed request only its cause. A
+    ``database`` that is damaged or has no room is named, with what to do."""
     text = re.sub(r"//[^/\s@]*@", "//", str(error).strip().partition("\n")[0])
     text = re.sub(r"HTTPS?ConnectionPool\(.*\(Caused by \w+\((.*?)\)+$", r"\1", text)
+    if database is not None and text.startswith(_UNREADABLE):
+        return damaged(database, text.removeprefix(_UNREADABLE))
+    if database is not None and any(full in text for full in _FULL):
+        return f"the disk of {database} or its artifacts is full: make room there"
     return text[:300] or type(error).__name__
+
+
+def damaged(database: Path, found: str) -> str:
+    """What is wrong with a database that SQLite cannot read, and what to do."""
+    again = "python -m runner.report track FOLDER sends again what was in it"
+    return f"{database} is damaged ({found}): rename it, and the next command makes a new one; {again}"
 
 
 def view_url(
@@ -252,7 +269,7 @@ def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
             folders += [_folder(client, run, into) for run in page]
             token = page.token or ""
     except failures() as error:
-        raise ConfigError(f"mlflow:{experiment}: MLflow does not answer: {short(error)}") from None
+        raise ConfigError(f"mlflow:{experiment}: MLflow does not answer: {short(error, database)}") from None
     if not folders:
         raise ConfigError(f"mlflow:{experiment}: the experiment has no finished run")
     return folders

@@ -115,10 +115,10 @@ def command(place: Path) -> str:
     return f"python -m runner.tracking{named}"
 
 
-def line(place: Path, folder: Path, error: object, whole: bool = False) -> str:
+def line(place: Path, folder: Path, error: object, database: Path | None = None, *, whole: bool = False) -> str:
     """That a run was not sent, and the command that sends it; ``whole``: with all others that were not."""
     again = command(place) if whole else f"python -m runner.report track {shlex.quote(str(folder))}"
-    return f"{folder} was not sent to MLflow: {short(error)}; nothing is lost, send again: {again}"
+    return f"{folder} was not sent to MLflow: {short(error, database)}; nothing is lost, send again: {again}"
 
 
 def note(place: Path, failed: Sequence[str]) -> None:

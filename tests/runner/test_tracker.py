@@ -3,6 +3,7 @@
 import asyncio
 import os
 import platform
+import subprocess
 import sys
 import threading
 import time
@@ -13,12 +14,13 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.core.learning import Made
-from runner import tracking
+from runner import tracking, ui
 from runner.storage.records import RecordWriter
 from runner.tracking import describe, send, store, unsent
 from runner.tracking.__main__ import follow
 from runner.tracking.process import Process, current_process
 from runner.tracking.send import Progress, files_below, send_unsent
+from tests.mlflow_server import small_disk
 from tests.slow import slow
 
 
@@ -152,6 +154,29 @@ def test_a_store_that_cannot_be_used_leaves_the_markers_and_a_line(place, tmp_pa
     assert "mlflow.db is a folder; nothing is lost, send again: python -m runner.report track" in unsent.last_note(
         place
     )
+
+
+@pytest.mark.parametrize("content", [b"no database at all", b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_damaged_database_is_named_with_what_to_do_and_left_as_it_is(place, tmp_path, capsys, content):
+    place.mkdir()
+    (place / "mlflow.db").write_bytes(content)
+    unsent.mark(config(place), "id", "run", run_folder(tmp_path), sweep=None, total_jobs=1)
+    advice = f"{place}/mlflow.db is damaged (file is not a database): rename it, and the next command makes a new one"
+    assert send_unsent(place) == 1 and len(unsent.markers(place)) == 1
+    assert f"was not sent to MLflow: {advice}" in unsent.last_note(place)
+    assert ui.main(["--uri", f"sqlite:///{place}/mlflow.db"]) == 2 and advice in capsys.readouterr().err
+    assert (place / "mlflow.db").read_bytes() == content
+
+
+@slow
+def test_a_disk_without_room_for_a_database_is_named_at_every_attempt(tmp_path):
+    with small_disk(tmp_path / "store", "400k") as disk:
+        unsent.mark(config(disk), "id", "run", run_folder(tmp_path), sweep=None, total_jobs=1)
+        for _ in range(2):
+            assert send_unsent(disk) == 1
+            assert f"the disk of {disk}/mlflow.db or its artifacts is full: make room there" in unsent.last_note(disk)
+        subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
+        assert send_unsent(disk) == 0 and unsent.markers(disk) == []
 
 
 @pytest.fixture

@@ -91,6 +91,7 @@ FORGED = {
     "a reply": ("journal.jsonl", swap('"content":"', '"content":" '), 1, CALL.pattern),
     "a metric by strata": ("metrics.json", lambda text: b"0.99".join(text.rsplit(b"1.0", 1)), 1, "strata differ: strata .* was .*, is "),
     "metrics of another form": ("metrics.json", lambda text: b'{"metrics": [1]}', 1, "metric .* was None, is"),
+    "strata that clear the screen": ("metrics.json", swap('"strata": {', '"strata": {"\\u001b[2J": {},'), 1, r"strata \\x1b\[2J was \{\}, is None"),
     "no journal": ("journal.jsonl", lambda text: None, 2, r"b\.zip cannot be replayed: it has no journal\.jsonl"),
 }  # fmt: skip
 
