@@ -16,6 +16,7 @@ from importlib import resources
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup as Html
+from markupsafe import escape
 
 from runner.results.cells import markdown as table
 from runner.results.cells import markdown_text as _md
@@ -33,6 +34,7 @@ _LATEX = {
     "[": "{[}", "*": "{*}",  # after a line's end they would belong to it
     "|": r"\textbar{}", '"': "''", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
 }  # fmt: skip
+_JOINT = re.compile(r"(?<=[A-Za-z0-9][/_=+:.])(?=[A-Za-z])")
 Scale = tuple[float, float]
 _TO = r"\,\mathrm{to}\,"
 
@@ -73,10 +75,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )  # fmt: skip
 
-    made.filters |= {"plain": plain, "id": id}
+    made.filters |= {"plain": plain, "id": id, "breakable": _breakable}
     made.globals |= {"arrows": ARROWS, "cell": _cell, "kind": lambda part: type(part).__name__, "shades": _shades}
     made.globals["steps"] = range(_SHADES)
     return made
+
+
+def _breakable(text: str) -> Html:
+    """A text of one line that may be broken after the marks that join the words of a name."""
+    return Html(_JOINT.sub("<wbr>", escape(plain(text))))
 
 
 def digest(script: str) -> str:
