@@ -54,6 +54,7 @@ def command(database: Path, port: int, further: Sequence[str] = ()) -> list[str]
     page = ["--app-name", _PAGE] if entry_points(group="mlflow.app", name=_PAGE) else []
     return [
         sys.executable, "-m", "mlflow", "server", "--backend-store-uri", f"sqlite:///{database}",
+        "--registry-store-uri", f"sqlite:///{database}",  # else it prints that it takes that of the backend
         "--default-artifact-root", database.with_name("artifacts").as_uri(),
         "--host", _HOST, "--port", str(port), "--workers", "1", "--uvicorn-opts", "--log-level=warning",
         *page, *further,

@@ -25,6 +25,11 @@ class Column:
     better: Better = ""
     signed: bool = False
 
+    @property
+    def named_unit(self) -> str:
+        """The unit, empty where it is the name."""
+        return "" if self.unit == self.name else self.unit
+
 
 def columns(*heads: Column | str | tuple[str, str] | tuple[str, str, Better]) -> list[Column]:
     """Columns by their names, or by name and unit, or by name, unit and direction."""

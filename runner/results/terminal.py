@@ -25,7 +25,7 @@ def show_sheet(sheet: Sheet) -> None:
     if sheet.rows:
         places = range(len(sheet.columns))
         kept = [n for n in places if n < sheet.keys or any(row[n] not in ("", None) for row in sheet.rows)]
-        heads = [f"{one.name} {ARROWS[one.better]}".strip() + f"\n{one.unit}" * bool(one.unit) for one in sheet.columns]
+        heads = [f"{one.name} {ARROWS[one.better]}".strip() + f"\n{one.named_unit}".rstrip() for one in sheet.columns]
         body = [["\n".join(filter(None, texts_of(row[n], sheet.columns[n]))) for n in kept] for row in sheet.rows]
         show([heads[n] for n in kept], body, sheet.title, sheet.keys)
     else:

@@ -163,7 +163,7 @@ def markdown_of(sheet: Sheet) -> str:
 
 
 def _head(column: Column) -> str:
-    unit = f" ({column.unit})" if column.unit else ""
+    unit = f" ({column.named_unit})" if column.named_unit else ""
     return f"{column.name}{unit} {ARROWS[column.better]}".strip()
 
 
