@@ -29,7 +29,9 @@ _START_SECONDS = 120.0
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until interrupted. Returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m runner.ui", description="Look at tracked runs.")
+    parser = argparse.ArgumentParser(
+        prog="python -m runner.ui", description="Look at tracked runs.", allow_abbrev=False
+    )
     parser.add_argument("--port", type=int, default=5000)
     parser.add_argument("--uri", default=DATABASE, help="database of the runs (default: %(default)s)")
     parser.add_argument("--quiet", action="store_true", help="only serve, open no browser")

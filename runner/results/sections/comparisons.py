@@ -64,9 +64,10 @@ def show_methods(
         return
     named = _configured_baselines(runs) if baselines is None else baselines
     if baselines is not None and (missing := [name for name in named if not present_among(grid, [name])]):
-        agents = list(dict.fromkeys(str(row.first.choices.get("agent")) for row in grid.rows))
-        near = meant(missing[0], agents)
-        raise ConfigError(f"--baselines: no method here is {' or '.join(missing)}; {near}there are {', '.join(agents)}")
+        own = ((row.first.choices.get("agent"), *(value for _, value in row.first.swept)) for row in grid.rows)
+        known = list(dict.fromkeys(str(word) for of in own for word in of))
+        near = meant(missing[0], known)
+        raise ConfigError(f"--baselines: no method here is {' or '.join(missing)}; {near}there are {', '.join(known)}")
     differences = _gains(grid, named)
     section = _methods(grid, named, differences)
     show_section(replace(section, intro="", parts=section.sheets[:1]) if brief else section)

@@ -13,6 +13,7 @@ from runner.results.runs import Run, warnings_of
 from runner.results.sections.comparisons import methods, show_methods
 from runner.results.versus import improvements
 from tests.runner.results.folders import CHOICES, write
+from tests.runner.results.page.pages import grid
 from tests.runner.results.records import change_records
 
 DATA = {"medicine": "sets/medicine", "surgery": "sets/surgery"}
@@ -124,6 +125,17 @@ def test_without_baselines_methods_are_compared_with_the_best_other(sweep):
     assert found["medicine"]["panel"].difference.p_holm == found["medicine"]["chain"].difference.p_holm, (
         "one comparison, not two"
     )
+
+
+def test_a_baseline_that_is_a_condition_is_that_of_the_same_agent(tmp_path):
+    values = {
+        ("react", "intact"): [1, 1],
+        ("react", "withheld"): [1, 0],
+        ("cot", "intact"): [0, 0],
+        ("cot", "withheld"): [0, 1],
+    }
+    found = improvements(grid_of(grid(tmp_path / "s", values)), ["withheld"])["cab"]
+    assert (found["react intact"].against, found["cot intact"].against) == ("react withheld", "cot withheld")
 
 
 def test_two_methods_that_have_each_other_are_listed_once(sweep, capsys):
