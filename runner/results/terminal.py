@@ -30,7 +30,7 @@ def show_sheet(sheet: Sheet) -> None:
         show([heads[n] for n in kept], body, sheet.title, sheet.keys)
     else:
         print(plain(sheet.title))  # noqa: T201
-    for line in sheet.notes:
+    for line in sheet.lines:
         show_text(line)
 
 

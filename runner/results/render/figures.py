@@ -193,7 +193,7 @@ def _lines_of(one: Series, colour: str, xs: Sequence[float], up: _Axis) -> Itera
 
 def _spread(one: Value, at: Callable[[float], tuple[float, float]]) -> list[str]:
     """The interval of a value, if it has one. ``at``: where an end is."""
-    if one.low is None or one.high is None:
+    if one.low is None or one.high is None or one.without:
         return []
     (x, y), (to_x, to_y) = at(one.low), at(one.high)
     return [f'<path class="spread" d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}"/>']

@@ -149,7 +149,7 @@ def markdown(title: str, about: str, warnings: Sequence[str], sections: Sequence
             if isinstance(part, Markup):
                 lines.append(_md(part.instead))
             elif isinstance(part, Sheet):
-                lines += [f"### {_md(part.title)}", _md(part.instead) or markdown_of(part), *map(_md, part.notes)]
+                lines += [f"### {_md(part.title)}", _md(part.instead) or markdown_of(part), *map(_md, part.lines)]
     return "\n\n".join(filter(None, lines)) + "\n"
 
 
@@ -214,7 +214,7 @@ def latex(sheet: Sheet) -> str:
         f"% {plain(sheet.title)}", f"\\begin{{tabular}}{{{shape}}}", r"\toprule",
         " & ".join(tex(_head(column)) for column in sheet.columns) + r" \\", r"\midrule",
         *(" & ".join(map(_tex_cell, row, sheet.columns)) + r" \\" for row in sheet.rows),
-        r"\bottomrule", r"\end{tabular}", *(f"% {plain(line)}" for line in sheet.notes),
+        r"\bottomrule", r"\end{tabular}", *(f"% {plain(line)}" for line in sheet.lines),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
@@ -233,6 +233,6 @@ def _tex_cell(cell: Cell, column: Column) -> str:
     number, interval = (text.replace(",", "{,}") for text in texts_of(cell, column))
     if not interval:
         return f"${number}$"
-    if isinstance(cell, Value) and cell.no_interval:
-        return f"${number}_{{\\,\\mbox{{\\scriptsize {tex(cell.no_interval)}}}}}$"
+    if isinstance(cell, Value) and cell.without:
+        return f"${number}_{{\\,\\mbox{{\\scriptsize {tex(cell.without)}}}}}$"
     return f"${number}_{{\\,{interval.replace(' to ', _TO)}}}$"

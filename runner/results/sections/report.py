@@ -18,8 +18,8 @@ _ENDINGS = ("stop", "errors")
 _EXPLAINED = (
     "Intervals are 95 %, by the kind that the scorer declares: of proportions Wilson's, of other scores a "
     "studentised bootstrap over patients, with fewer than ten of them a score interval "
-    "(docs/explanation/statistics.md). `n too small`: fewer than two patients or samples; `does not vary`: nothing "
-    "says how far such a number could reach. "
+    "(docs/explanation/statistics.md). `n too small`: fewer than two patients or four samples; `does not vary`: "
+    "nothing says how far such a number could reach. "
     "The ceiling is what a perfect agent reaches here. Every step is in `records.jsonl`, its texts in "
     "`texts-*.jsonl.gz`; what ran in `config.yaml` and `manifest.json`."
 )

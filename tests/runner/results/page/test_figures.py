@@ -44,7 +44,8 @@ def test_a_bar_or_point_without_a_value_is_not_drawn():
 
 
 def test_an_interval_is_drawn_only_where_it_is_known():
-    assert len(drawn(intervals(["a", "b"], [KNOWN, BARE], ""), "//*[@class='spread']")) == 1
+    few = Value(0.5, 0.1, 0.9, 3)
+    assert len(drawn(intervals(["a", "b", "c"], [KNOWN, BARE, few], ""), "//*[@class='spread']")) == 1
 
 
 def test_a_logarithmic_axis_has_equal_steps_for_equal_ratios():
