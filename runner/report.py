@@ -30,6 +30,7 @@ from runner.results.sections.report import present, report, status_line
 from runner.results.terminal import show_section
 from runner.storage import manifest
 from runner.storage.integrity import changed_files, verify
+from runner.storage.resume import quoted
 from runner.terminal.command import Parser, exit_code_of, print_note
 
 _PROGRAM = "python -m runner.report"
@@ -195,6 +196,8 @@ def _show(found: Refreshed, whole: bool = False) -> None:
     run, summary, graded = found
     present(f"{run.manifest['name']}: {status_line(run.manifest)}", run.manifest, summary, whole)
     print(*graded, f"run folder: {run.folder}", sep="\n")  # noqa: T201
+    if not whole:
+        print(f"all values: {_PROGRAM} table {quoted(run.folder)} --all")  # noqa: T201
 
 
 def refresh(folder: Path, *, steps: bool = False) -> Refreshed:

@@ -24,6 +24,7 @@ from runner.tracking import finish_sweep
 
 MEANS = "means.json"
 _COLUMNS = 7
+_NOTHING = ("errors/", "cost/")  # metrics that are not printed where they are 0 in all jobs
 
 
 def summarise(plan: Sequence[Cell]) -> None:
@@ -38,6 +39,8 @@ def summarise(plan: Sequence[Cell]) -> None:
     named = dict.fromkeys(name for run in runs for name in run.compare.get("scores") or ())
     names = headline([metrics for _, metrics in done], _COLUMNS, [run.manifest for run in runs], named)
     names = [*undirected_scores(runs, names), *names][:_COLUMNS]
+    occurred = {name for _, metrics in done for name, one in metrics.items() if one["value"]}
+    names = [name for name in names if name in occurred or not name.startswith(_NOTHING)]
     body = [
         (cell.label, *(number(metrics[name]["value"]) if name in metrics else "-" for name in names))
         for cell, metrics in done

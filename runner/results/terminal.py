@@ -10,6 +10,7 @@ from runner.results.sheets import ARROWS, Section, Sheet
 
 _WIDE, _TEXT = 140, 110  # characters of a line where no terminal is there to ask; of a line of text
 _GAP = 3  # characters between columns
+_MANY = 12  # rows
 
 
 def show_section(section: Section) -> None:
@@ -41,8 +42,8 @@ def show_text(text: str) -> None:
 
 
 def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: int = 1) -> None:
-    """Print a table, as several where it is too wide, each with the first ``keys`` columns: nothing is cut. Rows are
-    grouped by what is before the first slash of their name."""
+    """Print a table, as several where it is too wide, each with the first ``keys`` columns: nothing is cut. Many
+    rows are grouped by what is before the first slash of their name."""
     from rich import box
     from rich.console import Console
     from rich.markup import escape
@@ -63,7 +64,7 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: i
                 column.justify = "right"
             group = ""
             for row in body:
-                if group and "/" in row[0] and row[0].partition("/")[0] != group:
+                if len(body) > _MANY and group and "/" in row[0] and row[0].partition("/")[0] != group:
                     table.add_section()
                 group = row[0].partition("/")[0]
                 table.add_row(*(escape(_make_printable(row[place])) for place in places))

@@ -1,12 +1,14 @@
 """``python -m runner.report``: several runs at once, and the end of a sweep."""
 
 import json
+import re
 
 import pytest
 
 from runner.job.summary import calls
 from runner.report import main
 from runner.results.sections.page import SECTIONS
+from runner.results.sections.report import present
 from tests.acceptance.command import run_in_process
 from tests.runner.results.folders import write
 from tests.slow import slow
@@ -48,6 +50,23 @@ def test_values_of_strata_are_printed_on_request(tmp_path, capsys):
     assert main(["table", folder, "--all"]) == 0
     whole = capsys.readouterr().out
     assert "dimension/k/score/x" in whole and "stop/refused" in whole
+
+
+def test_of_many_scores_the_first_of_each_group_are_printed_the_one_that_decides_before_all(capsys):
+    one = {"value": 0.5, "ci_low": 0.1, "ci_high": 0.9, "n": 12, "unscored": 0}
+    scores = ["plan/a", "plan/b", "plan/c", "act/a", "act/b", "end/first", "end/last", "stop/answered"]
+    scores += ["calls/total", "calls/per_sample", "cost/usd", "tokens/input", "tokens/output", "time/seconds_p50"]
+    metrics = dict.fromkeys(scores, one) | {"stop/failed": one | {"value": 0.0}, "act/none": one | {"value": None}}
+    present("title", {"decides": "end/last", "lower": ["act/a"]}, {"metrics": metrics, "strata": {}})
+    out = capsys.readouterr().out
+    assert re.findall(r"^  (\w+/\w+.*?)  ", out, re.M) == [
+        "end/last ↑",
+        "plan/a ↑",
+        "act/a ↓",
+        "end/first ↑",
+        "stop/answered",
+    ]
+    assert "end/last decides; ↑ higher is better" in out
 
 
 def test_views_replace_the_metrics(tmp_path, capsys):
