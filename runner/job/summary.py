@@ -53,21 +53,21 @@ def summarise(plan: Sequence[Cell]) -> None:
     if means := show_means(runs, brief=True):
         (home / MEANS).write_text(json.dumps(means, indent=1), encoding="utf-8")
     show_gains(runs, home)
-    print(f"all tables:   python -m runner.report table {quoted(home)}")  # noqa: T201
+    print(f"all tables: python -m runner.report table {quoted(home)}")  # noqa: T201
     ran = [run.manifest for (cell, _), run in zip(done, runs, strict=True) if cell.code is not None]
     finish(runs, ran, home)
 
 
 def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Path, files: Sequence[Path] = ()) -> None:
     """Write a sweep's page, send its own run to MLflow with that and ``files``, and print calls and where to look."""
-    print(*warnings_of(runs), calls(manifests), f"sweep folder: {home}", sep="\n")  # noqa: T201
+    print(*warnings_of(runs), calls(manifests), f"folder:     {home}", sep="\n")  # noqa: T201
     pages, sweep = list[Path](), sweep_id(str(home))
     try:
         if runs:
             pages = write(runs, home)
-            print(f"report:       {pages[0]}")  # noqa: T201
+            print(f"report:     {pages[0]}")  # noqa: T201
     except ConfigError as error:  # a report that cannot be written costs one line, no result
-        print(f"no report:    {error}")  # noqa: T201
+        print(f"no report:  {error}")  # noqa: T201
     folders = [run.folder for run in runs]
     if runs and sweep:
         finish_sweep(folders, runs[0].cfg, sweep=sweep, files=[*files, *pages])
@@ -82,10 +82,10 @@ def undirected_scores(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
 def calls(manifests: Sequence[Mapping[str, Any]]) -> str:
     """How many calls the jobs that ran now sent, and how many the journal answered, which they share."""
     if not manifests:
-        return "calls:        none, all jobs were finished before"
+        return "calls:      none, all jobs were finished before"
     counts = [notes.get("calls") or {} for notes in manifests]
     sent, found = (sum(one.get(key, 0) for one in counts) for key in ("sent", "from_journal"))
     jobs = "1 job" if len(counts) == 1 else f"{len(counts)} jobs"
-    return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {jobs}" + (
+    return f"calls:      {sent:,} sent, {found:,} answered by the journal, over {jobs}" + (
         ": no model was asked" if found and not sent else ""
     )

@@ -86,7 +86,7 @@ def test_a_run_that_could_not_be_sent_ends_the_command_with_1(tmp_path, capsys):
 
 def test_calls_of_a_sweep_are_summed():
     line = calls([{"calls": {"sent": 1200, "from_journal": 3}}, {"calls": {"sent": 1, "from_journal": 900}}, {}])
-    assert line == "calls:        1,201 sent, 903 answered by the journal, over 3 jobs"
+    assert line == "calls:      1,201 sent, 903 answered by the journal, over 3 jobs"
 
 
 @slow
@@ -155,4 +155,4 @@ def test_bundle_does_not_overwrite_a_file(tmp_path, capsys):
 
 
 def test_repeated_sweep_sent_no_calls():
-    assert calls([]) == "calls:        none, all jobs were finished before"
+    assert calls([]) == "calls:      none, all jobs were finished before"
