@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import log10
 
 from runner.results.kinds import Better, group_by
 from runner.results.metrics import per_question
@@ -10,6 +11,7 @@ from runner.results.rows import RunMetrics, axis, better, column, headlines, rea
 from runner.results.runs import Run
 from runner.results.sheets import USD, Plot, Section, Sheet, Value, columns
 
+_FIELDS = 30  # of an axis: a label is about as high as one
 _NAMED = 10  # points that all have labels; of more only those of the front have
 
 _WHY = {
@@ -86,7 +88,7 @@ def _figure(points: Sequence[Point], unit: str, title: str) -> str:
     """Points with their intervals; those of the front are filled and joined."""
     wide = min(point.cost for point in points) * _WIDE < max(point.cost for point in points)
     logarithmic = wide and all(point.cost > 0 for point in points)
-    labels = _labels(points)
+    labels = _labels(points, logarithmic)
     series = []
     for name, wanted, line, symbol in (("on the front", True, "steps", "full"), ("beaten", False, "", "hollow")):
         part = [point for point in points if point.front is wanted]
@@ -95,15 +97,23 @@ def _figure(points: Sequence[Point], unit: str, title: str) -> str:
     return scatter(series, f"{unit} per question (↓ lower is better)", title, logarithmic=logarithmic)
 
 
-def _labels(points: Sequence[Point]) -> dict[int, str]:
-    """Identity of a point -> its label: its run without the dataset, which the title has; of those in one place the
-    first and how many more there are; of very many those on the front."""
-    groups = group_by(points, lambda point: (point.cost, point.quality.value))
-    return {
-        id(of[0]): _short_label(of[0]) + f" and {len(of) - 1} more" * (len(of) > 1)
-        for of in groups.values()
-        if of[0].front or len(points) <= _NAMED
-    }
+def _labels(points: Sequence[Point], logarithmic: bool) -> dict[int, str]:
+    """Identity of a point -> its label: its run without the dataset, which the title has; of those in about one place
+    the first on the front and how many more there are; of very many those on the front."""
+    xs = _fields([log10(point.cost) if logarithmic else point.cost for point in points])
+    ys = _fields([point.quality.value or 0.0 for point in points])
+    labels = {}
+    for of in group_by(zip(points, xs, ys, strict=True), lambda one: one[1:]).values():
+        first = max((point for point, *_ in of), key=lambda point: point.front)
+        if first.front or len(points) <= _NAMED:
+            labels[id(first)] = _short_label(first) + f" and {len(of) - 1} more" * (len(of) > 1)
+    return labels
+
+
+def _fields(values: Sequence[float]) -> list[int]:
+    """In which of the fields between the least and the greatest each value is."""
+    low, high = min(values), max(values)
+    return [round((value - low) / ((high - low) or 1.0) * _FIELDS) for value in values]
 
 
 def _short_label(point: Point) -> str:
