@@ -119,7 +119,7 @@ def judge(server: Watching, run: Path, samples: int, memory: Memory, kills: int)
 
 def main() -> int:
     """The command. Exit code 1 when a promise does not hold."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__, allow_abbrev=False)
     parser.add_argument("--calls", type=int, default=200_000, help="about so many calls")
     parser.add_argument("--connections", type=int, default=300)
     parser.add_argument("--faults", type=float, default=0.1, help="share of requests that are answered badly")

@@ -30,6 +30,7 @@ from runner.results.sections.report import present, report, status_line
 from runner.results.terminal import show_section
 from runner.storage import manifest
 from runner.storage.integrity import changed_files, verify
+from runner.storage.resume import quoted
 from runner.terminal.command import Parser, exit_code_of, print_note
 
 _PROGRAM = "python -m runner.report"
@@ -45,19 +46,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> int | None:
+    if words and words[0].startswith("-") and words[0] not in ("-h", "--help"):
+        raise ConfigError(f"{words[0]}: the command comes first: {_PROGRAM} COMMAND FOLDER ...; {_PROGRAM} --help")
     if words and words[0] not in COMMANDS and not words[0].startswith("-"):
         near = "" if Path(words[0]).exists() else meant(words[0], COMMANDS)
         raise ConfigError(f"{words[0]!r} is not a command of runner.report; {near}tables: {_PROGRAM} table {words[0]}")
-    parser = Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (run, about, arguments) in COMMANDS.items():
-        command = parsers.add_parser(name, help=about, description=about)
-        command.set_defaults(run=run)
-        for argument, settings in arguments:
-            command.add_argument(argument, **settings)
-    options = parser.parse_args(words)
-    code: int | None = options.run(options)
-    return code
+    if not words or words[0] not in COMMANDS:
+        parser = Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        listed = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+        for name, (_, about, _) in COMMANDS.items():
+            listed.add_parser(name, help=about)
+        parser.parse_args(words)  # which ends
+    run, about, arguments = COMMANDS[words[0]]
+    parser = Parser(prog=f"{_PROGRAM} {words[0]}", description=about)
+    for argument, settings in arguments:
+        parser.add_argument(argument, **settings)
+    return run(parser.parse_args(words[1:], Options(command=words[0])))
 
 
 def _folders(options: Options) -> list[Path]:
@@ -192,6 +196,8 @@ def _show(found: Refreshed, whole: bool = False) -> None:
     run, summary, graded = found
     present(f"{run.manifest['name']}: {status_line(run.manifest)}", run.manifest, summary, whole)
     print(*graded, f"run folder: {run.folder}", sep="\n")  # noqa: T201
+    if not whole:
+        print(f"all values: {_PROGRAM} table {quoted(run.folder)} --all")  # noqa: T201
 
 
 def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
@@ -239,7 +245,7 @@ COMMANDS: Mapping[str, Command] = {
     **{name: (partial(_section, name), about, [_FOLDERS]) for name, about in _SECTIONS.items()},
     "methods": (lambda options: show_methods(_runs(options), names_in(options.baselines)),
                 "scores by dataset, cost of a question, paired differences to the best baseline", [
-        _FOLDERS, _argument("--baselines", metavar="A,B", help="agents to compare with: direct,cot")]),
+        _FOLDERS, _argument("--baselines", metavar="A,B", help="compare with these agents or other choices")]),
     "paper": (lambda options: show_section(paper_section(load(CONF / "papers", options.name), _runs(options))),
               "the runs next to the published values of one publication", [
         _argument("name", metavar="NAME", help="a name in conf/papers, or a YAML"), _FOLDERS]),

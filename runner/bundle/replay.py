@@ -129,7 +129,7 @@ def replay(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int])
         from runner.job.plan import Cell
         from runner.job.summary import summarise
 
-        summarise([Cell((), {}, run.entry.label, run.folder, run.cfg) for run in runs])
+        summarise([Cell((), {}, run.entry.label, run.folder, run.cfg, code=SAME) for run in runs])
     for text in differences:
         print_note(f"not the same: {text}")
     if differences:

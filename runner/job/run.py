@@ -9,6 +9,7 @@ import asyncio
 import logging
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,7 @@ class _Job:
     writer: RecordWriter
     notes: Manifest
     heartbeat: Heartbeat
+    printed: Sequence[str] = ()  # notes
     outcome: Outcome = field(default_factory=Outcome)
     seen: Table | None = None
     looked: int = 0  # bytes of records that it is of
@@ -179,7 +181,8 @@ class _Job:
         present(f"{notes['name']}{simulated}: {status_line(notes)}", notes, summary)
         learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
         calls = calls_line(notes, None if journal is None else journal.last_written)
-        lines = [calls, learnt, notes["stopped"], overflow_line(summary["metrics"]), *notes["notes"]]
+        new = [f"note:       {note}" for note in notes["notes"] if note not in self.printed]
+        lines = [calls, learnt, notes["stopped"], overflow_line(summary["metrics"]), *new]
         lines += [f"run folder: {folder}", f"all values: python -m runner.report table {quoted(folder)} --all"]
         if notes["counts"]["errored"]:
             text, n = next(iter(notes["errors"].items()))
@@ -210,11 +213,12 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         before = manifest.read(folder).get("memory")
         notes = manifest.begin(folder, facts, config := written(cfg))
         log.info("begun: %s", notes["command"])
-        for note in notes["notes"]:
-            print_note(f"note: {note}")
+        if experiment.launch.sweep is None:  # a sweep prints the notes of its jobs when it ends, with their methods
+            for note in notes["notes"]:
+                print_note(f"note: {note}")
         disk.replace(folder / "config.yaml", config)
         heartbeat.begin()
-        job = _Job(experiment, folder, resources, door, writer, notes, heartbeat)
+        job = _Job(experiment, folder, resources, door, writer, notes, heartbeat, tuple(notes["notes"]))
         try:
             job.experiment = await remember(experiment, door, folder, before, notes)
             return await job.run_samples(lease)

@@ -17,7 +17,7 @@ from components.core.learning import Made
 from runner import tracking, ui
 from runner.storage.records import RecordWriter
 from runner.tracking import describe, send, store, unsent
-from runner.tracking.__main__ import follow
+from runner.tracking.__main__ import follow, main
 from runner.tracking.process import Process, current_process
 from runner.tracking.send import Progress, files_below, send_unsent
 from tests.mlflow_server import small_disk
@@ -105,6 +105,21 @@ def test_a_forged_marker_sends_no_file_of_elsewhere_and_reaches_no_other_store(p
     marker = unsent.mark(config(place), "a", "run", run_folder(tmp_path), sweep=None, total_jobs=1)
     marker.write_text(marker.read_text().replace("/mlflow.db", "/elsewhere/mlflow.db"))
     assert send_unsent(place) == 1 and f"names another store than {place}" in unsent.last_note(place)
+
+
+def test_the_command_reports_what_became_of_it(place, tmp_path, capsys):
+    assert main([str(place)]) == 2 and main([]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == f"no runs were tracked in {place}: go where runs were started, or name their PLACE"
+    assert "in outputs/.mlflow: " in second
+    unsent.mark(config(place), "a", "run", tmp_path / "removed")
+    assert main([str(place)]) == 0 and capsys.readouterr().err == "sent 1 of 1 to MLflow\n"
+    assert main([str(place)]) == 0 and capsys.readouterr().err == "all runs are in MLflow; make ui shows them\n"
+    unsent.mark(config(place), "b", "run", tmp_path / "disk/run", sweep=None, total_jobs=1)
+    assert main([str(place)]) == 1
+    assert "is its disk mounted?" in (message := capsys.readouterr().err) and message.endswith(
+        "sent 0 of 1 to MLflow\n"
+    )
 
 
 def test_a_note_that_cannot_be_read_is_no_note(place):

@@ -96,7 +96,7 @@ def make(folder, stops, varied=None, manifest=None, metrics=None, price=0.002):
     folder.mkdir(parents=True, exist_ok=True)
     write(folder, stops, price)
     facts = {
-        "schema": 1, "status": "complete", "name": "x", "choices": {"agent": "radagent", "model": "openai", "scorer": ["a", "b"]},
+        "schema": 1, "status": "complete", "name": "x", "choices": {"agent": "radagent", "model": "openai", "scorer": ["a", "b"], "settings": "radagent"},
         "varied": varied or {}, "model_kind": "simulated", "git": {"commit": "ab" * 20, "dirty": False},
         "dataset": {"name": "mini", "split": "test", "fingerprint": "f" * 64, "samples": len(stops), "privacy": "open"},
         "prompts": {"radagent": "12ab"}, "start": "2026-10-09T08:53:20+00:00", "end": "2026-10-09T08:58:20+00:00",
@@ -238,8 +238,8 @@ def test_scores_are_assessments_and_unscored_ones_are_omitted(base):
     *_, infos = read_tracking(settings)
     values = {i.tags["sample"]: {a.name: a.value for a in i.assessments} for i in infos}
     assert values == {
-        "s0": {"planning levenshtein": 0.0, "done": False},
-        "s1": {"planning levenshtein": 0.1, "done": True},
+        "s0": {"levenshtein planning": 0.0, "done": False},
+        "s1": {"levenshtein planning": 0.1, "done": True},
         "s2": {},
     }
     assert {i.tags["sample"]: i.state.value for i in infos}["s2"] == "ERROR"
@@ -250,9 +250,10 @@ def test_the_score_that_decides_is_the_first_assessment(base):
     for decides in ("done", "planning/levenshtein"):
         job = describe.job_of(make(base / "decides" / decides[:4], ["answered"], manifest={"decides": decides}))
         ((spans, record),) = traces._traces(job, settings, traces.plan(job.folder, "all", 0).chosen)
-        info = traces._info("1", "run", spans, record, "digest", frozenset())
+        info = traces._info("1", "run", spans, record, "digest", frozenset(), decides)
         first = max(info.assessments, key=lambda one: one.create_time_ms)
-        assert first.name == decides.replace("/", " ")
+        names = {"done": "*done", "planning/levenshtein": "*levenshtein planning"}
+        assert first.name == names[decides] == min(one.name for one in info.assessments)
 
 
 def test_a_resumed_run_has_no_more_traces_than_are_set(base):
@@ -505,6 +506,7 @@ def test_the_page_starts_lean_and_opens_at_the_newest_view(tmp_path, capsys):
     (tmp_path / "newest").write_text("/experiments/1/runs/abc?workflowType=machine_learning")
     assert ui.newest(database).endswith("abc?workflowType=machine_learning")
     line = ui.command(database, 5001, ["--gunicorn-opts", ""])
+    assert line.count(f"sqlite:///{database}") == 2, "without that of the registry MLflow prints a line about it"
     assert line[1:4] == ["-m", "mlflow", "server"] and line[line.index("--workers") + 1] == "1" and "127.0.0.1" in line
     assert ui.environment()["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] == "false"
 

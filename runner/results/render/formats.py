@@ -16,6 +16,7 @@ from importlib import resources
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup as Html
+from markupsafe import escape
 
 from runner.results.cells import markdown as table
 from runner.results.cells import markdown_text as _md
@@ -33,6 +34,7 @@ _LATEX = str.maketrans({
     "[": "{[}", "*": "{*}",  # after a line's end they would belong to it
     "|": r"\textbar{}", '"': "''", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
 })  # fmt: skip
+_JOINT = re.compile(r"(?<=[A-Za-z0-9][/_=+:.])(?=[A-Za-z])")
 Scale = tuple[float, float]
 _TO = r"\,\mathrm{to}\,"
 
@@ -73,10 +75,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )  # fmt: skip
 
-    made.filters |= {"plain": plain, "id": id}
+    made.filters |= {"plain": plain, "id": id, "breakable": _breakable}
     made.globals |= {"arrows": ARROWS, "cell": _cell, "kind": lambda part: type(part).__name__, "shades": _shades}
     made.globals["steps"] = range(_SHADES)
     return made
+
+
+def _breakable(text: str) -> Html:
+    """A text of one line that may be broken after the marks that join the words of a name."""
+    return Html(_JOINT.sub("<wbr>", escape(plain(text))))
 
 
 def digest(script: str) -> str:
@@ -142,7 +149,7 @@ def markdown(title: str, about: str, warnings: Sequence[str], sections: Sequence
             if isinstance(part, Markup):
                 lines.append(_md(part.instead))
             elif isinstance(part, Sheet):
-                lines += [f"### {_md(part.title)}", _md(part.instead) or markdown_of(part), *map(_md, part.notes)]
+                lines += [f"### {_md(part.title)}", _md(part.instead) or markdown_of(part), *map(_md, part.lines)]
     return "\n\n".join(filter(None, lines)) + "\n"
 
 
@@ -156,7 +163,7 @@ def markdown_of(sheet: Sheet) -> str:
 
 
 def _head(column: Column) -> str:
-    unit = f" ({column.unit})" if column.unit else ""
+    unit = f" ({column.named_unit})" if column.named_unit else ""
     return f"{column.name}{unit} {ARROWS[column.better]}".strip()
 
 
@@ -208,7 +215,7 @@ def latex(sheet: Sheet) -> str:
         f"% {plain(sheet.title)}", f"\\begin{{tabular}}{{{shape}}}", r"\toprule",
         " & ".join(tex(_head(column)) for column in sheet.columns) + r" \\", r"\midrule",
         *(" & ".join(line) + r" \\" for line in zip(*texts, strict=True)),
-        r"\bottomrule", r"\end{tabular}", *(f"% {plain(line)}" for line in sheet.notes),
+        r"\bottomrule", r"\end{tabular}", *(f"% {plain(line)}" for line in sheet.lines),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
@@ -233,6 +240,6 @@ def _tex_cell(cell: Cell, column: Column) -> str:
     number, interval = (text.replace(",", "{,}") for text in texts_of(cell, column))
     if not interval:
         return f"${number}$"
-    if isinstance(cell, Value) and cell.no_interval:
-        return f"${number}_{{\\,\\mbox{{\\scriptsize {tex(cell.no_interval)}}}}}$"
+    if isinstance(cell, Value) and cell.without:
+        return f"${number}_{{\\,\\mbox{{\\scriptsize {tex(cell.without)}}}}}$"
     return f"${number}_{{\\,{interval.replace(' to ', _TO)}}}$"
