@@ -7,7 +7,6 @@ from components.core.errors import ConfigError
 from runner.storage import manifest, records
 from runner.storage.resume import CONFIG
 from runner.storage.schema import FileDigest
-from runner.storage.texts import TextReader
 
 
 def digests_of(folder: Path) -> dict[str, FileDigest]:
@@ -42,11 +41,8 @@ def verify(folder: Path) -> str:
     notes, found = manifest.read(folder), changed_files(folder, contents=True)
     if (known := notes.get("config")) and manifest.digest((folder / CONFIG).read_bytes()) != known[-1]:
         found.append(f"{folder / CONFIG} was changed after its run wrote it")
-    if not found:
-        texts = TextReader(folder)
-        texts.check()
-        if lost := [name for name in records.referred_texts(folder) if name not in texts]:
-            found.append(f"{folder}: {len(lost)} texts of its records are in no texts-*.jsonl.gz")
+    if not found and (lost := records.lost_texts(folder)):
+        found.append(f"{folder}: {len(lost)} texts of its records are in no texts-*.jsonl.gz")
     if found:
         raise ConfigError("\n".join(found))
     without = "; it has no digests, since it did not end or is of an earlier version"
