@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 from zlib_ng import zlib_ng
 
+from components.core.compact import compact_json
 from components.core.errors import ConfigError
 from components.core.redaction import HIDDEN
 from runner.storage import disk
@@ -89,10 +90,10 @@ class TextWriter:
             self._forget()
         for digest, part in zip(digests, parts, strict=True):
             if digest not in self._paragraphs:
-                self._lines.append(orjson.dumps(["p", self._count, part]))  # what cannot be written is not remembered
+                self._lines.append(compact_json(["p", self._count, part]))  # what cannot be written is not remembered
                 self._paragraphs[digest], self._count = self._count, self._count + 1
         self._texts.add(name)
-        self._lines.append(orjson.dumps(["t", name, [self._paragraphs[digest] for digest in digests]]))
+        self._lines.append(compact_json(["t", name, [self._paragraphs[digest] for digest in digests]]))
         return name
 
     def flush(self) -> None:
