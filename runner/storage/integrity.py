@@ -22,12 +22,8 @@ def digests_of(folder: Path) -> dict[str, FileDigest]:
 
 
 def _digest(path: Path) -> FileDigest:
-    return {"bytes": path.stat().st_size, "sha256": _sha256(path)}
-
-
-def _sha256(path: Path) -> str:
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
 def changed_files(folder: Path, *, contents: bool = False) -> list[str]:
@@ -40,7 +36,7 @@ def changed_files(folder: Path, *, contents: bool = False) -> list[str]:
             found.append(f"{path} is missing; its run wrote {wrote['bytes']:,} bytes")
         elif (size := path.stat().st_size) != wrote["bytes"]:
             found.append(f"{path} has {size:,} bytes; its run wrote {wrote['bytes']:,}")
-        elif contents and _sha256(path) != wrote["sha256"]:
+        elif contents and _digest(path) != wrote:
             found.append(f"{path} was changed: it has another SHA-256 than its run wrote")
     return found
 
