@@ -29,7 +29,7 @@ from runner.results.sections.papers import paper_section
 from runner.results.sections.report import present, report, status_line
 from runner.results.terminal import show_section
 from runner.storage import manifest
-from runner.storage.integrity import changed_files, verify
+from runner.storage.integrity import changed_files, verify, write_metrics
 from runner.storage.resume import quoted
 from runner.terminal.command import Parser, exit_code_of, print_note
 
@@ -212,7 +212,7 @@ def refresh(folder: Path, *, steps: bool = False) -> Refreshed:
         print_note(f"warning: {line}; {_PROGRAM} verify {folder} compares all")
     run = Run.read(folder, steps=steps)
     summary = summarise(run.table, run.levels, run.by, run.kinds)
-    (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
+    write_metrics(folder, as_json(summary))
     graded = judge_lines(folder, summary["metrics"])
     text = report(facts, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
     (folder / "report.md").write_text(text, encoding="utf-8")
@@ -259,7 +259,7 @@ COMMANDS: Mapping[str, Command] = {
         _argument("sample", metavar="SAMPLE", help="its id, or an end that no other has"), _FOLDERS,
         _argument("--epoch", type=int, metavar="N", help="by default the first"),
         _argument("--prompts", action="store_true", help="also what the model was asked")]),
-    "verify": (_verify, "compare records, texts and config with the digests in the manifest", [_FOLDERS]),
+    "verify": (_verify, "compare records, metrics, texts and config with the digests in the manifest", [_FOLDERS]),
     "rescore": (_rescore, "score the stored trajectories again; this reads the data", [_FOLDERS]),
     "track": (_track, "send the runs to MLflow again, under the same ids", [_FOLDERS]),
     "merge": (lambda options: _show_tables([merge(_folders(options), Path(options.new))]),

@@ -27,7 +27,7 @@ from runner.job.shared_resources import Lease, SharedResources
 from runner.learning.memory import learn, remember
 from runner.learning.stage_context import StageContext
 from runner.storage import disk, manifest
-from runner.storage.integrity import digests_of
+from runner.storage.integrity import METRICS, digests_of
 from runner.storage.records import FILE, RecordWriter, key_variables_of, read
 from runner.storage.resume import quoted, written
 from runner.storage.schema import FileDigest, Manifest, Session
@@ -103,16 +103,19 @@ class _Job:
         return Table.of(record for record in records if (record["sample_id"], record["epoch"]) in wanted)
 
     def _summarise(self, status: str) -> tuple[Summary, dict[str, FileDigest]]:
-        """Metrics and digests of the records; of a complete run what reports need of these stays in the folder."""
+        """Write metrics of the records. Returns them and the files' digests; of a complete run what reports need of the
+        records stays in the folder."""
         from runner.results.column_file import is_large
-        from runner.results.metrics import summarise
+        from runner.results.metrics import as_json, summarise
         from runner.results.runs import Run
 
         run, notes = Run(self.folder, self.notes, self.experiment.cfg), self.notes
         if status == "complete" and is_large(self.folder):
             _ = run.steps
         table = run.table if len(run.table) == self.outcome.finished else self.table()
-        return summarise(table, notes["levels"], notes["by"], notes["kinds"]), digests_of(self.folder)
+        summary = summarise(table, notes["levels"], notes["by"], notes["kinds"])
+        disk.replace(self.folder / METRICS, as_json(summary))
+        return summary, digests_of(self.folder)
 
     async def finish_in_thread(self, status: str) -> Summary:
         """Finish; records, which may be large, are read while other jobs of a sweep run on."""
@@ -120,9 +123,8 @@ class _Job:
         return self.finish(status, await asyncio.to_thread(self._summarise, status))
 
     def finish(self, status: str, found: tuple[Summary, dict[str, FileDigest]] | None = None) -> Summary:
-        """Write metrics, manifest and report from the records, of which these are ``found`` or read now."""
+        """Write manifest and report; the metrics of the records are ``found``, or written now."""
         from runner.results.cells import plain, times
-        from runner.results.metrics import as_json
         from runner.results.sections.report import report
 
         experiment, outcome, notes = self.experiment, self.outcome, self.notes
@@ -162,7 +164,6 @@ class _Job:
             log.warning("%s: %s", times(n), text)
         notes["mlflow"] = manifest.read(self.folder).get("mlflow")
         notes["files"] = files
-        disk.replace(self.folder / "metrics.json", as_json(summary))
         disk.replace(self.folder / "report.md", report(notes, summary, resume))
         manifest.write(self.folder, notes)  # last: a complete run has all its files
         return summary

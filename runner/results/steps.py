@@ -7,8 +7,7 @@ from functools import lru_cache, partial
 from statistics import fmean
 from typing import Any
 
-import orjson
-
+from components.core.compact import compact_json
 from components.core.task_text import INNER, MALFORMED, final_names
 from components.core.tools import is_misuse
 from components.core.types import Verdict
@@ -82,7 +81,7 @@ class Steps:
                             self.verdicts.append((number, unpacker.verdict(step["verdict"])))
             if record["stop"] != "error":
                 one = _episode(record, final_names(acted), chain, *offer_of(record.get("offered") or None))
-                same = known.setdefault(orjson.dumps(list(vars(one).values())), one)
+                same = known.setdefault(compact_json(list(vars(one).values())), one)
                 self.episodes += [one] if same is one else []
                 same.count += 1
                 if len(words) < WORDED:

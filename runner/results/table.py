@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from components.core.compact import compact_json
 from components.core.types import CONTEXT_LENGTH
 from runner.results.arrays import Array, Floats, Rows, np
 from runner.storage.schema import Record
@@ -52,8 +53,8 @@ class Table:
         texts, numbers = list[tuple[Any, ...]](), {name: _Numbers() for name in FORMS}
         for one in records:
             own = [one.get(name) for name in _TEXTS]
-            own[4:] = (alike.setdefault(orjson.dumps(part), part) for part in own[4:])
-            strata = kinds.setdefault(orjson.dumps(one["strata"]), len(kinds))
+            own[4:] = (alike.setdefault(compact_json(part), part) for part in own[4:])
+            strata = kinds.setdefault(compact_json(one["strata"]), len(kinds))
             texts.append((*own, cluster_of(one), strata, one.get("seconds")))
             numbers["scores"].add(one["scores"])
             numbers["ceilings"].add(one.get("ceilings") or {})

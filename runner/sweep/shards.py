@@ -11,6 +11,7 @@ from runner.job.exit_codes import BUDGET, ERRORS
 from runner.job.plan import Cell
 from runner.learning.memory import ONE_BY_ONE
 from runner.storage import manifest, records
+from runner.storage.integrity import write_metrics
 from runner.storage.resume import is_complete, parts_of, refuse_changes, written
 from runner.storage.schema import Manifest
 from runner.terminal.command import print_lines
@@ -91,9 +92,9 @@ def _merge(cell: Cell) -> Manifest:
     (fresh / "config.yaml").write_text(written(cell.cfg), encoding="utf-8")
     slim = [records.slim(record) for record in records.read(fresh)]
     summary = summarise(slim, notes["levels"], notes["by"], cell.facts["kinds"])
-    (fresh / "metrics.json").write_text(as_json(summary), encoding="utf-8")
     (fresh / "report.md").write_text(report(notes, summary, None), encoding="utf-8")
     manifest.write(fresh, notes)
+    write_metrics(fresh, as_json(summary))
     names = sorted((path.name for path in fresh.iterdir()), key=lambda name: name == manifest.FILE)
     for stale in cell.folder.glob("texts-*.jsonl.gz"):
         stale.unlink()

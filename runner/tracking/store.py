@@ -12,7 +12,8 @@ import re
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -36,7 +37,8 @@ _ENVIRONMENT = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_UR
                 "MLFLOW_LOGGING_LEVEL": "CRITICAL", "MLFLOW_DISABLE_AGENT_HINT": "true",
                 "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
                 "LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # fmt: skip  # should MLflow import it: no download
-_TIMEOUTS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+_RETRIES = "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
+_TIMEOUTS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", _RETRIES: "2",
              "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1", "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20"}  # fmt: skip
 PLACE = Path("outputs/.mlflow")
 DATABASE = f"sqlite:///{PLACE}/mlflow.db"
@@ -60,10 +62,10 @@ class Tracker:
         tags = {"folder_id": job.id, "level": "job"} | ({"mlflow.parentRunId": parent} if parent else {})
         return self._run(f"tags.folder_id = '{job.id}'", job.name, tags, job.start)
 
-    def parent(self, sweep: str, start: int | None) -> str:
-        """The sweep's parent run, made when it is not there yet. Returns its id."""
-        where, tags = f"tags.level = 'sweep' AND tags.sweep = '{sweep}'", {"level": "sweep", "sweep": sweep}
-        return self._run(where, sweep, tags, start)
+    def parent(self, tag: str, name: str, start: int | None) -> str:
+        """The parent run of the sweep with this ``tag``, made when it is not there yet. Returns its id."""
+        where, tags = f"tags.level = 'sweep' AND tags.sweep = '{tag}'", {"level": "sweep", "sweep": tag}
+        return self._run(where, name, tags, start)
 
     def stage(self, made: str, name: str) -> str:
         """The run of a standalone stage, made when it is not there yet. Returns its id."""
@@ -105,11 +107,20 @@ class Tracker:
             self.client.log_artifact(run_id, str(path), None if below == "." else below)
 
     def _run(self, where: str, name: str, tags: dict[str, str], start: int | None) -> str:
+        from mlflow.exceptions import MlflowException
+
         with locked(self.lock, 0o600):
-            if found := self.client.search_runs([self.experiment_id], where, max_results=1):
-                return str(found[0].info.run_id)
-            start = int(time.time() * 1000) if start is None else start
-            return str(self.client.create_run(self.experiment_id, start, tags, name).info.run_id)
+            found: Sequence[Run] = self.client.search_runs([self.experiment_id], where, max_results=1)
+            if not found:
+                start = int(time.time() * 1000) if start is None else start
+                try:
+                    with _asking_once():
+                        found = [self.client.create_run(self.experiment_id, start, tags, name)]
+                except MlflowException:  # a server that was too slow may have made it
+                    found = self.client.search_runs([self.experiment_id], where, max_results=1)
+                    if not found:
+                        raise
+            return str(found[0].info.run_id)
 
 
 def connect(config: Mapping[str, Any]) -> Tracker:
@@ -143,6 +154,16 @@ def connect(config: Mapping[str, Any]) -> Tracker:
     client = MlflowClient(uri)
     with locked(lock, 0o600):
         return Tracker(client, uri, _experiment(client, name, tracking.get("artifacts")), lock)
+
+
+@contextmanager
+def _asking_once() -> Iterator[None]:
+    """Without MLflow's own retries, which would make a run again that a slow server is making."""
+    before, os.environ[_RETRIES] = os.environ[_RETRIES], "0"
+    try:
+        yield
+    finally:
+        os.environ[_RETRIES] = before
 
 
 def load(with_database: bool = False) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from runner.storage import disk
+from runner.storage.integrity import Damaged
 from runner.storage.resume import without_secrets
 from runner.tracking.store import PLACE, place_of, short
 
@@ -118,7 +119,8 @@ def command(place: Path) -> str:
 def line(place: Path, folder: Path, error: object, database: Path | None = None, *, whole: bool = False) -> str:
     """That a run was not sent, and the command that sends it; ``whole``: with all others that were not."""
     again = command(place) if whole else f"python -m runner.report track {shlex.quote(str(folder))}"
-    return f"{folder} was not sent to MLflow: {short(error, database)}; nothing is lost, send again: {again}"
+    what = f"{error}; then" if isinstance(error, Damaged) else f"{short(error, database)}; nothing is lost,"
+    return f"{folder} was not sent to MLflow: {what} send again: {again}"
 
 
 def note(place: Path, failed: Sequence[str]) -> None:

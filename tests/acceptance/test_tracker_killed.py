@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -177,7 +178,25 @@ def test_a_server_that_is_down_costs_one_line_which_the_next_command_shows(tmp_p
     while trackers(tmp_path) and time.monotonic() < end:
         time.sleep(0.1)
     done = run(tmp_path, *words, "tracking.wait=true", env=env)
-    (line,) = done.err.splitlines()
-    assert line.startswith(f"warning: {tmp_path}/outputs/scratch/") and "secret" not in line
+    *_, line = done.err.splitlines()
+    assert line.startswith(f"warning: {tmp_path}/outputs/scratch/") and "secret" not in done.err
     assert "was not sent to MLflow" in line and "send again: python -m runner.report track" in line
     assert "1 run is still being sent" in done.out and len([*tmp_path.glob("outputs/.mlflow/*/unsent/*.json")]) == 2
+
+
+@slow
+def test_waiting_for_a_silent_server_is_said_and_an_interrupt_loses_nothing(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        uri = f"http://someone:secret@127.0.0.1:{server.getsockname()[1]}"
+        words = ("dataset=cohort", "dataset.n=3", "agent=direct", "tracking=mlflow_server", "tracking.wait=true")
+        process = start(tmp_path, *words, f"tracking.uri={uri}", "hydra.run.dir=run")
+        line = process.process.stderr.readline()
+        process.signal(INTERRUPT)
+        done = process.done()
+        kill_trackers(tmp_path)
+    assert done.code == 130 and "Traceback" not in done.err and "secret" not in line + done.err, done.err
+    assert line.startswith(
+        f"waiting for MLflow at {uri.replace('someone:secret@', '')} (Ctrl-C loses nothing: the next"
+    )
+    assert "/outputs/.mlflow/" in line and line.endswith("), 300 s at most without an answer\n")
+    assert len([*tmp_path.glob("outputs/.mlflow/*/unsent/*.json")]) == 1

@@ -300,20 +300,24 @@ def test_a_pipe_without_room_drops_figures_but_no_finished_run(tmp_path):
     ours.write(tmp_path / "dropped", {})
     ours.write(tmp_path / "finished")
     os.read(read, 1 << 20)
-    ours.wait(lambda: 0)
+    ours.wait(lambda: 0, "it")
     left = os.read(read, 1 << 20)
     assert b"finished" in left and b"dropped" not in left
     os.close(read)
     os.close(ours._to)
 
 
-def test_waiting_has_an_end(monkeypatch):
+def test_waiting_has_an_end_and_a_line_where_it_is_long(monkeypatch, capsys):
     ours, (read, ours._to) = Process(), os.pipe()
-    monkeypatch.setattr("runner.tracking.process._PATIENCE", 0.1)
-    ours.wait(lambda: 1)
+    monkeypatch.setattr("runner.tracking.process._PATIENCE", 0.3)
+    ours.wait(lambda: 1, "it")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("runner.tracking.process._SILENT_SECONDS", 0.05)
+    ours.wait(lambda: 1, "MLflow")
+    assert capsys.readouterr().err == "waiting for MLflow, 0 s at most without an answer\n"
     monkeypatch.undo()
     os.close(read)
-    ours.wait(lambda: 1)  # it has ended
+    ours.wait(lambda: 1, "it")  # it has ended
     os.close(ours._to)
 
 
@@ -333,7 +337,7 @@ def test_a_process_that_cannot_be_started_costs_no_run(tmp_path, monkeypatch):
     ours = Process()
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     ours.write(tmp_path / "here")
-    ours.wait(lambda: 1)
+    ours.wait(lambda: 1, "it")
     monkeypatch.setattr(os, "pipe", lambda: os.open("/nowhere/pipe", os.O_RDONLY))  # no file can be opened
     ours.write(tmp_path / "here")
     assert ours._to == -1
