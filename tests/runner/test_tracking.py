@@ -37,7 +37,7 @@ from runner.storage.integrity import digests_of
 from runner.storage.records import RecordWriter, record_of
 from runner.tracking import describe, send, store, traces, unsent
 from runner.tracking import page as pages
-from runner.tracking.store import folders_of
+from runner.tracking.folders import folders_of
 from runner.tracking.traces import Spans
 from tests.slow import slow
 
