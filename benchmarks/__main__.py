@@ -53,6 +53,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         description="What the runner costs, next to bare loops.",
         epilog="\n".join(f"{name:12} {_first_line(row)}" for name, row in ROWS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("rows", nargs="*", metavar="ROW", help="rows to measure; all when none is named")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full size, for a quick look")

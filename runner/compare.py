@@ -90,8 +90,9 @@ def _folders(options: argparse.Namespace, scratch: Path) -> list[Path]:
     for name in options.runs:
         named = [Path(name)]
         if name.startswith(_MLFLOW):
+            from runner.tracking.folders import folders_of
             from runner.tracking.send import send_unsent
-            from runner.tracking.store import DATABASE, folders_of, place_of
+            from runner.tracking.store import DATABASE, place_of
 
             uri = options.uri or DATABASE
             send_unsent(place_of(uri))

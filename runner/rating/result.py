@@ -93,7 +93,7 @@ def _resample(columns: Floats, clusters: Sequence[str], raters: int, k: int) -> 
     columns = np.hstack([columns, agreed])
     sums = np.zeros((len(names), columns.shape[1]))
     np.add.at(sums, [names[name] for name in clusters], columns)
-    sums = resampled_sums(sums, RESAMPLES)
+    sums = resampled_sums(sums.T, RESAMPLES).T
     counts, agreed = sums[:, :-1], sums[:, -1]
     n = counts.sum(axis=1)
     if raters > 2:  # n picks, by each of n / raters items a pair of every two raters

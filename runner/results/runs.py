@@ -229,8 +229,9 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
                 f"note: {run.folder} was complete with {counted} records and holds {len(run.table)}: records.jsonl "
                 "was cut or changed; run.resume runs what is missing, with the journal's replies where it has them"
             )
-    if any(run.simulated for run in runs):
-        lines.insert(0, "simulated model: these numbers say nothing about any real model")
+    warning = "simulated model: these numbers say nothing about any real model"  # which replays note
+    if any(run.simulated for run in runs) and not any(warning in line for line in lines):
+        lines.insert(0, warning)
     return lines
 
 

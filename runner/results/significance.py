@@ -71,16 +71,17 @@ def sign_test_p(wins: int, losses: int) -> float:
 def sign_flip_p(parts: Sequence[float]) -> float:
     """Two-sided p value of a sum when each part is as likely to have the other sign: exact where all that are not zero
     weigh the same (the sign test) and for up to 13 of them, else by 9,999 random signs with a fixed seed."""
-    nothing = NOTHING * max(map(abs, parts), default=0.0)
-    weighed = [part for part in parts if abs(part) > nothing]
-    if not weighed or max(map(abs, weighed)) - min(map(abs, weighed)) <= nothing:
-        return sign_test_p(sum(part > 0 for part in weighed), sum(part < 0 for part in weighed))
-    values, reached = np.array(weighed), 0
-    observed = abs(float(values.sum())) - NOTHING * float(np.abs(values).sum())
+    values = np.asarray(parts, dtype=float)
+    sizes = np.abs(values)
+    nothing = NOTHING * float(sizes.max(initial=0.0))
+    values, sizes = values[sizes > nothing], sizes[sizes > nothing]
+    if not len(values) or float(np.ptp(sizes)) <= nothing:
+        return sign_test_p(int((values > 0).sum()), int((values < 0).sum()))
+    observed = abs(float(values.sum())) - NOTHING * float(sizes.sum())
     if len(values) <= _ALL:
         every = (np.arange(1 << len(values))[:, None] >> np.arange(len(values)) & 1) * 2 - 1
         return float((np.abs(every @ values) >= observed).mean())
-    whole, n = float(values.sum()), len(values)
+    whole, n, reached = float(values.sum()), len(values), 0
     size = max(_CHUNK, 1 << (_FLIPS * n).bit_length())
     signs = _random_signs(size) if size <= _KEPT else _random_signs.__wrapped__(size)
     for start in range(0, _FLIPS, _BLOCK):

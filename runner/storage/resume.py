@@ -67,8 +67,8 @@ def _line_of(run: Path) -> str:
     words = shlex.split(str(notes.get("command", "")))
     if not words or notes.get("sweep"):
         return ""
-    kept = [word for word in words if not word.startswith(("run.resume=", "hydra.run.dir="))]
-    return f"; to resume {run}: {shlex.join([*kept, f'run.resume={quoted(run)}'])}"
+    kept = [manifest.shell_word(word) for word in words if not word.startswith(("run.resume=", "hydra.run.dir="))]
+    return f"; to resume {run}: {' '.join([*kept, setting('run.resume', run)])}"
 
 
 def parts_of(cfg: Mapping[str, Any]) -> int | None:

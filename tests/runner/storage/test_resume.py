@@ -4,7 +4,9 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from components.core.errors import ConfigError
+from components.core.redaction import redact
 from runner.storage import manifest
 from runner.storage.manifest import command_line
 from runner.storage.resume import (
@@ -184,6 +187,35 @@ def test_printed_command_can_be_pasted_into_a_shell(name, monkeypatch):
     parse = OverridesParser.create().parse_override
     assert (program, module) == ("python", "runner")
     assert [parse(word).value() for word in words] == [2, str(folder), str(folder)]
+
+
+SECRETS = {
+    "tracking.uri=http://me:pa55word@host:5000": "TRACKING_URI",
+    "+model.extra.token='hunter2hunter2 b,c'": "MODEL_EXTRA_TOKEN",
+    "api_key=sk-proj-0123456789abc": "API_KEY",
+}
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+@each_row("word, variable", SECRETS.items())
+def test_printed_command_reads_what_is_hidden_from_a_variable(tmp_path, monkeypatch, word, variable, earlier):
+    monkeypatch.setattr("sys.argv", [str(show := tmp_path / "show"), "limit=2", word])
+    show.write_text('#!/bin/sh\nprintf "%s\\n" "$@"')
+    show.chmod(0o755)
+    line = command_line("run.resume=x")
+    if earlier:  # of a folder whose manifest has the words
+        (tmp_path / "manifest.json").write_text(json.dumps({"command": command_line().replace("show", str(show), 1)}))
+        (tmp_path / "config.yaml").write_text("damaged")
+        with pytest.raises(ConfigError) as refused:
+            folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", named=False)
+        line = redact(str(refused.value).partition("; to resume ")[2].partition(": ")[2])
+    value = word.partition("=")[2]
+    assert value not in line
+    shell = partial(subprocess.run, ["sh", "-c", line], capture_output=True, text=True)
+    done = shell(env={"PATH": os.environ["PATH"], variable: value})
+    assert done.stdout.splitlines()[:2] == ["limit=2", word] and done.returncode == 0
+    unset = shell(env={"PATH": os.environ["PATH"]})
+    assert unset.returncode and f"{variable}: set it to the value that is not shown here" in unset.stderr
 
 
 @pytest.mark.parametrize("words", [["runner/__main__.py"], ["/opt/my tools/wardround"]])
