@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = Parser(prog="python -m runner.protocol", description=__doc__, allow_abbrev=False)
+    parser = Parser(prog="python -m runner.protocol", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
     new = commands.add_parser("new", help="write a study to change")
     freeze = commands.add_parser("freeze", help="check it, compute its power, and write what is planned, with the time")

@@ -132,7 +132,7 @@ def weighted_agreement(
     if same == 1.0 or len(sums) < FEWEST:
         return Agreement(kind, n, same, kappa, no_interval=TOO_SMALL if len(sums) < FEWEST else ALIKE)
     shape = (RESAMPLES, len(pairs), k, k)
-    resampled = resampled_sums(sums, RESAMPLES).reshape(shape)
+    resampled = resampled_sums(sums.T, RESAMPLES).T.reshape(shape)
     apart = np.abs(np.arange(k)[:, None] - np.arange(k))
     chance = (resampled.sum(3)[..., None] * resampled.sum(2)[..., None, :] * apart).sum((2, 3))
     found = 1 - (resampled * apart).sum((2, 3)) * resampled.sum((2, 3)) / np.where(chance > 0, chance, np.nan)
