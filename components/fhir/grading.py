@@ -41,8 +41,11 @@ class Graded(NamedTuple):
 
 
 def posts_of(trajectory: Trajectory) -> list[Observed]:
-    """The posts of the steps that led to the outcome, refused ones too."""
-    calls = [one for step in trajectory.decisive for one in step.observed if not one.control]
+    """The posts of the line that acted last, refused ones too: earlier attempts and other lines have charts of their
+    own, which end with them."""
+    steps = trajectory.decisive
+    line = next((step.branch for step in reversed(steps) if step.acts), "")
+    calls = [one for step in steps if step.branch == line for one in step.observed if not one.control]
     return [one for one in calls if one.observation.data.get("method") == "POST"]
 
 

@@ -1,7 +1,7 @@
 """The simulated model on tasks over a FHIR server: it looks up what the task needs, creates what is right, and answers.
 
-With ``competence`` it does so without a mistake; otherwise it reads another value, forgets to write, writes without
-need or another value, or takes the first patient that a search finds for the one who is meant.
+With ``competence`` it does so without a mistake; otherwise it reads another value, forgets to write, writes another
+value, or takes the first patient that a search finds for the one who is meant. Without a result it knows no value.
 """
 
 import re
@@ -92,7 +92,11 @@ def _mistake(asked: Asked) -> str:
 
 
 def _answer(asked: Asked, knowledge: ChartKnowledge) -> str:
-    return knowledge.opinion(_mistake(asked) in ("", "other patient", "other write"), asked.draws)
+    """The answer; a wrong one where nothing was found, too."""
+    lookup = knowledge.lookup()
+    seen = [one.saw or "" for one in asked.history.done if lookup and one.name == lookup.name]
+    found = lookup is None or any('"resourceType":"Bundle"' in text for text in seen)
+    return knowledge.opinion(found and _mistake(asked) in ("", "other patient", "other write"), asked.draws)
 
 
 def _step(asked: Asked, knowledge: ChartKnowledge) -> Done:

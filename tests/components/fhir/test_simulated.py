@@ -41,3 +41,14 @@ async def test_mistakes_are_values_writes_and_patients():
     for seed in range(4):
         found += await errors_of(NativeTools(), names, competence=0.0, seed=seed)
     assert {"wrong_patient", "missing_write", "wrong_value"} <= set(found), found
+
+
+async def test_without_a_result_it_knows_no_value():
+    names = [name for name in samples() if name.startswith(("latest_glucose", "age"))]
+    found = Counter()
+    for name in names:
+        model = simulated(**PERFECT, competence=1.0)
+        model.study(samples().values())
+        parts = Parts(ReAct(), Accept(), NativeTools(), toolset(base_url="http://127.0.0.1:9/fhir"), Intact(), {})
+        found[grade(samples()[name].target, await solve_sample(parts, door(model), samples()[name], 0)).error] += 1
+    assert found == {"wrong_answer": len(names)}
