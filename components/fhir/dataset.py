@@ -14,7 +14,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.fhir.gold import NUMBERED, QUERIES, Gold, Task, gold_of
-from components.fhir.world import World, open_world
+from components.fhir.world import World, open_world, resource_files
 from components.files.file_dataset import HOW, FileDataset, Part, add_request
 from components.files.rows import Row, json_records
 
@@ -59,9 +59,7 @@ class MedAgentBench(FileDataset[Row]):
 
     def contents(self, split: str) -> Sequence[Path]:
         """The tasks and the resources. Raises ConfigError."""
-        place = self._place
-        inside = [place] if place is None or place.is_file() else sorted(place.rglob("*.*json*"))
-        return [*super().contents(split), *(one for one in inside if one is not None)]
+        return [*super().contents(split), *(resource_files(self._place) if self._place else ())]
 
     def read(self, part: Part) -> Iterable[Row]:
         """Read JSON."""

@@ -75,7 +75,7 @@ class Task(NamedTuple):
         """Time, value and time as written of the patient's results of the task's test, the newest last. Raises
         ConfigError for one in a unit that cannot be converted."""
         code, found = self.find(_CODE), []
-        for one in self.world.find("Observation", self.patient) if self.world else ():
+        for one in self.world.find("Observation", self.patient, code) if self.world else ():
             if code not in values_at(one, "code.coding.code") or not isinstance(one.get("effectiveDateTime"), str):
                 continue
             quantity, written = one.get("valueQuantity", {}), one["effectiveDateTime"]

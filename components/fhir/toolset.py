@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import orjson
 from yarl import URL
@@ -61,9 +61,7 @@ class Function:
 
     async def __call__(self, context: Context, **arguments: Any) -> Observation:
         """Send the request."""
-        chart = context.state
-        if not isinstance(chart, Chart | RemoteChart):
-            raise ToolError("There is no FHIR server here.", "unavailable")
+        chart = cast("Chart | RemoteChart", context.state)
         data: dict[str, Any] = {"method": self.method, "resource": self.resource}
         if self.method == "GET":
             pairs = [(name, text) for name, value in arguments.items() for text in _texts(name, value)]

@@ -23,7 +23,7 @@ from components.fhir.validation import issues_of, outcome
 Buffer = bytes | mmap.mmap
 BASE = "http://localhost/fhir"  # of addresses that nobody asks over the network
 _CREATED = ("Observation", "MedicationRequest", "ServiceRequest")  # what may be posted, as in the benchmark
-_LONGEST_LINE = 1 << 20
+_LONGEST_LINE, _LARGE = 1 << 20, 1 << 26  # bytes; a large file stays on the disk and must not change while it is used
 
 
 class Reply(NamedTuple):
@@ -41,13 +41,9 @@ class World:
     places: Mapping[tuple[str, str], "array[int]"] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, path: Path) -> "World":
-        """Read a file or a folder of NDJSON (one resource a line, as of a bulk export) and of Bundles (.json).
-        Raises ConfigError, naming the file and line."""
-        endings = (".ndjson", ".jsonl", ".json")
-        files = sorted(one for one in path.rglob("*") if one.suffix in endings) if path.is_dir() else [path]
-        if not files or not files[0].is_file():
-            raise ConfigError(f"no FHIR resources at {path}; give an .ndjson file, a Bundle, or a folder of such files")
+    def read(cls, files: Sequence[Path]) -> "World":
+        """Read NDJSON (one resource a line, as of a bulk export) and Bundles (.json). Raises ConfigError, naming the
+        file and line."""
         buffers, places = list[Buffer](), dict[tuple[str, str], "array[int]"]()
         for file in files:
             buffer = _bundle(file) if file.suffix == ".json" else _mapped(file)
@@ -57,14 +53,16 @@ class World:
             buffers.append(buffer)
         return cls(buffers, places)
 
-    def find(self, kind: str, patient: str | None = None) -> Iterator[JSON]:
-        """The resources of a type, of one patient or of all."""
+    def find(self, kind: str, patient: str | None = None, text: str = "") -> Iterator[JSON]:
+        """The resources of a type, of one patient or of all, in whose JSON a text stands."""
         keys = [one for one in self.places if one[0] == kind] if patient is None else [(kind, patient)]
+        sought = text.encode()
         for key in keys:
             places = self.places.get(key, ())
             for n in range(0, len(places), 3):
                 number, start, end = places[n : n + 3]
-                yield orjson.loads(self.buffers[number][start:end])
+                if sought in (line := self.buffers[number][start:end]):
+                    yield orjson.loads(line)
 
     def patient(self, identifier: str) -> JSON | None:
         """The patient with an identifier (of which the id is one); None where there is none."""
@@ -73,14 +71,23 @@ class World:
         return named if named is not None else next(others, None)
 
 
+def resource_files(path: Path) -> list[Path]:
+    """The files of a world. Raises ConfigError where there are none."""
+    endings = (".ndjson", ".jsonl", ".json")
+    files = sorted(one for one in path.rglob("*") if one.suffix in endings) if path.is_dir() else [path]
+    if not files or not files[0].is_file():
+        raise ConfigError(f"no FHIR resources at {path}; give an .ndjson file, a Bundle, or a folder of such files")
+    return files
+
+
 @lru_cache(maxsize=4)
-def _opened(path: Path, _changed: int) -> World:
-    return World.read(path)
+def _opened(files: tuple[tuple[Path, int], ...]) -> World:
+    return World.read([file for file, _ in files])
 
 
 def open_world(path: Path) -> World:
-    """A world, read once per process and change of its file. Raises ConfigError."""
-    return _opened(path.resolve(), path.stat().st_mtime_ns if path.exists() else 0)
+    """A world, read once per process and change of its files. Raises ConfigError."""
+    return _opened(tuple((file, file.stat().st_mtime_ns) for file in resource_files(path.resolve())))
 
 
 @dataclass
@@ -174,8 +181,8 @@ def _identifiers(patient: JSON) -> list[str]:
 
 
 def _mapped(file: Path) -> Buffer:
-    if not file.stat().st_size:
-        return b""
+    if file.stat().st_size < _LARGE:
+        return file.read_bytes()
     with file.open("rb") as opened:
         return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
 

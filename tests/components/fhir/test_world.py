@@ -4,7 +4,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.fhir.validation import issues_of
-from components.fhir.world import Chart, World, open_world
+from components.fhir.world import Chart, open_world
 from tests.components.fhir.fernhill import MINI, NOW, VITALS, chart, found, lab
 from tests.table import each_row
 
@@ -99,5 +99,5 @@ def test_a_bundle_is_read_with_the_references_of_synthea(tmp_path):
 def test_files_that_are_no_world_are_refused_by_file_and_line(tmp_path, name, text, words):
     (tmp_path / name).write_text(text)
     with pytest.raises(ConfigError, match=words):
-        World.read(tmp_path)
+        open_world(tmp_path)
     (tmp_path / name).unlink()
