@@ -104,10 +104,10 @@ def _step(asked: Asked, knowledge: ChartKnowledge) -> Done:
     offered, done = asked.history.offered, asked.history.done
     if asked.draws.happens("wrong tool", asked.rates.wrong_tool) and "Condition_Search" in offered:
         return Done("Condition_Search", {"patient": knowledge.sample.metadata["patient"]})
-    plan, made = _plan(asked, knowledge), 0
+    plan, position = _plan(asked, knowledge), 0
     for call in done:
-        made += made < len(plan) and call.name == plan[made].name
-    left = [one for one in plan[made:] if one.name in offered]
+        position += position < len(plan) and call.name == plan[position].name
+    left = [one for one in plan[position:] if one.name in offered]
     return left[0] if left else Done("Finish", {"response": _answer(asked, knowledge)})
 
 

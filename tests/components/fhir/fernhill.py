@@ -1,5 +1,6 @@
 """The mini's dataset and world, a small chart, and right requests, for tests."""
 
+import os
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -13,6 +14,7 @@ from components.fhir.toolset import Fhir
 from components.fhir.world import Chart, World, open_world
 from components.tools.web import Web
 
+SLICE = Path(os.environ.get("CLINICAL_DATA_DIR", "none")) / "medagentbench/data/medagentbench"
 MINI = Path(components.fhir.__file__).parent / "fhir_mini" / "world.jsonl"
 NOW = "2026-03-02T09:30:00+00:00"
 VITALS = {

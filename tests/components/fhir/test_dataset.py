@@ -1,7 +1,5 @@
 import json
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -11,10 +9,9 @@ from components.core.types import Trajectory
 from components.fhir.dataset import MedAgentBench
 from components.fhir.gold import ACTIONS, NUMBERED
 from components.fhir.scorer import FhirTasks
-from tests.components.fhir.fernhill import MINI, samples
+from tests.components.fhir.fernhill import MINI, SLICE, samples
 from tests.table import each_row
 
-SLICE = Path(os.environ.get("CLINICAL_DATA_DIR", "none")) / "medagentbench/data/medagentbench"
 NOW = "It's 2023-11-13T10:15:00+00:00 now."
 
 

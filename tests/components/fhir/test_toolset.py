@@ -7,7 +7,7 @@ from components.core.tools import tool_of
 from components.core.traits import ToolsetTraits, declared
 from components.core.types import Problem, Sample
 from components.fhir.toolset import Fhir
-from tests.components.fhir.fernhill import VITALS, samples, toolset
+from tests.components.fhir.fernhill import SLICE, VITALS, samples, toolset
 from tests.table import each_row
 
 NAMES = ("Patient_Search", "Condition_Search", "Observation_Search_Labs", "Observation_Search_Vitals", "Observation_Create",
@@ -79,6 +79,14 @@ async def test_cards_of_a_file_replace_the_projects(tmp_path):
              "subject": {"reference": f"Patient/{PATIENT}"}}  # fmt: skip
     tool_of(offer, type("Call", (), {"name": "ServiceRequest_Create", "parsed": order})())  # any element may be sent
     assert (await run(offer, "ServiceRequest_Create", **order)).data["body"]["note"] == [{"text": "knee"}]
+
+
+@pytest.mark.skipif(not SLICE.is_dir(), reason="needs CLINICAL_DATA_DIR")
+async def test_the_released_cards_name_the_same_functions():
+    offer = toolset(functions=str(SLICE / "funcs_v1.json")).open(SAMPLE)
+    assert set(offer.tools) == set(NAMES)
+    seen = await run(offer, "Patient_Search", identifier=PATIENT)
+    assert json.loads(seen.text)["total"] == 1
 
 
 @each_row(
