@@ -14,7 +14,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.fhir.gold import NUMBERED, QUERIES, Gold, Task, gold_of
-from components.fhir.world import World, open_world, resource_files
+from components.fhir.world import open_world, resource_files
 from components.files.file_dataset import HOW, FileDataset, Part, add_request
 from components.files.rows import Row, json_records
 
@@ -70,7 +70,9 @@ class MedAgentBench(FileDataset[Row]):
         name = item.text("id")
         category = item.one_of("category", NUMBERED) if "category" in item.values else _numbered(item, name)
         world = None if self._place is None else open_world(self._place)
-        patient = item.optional_text("eval_MRN")
+        number = item.optional_text("eval_MRN")
+        chart = world.patient(number) if world and number else None
+        patient = number if chart is None else str(chart.get("id"))
         task = Task(item.text("instruction").strip(), item.optional_text("context"), patient, world, item.place)
         gold = _stated(item, category) or gold_of(category, task)
         needs = "the right answer comes from the FHIR server; give dataset.world (docs/papers/medagentbench.md)"
@@ -79,11 +81,11 @@ class MedAgentBench(FileDataset[Row]):
         return Sample(
             Problem(name, add_request(task.instruction, _REQUEST), context=task.context),
             target=target,
-            metadata={"fhir_category": category, "patient": patient},
-            cluster=patient or name,
+            metadata={"fhir_category": category, "patient": patient, "mrn": number},
+            cluster=number or name,
             strata={"category": category, "kind": kind},
             files={} if self._place is None else {"world": str(self._place)},
-            card=_card(world, patient),
+            card={"sex": str(chart["gender"])} if chart and "gender" in chart else {},
         )
 
 
@@ -105,9 +107,3 @@ def _stated(row: Row, category: str) -> Gold | None:
     if not isinstance(gold, Mapping) or not gold.keys() <= {*Gold._fields} or "answer" not in gold:
         raise row.error("gold", f"must have answer and may have {', '.join(Gold._fields[1:])}, found {gold!r:.80}")
     return Gold(**gold)
-
-
-def _card(world: World | None, patient: str) -> dict[str, str | float]:
-    """Sex of a patient who is known."""
-    found = world.patient(patient) if world and patient else None
-    return {"sex": str(found["gender"])} if found and "gender" in found else {}

@@ -24,7 +24,6 @@ NUMBERED = (  # the categories 1 to 10
     "find_patient", "age", "record_vitals", "recent_magnesium", "replace_magnesium", "mean_glucose", "latest_glucose",
     "refer", "replace_potassium", "repeat_hba1c",
 )  # fmt: skip
-CATEGORY_SYSTEM = "http://terminology.hl7.org/CodeSystem/observation-category"
 NDC, LOINC, SNOMED = "http://hl7.org/fhir/sid/ndc", "http://loinc.org", "http://snomed.info/sct"
 GOAL, LOW_MAGNESIUM = 3.5, 1.9  # mmol/L of potassium; mg/dL of magnesium up to which it is low
 _DOSES = ((1.0, 4), (1.5, 2), (LOW_MAGNESIUM + 1e-9, 1))  # magnesium below -> g, over as many hours
@@ -132,7 +131,7 @@ def _age(task: Task) -> Gold:
 
 
 def _record_vitals(task: Task) -> Gold:
-    vitals = {"coding": [{"system": CATEGORY_SYSTEM, "code": "vital-signs"}]}
+    vitals = {"coding": [{"code": "vital-signs"}]}  # the published card names a system that is not the standard's
     sent = {
         "resourceType": "Observation", "status": "final", "category": [vitals], "code": {"text": task.find(_FLOWSHEET)},
         "effectiveDateTime": task.now.isoformat(), "valueString": task.find(_QUOTED, task.instruction),

@@ -46,10 +46,11 @@ class ChartKnowledge(Knowledge):
     def lookup(self) -> Done | None:
         """The search that the task needs; None where it names all that is to be written."""
         problem, patient = self.sample.problem, self.sample.metadata["patient"]
-        category = self.sample.metadata["fhir_category"]
-        if category in ("find_patient", "age"):
+        if self.sample.metadata["fhir_category"] in ("find_patient", "age"):
             dates = _DATE.findall(problem.question)
-            return Done("Patient_Search", {"identifier": patient} if category == "age" else {"birthdate": dates[-1]})
+            return Done(
+                "Patient_Search", {"birthdate": dates[-1]} if dates else {"identifier": self.sample.metadata["mrn"]}
+            )
         code = _CODE.search(problem.context)
         fields = {"patient": patient, "code": code[1], "_sort": "-date", "_count": 50} if code else None
         return None if fields is None else Done("Observation_Search_Labs", fields)

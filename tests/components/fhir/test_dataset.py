@@ -40,11 +40,12 @@ def test_the_fingerprint_changes_with_the_resources(tmp_path):
     world.mkdir()
     found = []
     for year in (1950, 1960):
-        patient = {"resourceType": "Patient", "id": "p", "birthDate": f"{year}-11-14"}
+        patient = {"resourceType": "Patient", "id": "77", "birthDate": f"{year}-11-14", "identifier": [{"value": "p"}]}
         (world / "a.ndjson").write_text(json.dumps(patient))
         dataset = MedAgentBench(path=path, world=str(world))
         (sample,) = dataset.load("test")
         found.append((dataset.fingerprint, sample.target["answer"]))
+    assert (sample.metadata["patient"], sample.metadata["mrn"], sample.cluster) == ("77", "p", "p")
     assert found[0][0] != found[1][0] and [answer for _, answer in found] == [[72], [62]]
 
 

@@ -29,7 +29,7 @@ def test_rules_give_what_the_mini_states():
     compared = 0
     for sample in samples().values():
         category, target = sample.metadata["fhir_category"], sample.target
-        if category in ("find_patient", "refer"):  # by the row alone; of another system of codes
+        if category in ("find_patient", "refer", "record_vitals"):  # by the row alone; of other systems of codes
             continue
         instruction = sample.problem.question.split("\n")[0]
         gold = gold_of(category, Task(instruction, sample.problem.context, target["patient"], open_world(MINI), "mini"))
@@ -40,7 +40,7 @@ def test_rules_give_what_the_mini_states():
         )
         assert gold.answer == target["answer"] or gold.answer == [pytest.approx(*target["answer"])]
         compared += 1
-    assert compared == 33 and set(NUMBERED) >= set(QUERIES)
+    assert compared == 29 and set(NUMBERED) >= set(QUERIES)
 
 
 @each_row("value, dose", [(2.0, None), (1.9, 1), (1.5, 1), (1.4, 2), (1.0, 2), (0.9, 4), (None, None)])
