@@ -238,6 +238,7 @@ _SECTIONS = {  # without options; docs/guides/reports.md says more
     "comparisons": "paired differences between methods", "gains": "published differences next to ours (compare.gains)",
     "settings": "whatever the runs differ in: a table per field", "strata": "the first scores by every stratum",
     "samples": "the score that decides by sample, where runs disagree first",
+    "repeated": "whether samples that were run several times succeed every time: pass^k and pass@k; needs epochs",
     "frontier": "cost of a question against the score that decides", "cards": "the datasets: samples, strata, lengths",
     "verifier": "how often the first proposal was not kept, step by step; needs runs with a verifier",
     "confidence": "how sure the agent was: risk and coverage, calibration, refusals",

@@ -136,7 +136,7 @@ LIBRARIES = {  # library -> the files that may import it
     "hydra._internal": ("runner/config/hydra_patches.py",),
     "mlflow": ("runner/tracking/*", "runner/ui.py"),
     "litellm": ("components/models/litellm_chat.py",),
-    "aiohttp": ("components/models/simulated/serve.py", "components/tools/web.py"),
+    "aiohttp": ("components/fhir/serve.py", "components/models/simulated/serve.py", "components/tools/web.py"),
     "httptools": ("components/models/http_connection.py",),
     "jinja2": ("components/prompts/*.py", "runner/results/render/formats.py"),
     "unittest.mock": (),
@@ -175,6 +175,8 @@ NO_YAML = {  # modules that no YAML of conf/ targets, and nothing imports
     "components.sandbox.zygote": "a process of its own",
     "components.sandbox.probe": "imported by the sandbox, by its name",
     "components.tools.medrag_index": "a command",
+    "components.fhir.export": "a command",
+    "components.fhir.serve": "a command",
 }
 
 

@@ -245,5 +245,7 @@ class Following(Scorer, Protocol):
     """Scores an episode when the scores that need no model are known, by the one of them that decides
     (``ScorerTraits.follows``)."""
 
-    def follow(self, sample: Sample, trajectory: Trajectory, right: float | None) -> Sequence[Score]:
-        """``right``: how right the episode was, 0 to 1; None where it is not known."""
+    def follow(
+        self, sample: Sample, trajectory: Trajectory, right: float | None, scores: Mapping[str, float | None]
+    ) -> Sequence[Score]:
+        """``right``: how right the episode was, 0 to 1; None where it is not known. ``scores``: those known so far."""

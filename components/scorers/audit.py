@@ -56,7 +56,7 @@ class Audit:
         """The scores that do not depend on how right the episode was."""
         return self.follow(sample, trajectory, None)
 
-    def follow(self, sample: Sample, trajectory: Trajectory, right: float | None) -> Sequence[Score]:
+    def follow(self, sample: Sample, trajectory: Trajectory, right: float | None, *_: object) -> Sequence[Score]:
         """All scores. ``right``: how right the episode was, 0 to 1."""
         if trajectory.stop != "answered" or not trajectory.offered:
             why = "no tool was offered" if trajectory.stop == "answered" else f"no answer ({trajectory.stop})"

@@ -51,7 +51,7 @@ class Faults:
         """The scores that do not depend on how right the episode was."""
         return self.follow(sample, trajectory, None)
 
-    def follow(self, sample: Sample, trajectory: Trajectory, right: float | None) -> Sequence[Score]:
+    def follow(self, sample: Sample, trajectory: Trajectory, right: float | None, *_: object) -> Sequence[Score]:
         """All scores. ``right``: how right the episode was, 0 to 1."""
         if trajectory.stop == "error":
             return [Score(name, None, "ended in an error") for name in NAMES]

@@ -9,7 +9,7 @@ import ipaddress
 import os
 import random
 from collections.abc import Collection, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import aiohttp
@@ -125,6 +125,10 @@ class Web:
     async def post(self, url: URL, body: object, headers: Texts) -> Reply:
         """Send JSON and read the answer: status 2xx. Raises ToolError."""
         return await self._ask("POST", url, {"Content-Type": "application/json", **headers}, orjson.dumps(body), ())
+
+    async def post_once(self, url: URL, body: object, headers: Texts, accept: Collection[int] = ()) -> Reply:
+        """As ``post``, but in one attempt: for what must not happen twice. Raises ToolError."""
+        return await replace(self, retries=0)._ask("POST", url, headers, orjson.dumps(body), accept)
 
     async def _ask(self, method: str, url: URL, headers: Texts, body: bytes | None, accept: Collection[int]) -> Reply:
         timeout = aiohttp.ClientTimeout(total=self.timeout_seconds)

@@ -26,6 +26,7 @@ _EXTRAS = {
     "ray": ("ray", "jobs of a sweep on Ray"),
     "optuna": ("optuna", "sweeps that search"),
     "dicom": ("pydicom", "images in DICOM files"),
+    "fhir": ("fhir", "a FHIR server in the process"),
     "ratescore": ("RaTEScore", "a scorer of free text with models of its own"),
     "embedding": ("sentence_transformers", "pictures of records by sentence embeddings"),
     "datasets": ("datasets", "data sets in Arrow files"),

@@ -38,7 +38,8 @@ async def score_all(
             await cast(Consulting, scorer).consult(sample, own, {one.name: one.value for one in scores}, judging())
         try:
             if of.follows:
-                scores += cast(Following, scorer).follow(sample, own, deciding_value(scorers, scores))
+                known = {one.name: one.value for one in scores}
+                scores += cast(Following, scorer).follow(sample, own, deciding_value(scorers, scores), known)
                 continue
             judged = own if of.asks is None else trajectory
             if of.blocking:

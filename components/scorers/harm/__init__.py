@@ -61,8 +61,11 @@ class Harm:
         """The scores where nothing says how right the episode was."""
         return self.follow(sample, trajectory, None)
 
-    def follow(self, sample: Sample, trajectory: Trajectory, right: float | None) -> Sequence[Score]:
-        """All scores. ``right``: how right the episode was, 0 to 1."""
+    def follow(
+        self, sample: Sample, trajectory: Trajectory, right: float | None,
+        scores: Mapping[str, float | None] | None = None,
+    ) -> Sequence[Score]:  # fmt: skip
+        """All scores. ``right``: how right the episode was, 0 to 1; ``scores``: what other scorers found."""
         if trajectory.stop == "error":
             return [Score(name, None, "ended in an error") for name in self.traits.kinds]
         table = next((one for one in self.tables.values() if _fits(one, sample)), None)
@@ -71,7 +74,7 @@ class Harm:
         if table is None:
             unrated = "unrated: no table of errors fits this sample"
         else:
-            case = Case(sample, trajectory, table)
+            case = Case(sample, trajectory, table, scores or {})
             by_answer = table.wrong == "answer" and trajectory.stop != "refused"
             if by_answer:
                 error = case.error()

@@ -18,6 +18,7 @@ class Case:
     sample: Sample
     trajectory: Trajectory
     table: Table
+    scores: Mapping[str, float | None]
 
     def error(self) -> str | None:
         """The name of the first error that holds; None where none does."""
@@ -55,6 +56,7 @@ class Case:
             and (one.times is None or self._is_off(one.times))
             and (not one.other_patient or self._asks_elsewhere())
             and (not one.unsupported or self._is_unsupported())
+            and (not one.score or self.scores.get(one.score) == 1.0)
         )
 
     @cached_property

@@ -35,7 +35,8 @@ class ErrorType:
     and the name of a tool that was called. ``gold``, ``answer``: what these are. ``omits``: paths of the sample, of
     which the reference says the value and the answer does not. ``times``: the number nearest to the right one is so
     many times too large or too small. ``other_patient``: calls were made, and none has the id that the question asks
-    about. ``unsupported``: no call returned any value of the answer. Raises ConfigError."""
+    about. ``unsupported``: no call returned any value of the answer. ``score``: another scorer found 1 by this name.
+    Raises ConfigError."""
 
     severity: Severity
     why: str
@@ -47,6 +48,7 @@ class ErrorType:
     times: Annotated[float, Gt(1)] | None = None
     other_patient: bool = False
     unsupported: bool = False
+    score: str = ""
 
     def __post_init__(self) -> None:
         check_pattern("question", self.question)

@@ -1,0 +1,109 @@
+"""MedAgentBench: clinical tasks for an agent that works on a FHIR server; and tasks of other files in this layout.
+
+Source: Jiang et al. 2025, NEJM AI, arXiv 2501.14654 (MIT licence; ``stanfordmlgroup/MedAgentBench``,
+``data/medagentbench/test_data_v2.json``): 300 tasks in 10 categories. The server's 100 patients are in a container
+image; ``python -m components.fhir.export URL FOLDER`` writes its resources to a folder for ``world``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from components.core.errors import ConfigError
+from components.core.types import Problem, Sample
+from components.fhir.gold import NUMBERED, QUERIES, Gold, Task, gold_of
+from components.fhir.world import open_world, resource_files
+from components.files.file_dataset import HOW, FileDataset, Part, add_request
+from components.files.rows import Row, json_records
+
+_SHIPPED = Path(__file__).parent
+_REQUEST = (
+    'Write the answer as a JSON list in the last line, such as ["S1234567"] or [4.2]; [] where no answer is asked for.'
+)
+
+
+@dataclass(frozen=True)
+class MedAgentBench(FileDataset[Row]):
+    """One split. ``path`` is a folder with the file ``tasks``, ``shipped`` one next to this module; the first that is
+    given counts. ``world``: the server's resources (NDJSON or Bundles), from which the right answers come; without them
+    tasks that need them are unscored. A row with ``gold`` states what is right itself."""
+
+    path: str | None = None
+    shipped: str | None = None
+    tasks: str = "test_data_v2.json"
+    world: str | None = None
+    title = "MedAgentBench"
+    split_names = ("test",)
+    how = HOW.format("medagentbench", "take data/medagentbench/ from github.com/stanfordmlgroup/MedAgentBench", "...")
+
+    def __post_init__(self) -> None:
+        if self.path is None and self.shipped is None:
+            raise ConfigError("dataset.path: give the folder of the tasks")
+
+    @property
+    def _root(self) -> Path:
+        return Path(self.path).expanduser() if self.path is not None else _SHIPPED / str(self.shipped)
+
+    @cached_property
+    def _place(self) -> Path | None:
+        """Where the resources are."""
+        if self.world is None:
+            return None
+        return Path(self.world).expanduser() if self.path is not None or not self.shipped else self._root / self.world
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """One file."""
+        return {"tasks": self._root / self.tasks}
+
+    def contents(self, split: str) -> Sequence[Path]:
+        """The tasks and the resources. Raises ConfigError."""
+        return [*super().contents(split), *(resource_files(self._place) if self._place else ())]
+
+    def read(self, part: Part) -> Iterable[Row]:
+        """Read JSON."""
+        return json_records(part.file)
+
+    def sample(self, item: Row, part: Part) -> Sample:
+        """Make a task with its right answer and requests. Raises ConfigError."""
+        name = item.text("id")
+        category = item.one_of("category", NUMBERED) if "category" in item.values else _numbered(item, name)
+        world = None if self._place is None else open_world(self._place)
+        number = item.optional_text("eval_MRN")
+        chart = world.patient(number) if world and number else None
+        patient = number if chart is None else str(chart.get("id"))
+        task = Task(item.text("instruction").strip(), item.optional_text("context"), patient, world, item.place)
+        gold = _stated(item, category) or gold_of(category, task)
+        needs = "the right answer comes from the FHIR server; give dataset.world (docs/papers/medagentbench.md)"
+        target = {"unscored": needs} if gold is None else {**gold._asdict(), "patient": patient}
+        kind = "query" if category in QUERIES else "action"
+        return Sample(
+            Problem(name, add_request(task.instruction, _REQUEST), context=task.context),
+            target=target,
+            metadata={"fhir_category": category, "patient": patient, "mrn": number},
+            cluster=number or name,
+            strata={"category": category, "kind": kind},
+            files={} if self._place is None else {"world": str(self._place)},
+            card={"sex": str(chart["gender"])} if chart and "gender" in chart else {},
+        )
+
+
+def _numbered(row: Row, name: str) -> str:
+    """The category of ``task3_12``. Raises ConfigError."""
+    number = name.removeprefix("task").partition("_")[0]
+    if not number.isdecimal() or not 1 <= int(number) <= len(NUMBERED):
+        raise row.error("id", f"must be task1_... to task{len(NUMBERED)}_..., found {name!r}")
+    return NUMBERED[int(number) - 1]
+
+
+def _stated(row: Row, category: str) -> Gold | None:
+    """What a row says is right: in ``gold``, or in ``sol`` of the benchmark's first category. Raises ConfigError."""
+    if category == "find_patient" and "gold" not in row.values:
+        return Gold(row.texts("sol"))
+    gold: Any = row.values.get("gold")
+    if gold is None:
+        return None
+    if not isinstance(gold, Mapping) or not gold.keys() <= {*Gold._fields} or "answer" not in gold:
+        raise row.error("gold", f"must have answer and may have {', '.join(Gold._fields[1:])}, found {gold!r:.80}")
+    return Gold(**gold)

@@ -1,0 +1,90 @@
+"""The project's FHIR R4 server over HTTP: ``python -m components.fhir.serve [--world PATH] [--port 8080]``.
+
+It serves the resources of a file or folder, by default those of fhir_mini, and keeps what is posted until it ends.
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import orjson
+from aiohttp import web
+
+from components.core.errors import ConfigError
+from components.fhir.search import Refused
+from components.fhir.world import Chart, Reply, open_world, refusal
+
+MINI = Path(__file__).parent / "fhir_mini" / "world.jsonl"
+_LARGEST = 1 << 17  # bytes of a request
+
+
+def application(chart: Chart) -> web.Application:
+    """The server of a chart, below /fhir."""
+
+    def answer(found: Reply) -> web.Response:
+        return web.Response(
+            body=orjson.dumps(found.body), status=found.status, content_type="application/fhir+json", charset="utf-8"
+        )
+
+    async def search(request: web.Request) -> web.Response:
+        base = f"{request.scheme}://{request.host}/fhir"
+        return answer(chart.search(request.match_info["kind"], list(request.query.items()), base))
+
+    async def read(request: web.Request) -> web.Response:
+        return answer(chart.read(request.match_info["kind"], request.match_info["id"]))
+
+    async def create(request: web.Request) -> web.Response:
+        try:
+            body = orjson.loads(await request.read())
+        except ValueError as error:
+            return answer(refusal(Refused(f"the body is not JSON: {error}", code="structure")))
+        return answer(chart.create(request.match_info["kind"], body))
+
+    app = web.Application(client_max_size=_LARGEST)
+    app.router.add_get("/fhir/{kind}", search)
+    app.router.add_get("/fhir/{kind}/{id}", read)
+    app.router.add_post("/fhir/{kind}", create)
+    return app
+
+
+async def start(chart: Chart, host: str, port: int) -> tuple[web.AppRunner, str]:
+    """Listen; port 0 picks a free one. Returns what stops it (``cleanup``), and the base URL. Raises OSError."""
+    runner = web.AppRunner(application(chart), access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, host, port).start()
+    return runner, f"http://{host}:{runner.addresses[0][1]}/fhir"
+
+
+async def _serve(chart: Chart, host: str, port: int) -> None:
+    runner, url = await start(chart, host, port)
+    sys.stdout.write(f"{url}\n")
+    sys.stdout.flush()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until it is interrupted; the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m components.fhir.serve", description="A FHIR R4 server of a folder."
+    )
+    parser.add_argument("--world", type=Path, default=MINI, help="NDJSON, a Bundle, or a folder of such files")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, default=8080, help="port; 0 picks a free one")
+    options = parser.parse_args(arguments)
+    try:
+        asyncio.run(_serve(Chart(open_world(options.world)), options.host, options.port))
+    except (ConfigError, OSError, OverflowError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

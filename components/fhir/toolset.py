@@ -1,0 +1,179 @@
+"""Tools over a FHIR server: of the process, with a state per sample, or one that is reached over HTTP.
+
+Source: Jiang et al. 2025 (MedAgentBench), NEJM AI, arXiv 2501.14654: nine functions over a FHIR R4 API, which its
+release lists in ``funcs_v1.json``; a file in this layout gives the tools other cards. Departures: what is posted is
+validated and changes the sample's state, where the benchmark answers that it was accepted and leaves the server as it
+is (``posts=acknowledge``); functions are called as tools, not as lines of text.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import orjson
+from yarl import URL
+
+from components.core.errors import ConfigError, ToolError, missing_extra
+from components.core.messages import JSON, ToolSpec
+from components.core.tools import Context, Effect, Offer, Tool
+from components.core.traits import ToolsetTraits, ToolTraits
+from components.core.types import Observation, Privacy, Sample
+from components.fhir.remote import Http, RemoteChart
+from components.fhir.search import PARAMETERS, id_in
+from components.fhir.world import Chart, Reply, open_world
+from components.files.rows import read_json
+from components.text.structured import read_yaml
+
+Method = Literal["GET", "POST"]
+_FUNCTION = re.compile(r"(GET|POST) \{api_base\}/(\w+)")
+_TITLE = re.compile(r"(\w+)\.(\w+)(?: \(([\w ]+)\))?")
+_RESULT: JSON = {
+    "_count": {"type": "integer", "description": "resources of a page, at most 1000; 20 without it"},
+    "_sort": {"type": "string", "description": "a parameter, with a minus from the last to the first: -date"},
+    "_offset": {"type": "integer", "description": "resources to leave out: where the next page begins"},
+}
+
+
+@dataclass(frozen=True)
+class Function:
+    """A search or a creation as a tool. ``data`` of its observations: ``method``, ``resource``, ``status``, and of a
+    post ``body``, as it was sent. Raises ToolError with the OperationOutcome."""
+
+    spec: ToolSpec
+    method: Method
+    resource: str
+    server: str = ""
+    keeps: bool = True
+
+    @property
+    def effect(self) -> Effect:
+        """A server's answers are journalled; a post changes the state of the process."""
+        return "external" if self.server else "episode" if self.method == "POST" else "pure"
+
+    @property
+    def traits(self) -> ToolTraits:
+        """Which server it asks."""
+        return ToolTraits(identity=self.server and f"{self.server} keeps={self.keeps}")
+
+    async def __call__(self, context: Context, **arguments: Any) -> Observation:
+        """Send the request."""
+        chart = cast("Chart | RemoteChart", context.state)
+        data: dict[str, Any] = {"method": self.method, "resource": self.resource}
+        if self.method == "GET":
+            pairs = [(name, text) for name, value in arguments.items() for text in _texts(name, value)]
+            reply = chart.search(self.resource, pairs)
+        else:
+            data["body"] = _as_lists(arguments, self.spec)
+            reply = chart.create(self.resource, data["body"])
+        found = reply if isinstance(reply, Reply) else await reply
+        data["status"] = found.status
+        text = orjson.dumps(found.body).decode()
+        if found.status >= 400:
+            raise ToolError(text, f"http_{found.status}", data)
+        return Observation(text, data)
+
+
+@dataclass(frozen=True)
+class Fhir:
+    """The functions of the benchmark over the world of each sample, or over the server at ``base_url``.
+
+    ``functions``: a file in the layout of funcs_v1.json with other cards; null = the project's. ``posts``: apply = what
+    is created can be found afterwards; acknowledge = it is checked (by a world; a server is not asked), answered as
+    accepted, and nothing changes. ``permits``: data classes, in addition to open ones, that the server may receive.
+    Raises ConfigError.
+    """
+
+    http: Http
+    base_url: str | None = None
+    functions: str | None = None
+    posts: Literal["apply", "acknowledge"] = "apply"
+    permits: Sequence[Privacy] = ()
+
+    def __post_init__(self) -> None:
+        if self.base_url is not None:
+            url = URL(self.base_url)
+            if url.scheme not in ("http", "https") or not url.host or url.user or url.query_string:
+                raise ConfigError(f"base_url must be like http://host:8080/fhir, found {self.base_url!r}")
+        elif missing := missing_extra("toolset=fhir without base_url", "fhir", "fhir"):
+            raise ConfigError(missing)
+        if not self.tools:
+            raise ConfigError(f"functions: {self.functions} lists none")
+
+    @cached_property
+    def tools(self) -> Mapping[str, Tool]:
+        """The functions by their names. Raises ConfigError."""
+        path = Path(__file__).with_name("functions.yaml") if self.functions is None else Path(self.functions)
+        try:
+            rows = read_yaml(path) if self.functions is None else read_json(path)
+        except OSError as error:
+            raise ConfigError(f"functions: {path} cannot be read: {error.strerror}") from None
+        if not isinstance(rows, list):
+            raise ConfigError(f"functions: {path} must be a list, found {rows!r:.80}")
+        named = [_function(row, f"functions: {path}: entry {n}") for n, row in enumerate(rows, 1)]
+        often = Counter(short for short, _ in named)
+        made = [one if often[short] > 1 else replace(one, spec=replace(one.spec, name=short)) for short, one in named]
+        keeps = self.posts == "apply"
+        return {one.spec.name: replace(one, server=self.base_url or "", keeps=keeps) for one in made}
+
+    @property
+    def traits(self) -> ToolsetTraits:
+        """Its tools, what the server may receive, and whether what is created stays."""
+        shared = self.base_url is not None and self.posts == "apply"
+        notes = [f"all samples write to the same server, {self.base_url}"] if shared else []
+        notes += ["what is created is acknowledged and not kept (posts: acknowledge)"] if self.posts != "apply" else []
+        return ToolsetTraits(tools=self.tools, permits=self.permits, notes=notes)
+
+    def open(self, sample: Sample) -> Offer:
+        """Open the sample's world, or the server. Raises ConfigError for a sample without one."""
+        keeps = self.posts == "apply"
+        state: Chart | RemoteChart
+        if self.base_url is not None:
+            state = RemoteChart(self.base_url, self.http, keeps)
+        elif (path := sample.files.get("world")) is not None:
+            state = Chart(open_world(Path(path)), keeps)
+        else:
+            raise ConfigError(
+                f"toolset=fhir: sample {sample.problem.id!r} has no FHIR resources; give toolset.base_url, or"
+                " dataset.world for medagentbench, or choose a dataset that has them (fhir_mini)"
+            )
+        return Offer(self.tools, state, facts={"tools": dict.fromkeys(self.tools, "fhir"), "toolset": list(self.tools)})
+
+
+def _function(row: Any, place: str) -> tuple[str, Function]:
+    """The tool of an entry, and its name without what its title has in brackets. Raises ConfigError."""
+    if not isinstance(row, Mapping) or not isinstance(row.get("parameters"), Mapping):
+        raise ConfigError(f"{place} must have name, description and parameters, found {row!r:.80}")
+    found, title = _FUNCTION.fullmatch(str(row.get("name"))), _TITLE.match(text := str(row.get("description")))
+    if found is None or title is None or found[2] not in PARAMETERS:
+        raise ConfigError(
+            f"{place} must be named like 'GET {{api_base}}/Patient' and described like 'Patient.Search ...',"
+            f" found {row.get('name')!r:.60} and {text!r:.60}"
+        )
+    name = "_".join(part.replace(" ", "_") for part in title.groups() if part)
+    schema, method = dict(row["parameters"]), found[1]
+    if method == "GET":
+        schema["properties"] = {**schema.get("properties", {}), **_RESULT}
+    else:
+        schema["additionalProperties"] = True  # the standard decides
+    tool = Function(ToolSpec(name, text, schema), "GET" if method == "GET" else "POST", found[2])
+    return f"{title[1]}_{title[2]}", tool
+
+
+def _texts(name: str, value: Any) -> list[str]:
+    """A parameter as texts: a list repeats it. Raises ToolError."""
+    if isinstance(value, list):
+        return [text for one in value for text in _texts(name, one)]
+    if isinstance(value, Mapping) or value is None:
+        raise ToolError(f"{name} must be a text, found {value!r:.60}.", "bad_arguments")
+    return [str(value).lower() if isinstance(value, bool) else id_in(value) if name == "patient" else str(value)]
+
+
+def _as_lists(body: JSON, spec: ToolSpec) -> dict[str, Any]:
+    """The body, with a note as the list that the standard wants where a card asks for an object, as the benchmark's."""
+    asked = spec.parameters.get("properties", {}).get("note", {}).get("type")
+    note = body.get("note")
+    return {**body, "note": [note]} if asked == "object" and isinstance(note, Mapping) else dict(body)

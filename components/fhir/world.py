@@ -1,0 +1,221 @@
+"""The resources of a FHIR server in the process: what all samples share, and what a sample adds.
+
+A world is read once and never changed; resources stay as bytes, found by type and patient, and are parsed when a search
+looks at them. A chart is a sample's view of a world: it holds what was created, so that a copy costs as much as that.
+"""
+
+import mmap
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+from urllib.parse import urlencode
+
+import orjson
+
+from components.core.errors import ConfigError
+from components.core.messages import JSON
+from components.fhir.search import PARAMETERS, Pairs, Refused, id_in, patient_of, read_query
+from components.fhir.validation import issues_of, outcome
+
+Buffer = bytes | mmap.mmap
+BASE = "http://localhost/fhir"  # of addresses that nobody asks over the network
+_CREATED = ("Observation", "MedicationRequest", "ServiceRequest")  # what may be posted, as in the benchmark
+_LONGEST_LINE, _LARGE = 1 << 20, 1 << 26  # bytes; a large file stays on the disk and must not change while it is used
+
+
+class Reply(NamedTuple):
+    """What a server answers."""
+
+    status: int
+    body: JSON
+
+
+@dataclass(frozen=True)
+class World:
+    """``places``: type and patient -> buffer, start and end of each resource, one after the other."""
+
+    buffers: Sequence[Buffer] = ()
+    places: Mapping[tuple[str, str], "array[int]"] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, files: Sequence[Path]) -> "World":
+        """Read NDJSON (one resource a line, as of a bulk export) and Bundles (.json). Raises ConfigError, naming the
+        file and line."""
+        buffers, places = list[Buffer](), dict[tuple[str, str], "array[int]"]()
+        for file in files:
+            buffer = _bundle(file) if file.suffix == ".json" else _mapped(file)
+            for start, end, resource in _lines(buffer, file):
+                if (kind := str(resource.get("resourceType"))) in PARAMETERS:
+                    places.setdefault((kind, patient_of(resource)), array("Q")).extend((len(buffers), start, end))
+            buffers.append(buffer)
+        return cls(buffers, places)
+
+    def find(self, kind: str, patient: str | None = None, text: str = "") -> Iterator[JSON]:
+        """The resources of a type, of one patient or of all, in whose JSON a text stands."""
+        keys = [one for one in self.places if one[0] == kind] if patient is None else [(kind, patient)]
+        sought = text.encode()
+        for key in keys:
+            places = self.places.get(key, ())
+            for n in range(0, len(places), 3):
+                number, start, end = places[n : n + 3]
+                if sought in (line := self.buffers[number][start:end]):
+                    yield orjson.loads(line)
+
+    def patient(self, identifier: str) -> JSON | None:
+        """The patient with an identifier (of which the id is one); None where there is none."""
+        named = next(self.find("Patient", identifier), None)
+        others = (one for one in self.find("Patient") if identifier in _identifiers(one))
+        return named if named is not None else next(others, None)
+
+
+def resource_files(path: Path) -> list[Path]:
+    """The files of a world. Raises ConfigError where there are none."""
+    endings = (".ndjson", ".jsonl", ".json")
+    files = sorted(one for one in path.rglob("*") if one.suffix in endings) if path.is_dir() else [path]
+    if not files or not files[0].is_file():
+        raise ConfigError(f"no FHIR resources at {path}; give an .ndjson file, a Bundle, or a folder of such files")
+    return files
+
+
+@lru_cache(maxsize=4)
+def _opened(files: tuple[tuple[Path, int], ...]) -> World:
+    return World.read([file for file, _ in files])
+
+
+def open_world(path: Path) -> World:
+    """A world, read once per process and change of its files. Raises ConfigError."""
+    return _opened(tuple((file, file.stat().st_mtime_ns) for file in resource_files(path.resolve())))
+
+
+@dataclass
+class Chart:
+    """The state behind an offer of FHIR tools: a world and what this sample created in it, in order. ``keeps``: what is
+    created can be found afterwards."""
+
+    world: World
+    keeps: bool = True
+    created: list[JSON] = field(default_factory=list)
+
+    def fork(self) -> Self:
+        """A copy to which more can be added."""
+        return replace(self, created=list(self.created))
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def search(self, kind: str, pairs: Pairs, base: str = BASE) -> Reply:
+        """A Bundle of what fits, or an OperationOutcome."""
+        try:
+            query = read_query(_known(kind), pairs)
+            patients = [id_in(value) for name, value in pairs if name in ("patient", "subject") and "," not in value]
+        except Refused as error:
+            return refusal(error)
+        found, total = query.run(self._find(kind, patients[0] if patients else None))
+        links = [_link("self", base, kind, pairs)]
+        if found and total > (end := query.offset + len(found)):
+            rest = [pair for pair in pairs if pair[0] != "_offset"]
+            links.append(_link("next", base, kind, [*rest, ("_offset", str(end))]))
+        entries = [
+            {"fullUrl": f"{base}/{kind}/{one.get('id')}", "resource": one, "search": {"mode": "match"}} for one in found
+        ]
+        bundle = {"resourceType": "Bundle", "type": "searchset", "total": total, "link": links, "entry": entries}
+        return Reply(200, bundle)
+
+    def read(self, kind: str, name: str) -> Reply:
+        """One resource by its id, or an OperationOutcome."""
+        try:
+            one = next((one for one in self._find(_known(kind), None) if one.get("id") == name), None)
+        except Refused as error:
+            return refusal(error)
+        missing = Refused(f"there is no {kind}/{name:.60}", 404, "not-found")
+        return refusal(missing) if one is None else Reply(200, one)
+
+    def create(self, kind: str, body: Any) -> Reply:
+        """The resource as it was created, or an OperationOutcome; nothing changes then."""
+        try:
+            if kind not in _CREATED:
+                text = f"{_known(kind)} cannot be created here; {', '.join(_CREATED)} can"
+                raise Refused(text, 405, "not-supported")
+            if not isinstance(body, Mapping):
+                raise Refused("the body must be a JSON object", code="structure")
+            if issues := issues_of(kind, body):
+                return Reply(422, outcome(*issues))
+            if not any(self.world.find("Patient", patient_of(body))):
+                where = f"{kind}.subject"
+                raise Refused(f"there is no patient {patient_of(body)!r:.60}", 422, "not-found", where)
+        except Refused as error:
+            return refusal(error)
+        created = {**body, "id": f"created-{len(self.created) + 1}", "meta": {"versionId": "1"}}
+        self.created += [created] if self.keeps else []
+        return Reply(201, created)
+
+    def _find(self, kind: str, patient: str | None) -> Iterator[JSON]:
+        yield from self.world.find(kind, patient)
+        for one in self.created:
+            if one["resourceType"] == kind and patient in (None, patient_of(one)):
+                yield one
+
+
+def _link(relation: str, base: str, kind: str, pairs: Pairs) -> dict[str, str]:
+    return {"relation": relation, "url": f"{base}/{kind}?{urlencode(pairs, safe=':/|,')}"}
+
+
+def refusal(error: Refused) -> Reply:
+    """A refusal as a server words it."""
+    return Reply(error.status, outcome((error.code, str(error), error.expression)))
+
+
+def _known(kind: str) -> str:
+    if kind not in PARAMETERS:
+        raise Refused(
+            f"the resource {kind!r:.60} is not served; there are {', '.join(PARAMETERS)}", 404, "not-supported"
+        )
+    return kind
+
+
+def _identifiers(patient: JSON) -> list[str]:
+    return [str(one.get("value")) for one in patient.get("identifier", ()) if isinstance(one, Mapping)]
+
+
+def _mapped(file: Path) -> Buffer:
+    if file.stat().st_size < _LARGE:
+        return file.read_bytes()
+    with file.open("rb") as opened:
+        return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _bundle(file: Path) -> Buffer:
+    """The resources of a Bundle, or the only one of a file, as lines. Raises ConfigError."""
+    try:
+        found = orjson.loads(file.read_bytes())
+    except ValueError as error:
+        raise ConfigError(f"{file}: not JSON, perhaps cut off: {error}") from None
+    if not isinstance(found, Mapping):
+        raise ConfigError(f"{file}: must be a Bundle or a resource, found {found!r:.80}")
+    entries = found.get("entry", []) if found.get("resourceType") == "Bundle" else [{"resource": found}]
+    if not isinstance(entries, list) or not all(isinstance(one, Mapping) for one in entries):
+        raise ConfigError(f"{file}: entry must be a list of objects, found {entries!r:.80}")
+    return b"\n".join(orjson.dumps(one["resource"]) for one in entries if isinstance(one.get("resource"), Mapping))
+
+
+def _lines(buffer: Buffer, file: Path) -> Iterator[tuple[int, int, JSON]]:
+    """Start, end and content of every line that holds a resource. Raises ConfigError."""
+    start, number = 0, 1
+    while start < len(buffer):
+        end = buffer.find(b"\n", start)
+        end = len(buffer) if end < 0 else end
+        line = buffer[start:end]
+        if len(line) > _LONGEST_LINE:
+            raise ConfigError(f"{file}:{number}: a resource of {len(line):,} bytes; at most {_LONGEST_LINE:,} are read")
+        if line.strip():
+            try:
+                resource = orjson.loads(line)
+            except ValueError as error:
+                raise ConfigError(f"{file}:{number}: not JSON, perhaps cut off: {error}") from None
+            if not isinstance(resource, dict):
+                raise ConfigError(f"{file}:{number}: must be a resource, found {resource!r:.80}")
+            yield start, end, resource
+        start, number = end + 1, number + 1

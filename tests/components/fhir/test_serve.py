@@ -1,0 +1,160 @@
+"""The same tools over HTTP: against the project's own server, and against servers that answer something else."""
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+
+import pytest
+from aiohttp import web
+
+from components.agents.react import ReAct
+from components.core.errors import ToolError
+from components.core.plain import Accept
+from components.fhir import export
+from components.fhir.grading import grade
+from components.fhir.serve import main, start
+from components.fhir.world import Chart, open_world
+from components.grammars.native_tools import NativeTools
+from runner.episode.episode import solve_sample
+from runner.episode.shared import Parts
+from tests.components.fhir.fernhill import MINI, VITALS, samples, toolset
+from tests.components.fhir.test_toolset import Context
+from tests.parts import Intact, door
+from tests.simulated import simulated
+from tests.table import each_row
+
+
+@asynccontextmanager
+async def serving():
+    chart = Chart(open_world(MINI))
+    runner, url = await start(chart, "127.0.0.1", 0)
+    try:
+        yield chart, url
+    finally:
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def answering(status, body, headers=None):
+    """A server that always answers so, and counts."""
+    asked = []
+
+    async def answer(request):
+        asked.append(request.method)
+        return web.Response(status=status, body=body, headers=headers)
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/fhir", asked
+    finally:
+        await runner.cleanup()
+
+
+async def test_episodes_over_http_are_those_in_the_process():
+    model = simulated(competence=1.0, planning_slip_rate=0.0, wrong_tool_rate=0.0, malformed_rate=0.0)
+    model.study(samples().values())
+    names = ["find_patient_1", "age_2", "mean_glucose_4", "replace_potassium_1", "record_vitals_3", "refer_1"]
+    async with serving() as (chart, url):
+        answers = []
+        for tools in (toolset(), toolset(base_url=url)):
+            parts = Parts(ReAct(), Accept(), NativeTools(), tools, Intact(), {})
+            ran = [await solve_sample(parts, door(model), samples()[name], 0) for name in names]
+            assert all(
+                grade(samples()[name].target, one, strict=True).right for name, one in zip(names, ran, strict=True)
+            )
+            answers.append([one.answer for one in ran])
+    assert answers[0] == answers[1] and len(chart.created) == 4
+
+
+async def test_the_server_reads_searches_creates_and_refuses():
+    async with serving() as (chart, url):
+        patient = samples()["age_1"].metadata["patient"]
+        offer = toolset(base_url=url).open(samples()["age_1"])
+        context = Context(offer.state)
+        seen = json.loads((await offer.tools["Patient_Search"](context, identifier=patient)).text)
+        assert seen["entry"][0]["fullUrl"] == f"{url}/Patient/{patient}"
+        with pytest.raises(ToolError, match="no search parameter 'ward'") as found:
+            await offer.tools["Patient_Search"](context, ward="3")
+        assert found.value.label == "http_400"
+        with pytest.raises(ToolError, match="status 413"):
+            await offer.tools["Observation_Create"](context, **{**VITALS, "valueString": "x" * 200_000})
+        assert offer.state.fork() is offer.state and chart.created == []
+
+
+async def test_an_acknowledged_post_is_not_sent():
+    async with answering(500, b"") as (url, asked):
+        offer = toolset(base_url=url, posts="acknowledge").open(samples()["age_1"])
+        seen = await offer.tools["Observation_Create"](Context(offer.state), **VITALS)
+        assert "accepted" in seen.text and seen.data["status"] == 200 and asked == []
+
+
+@each_row(
+    "status, body, words",
+    [
+        (200, b"<html>", "answered with status 200 and no FHIR resource"), (200, b"[]", "no FHIR resource"),
+        (404, b"", "status 404 and no FHIR"), (503, b"", "status 503"), (401, b"{}", "refused access"),
+        (200, b'{"resourceType": 3}', "no FHIR resource"), (200, b"x" * (9 << 20), "larger than"),
+    ],
+)  # fmt: skip
+async def test_what_is_no_fhir_server_is_an_error_for_the_model(status, body, words):
+    async with answering(status, body) as (url, _):
+        offer = toolset(base_url=url).open(samples()["age_1"])
+        with pytest.raises(ToolError, match=words):
+            await offer.tools["Patient_Search"](Context(offer.state), name="x")
+
+
+async def test_a_post_is_sent_once_although_searches_are_tried_again():
+    async with answering(503, b"") as (url, asked):
+        offer = toolset(base_url=url).open(samples()["age_1"])
+        with pytest.raises(ToolError, match="status 503"):
+            await offer.tools["Observation_Create"](Context(offer.state), **VITALS)
+        assert asked == ["POST"]
+
+
+async def test_an_export_holds_the_servers_resources(tmp_path, capsys):
+    async with serving() as (chart, url):
+        chart.create(
+            "Observation", {**VITALS, "subject": {"reference": f"Patient/{samples()['age_1'].metadata['patient']}"}}
+        )
+        assert await asyncio.to_thread(export.main, [f"{url}/", str(tmp_path)]) == 0
+    assert "Observation: 772 resources" in capsys.readouterr().out
+    again = open_world(tmp_path)
+    assert [sum(1 for _ in again.find(kind)) for kind in ("Patient", "Observation", "ServiceRequest")] == [41, 772, 0]
+
+
+@each_row(
+    "body, words",
+    [
+        (b"x", "no FHIR server answers"), (b'{"resourceType": "Patient"}', "not a Bundle"),
+        (b'{"resourceType": "Bundle", "link": [{"relation": "next", "url": "http://other.host/x"}]}', "to http://other.host/x; it must be"),
+    ],
+)  # fmt: skip
+async def test_an_export_of_something_else_is_refused(tmp_path, capsys, body, words):
+    async with answering(200, body) as (url, _):
+        assert await asyncio.to_thread(export.main, [url, str(tmp_path)]) == 2
+    assert words in capsys.readouterr().err
+
+
+async def test_an_export_ends_where_pages_go_round(tmp_path, capsys):
+    async def answer(request):
+        return web.json_response({"resourceType": "Bundle", "link": [{"relation": "next", "url": str(request.url)}]})
+
+    app = web.Application()
+    app.router.add_get("/fhir/{kind}", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}/fhir"
+    assert await asyncio.to_thread(export.main, [url, str(tmp_path)]) == 2
+    await runner.cleanup()
+    assert "it must be another one of its own" in capsys.readouterr().err
+    assert export.main([url, str(tmp_path)]) == 2 and "no FHIR server answers" in capsys.readouterr().err
+    assert export.main(["ftp://x", str(tmp_path)]) == 2 and "url must be like" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_no_world_is_not_served(tmp_path, capsys):
+    assert main(["--world", str(tmp_path)]) == 2 and "no FHIR resources at" in capsys.readouterr().err

@@ -1,0 +1,103 @@
+import json
+
+import pytest
+
+from components.core.errors import ConfigError
+from components.fhir.validation import issues_of
+from components.fhir.world import Chart, open_world
+from tests.components.fhir.fernhill import MINI, NOW, VITALS, chart, found, lab
+from tests.table import each_row
+
+ORDER = {
+    "resourceType": "MedicationRequest", "status": "active", "intent": "order", "authoredOn": NOW,
+    "medicationCodeableConcept": {"coding": [{"system": "http://hl7.org/fhir/sid/ndc", "code": "0338-1715-40"}]},
+    "dosageInstruction": [{"route": {"text": "IV"}, "doseAndRate": [{"doseQuantity": {"value": 2, "unit": "g"}}]}],
+    "subject": {"reference": "Patient/p1"},
+}  # fmt: skip
+
+
+def test_what_is_created_is_found_in_this_chart_and_no_other(tmp_path):
+    first = chart(tmp_path, lab("a", "2026-03-01"))
+    other = Chart(first.world)
+    reply = first.create("Observation", VITALS)
+    assert reply.status == 201 and reply.body["id"] == "created-1" and reply.body["valueString"] == "118/77 mmHg"
+    assert found(first, "Observation", patient="p1") == ["a", "created-1"]
+    assert found(other, "Observation", patient="p1") == ["a"] and found(first, "Observation", patient="p2") == []
+    assert first.read("Observation", "created-1").status == 200 and other.read("Observation", "created-1").status == 404
+
+
+def test_a_fork_has_what_was_created_and_shares_nothing_later(tmp_path):
+    first = chart(tmp_path)
+    first.create("MedicationRequest", ORDER)
+    fork = first.fork()
+    fork.create("MedicationRequest", ORDER)
+    assert (len(found(first, "MedicationRequest", patient="p1")), len(fork.created)) == (1, 2)
+    assert fork.world is first.world
+
+
+def test_an_acknowledged_resource_is_not_kept(tmp_path):
+    server = Chart(chart(tmp_path).world, keeps=False)
+    assert server.create("Observation", VITALS).status == 201 and found(server, "Observation", patient="p1") == []
+
+
+@each_row(
+    "change, status, code, words",
+    [
+        ({"status": None}, 422, "required", "Observation.status"), ({"status": "done"}, 422, "code-invalid", "none of registered"),
+        ({"value": 3}, 422, "structure", "Observation.value"), ({"effectiveDateTime": "now"}, 422, "structure", "effectiveDateTime"),
+        ({"valueQuantity": {"value": 1}}, 422, "structure", "multiple"), ({"note": {"text": "x"}}, 422, "structure", "Observation.note"),
+        ({"resourceType": "Patient"}, 422, "invalid", "must be 'Observation'"), ({"subject": None}, 422, "not-found", "no patient ''"),
+        ({"subject": {"reference": "Patient/p9"}}, 422, "not-found", "no patient 'p9'"),
+        ({"subject": {"reference": "Medication/p1"}}, 422, "not-found", "no patient ''"),
+        ({"subject": {"reference": "Ward/p1"}}, 422, "invalid", "no reference to Patient"),
+        ({"valueString": "x" * 70_000}, 422, "too-long", "65,536 bytes and 20 levels"),
+        ({"code": json.loads('{"coding":' * 30 + "1" + "}" * 30)}, 422, "too-long", "20 levels"),
+    ],
+)  # fmt: skip
+def test_a_wrong_resource_is_refused_and_changes_nothing(tmp_path, change, status, code, words):
+    server, body = chart(tmp_path), {name: value for name, value in {**VITALS, **change}.items() if value is not None}
+    reply = server.create("Observation", body)
+    issue = reply.body["issue"][0]
+    assert (reply.status, issue["code"]) == (status, code) and words in issue["diagnostics"] and server.created == []
+
+
+def test_other_types_and_bodies_are_refused(tmp_path):
+    server = chart(tmp_path)
+    assert [
+        server.create("Patient", {}).status,
+        server.create("Pet", {}).status,
+        server.create("Observation", []).status,
+    ] == [405, 404, 400]
+
+
+def test_all_that_ships_is_valid():
+    for line in MINI.read_bytes().splitlines()[::7]:
+        resource = json.loads(line)
+        assert issues_of(resource["resourceType"], resource) == []
+
+
+def test_a_bundle_is_read_with_the_references_of_synthea(tmp_path):
+    patient = {"resourceType": "Patient", "id": "u-1", "identifier": [{"value": "77"}]}
+    result = {**lab("o", "2026-01-01"), "subject": {"reference": "urn:uuid:u-1"}}
+    bundle = {"resourceType": "Bundle", "entry": [{"resource": patient}, {"resource": result}, {"fullUrl": "x"}]}
+    (tmp_path / "one.json").write_text(json.dumps(bundle))
+    (tmp_path / "two.ndjson").write_text(json.dumps(lab("q", "2026-02-01", patient="u-1")) + "\n\n")
+    world = open_world(tmp_path)
+    assert found(Chart(world), "Observation", patient="u-1") == ["o", "q"]
+    assert world.patient("77") == patient == world.patient("u-1") and world.patient("78") is None
+
+
+@each_row(
+    "name, text, words",
+    [
+        ("a.ndjson", '{"resourceType": "Patient"}\n{"resource', "a.ndjson:2: not JSON"), ("a.ndjson", "\n[]", "a.ndjson:2: must be a resource"),
+        ("a.json", "{", "a.json: not JSON"), ("a.json", "[]", "must be a Bundle"),
+        ("a.json", '{"resourceType": "Bundle", "entry": 3}', "entry must be a list"), ("a.txt", "", "no FHIR resources at"),
+        ("a.ndjson", '"' + "x" * (1 << 20) + '"', "a.ndjson:1: a resource of 1,048,578 bytes"),
+    ],
+)  # fmt: skip
+def test_files_that_are_no_world_are_refused_by_file_and_line(tmp_path, name, text, words):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ConfigError, match=words):
+        open_world(tmp_path)
+    (tmp_path / name).unlink()
