@@ -1,0 +1,226 @@
+"""The simulated model in a consultation: the patient and the measurements, from their prompts alone, and the doctor."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from components.core.messages import Message
+from components.core.types import Sample
+from components.prompts.recognition import rendered_from
+from components.simulation.asked import Asked, Knowledge, Responder
+from components.simulation.draws import Draws, Rates
+from components.simulation.grammar import called, finished, said
+from components.simulation.history import Done, call_in, review
+
+FACTS = 1, 3, 4  # that a diagnosis takes at least; more without what a patient says, without findings
+ENOUGH = 3  # informative answers, and as many findings
+SUSPECTS, INFECTED = 0.3, 0.15  # names cancer because the own bias says so; because the patient does
+WITHHOLDS = 0.5  # a patient who does not trust the doctor says nothing
+UNKNOWN, SILENT = "I have not noticed anything like that.", "I would rather not go into that."
+_ASK, _ORDER = "ask_patient", "order_test"
+_NORMAL, _FEAR = "normal", "cancer"
+_WRONG = (
+    "Viral infection", "Irritable bowel syndrome", "Fibromyalgia", "Anxiety disorder", "Muscle strain",
+    "Community-acquired pneumonia", "Hypothyroidism", "Migraine", "Cystitis", "Type 2 diabetes mellitus",
+)  # fmt: skip
+_QUESTIONS = (
+    "What brings you here today, and how did it start?",
+    "Have you noticed anything else, any other symptoms?",
+    "What illnesses and operations did you have in the past, and what medicines do you take?",
+    "Do you smoke or drink, and what is your work?",
+    "Any fever, night sweats, loss of weight or appetite, changes of stools or urine?",
+)
+_CUES = {  # part of a patient's notes -> words of questions about it
+    "history": "brings start started begin began since when long happened today",
+    "symptoms": "noticed else other symptoms also complaints",
+    "past": "past before illnesses operations medicines medication tablets allergies family surgery conditions",
+    "social": "smoke drink alcohol work live home job travel abroad drugs",
+    "review": "fever sweats weight appetite stools urine cough bowel",
+}
+_IDLE = ("Vitamin D level", "Allergy panel", "Abdominal X-ray")  # orders that find nothing
+_SEARCH = "CT of chest, abdomen and pelvis"  # for a tumour
+_LINE = re.compile(r"^(\s*)(?:- (?P<item>.+)|(?P<name>[^:]{1,60}):(?P<text>.*))$")
+_WORD = re.compile(r"[a-z0-9]+")
+_EMPTY = frozenset("a an and any did do have how in is it of or other the to was what with you your".split())  # noqa: SIM905
+
+
+class Note(NamedTuple):
+    """A line of a role's notes: the names above it and its own, and what it says."""
+
+    names: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class ClinicKnowledge(Knowledge):
+    """Knowledge of a case: the disease, and what can be found out."""
+
+    def by_heart(self, rates: Rates) -> float:
+        """As often as all facts are known that it takes without asking."""
+        return float(rates.competence ** sum(FACTS))
+
+    def opinion(self, known: bool, draws: Draws, besides: str = "") -> str:
+        """The disease, or another one."""
+        right = str(self.sample.target)
+        return right if known else draws.pick("wrong disease", [one for one in _WRONG if one not in (right, besides)])
+
+    def is_right(self, opinion: str) -> bool:
+        """Whether an opinion is the disease."""
+        return opinion.strip(" .").casefold() == str(self.sample.target).casefold()
+
+    @property
+    def tests(self) -> list[str]:
+        """The examinations and tests that would find something."""
+        notes = notes_in(str(self.sample.metadata["findings"]))
+        return list(dict.fromkeys(one.names[1] for one in notes if len(one.names) > 1))
+
+
+class Consultations(Responder):
+    """The three roles of a consultation."""
+
+    def knowledge(self, sample: Sample) -> ClinicKnowledge | None:
+        """What is known of a case."""
+        return ClinicKnowledge(sample) if {"patient", "findings"} <= sample.metadata.keys() else None
+
+    def reply(self, asked: Asked) -> Message | None:
+        """What a role says, or the doctor's next step."""
+        if rendered_from(asked.messages[0].text, "clinic/patient"):
+            return said(_as_patient(asked))
+        if rendered_from(asked.messages[0].text, "clinic/measurement"):
+            return said(_as_measurement(asked))
+        if not isinstance(asked.knowledge, ClinicKnowledge):
+            return None
+        return asked.garbled() or _as_doctor(asked, asked.knowledge)
+
+
+def notes_in(text: str) -> list[Note]:
+    """The lines of notes as ``as_text`` writes them, after the last line in square brackets."""
+    found, above = list[Note](), list[tuple[int, str]]()
+    lines = text.split("\n")
+    start = max((n for n, line in enumerate(lines) if line[:1] + line[-1:] == "[]"), default=-1)
+    for line in filter(None, map(_LINE.match, lines[start + 1 :])):
+        names, depth = tuple(name for _, name in above), len(line[1])
+        if line["item"] is None:
+            above = [one for one in above if one[0] < depth]
+            names = (*(name for _, name in above), line["name"])
+            above.append((depth, line["name"]))
+        if text := (line["item"] or line["text"]).strip():
+            found.append(Note(names, text))
+    return found
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a text that carry meaning."""
+    return set(_WORD.findall(text.casefold())) - _EMPTY
+
+
+def _request(asked: Asked) -> set[str]:
+    """The words of what the doctor says, in the last paragraph of the prompt."""
+    return words_of(asked.last.rpartition("\n\n")[2].partition(": ")[2].rpartition("\n")[0])
+
+
+def _as_patient(asked: Asked) -> str:
+    """The part of the notes that the question is about; a worry, or a silence, where the prompt gives a reason."""
+    head, request = asked.messages[0].text.partition("\n[")[0], _request(asked)
+    worried, biased = _FEAR in head.casefold(), head.count("\n\n") > 0
+    if biased and not worried and asked.draws.happens("withholds", WITHHOLDS):
+        return SILENT
+
+    def fit(note: Note) -> int:
+        cues = (words for cue, words in _CUES.items() if note.names[0].casefold().startswith(cue))
+        return 2 * len(request & set(" ".join(cues).split())) + len(request & words_of(note.text))
+
+    notes = notes_in(asked.messages[0].text)
+    best = max(map(fit, notes), default=0)
+    text = " ".join(note.text.rstrip(".") + "." for note in notes if best and fit(note) == best) or UNKNOWN
+    return f"{text} I am afraid that it is {_FEAR}." if worried else text
+
+
+def _as_measurement(asked: Asked) -> str:
+    """What was found of what is ordered by its name, or of the whole examination."""
+    request, notes = _request(asked), notes_in(asked.messages[0].text)
+    found = [note for note in notes if any(_names(one, request) for one in note.names[1:])]
+    if not found and "examination" in request:
+        found = [note for note in notes if note.names[0] == "Examination"]
+    return f"RESULTS: {'; '.join(f'{note.names[-1]}: {note.text}' for note in found) or _NORMAL}"
+
+
+def _names(name: str, request: set[str]) -> bool:
+    """Whether a request has more than half of the words of a name."""
+    words = words_of(name)
+    return 2 * len(words & request) > len(words)
+
+
+def _as_doctor(asked: Asked, knowledge: ClinicKnowledge) -> Message:
+    """A verifier's choice, the next question or order, or the diagnosis."""
+    history, style = asked.history, asked.style
+
+    def good(text: str) -> bool:
+        """Whether an action serves: a question or an order, or the right diagnosis."""
+        call = call_in(text)
+        if call is None or call.name != "Finish":
+            return call is not None and call.name in history.offered
+        return asked.voice.serves(knowledge, str(call.arguments.get("response", "")))
+
+    def step() -> Message:
+        """The next action in the grammar that the prompt asks for."""
+        done = _next_call(asked, knowledge)
+        if done is None:
+            return finished(style or "native", asked.voice.worded(_diagnosis(asked, knowledge), asked.draws))
+        return called(style or "native", done.name, done.arguments, last=len(history.done) + 1 == sum(_wanted(asked)))
+
+    if asked.reviewed:
+        return review(history, good, step, style or "native", asked.draws)
+    if style is not None and not asked.concludes:
+        return step()
+    answer = _diagnosis(asked, knowledge)
+    return said(asked.voice.worded(answer, asked.draws) if asked.voice.opines else f"Answer: {answer}")
+
+
+def _bias(asked: Asked) -> str:
+    """The message that gives the doctor a bias; empty where none does."""
+    return next((one.text for one in asked.opening if rendered_from(one.text, "clinic/doctor")), "").casefold()
+
+
+def _wanted(asked: Asked) -> tuple[int, int]:
+    """How many questions and how many orders the doctor wants: fewer questions with reservations about the patient,
+    none by a tool that is not offered."""
+    bias, offered = _bias(asked), asked.history.offered
+    n_questions, n_orders = (3 + int(asked.draws.share(what, whole=True) * 3) for what in ("questions", "orders"))
+    n_questions //= 2 if bias and _FEAR not in bias else 1
+    return n_questions * (_ASK in offered), n_orders * (_ORDER in offered)
+
+
+def _next_call(asked: Asked, knowledge: ClinicKnowledge) -> Done | None:
+    """Questions, then the examination and tests; None when there are enough."""
+    draws, (n_questions, n_orders) = asked.draws, _wanted(asked)
+    asks, orders = _done(asked, _ASK), _done(asked, _ORDER)
+    if len(asks) < n_questions:
+        return Done(_ASK, {"question": _QUESTIONS[len(asks)]})
+    if len(orders) >= n_orders:
+        return None
+    if not orders:
+        return Done(_ORDER, {"test": _SEARCH if _FEAR in _bias(asked) else "Physical examination"})
+    ordered = {str(one.arguments.get("test")) for one in orders}
+    left = [name for name in knowledge.tests if name not in ordered]
+    useless = draws.happens("wrong test", 1 - asked.rates.competence * (1 - asked.rates.wrong_tool)) or not left
+    return Done(_ORDER, {"test": draws.pick("test", _IDLE if useless else left)})
+
+
+def _done(asked: Asked, tool: str) -> Sequence[Done]:
+    return [one for one in asked.history.done if one.name == tool]
+
+
+def _diagnosis(asked: Asked, knowledge: ClinicKnowledge) -> str:
+    """The disease as often as what was learnt allows, or what a bias suggests."""
+    heard = [one.saw or "" for one in _done(asked, _ASK)]
+    found = [one.saw or "" for one in _done(asked, _ORDER)]
+    suspicion = SUSPECTS if _FEAR in _bias(asked) else INFECTED if any(_FEAR in one for one in heard) else 0.0
+    if asked.draws.happens("suspects", suspicion):
+        return _FEAR.capitalize()
+    n_heard = sum(not (UNKNOWN in one or SILENT in one) for one in heard)
+    n_found = sum(not one.startswith(f"RESULTS: {_NORMAL}") for one in found)
+    least, asking, testing = FACTS
+    facts = least + asking * (1 - min(n_heard / ENOUGH, 1)) + testing * (1 - min(n_found / ENOUGH, 1))
+    return knowledge.opinion(asked.draws.happens("competence", asked.rates.competence**facts), asked.draws)
