@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from components.clinic.toolset import CLOSING, SPENT
 from components.core.messages import Message
 from components.core.types import Sample
 from components.prompts.recognition import rendered_from
@@ -166,6 +167,8 @@ def _as_doctor(asked: Asked, knowledge: ClinicKnowledge) -> Message:
     def step() -> Message:
         """The next action in the grammar that the prompt asks for."""
         done = _next_call(asked, knowledge)
+        if done is None and style == "xml" and SPENT not in asked.last and _ASK in history.offered:
+            return called(style, _ASK, {"question": "Thank you."}, last=True)  # in tags a call ends the work
         if done is None:
             return finished(style or "native", asked.voice.worded(_diagnosis(asked, knowledge), asked.draws))
         return called(style or "native", done.name, done.arguments, last=len(history.done) + 1 == sum(_wanted(asked)))
@@ -185,8 +188,10 @@ def _bias(asked: Asked) -> str:
 
 def _wanted(asked: Asked) -> tuple[int, int]:
     """How many questions and how many orders the doctor wants: fewer questions with reservations about the patient,
-    none by a tool that is not offered."""
+    none by a tool that is not offered, or when none is left."""
     bias, offered = _bias(asked), asked.history.offered
+    if any(text in (one.saw or "") for one in asked.history.done for text in (CLOSING, SPENT)):
+        return 0, 0
     n_questions, n_orders = (3 + int(asked.draws.share(what, whole=True) * 3) for what in ("questions", "orders"))
     n_questions //= 2 if bias and _FEAR not in bias else 1
     return n_questions * (_ASK in offered), n_orders * (_ORDER in offered)
@@ -219,8 +224,8 @@ def _diagnosis(asked: Asked, knowledge: ClinicKnowledge) -> str:
     suspicion = SUSPECTS if _FEAR in _bias(asked) else INFECTED if any(_FEAR in one for one in heard) else 0.0
     if asked.draws.happens("suspects", suspicion):
         return _FEAR.capitalize()
-    n_heard = sum(not (UNKNOWN in one or SILENT in one) for one in heard)
-    n_found = sum(not one.startswith(f"RESULTS: {_NORMAL}") for one in found)
+    n_heard = sum(not any(text in one for text in (UNKNOWN, SILENT, SPENT, _ASK)) for one in heard)  # _ASK: an error
+    n_found = sum(one.startswith("RESULTS:") and not one.startswith(f"RESULTS: {_NORMAL}") for one in found)
     least, asking, testing = FACTS
     facts = least + asking * (1 - min(n_heard / ENOUGH, 1)) + testing * (1 - min(n_found / ENOUGH, 1))
     return knowledge.opinion(asked.draws.happens("competence", asked.rates.competence**facts), asked.draws)

@@ -21,9 +21,9 @@ from components.core.types import Observation, Sample
 from components.prompts import load
 
 Role = Literal["patient", "measurement"]
-LIMIT = "no_turns_left"  # the label of a question that came too late
+SPENT = "No question or test is left: give your diagnosis now."
 _LONGEST = 2_000  # characters of a question or an order
-_CLOSING = "[This was the last question or test. Give your diagnosis now.]"
+CLOSING = "[This was the last question or test. Give your diagnosis now.]"
 
 
 @dataclass
@@ -47,8 +47,9 @@ class Consultation:
 
 @dataclass(frozen=True)
 class AskRole:
-    """Passes the doctor's words to a role's model, and its reply back. Observation data: ``asked`` (the role) and
-    ``request``. Raises ToolError: no_turns_left, empty (a blank reply), bad_arguments."""
+    """Passes the doctor's words to a role's model, and its reply back; after the last turn nobody is asked. Observation
+    data, where somebody was: ``asked`` (the role) and ``request``. Raises ToolError: empty (a blank reply),
+    bad_arguments."""
 
     role: Role
     spec: ToolSpec
@@ -67,8 +68,8 @@ class AskRole:
             raise TypeError(f"{self.spec.name} needs a Consultation, found {type(state).__name__}")
         name = next(iter(self.spec.parameters["properties"]))
         request = text_argument(self.spec, name, arguments.get(name), _LONGEST).strip()
-        if state.left < 1:
-            raise ToolError("No question or test is left: give your diagnosis now.", LIMIT)
+        if state.left < 1:  # no error, so that a grammar whose last action is a call can end with it
+            return Observation(SPENT)
         state.left -= 1
         prompts, said = load(self.prompts), "\n".join(state.said)
         if self.role == "patient":
@@ -82,7 +83,7 @@ class AskRole:
             raise ToolError(f"The {self.role} said nothing.", "empty")
         speaker = "Patient" if self.role == "patient" else "Results"
         state.said += [f"Doctor: {request}", f"{speaker}: {reply}"]
-        text = reply if state.left else f"{reply}\n\n{_CLOSING}"
+        text = reply if state.left else f"{reply}\n\n{CLOSING}"
         return Observation(text, {"asked": self.role, "request": request})
 
 

@@ -80,7 +80,7 @@ def test_answered_questions_and_orders_are_counted_and_priced():
     steps = [
         step(asked("patient", "How?"), asked("patient", "Since when?"), asked("measurement", "Chest_X-ray and CT")),
         step(asked("measurement", "Vital signs")),
-        step(({}, "no_turns_left"), (asked("measurement", "MRI")[0], "denied")),
+        step(({}, None), (asked("measurement", "MRI")[0], "denied")),
         step(asked("measurement", "MRI"), committed=False),
     ]
     found = scores("gout", steps=steps)

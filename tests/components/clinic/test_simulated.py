@@ -70,11 +70,11 @@ def test_notes_are_read_with_the_names_above_them():
     assert found == [(("a",), "1"), (("b", "c"), "2"), (("b", "d"), "3"), (("e",), "4")]
 
 
-async def run(grammar=None, condition=None, agent=None, seeds=1, **settings):
+async def run(grammar=None, condition=None, toolset=None, seeds=1, **settings):
     """The scores of all shipped cases, averaged."""
     model = simulated(**{**PERFECT, **settings})
     model.study(shipped())
-    given = parts(agent or ReAct(), grammar=grammar or NativeTools(), toolset=Clinic(), condition=condition or Intact(),
+    given = parts(ReAct(), grammar=grammar or NativeTools(), toolset=toolset or Clinic(), condition=condition or Intact(),
                   scorers={"clinic": SCORER})  # fmt: skip
     found = [
         {one.name: one.value for one in (await run_episode(given, door(model, run_seed=seed), sample, 0))[1]}
@@ -96,6 +96,13 @@ async def test_who_asks_and_tests_knows_more():
     assert both["score/strict"] > 0.6
     for tool in ("ask_patient", "order_test"):
         assert (await run(condition=Withhold((tool,)), seeds=4))["score/strict"] < both["score/strict"] - 0.1
+
+
+@each_row("grammar", [NativeTools(), XmlCall()])
+async def test_a_doctor_without_time_knows_less_and_stops_at_the_limit(grammar):
+    hurried = await run(grammar, toolset=Clinic(turns=3), seeds=3)
+    assert hurried["clinic/questions"] + hurried["clinic/tests"] == 2
+    assert hurried["score/strict"] < (await run(seeds=3))["score/strict"] - 0.2
 
 
 async def test_biases_change_what_is_done_and_concluded():
