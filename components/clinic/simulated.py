@@ -1,11 +1,11 @@
 """The simulated model in a consultation: the patient and the measurements, from their prompts alone, and the doctor."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from components.clinic.toolset import CLOSING, SPENT
+from components.core.cached import cached_property
 from components.core.messages import Message
 from components.core.types import Sample
 from components.prompts.recognition import rendered_from
@@ -19,7 +19,7 @@ ENOUGH = 3  # informative answers, and as many findings
 SUSPECTS, INFECTED = 0.3, 0.15  # names cancer because the own bias says so; because the patient does
 WITHHOLDS = 0.5  # a patient who does not trust the doctor says nothing
 UNKNOWN, SILENT = "I have not noticed anything like that.", "I would rather not go into that."
-_ASK, _ORDER = "ask_patient", "order_test"
+_ASK, _ORDER = "question", "test"  # parameters of the tools
 _NORMAL, _FEAR = "normal", "cancer"
 _WRONG = (
     "Viral infection", "Irritable bowel syndrome", "Fibromyalgia", "Anxiety disorder", "Muscle strain",
@@ -92,7 +92,7 @@ class Consultations(Responder):
             return said(_as_measurement(asked))
         if not isinstance(asked.knowledge, ClinicKnowledge):
             return None
-        return asked.garbled() or _as_doctor(asked, asked.knowledge)
+        return asked.garbled() or Doctor(asked, asked.knowledge).reply()
 
 
 def notes_in(text: str) -> list[Note]:
@@ -153,79 +153,91 @@ def _names(name: str, request: set[str]) -> bool:
     return 2 * len(words & request) > len(words)
 
 
-def _as_doctor(asked: Asked, knowledge: ClinicKnowledge) -> Message:
-    """A verifier's choice, the next question or order, or the diagnosis."""
-    history, style = asked.history, asked.style
+@dataclass(frozen=True)
+class Doctor:
+    """The doctor's next action. Tools are known by their parameter, whatever they are called."""
 
-    def good(text: str) -> bool:
+    asked: Asked
+    knowledge: ClinicKnowledge
+
+    def reply(self) -> Message:
+        """A verifier's choice, the next question or order, or the diagnosis."""
+        asked = self.asked
+        if asked.reviewed:
+            return review(asked.history, self._is_good, self._step, asked.style or "native", asked.draws)
+        if asked.style is not None and not asked.concludes:
+            return self._step()
+        answer = self._diagnosis()
+        return said(asked.voice.worded(answer, asked.draws) if asked.voice.opines else f"Answer: {answer}")
+
+    def _is_good(self, text: str) -> bool:
         """Whether an action serves: a question or an order, or the right diagnosis."""
         call = call_in(text)
         if call is None or call.name != "Finish":
-            return call is not None and call.name in history.offered
-        return asked.voice.serves(knowledge, str(call.arguments.get("response", "")))
+            return call is not None and call.name in self.asked.history.offered
+        return self.asked.voice.serves(self.knowledge, str(call.arguments.get("response", "")))
 
-    def step() -> Message:
-        """The next action in the grammar that the prompt asks for."""
-        done = _next_call(asked, knowledge)
-        if done is None and style == "xml" and SPENT not in asked.last and _ASK in history.offered:
-            return called(style, _ASK, {"question": "Thank you."}, last=True)  # in tags a call ends the work
+    def _step(self) -> Message:
+        asked, style, wanted = self.asked, self.asked.style or "native", self._wanted
+        done = self._next_call()
+        if done is None and style == "xml" and _ASK in self._tools and SPENT not in asked.last:
+            done = Done(self._tools[_ASK], {_ASK: "Thank you."})  # in tags a call ends the work
         if done is None:
-            return finished(style or "native", asked.voice.worded(_diagnosis(asked, knowledge), asked.draws))
-        return called(style or "native", done.name, done.arguments, last=len(history.done) + 1 == sum(_wanted(asked)))
+            return finished(style, asked.voice.worded(self._diagnosis(), asked.draws))
+        return called(style, done.name, done.arguments, last=len(asked.history.done) + 1 >= sum(wanted))
 
-    if asked.reviewed:
-        return review(history, good, step, style or "native", asked.draws)
-    if style is not None and not asked.concludes:
-        return step()
-    answer = _diagnosis(asked, knowledge)
-    return said(asked.voice.worded(answer, asked.draws) if asked.voice.opines else f"Answer: {answer}")
+    @cached_property
+    def _tools(self) -> dict[str, str]:
+        """The parameter of a tool -> its name."""
+        return {names[0]: tool for tool, names in self.asked.history.offered.items() if len(names) == 1}
 
+    def _saw(self, parameter: str) -> list[str]:
+        """What came of the calls of a tool."""
+        name = self._tools.get(parameter)
+        return [one.saw or "" for one in self.asked.history.done if one.name == name]
 
-def _bias(asked: Asked) -> str:
-    """The message that gives the doctor a bias; empty where none does."""
-    return next((one.text for one in asked.opening if rendered_from(one.text, "clinic/doctor")), "").casefold()
+    @cached_property
+    def _bias(self) -> str:
+        """The message that gives the doctor a bias; empty where none does."""
+        texts = (one.text for one in self.asked.opening if rendered_from(one.text, "clinic/doctor"))
+        return next(texts, "").casefold()
 
+    @cached_property
+    def _wanted(self) -> tuple[int, int]:
+        """How many questions and orders: fewer questions with reservations about the patient, none by a tool that is
+        not offered, or when no turn is left."""
+        if any(text in (one.saw or "") for one in self.asked.history.done for text in (CLOSING, SPENT)):
+            return 0, 0
+        share = self.asked.draws.share
+        n_questions, n_orders = (3 + int(share(what, whole=True) * 3) for what in ("questions", "orders"))
+        n_questions //= 2 if self._bias and _FEAR not in self._bias else 1
+        return n_questions * (_ASK in self._tools), n_orders * (_ORDER in self._tools)
 
-def _wanted(asked: Asked) -> tuple[int, int]:
-    """How many questions and how many orders the doctor wants: fewer questions with reservations about the patient,
-    none by a tool that is not offered, or when none is left."""
-    bias, offered = _bias(asked), asked.history.offered
-    if any(text in (one.saw or "") for one in asked.history.done for text in (CLOSING, SPENT)):
-        return 0, 0
-    n_questions, n_orders = (3 + int(asked.draws.share(what, whole=True) * 3) for what in ("questions", "orders"))
-    n_questions //= 2 if bias and _FEAR not in bias else 1
-    return n_questions * (_ASK in offered), n_orders * (_ORDER in offered)
+    def _next_call(self) -> Done | None:
+        """Questions, then the examination and tests; None when there are enough."""
+        draws, rates, (n_questions, n_orders) = self.asked.draws, self.asked.rates, self._wanted
+        n_asked, n_ordered = len(self._saw(_ASK)), len(self._saw(_ORDER))
+        if n_asked < n_questions:
+            return Done(self._tools[_ASK], {_ASK: _QUESTIONS[n_asked]})
+        if n_ordered >= n_orders:
+            return None
+        if not n_ordered:
+            return Done(self._tools[_ORDER], {_ORDER: _SEARCH if _FEAR in self._bias else "Physical examination"})
+        ordered = {str(one.arguments.get(_ORDER)) for one in self.asked.history.done}
+        left = [name for name in self.knowledge.tests if name not in ordered]
+        useless = draws.happens("wrong test", 1 - rates.competence * (1 - rates.wrong_tool)) or not left
+        return Done(self._tools[_ORDER], {_ORDER: draws.pick("test", _IDLE if useless else left)})
 
-
-def _next_call(asked: Asked, knowledge: ClinicKnowledge) -> Done | None:
-    """Questions, then the examination and tests; None when there are enough."""
-    draws, (n_questions, n_orders) = asked.draws, _wanted(asked)
-    asks, orders = _done(asked, _ASK), _done(asked, _ORDER)
-    if len(asks) < n_questions:
-        return Done(_ASK, {"question": _QUESTIONS[len(asks)]})
-    if len(orders) >= n_orders:
-        return None
-    if not orders:
-        return Done(_ORDER, {"test": _SEARCH if _FEAR in _bias(asked) else "Physical examination"})
-    ordered = {str(one.arguments.get("test")) for one in orders}
-    left = [name for name in knowledge.tests if name not in ordered]
-    useless = draws.happens("wrong test", 1 - asked.rates.competence * (1 - asked.rates.wrong_tool)) or not left
-    return Done(_ORDER, {"test": draws.pick("test", _IDLE if useless else left)})
-
-
-def _done(asked: Asked, tool: str) -> Sequence[Done]:
-    return [one for one in asked.history.done if one.name == tool]
-
-
-def _diagnosis(asked: Asked, knowledge: ClinicKnowledge) -> str:
-    """The disease as often as what was learnt allows, or what a bias suggests."""
-    heard = [one.saw or "" for one in _done(asked, _ASK)]
-    found = [one.saw or "" for one in _done(asked, _ORDER)]
-    suspicion = SUSPECTS if _FEAR in _bias(asked) else INFECTED if any(_FEAR in one for one in heard) else 0.0
-    if asked.draws.happens("suspects", suspicion):
-        return _FEAR.capitalize()
-    n_heard = sum(not any(text in one for text in (UNKNOWN, SILENT, SPENT, _ASK)) for one in heard)  # _ASK: an error
-    n_found = sum(one.startswith("RESULTS:") and not one.startswith(f"RESULTS: {_NORMAL}") for one in found)
-    least, asking, testing = FACTS
-    facts = least + asking * (1 - min(n_heard / ENOUGH, 1)) + testing * (1 - min(n_found / ENOUGH, 1))
-    return knowledge.opinion(asked.draws.happens("competence", asked.rates.competence**facts), asked.draws)
+    def _diagnosis(self) -> str:
+        """The disease as often as what was learnt allows, or what a bias suggests."""
+        heard, found, rates = self._saw(_ASK), self._saw(_ORDER), self.asked.rates
+        suspicion = SUSPECTS if _FEAR in self._bias else INFECTED if any(_FEAR in one for one in heard) else 0.0
+        if self.asked.draws.happens("suspects", suspicion):
+            return _FEAR.capitalize()
+        failed = (UNKNOWN, SILENT, SPENT, self._tools.get(_ASK, _ASK))  # an error names the tool
+        n_heard = sum(not any(text in one for text in failed) for one in heard)
+        n_found = sum(one.startswith("RESULTS:") and not one.startswith(f"RESULTS: {_NORMAL}") for one in found)
+        least, asking, testing = FACTS
+        facts = least + asking * (1 - min(n_heard / ENOUGH, 1)) + testing * (1 - min(n_found / ENOUGH, 1))
+        known = self.asked.draws.happens("competence", rates.competence**facts)
+        return self.knowledge.opinion(known, self.asked.draws)
