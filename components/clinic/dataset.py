@@ -26,8 +26,8 @@ _SHIPPED = Path(__file__).parent
 
 @dataclass(frozen=True)
 class AgentClinic(FileDataset[tuple[int, Row]]):
-    """Cases in the order of the files. ``path`` is their folder, ``shipped`` one next to this file; ``files``: split ->
-    name of its file. The question is all that the doctor knows at first. Metadata: ``patient`` and ``findings``, the
+    """Cases in the order of the files. ``path`` is their folder, ``shipped`` one next to this file; the first that is set
+    counts. ``files``: split -> name of its file. The question is all that the doctor knows at first. Metadata: ``patient`` and ``findings``, the
     notes of the patient and of the measurements. Raises ConfigError with file, line and key."""
 
     files: Mapping[str, str]
@@ -43,7 +43,7 @@ class AgentClinic(FileDataset[tuple[int, Row]]):
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """One file."""
-        root = _SHIPPED / self.shipped if self.shipped else Path(str(self.path)).expanduser()
+        root = Path(self.path).expanduser() if self.path is not None else _SHIPPED / str(self.shipped)
         return {split: root / self.files[split]} if split in self.files else {}
 
     def read(self, part: Part) -> Iterable[tuple[int, Row]]:
