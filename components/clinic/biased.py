@@ -7,7 +7,6 @@ cognitive ones (that it is cancer) and implicit ones (about the other person). T
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
 
 from components.clinic.toolset import Consultation
 from components.core.errors import ConfigError
@@ -22,8 +21,9 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class Biased:
-    """A ``patient`` and a ``doctor`` with a bias each, or ``none``: names in ``biases.yaml`` of the prompt set. The
-    patient's is in the prompt of the patient's model, the doctor's in the instructions of the agent."""
+    """A ``patient`` and a ``doctor`` with a bias each; ``none`` leaves either as it is. Names are those in
+    ``biases.yaml`` of the prompt set. The patient's is in the prompt of the patient's model, the doctor's in the
+    instructions of the agent."""
 
     patient: str = NONE
     doctor: str = NONE
@@ -35,20 +35,25 @@ class Biased:
             raise ConfigError(
                 "condition biased: this toolset has no patient: choose toolset=clinic, or condition=intact"
             )
-        prompts, patient, doctor = load(self.prompts), self._text("patient"), self._text("doctor")
-        note = prompts.render("doctor", bias=doctor) if doctor else ""
+        patient, doctor = self._text("patient"), self._text("doctor")
+        note = load(self.prompts).render("doctor", bias=doctor) if doctor else ""
+        biases = {who: name for who in ("patient", "doctor") if (name := vars(self)[who]) != NONE}
         facts = {"kind": "intact", "condition": "intact", **offer.facts}
         return replace(
             offer,
-            state=replace(offer.state, bias=patient),
+            state=replace(offer.state, bias=patient or offer.state.bias),
             note="\n\n".join(one for one in (offer.note, note) if one),
-            facts={**facts, "biases": {"patient": self.patient, "doctor": self.doctor}},
+            facts={**facts, "biases": {**facts.get("biases", {}), **biases}},
         )
 
     def _text(self, who: str) -> str:
         """The text of a bias; empty for none. Raises ConfigError."""
-        texts: Mapping[str, Any] = load(self.prompts).data("biases")[who]
-        name = vars(self)[who]
+        data, name = load(self.prompts).data("biases"), vars(self)[who]
+        texts = data.get(who) if isinstance(data, Mapping) else None
+        if not isinstance(texts, Mapping):
+            raise ConfigError(
+                f"prompt set {self.prompts!r}: biases.yaml must have names with their texts below {who!r}"
+            )
         if name != NONE and name not in texts:
             known = (NONE, *texts)
             raise ConfigError(

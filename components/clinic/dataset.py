@@ -26,9 +26,9 @@ _SHIPPED = Path(__file__).parent
 
 @dataclass(frozen=True)
 class AgentClinic(FileDataset[tuple[int, Row]]):
-    """Cases in the order of the files. ``path`` is their folder, ``shipped`` one next to this file; the first that is set
-    counts. ``files``: split -> name of its file. The question is all that the doctor knows at first. Metadata: ``patient`` and ``findings``, the
-    notes of the patient and of the measurements. Raises ConfigError with file, line and key."""
+    """Cases in the order of the files. ``path`` is their folder, ``shipped`` one next to this file; the first that is
+    set counts. ``files``: split -> name of its file. The question is all that the doctor knows at first. Metadata:
+    ``patient`` and ``findings``, the notes of the two roles. Raises ConfigError with file, line and key."""
 
     files: Mapping[str, str]
     path: str | None = None
@@ -81,11 +81,10 @@ def _object(row: Row, key: str) -> Mapping[str, Any]:
 
 
 def _depth(value: Any) -> int:
-    """The levels of a value that orjson read, which itself refuses more than a thousand."""
+    """The levels of a JSON value, of which the reader takes at most a thousand."""
     levels, rest = 0, [value]
-    while rest := [
-        one for it in rest if isinstance(it, dict | list) for one in (it.values() if isinstance(it, dict) else it)
-    ]:
+    while rest := [one for part in rest for one in (part.values() if isinstance(part, dict) else part)]:
+        rest = [one for one in rest if isinstance(one, dict | list)]
         levels += 1
     return levels
 

@@ -21,9 +21,9 @@ from components.core.types import Observation, Sample
 from components.prompts import load
 
 Role = Literal["patient", "measurement"]
+CLOSING = "[This was the last question or test. Give your diagnosis now.]"
 SPENT = "No question or test is left: give your diagnosis now."
 _LONGEST = 2_000  # characters of a question or an order
-CLOSING = "[This was the last question or test. Give your diagnosis now.]"
 
 
 @dataclass
@@ -82,9 +82,9 @@ class AskRole:
         if not reply:
             raise ToolError(f"The {self.role} said nothing.", "empty")
         speaker = "Patient" if self.role == "patient" else "Results"
-        state.said += [f"Doctor: {request}", f"{speaker}: {reply}"]
-        text = reply if state.left else f"{reply}\n\n{CLOSING}"
-        return Observation(text, {"asked": self.role, "request": request})
+        state.said += [f"{who}: {' '.join(text.split())}" for who, text in (("Doctor", request), (speaker, reply))]
+        seen = reply if state.left else f"{reply}\n\n{CLOSING}"
+        return Observation(seen, {"asked": self.role, "request": request})
 
 
 @dataclass(frozen=True)

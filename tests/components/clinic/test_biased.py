@@ -1,12 +1,19 @@
+from contextlib import nullcontext
+
 import pytest
 
+from components.agents.direct import Direct
+from components.agents.react import ReAct
 from components.clinic.biased import Biased
 from components.clinic.toolset import Clinic
 from components.conditions.offered import Both, Withhold
 from components.core.errors import ConfigError
 from components.core.plain import NoTools
 from components.prompts import load
+from runner.config.errors import ConfigErrors
+from runner.experiment.parts import check_fit
 from tests.components.clinic.cases import Consulted, ask, consult, order, shipped
+from tests.parts import parts
 from tests.table import each_row
 
 IMPLICIT = ("gender", "race", "sexual_orientation", "cultural", "education", "religion", "socioeconomic")
@@ -38,14 +45,32 @@ async def test_the_doctors_bias_is_in_the_instructions_alone():
     offered = offer(Biased(doctor="status_quo"))
     assert text in offered.note and offered.state.bias == ""
     desk = Consulted(ask(), "gout")
-    await consult(desk, condition=Biased(doctor="status_quo"))
-    assert text not in "".join(desk.asked("tool"))
+    await consult(desk, agent=ReAct(), condition=Biased(doctor="status_quo"))
+    assert all(text in one for one in desk.asked("act")) and text not in "".join(desk.asked("tool"))
+
+
+def test_a_bias_that_an_agent_would_never_read_is_refused():
+    for doctor, refused in (("recency", True), ("none", False)):
+        given = parts(Direct(), toolset=Clinic(), condition=Biased("race", doctor), scorers={})
+        with pytest.raises(ConfigErrors, match="Direct takes no action") if refused else nullcontext():
+            check_fit(given, shipped()[0], 0, acts=False)
+
+
+def test_two_biases_add_up_and_custom_ones_are_read(tmp_path):
+    (tmp_path / "biases.yaml").write_text("patient: {haste: You are in a hurry.}\ndoctor: {}")
+    offered = offer(Both(Biased(patient="haste", prompts=f"{tmp_path}/"), Biased(doctor="race")))
+    assert offered.state.bias == "You are in a hurry." and offered.note
+    assert offered.facts["biases"] == {"patient": "haste", "doctor": "race"}
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "biases.yaml").write_text("patient: none")
+    with pytest.raises(ConfigError, match="yaml must have names with their texts below 'patient'"):
+        offer(Biased(prompts=f"{tmp_path}/other"))
 
 
 def test_without_a_bias_the_offer_is_that_of_the_toolset():
     offered = offer(Biased())
     assert (offered.note, offered.state.bias) == ("", "")
-    assert offered.facts == {"kind": "intact", "condition": "intact", "biases": {"patient": "none", "doctor": "none"}}
+    assert offered.facts == {"kind": "intact", "condition": "intact", "biases": {}}
 
 
 def test_it_can_be_put_before_and_after_other_conditions():
