@@ -1,11 +1,15 @@
+from dataclasses import dataclass
+
 import pytest
 
+from components.agents.self_consistency import SelfConsistency
 from components.clinic.toolset import Clinic, Consultation
 from components.core.errors import ConfigError
-from components.core.types import Problem, Sample
+from components.core.messages import Message
+from components.core.types import Answer, Problem, Sample
 from runner.storage.journal import Journal
 from tests.components.clinic.cases import Consulted, ask, consult, order, shipped
-from tests.parts import Speaker
+from tests.parts import Looper, Speaker
 
 CASE = shipped()[0]
 
@@ -74,6 +78,30 @@ async def test_a_blank_reply_and_an_endless_question_are_errors_for_the_doctor()
     trajectory = await consult(desk)
     errors = [one.error for step in trajectory.steps for one in step.observed]
     assert errors == ["empty", "bad_arguments"]
+
+
+@dataclass(frozen=True)
+class Tries:
+    """Tries its first action on a fork before it takes it."""
+
+    async def solve(self, episode):
+        action = await episode.act([Message("user", "Ask.")])
+        state = episode.offer.state
+        await episode.try_(action)
+        before = state.left, len(state.said)
+        await episode.observe(action)
+        return Answer(f"{before} {state.left, len(state.said)}")
+
+
+async def test_a_question_that_is_tried_leaves_the_consultation_as_it_is():
+    trajectory = await consult(Consulted(ask()), agent=Tries())
+    assert trajectory.answer == "(19, 0) (18, 2)" and len(trajectory.steps[0].tried) == 1
+
+
+async def test_every_attempt_has_a_consultation_of_its_own():
+    desk = Consulted(ask("First?"), "gout", ask("Second?"), "gout")
+    trajectory = await consult(desk, agent=SelfConsistency(Looper(), draws=2))
+    assert trajectory.answer == "gout" and [text.count("[So far]") for text in desk.asked("tool")] == [0, 0]
 
 
 def test_a_fork_continues_by_itself():
