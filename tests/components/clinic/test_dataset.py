@@ -68,4 +68,5 @@ def test_every_case_of_the_data_is_read(split, full):
     files = read_yaml(CONF / "dataset" / "agentclinic.yaml")["files"]
     samples = list(AgentClinic(files, path=str(DATA / "agentclinic")).load(split))
     assert len(samples) in ({"medqa": 77, "extended": 154}[split], full)
+    assert not [one for one in samples if one.target.casefold() in f"{one.problem}{one.metadata['patient']}".casefold()]
     assert samples[0].target == "Myasthenia gravis" and samples[0].card == {"age": 35, "sex": "female"}
