@@ -29,7 +29,7 @@ _LONGEST = 2_000  # characters of a question or an order
 @dataclass
 class Consultation:
     """The state of a case: what each role knows, what was ``said`` so far, and how many questions and tests are left.
-    ``bias``: what the patient brings to it."""
+    ``bias``: the patient's, as a text."""
 
     patient: str
     findings: str
