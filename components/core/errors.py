@@ -1,5 +1,6 @@
 """The errors, each with who acts on it."""
 
+import re
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
@@ -62,3 +63,11 @@ def missing_extra(subject: str, module: str, extra: str) -> str:
     return (
         "" if find_spec(module) else f"{subject} needs the optional extra {extra!r}: pip install 'wardround[{extra}]'"
     )
+
+
+def check_pattern(name: str, pattern: str) -> None:
+    """Raise ConfigError for what is not a regular expression."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ConfigError(f"{name}: {pattern!r} is not a regular expression ({error})") from None

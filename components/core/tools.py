@@ -76,7 +76,8 @@ class Offer:
     the task may not be refused; ``validates`` asks for a check of the result before it is concluded;
     ``shows_images``: whether agents put the images before the model itself (else tools look at them);
     ``facts`` are for scorers and never shown to an agent; ``categories``: of all tools that the toolset can offer,
-    where they name tools because names change from sample to sample."""
+    where they name tools because names change from sample to sample; ``note``: shown with the instructions of agents
+    that act."""
 
     tools: Mapping[str, Tool]
     state: State = field(default_factory=NoState)
@@ -86,6 +87,7 @@ class Offer:
     shows_images: bool = True
     facts: JSON = field(default_factory=dict)
     categories: Sequence[str] = ()
+    note: str = ""
 
     @property
     def may_refuse(self) -> bool:

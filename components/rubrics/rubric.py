@@ -217,7 +217,13 @@ def _answer(problem: Problem, trajectory: Trajectory) -> str:
 
 
 def _steps(trajectory: Trajectory) -> Iterator[str]:
-    taken = [step for step in trajectory.steps if step.committed and step.purpose not in _ASIDE]
+    returned = {one.observation.text for step in trajectory.steps for one in step.observed}
+    taken = [
+        step
+        for step in trajectory.steps
+        if step.committed and step.purpose not in _ASIDE
+        and not (step.purpose == "tool" and step.reply.text.strip() in returned)  # shown where the tool was called
+    ]  # fmt: skip
     for number, step in enumerate(taken, 1):
         content, lines = step.reply.content, [f"[{number}]"]
         parts = (content,) if isinstance(content, str) else content

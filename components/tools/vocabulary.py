@@ -85,6 +85,12 @@ class VocabularyStore:
         """Close the database."""
         self._database.close()
 
+    def concept(self, name: str) -> str | None:
+        """The identifier of the concept that is called just so, in whatever case; None where there is none."""
+        with self._lock:
+            row = self._database.execute(_PLAIN, (plain(name),)).fetchone()
+        return None if row is None else str(row[0])
+
     def find(self, term: str) -> Concept | None:
         """The concept that is called so; else one with a name of the same words in any order and inflection,
         else the one with the shortest name that holds all these words."""
@@ -169,6 +175,10 @@ class Vocabulary(FileBackend[VocabularyStore]):
             yield "name", [(concept.cui, name) for name in names]
             yield "definition", [(concept.cui, *one) for one in concept.definitions.items()]
             yield "relation", [(concept.cui, *one) for one in concept.relations]
+
+    def concept(self, name: str) -> str | None:
+        """The identifier of the concept that has this name; None where there is none."""
+        return self.loaded.concept(name)
 
     async def find(self, term: str) -> Concept:
         """The concept of a term. Raises ToolError."""

@@ -213,7 +213,8 @@ class Episode(Branch):
     def instructions(self, closing: bool = False) -> str:
         """How to act in the experiment's grammar, with the cards of the tools; ``closing``: only how to end."""
         if (key := (closing, len(self.offer.tools))) not in self._instructions:
-            self._instructions[key] = self.shared.parts.grammar.instructions(self._shown(closing))
+            text, note = self.shared.parts.grammar.instructions(self._shown(closing)), self.offer.note
+            self._instructions[key] = f"{note}\n\n{text}" if note else text
         return self._instructions[key]
 
     def _shown(self, closing: bool) -> Offer:

@@ -230,6 +230,11 @@ def check_fit(parts: Parts, sample: Sample, seed: int, acts: bool) -> None:
                 parts.grammar.instructions(offer)
             acts_when = {declared(agent, Requirements).acts for agent in agents_in(parts.agent)}
             has_actions = "always" in acts_when or ("with_tools" in acts_when and offer.tools)
+            if offer.note and not has_actions:
+                text = (
+                    f"{type(parts.agent).__name__} takes no action, so it would not be shown what this condition adds"
+                )
+                raise ConfigErrors([Finding("condition", f"{text} to the instructions: choose an agent that acts")])
             if not (isinstance(parts.verifier, Accept) or has_actions):
                 without = " without tools" if "with_tools" in acts_when else ""
                 text = (

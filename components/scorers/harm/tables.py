@@ -13,20 +13,12 @@ from typing import Annotated, Literal, get_args
 
 from annotated_types import Gt
 
-from components.core.errors import ConfigError
+from components.core.errors import ConfigError, check_pattern
 
 Severity = Literal["no_harm", "mild_harm", "moderate_harm", "severe_harm", "death"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # from the best to the worst
 Kind = Literal["missing", "empty", "number", "text"]
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-
-
-def check_pattern(name: str, pattern: str) -> None:
-    """Raise ConfigError for what is not a regular expression."""
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise ConfigError(f"{name}: {pattern!r} is not a regular expression ({error})") from None
 
 
 @dataclass(frozen=True)

@@ -160,6 +160,13 @@ def test_steps_describe_messages_calls_and_results():
     )
 
 
+def test_what_a_tools_model_says_is_shown_once():
+    seen = Observed(CALL, Observation("a node"))
+    steps = [step("", observed=[seen], calls=(CALL,)), step(" a node", "tool"), step("select 1", "tool")]
+    shown = texts_of(["steps"], SAMPLE, Trajectory(steps))["What was done"]
+    assert shown.count("a node") == 1 and "[2]\nselect 1" in shown
+
+
 def test_the_answer_is_the_answer_the_refusal_or_the_kind_of_ending():
     answered, refused = Trajectory(stop="answered", answer="B"), Trajectory(refusal=Refusal({"ability": "missing"}))
     shown = [texts_of(["answer"], SAMPLE, one)["Answer"] for one in (answered, refused, Trajectory(stop="limit"))]
