@@ -8,7 +8,7 @@ import pytest
 from components.core.messages import Message, Request, Sampling, continued
 from components.core.types import Problem, Sample
 from components.models.replies import read_reply
-from components.models.simulated import chat_api
+from components.serving import chat_api
 from components.models.simulated.confidence import logprobs, with_confidence, without_request
 from components.prompts import load
 from components.text.confidence import read_percentage, split_line

@@ -11,7 +11,7 @@ from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
-from components.models.simulated.serve import read_request
+from components.serving.endpoint import read_request
 from components.radiology.agent import Radagent
 from components.radiology.conditions import InsufficientConfig1, InsufficientConfig2
 from components.radiology.plan import decision_chain
