@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 from aiohttp import web
@@ -24,6 +25,10 @@ def route(app: App) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
             raise AssertionError("nothing sets that event")
 
         async def send(event: Event) -> None:
+            with suppress(ConnectionError):  # the client has left
+                await write(event)
+
+        async def write(event: Event) -> None:
             if event["type"] == "http.response.start":
                 reply.set_status(event["status"])
                 for name, value in event.get("headers", ()):

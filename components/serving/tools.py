@@ -2,7 +2,7 @@
 
 Source: https://modelcontextprotocol.io/specification/2025-11-25/server/tools. What a condition leaves of the offer is
 listed, and calls run as those of an agent do: checked, wrapped by conditions, journalled. A ToolError is a result with
-``isError``. Servers say that they speak the versions with a session (before 2026-07-28), which has the tools' state.
+``isError``.
 """
 
 import re
@@ -31,8 +31,11 @@ class Caller(Protocol):
     async def call(self, call: ToolCall, /) -> Observed: ...
 
 
-def tool_server(name: str, episode_of: Callable[[ServerRequestContext[Any]], Awaitable[Caller]]) -> Server[Any]:
-    """A server of the tools of the episode that a request belongs to."""
+def tool_server(
+    name: str, episode_of: Callable[[ServerRequestContext[Any]], Awaitable[Caller]], by_session: bool = False
+) -> Server[Any]:
+    """A server of the tools of the episode that a request belongs to. ``by_session``: it offers only the versions of
+    the protocol whose requests over HTTP name their session (before 2026-07-28)."""
 
     async def list_tools(
         context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
@@ -58,7 +61,8 @@ def tool_server(name: str, episode_of: Callable[[ServerRequestContext[Any]], Awa
         )
 
     server: Server[Any] = Server(name, on_list_tools=list_tools, on_call_tool=call_tool)
-    server.add_request_handler("server/discover", types.RequestParams, discover)
+    if by_session:
+        server.add_request_handler("server/discover", types.RequestParams, discover)
     return server
 
 

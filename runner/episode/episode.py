@@ -177,7 +177,7 @@ class Episode(Branch):
         """Run one call now, for whoever acts from outside."""
         step = self._last
         (observed,) = await run_calls(self, -1 if step is None else step.index, (call,), self.offer, self.name)
-        (self._early if step is None else step.observed).append(observed)
+        (self.early if step is None else step.observed).append(observed)
         return observed
 
     async def try_(self, action: Action) -> list[Observation] | None:

@@ -138,7 +138,7 @@ class Branch:
         self._proposed: list[Step] = []  # by the present ``act``
         self._closing = False
         self._functions: ToolSpecs | None = None  # of a program, in place of the grammar's
-        self._early: list[Observed] = []  # of calls before the first step
+        self.early: list[Observed] = []  # of calls before the first step
         self._instructions: dict[tuple[bool, int], str] = {}  # (closing, number of tools) -> text
         self._specs: dict[tuple[bool, int], ToolSpecs] = {}
 
@@ -262,8 +262,8 @@ class Branch:
         self.shared.order[id(step)] = (*self._place, (step.index, 1, ""))
         if step.purpose != "tool":  # a tool's own question belongs to the step that called the tool
             self._last = step
-            if self._early:
-                step.observed, self._early = self._early, []
+            if self.early:
+                step.observed, self.early = self.early, []
         if step.finish == CUT_OFF:
             text = f"the reply was cut off at the end of the context window (finish reason {CUT_OFF!r})"
             raise ModelError(text, OVERFLOW)

@@ -18,6 +18,7 @@ from components.core.errors import ConfigError, ModelError, missing_extra
 from components.core.messages import Message, ToolCall
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements
+from components.core.types import Privacy
 
 if TYPE_CHECKING:
     from components.agents.external.endpoint import Reachable
@@ -29,14 +30,16 @@ _PROBE = Message("assistant", "", (ToolCall("probe", "probe", "{}"),))
 @dataclass(frozen=True)
 class External:
     """Runs ``command``, or posts to ``url``: one of them. ``env``: names of the variables of this process that the
-    program gets, next to those that this module sets; ``timeout_seconds``: after which it is killed. ``prompts``: the
-    set whose template ``problem`` writes the problem as one text."""
+    program gets, next to those that this module sets; ``timeout_seconds``: after which it is killed. ``permits``: data
+    classes, in addition to open ones, that it may receive. ``prompts``: the set whose template ``problem`` writes the
+    problem as one text."""
 
     takes_code: ClassVar[Sequence[str]] = ("command", "url")
     command: Sequence[str] = ()
     url: str | None = None
     env: Sequence[str] = ()
     timeout_seconds: Annotated[float, Gt(0)] = 600.0
+    permits: Sequence[Privacy] = ()
     prompts: PromptSetName = "react"
 
     def __post_init__(self) -> None:
@@ -51,7 +54,7 @@ class External:
     @property
     def requirements(self) -> Requirements:
         """What it does outside of the episode cannot be continued from the middle."""
-        return Requirements(unrecorded="a program of its own decides what is asked")
+        return Requirements(unrecorded="a program of its own decides what is asked", permits=self.permits)
 
     async def solve(self, episode: Episode) -> Outcome:
         """What the program gives. Raises ModelError (program) for one that crashes, hangs or gives nothing that can be
