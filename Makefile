@@ -83,6 +83,11 @@ ui: .venv/.installed  ## the MLflow UI over outputs/
 	$(BIN)/uv pip install --quiet --python .venv-mlflow/bin/python --constraint requirements.lock 'mlflow[auth]' psycopg2-binary
 	@touch $@
 
+.venv-agents/.installed: examples/agents.txt .venv/.installed  ## frameworks of agents from outside, for a slow test
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-agents
+	$(BIN)/uv pip install --quiet --python .venv-agents/bin/python --requirement examples/agents.txt
+	@touch $@
+
 .venv/.docs: .venv/.installed
 	$(INSTALL) '.[docs]'
 	@touch $@
@@ -92,4 +97,4 @@ lock: .venv/.installed  ## pin the newest releases that pyproject.toml allows
 	  --custom-compile-command 'make lock' --extra test --extra dev --extra docs pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-llama .venv-mlflow .venv-peers .venv-proxy build site *.egg-info
+	rm -rf .venv .venv-agents .venv-llama .venv-mlflow .venv-peers .venv-proxy build site *.egg-info

@@ -1,10 +1,12 @@
 """Programs of others as processes: with the environment that is declared for them, what they write bounded, and ended
-with all that they started."""
+with all that they started. The program ``python`` is the interpreter that runs this one; others are on the PATH."""
 
 import asyncio
 import os
 import shutil
 import signal
+import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +20,7 @@ def check(command: Sequence[str], key: str) -> None:
     """Raises ConfigError for a command whose program is not there."""
     if not command:
         raise ConfigError(f"{key}: it is empty; name the program and its arguments, as in [python, agent.py]")
-    if shutil.which(command[0]) is None:
+    if _located(command[0]) is None:
         raise ConfigError(f"{key}: there is no program {command[0]!r} on the PATH")
 
 
@@ -28,19 +30,32 @@ async def start(
     """Start a program in a group of its own. ``names``: of the variables of this process that it gets, and nothing else
     but ``more``. Raises OSError."""
     env = {name: os.environ[name] for name in names if name in os.environ} | dict(more or {})
-    program = shutil.which(command[0]) or command[0]
+    program = _located(command[0]) or command[0]
     return await asyncio.create_subprocess_exec(
         program, *command[1:], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, start_new_session=True, limit=line_bytes
     )
 
 
+def _located(name: str) -> str | None:
+    return sys.executable if name == "python" else shutil.which(name)
+
+
 async def stop(process: Process, seconds: float = 0.0) -> None:
-    """End a program and all in its group: after so many seconds in which it may end by itself."""
-    with suppress(TimeoutError):
-        await asyncio.wait_for(process.wait(), seconds)
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
+    """End a program and all in its group: after so many seconds in which it may end by itself. ``Process.wait`` would
+    wait for the end of its streams, too, which are not read any more."""
+    try:
+        await _exit_of(process, seconds)
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    await _exit_of(process, 5.0)
+    process._transport.close()  # type: ignore[attr-defined]  # nothing public closes the streams
+
+
+async def _exit_of(process: Process, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while process.returncode is None and time.monotonic() < end:
+        await asyncio.sleep(0.01)
 
 
 async def last_words(stream: asyncio.StreamReader, kept: bytearray) -> None:

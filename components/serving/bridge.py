@@ -12,17 +12,19 @@ App = Callable[[Event, Callable[[], Awaitable[Event]], Callable[[Event], Awaitab
 
 
 def route(app: App) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-    """A handler that has the application answer; its body may be a stream."""
+    """A handler that has the application answer; its body may be a stream. An application whose client leaves is not
+    cancelled: it learns that and ends by itself."""
+    works = set[asyncio.Task[None]]()
 
     async def handle(request: web.Request) -> web.StreamResponse:
         events = [{"type": "http.request", "body": await request.read(), "more_body": False}]
-        reply = web.StreamResponse()
+        reply, gone = web.StreamResponse(), asyncio.Event()
 
         async def receive() -> Event:
             if events:
                 return events.pop()
-            await asyncio.Event().wait()  # the handler is cancelled when its client leaves
-            raise AssertionError("nothing sets that event")
+            await gone.wait()
+            return {"type": "http.disconnect"}
 
         async def send(event: Event) -> None:
             with suppress(ConnectionError):  # the client has left
@@ -40,7 +42,13 @@ def route(app: App) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
             if not event.get("more_body", False):
                 await reply.write_eof()
 
-        await app(_scope(request), receive, send)
+        work = asyncio.ensure_future(app(_scope(request), receive, send))
+        works.add(work)
+        work.add_done_callback(works.discard)
+        try:
+            await asyncio.shield(work)
+        finally:
+            gone.set()
         return reply
 
     return handle

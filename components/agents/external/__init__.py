@@ -23,7 +23,7 @@ from components.core.types import Privacy
 if TYPE_CHECKING:
     from components.agents.external.endpoint import Reachable
 
-_GRACE = 2.0  # seconds that a program has to end after an error
+_GRACE = 1.0  # seconds that a program has to end after an error
 _PROBE = Message("assistant", "", (ToolCall("probe", "probe", "{}"),))
 
 

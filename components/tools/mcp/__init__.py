@@ -75,11 +75,12 @@ class Sessions:
         """Call a tool. Raises ToolError for the tool's own error, ModelError (mcp_server) for one of the server."""
         from components.tools.mcp.sessions import Session
 
-        if not self._entered:
-            self._entered = True
-            self.slots.enter(self.sample)
-        await self.slots.wait(self.sample)
-        if self._closed:  # the episode ended while this call waited
+        if not self._closed:
+            if not self._entered:
+                self._entered = True
+                self.slots.enter(self.sample)
+            await self.slots.wait(self.sample)
+        if self._closed:  # the episode has ended
             raise asyncio.CancelledError
         if (session := self._open.get(tool.server)) is None:
             server, known = self.servers[tool.server], self.cards[tool.server]

@@ -57,8 +57,10 @@ class Session:
         self._task.add_done_callback(lambda task: task.cancelled() or task.exception())  # it is reported by calls
 
     def close(self) -> None:
-        """Let it end."""
+        """Let it end; one that is still being opened is broken off."""
         self._closing.set()
+        if not self._ready.done():
+            self._task.cancel()
 
     async def closed(self) -> None:
         """End it, and wait for that."""
@@ -132,7 +134,7 @@ class Session:
         first = next(_leaves(error))
         text = self._notes.problem or f"failed: {type(first).__name__}: {first}"
         text = str(first) if isinstance(first, BadServer) else text
-        if self._notes.garbage and not isinstance(first, BadServer | MCPError):
+        if self._notes.garbage:
             text += f"; it wrote {self._notes.garbage!r}, which is no message of the protocol"
         line = " ".join(written_out(text).split())[:600]
         where = self._server.url or self._server.command[0]
@@ -176,12 +178,10 @@ def _spec(tool: types.Tool) -> ToolSpec:
     if "properties" not in parameters:  # then JSON schema permits any
         parameters = {**parameters, "properties": {}, "additionalProperties": True}
     spec = ToolSpec(name, tool.description or "", parameters)
-    try:
-        size = len(spec.wire)
-    except TypeError as error:  # orjson's, of what is nested too deep
-        raise BadServer(f"describes its tool {name!r} by a schema that cannot be written: {error}") from None
-    if not name or size > _CARD:
-        raise BadServer(f"describes its tool {name!r} in {size:,} bytes; at most {_CARD:,} are taken, and a name")
+    if not name or len(spec.wire) > _CARD:
+        raise BadServer(
+            f"describes its tool {name!r} in {len(spec.wire):,} bytes; at most {_CARD:,} are taken, and a name"
+        )
     return spec
 
 

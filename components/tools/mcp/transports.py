@@ -21,7 +21,7 @@ from components import programs
 from components.tools.mcp.servers import Server
 
 _MESSAGE = 8 << 20  # bytes
-_GRACE = 2.0  # seconds that a process has to end after its input did
+_GRACE = 1.0  # seconds that a process has to end after its input did
 
 
 @dataclass
