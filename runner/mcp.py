@@ -13,12 +13,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError, missing_extra
-from components.core.messages import ToolCall
 from components.core.protocols import Model
 from components.core.tools import Offer
 from components.core.traits import ModelTraits, declared
@@ -34,7 +34,6 @@ from runner.experiment.experiment import select
 from runner.terminal.command import Parser, exit_code_of
 
 if TYPE_CHECKING:
-    from aiohttp import web
     from mcp.server import ServerRequestContext
 
 _IDLE, _SESSIONS = 1800.0, 64  # seconds after which a session is over, and how many there may be
@@ -66,10 +65,10 @@ class Session:
         """What the session offers by now."""
         return self._episode.offer
 
-    async def call(self, call: ToolCall) -> Observed:
+    async def call(self, name: str, arguments: str) -> Observed:
         """Run a call."""
         async with self._calling:
-            return await self._episode.call(call)
+            return await self._episode.call(name, arguments)
 
 
 @dataclass
@@ -171,22 +170,22 @@ async def _serve_streams(sessions: Sessions) -> None:
         await server.run(received, sent, server.create_initialization_options())
 
 
-async def _serve_http(sessions: Sessions, given: argparse.Namespace) -> None:
+@asynccontextmanager
+async def listening(sessions: Sessions, host: str, port: int, key: str = "") -> AsyncIterator[str]:
+    """Serve over HTTP, with a ``key`` to those that send it alone. Yields the address."""
     from aiohttp import web
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from components.serving import bridge, endpoint
     from components.serving.tools import tool_server
 
-    key = os.environ.get(given.key_variable or "", "")
-    manager = StreamableHTTPSessionManager(
-        tool_server("wardround", sessions.of, by_session=True), session_idle_timeout=_IDLE, max_sessions=_SESSIONS
-    )
-    answer, stopped = bridge.route(manager.handle_request), asyncio.Event()
+    server = tool_server("wardround", sessions.of, by_session=True)
+    manager = StreamableHTTPSessionManager(server, session_idle_timeout=_IDLE, max_sessions=_SESSIONS)
+    answer = bridge.route(manager.handle_request)
 
     async def handle(request: web.Request) -> web.StreamResponse:
         sent = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if not hmac.compare_digest(sent.encode(), key.encode()) and key:
+        if key and not hmac.compare_digest(sent.encode(), key.encode()):
             return web.Response(status=401, text="the token is missing, or is another one")
         if request.headers.get("Origin"):  # of a page in a browser, which may not reach what is on this machine
             return web.Response(status=403, text="pages may not connect")
@@ -197,13 +196,21 @@ async def _serve_http(sessions: Sessions, given: argparse.Namespace) -> None:
 
     app = web.Application(client_max_size=4 << 20)
     app.router.add_route("*", "/mcp", handle)
+    async with manager.run():
+        runner, url = await endpoint.listen(app, host, port)
+        try:
+            yield f"{url}/mcp"
+        finally:
+            await runner.cleanup()
+
+
+async def _serve_http(sessions: Sessions, given: argparse.Namespace) -> None:
+    stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    async with manager.run():
-        runner, url = await endpoint.listen(app, given.host, given.port)
-        print(f"serving {sessions.n_tools} tools at {url}/mcp; stop with Ctrl-C", flush=True)  # noqa: T201
+    async with listening(sessions, given.host, given.port, os.environ.get(given.key_variable or "", "")) as url:
+        print(f"serving {sessions.n_tools} tools at {url}; stop with Ctrl-C", flush=True)  # noqa: T201
         await stopped.wait()
-        await runner.cleanup()
 
 
 async def _serve(words: Sequence[str]) -> None:

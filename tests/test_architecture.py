@@ -140,7 +140,10 @@ LIBRARIES = {  # library -> the files that may import it
         "components/agents/external/endpoint.py", "components/models/simulated/serve.py", "components/serving/*",
         "components/tools/web.py", "runner/mcp.py",
     ),
-    "mcp": ("components/agents/external/endpoint.py", "components/serving/tools.py", "components/tools/mcp/*", "runner/mcp.py"),
+    "mcp": (
+        "components/agents/external/endpoint.py", "components/serving/tools.py", "components/tools/mcp/*",
+        "runner/mcp.py",
+    ),
     "httpx2": ("components/agents/external/program.py", "components/tools/mcp/*"),
     "httptools": ("components/models/http_connection.py",),
     "jinja2": ("components/prompts/*.py", "runner/results/render/formats.py"),
@@ -307,6 +310,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LATE = {  # modules that are imported with what they are for, and not before
     "components.agents.external.endpoint",
     "components.serving.tools",
+    "components.tools.mcp.sessions",
+    "components.tools.mcp.transports",
     "components.tools.privacy_presidio",
 }
 

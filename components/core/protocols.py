@@ -198,9 +198,9 @@ class Episode(Protocol):
     async def observe(self, action: Action) -> list[Message]:
         """Run the action's calls, several at once; an unreadable action is answered with what was wrong."""
 
-    async def call(self, call: ToolCall) -> t.Observed:
-        """Run one call of a program, which no action here names: recorded with the last step, or with the first where
-        there is none yet."""
+    async def call(self, name: str, arguments: str) -> t.Observed:
+        """Run one call of a program, whose arguments are JSON: recorded with the last step, under the id by which its
+        action names it, or with the first step where there is none yet."""
 
     async def try_(self, action: Action) -> list[Observation] | None:
         """Run the action on a fork of the offer, recorded as a trial; None when a tool cannot be tried."""

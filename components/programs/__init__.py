@@ -41,15 +41,19 @@ def _located(name: str) -> str | None:
 
 
 async def stop(process: Process, seconds: float = 0.0) -> None:
-    """End a program and all in its group: after so many seconds in which it may end by itself. ``Process.wait`` would
-    wait for the end of its streams, too, which are not read any more."""
-    try:
-        await _exit_of(process, seconds)
-    finally:
+    """End a program and all in its group: after so many seconds in which it may end by itself, at once when cancelled.
+    ``Process.wait`` would wait for the end of its streams, too, which are not read any more."""
+    interrupt: asyncio.CancelledError | None = None
+    for wait in (seconds, 5.0):
+        try:
+            await _exit_of(process, wait)
+        except asyncio.CancelledError as error:  # the loop may be about to close, before which the exit must be seen
+            interrupt = error
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-    await _exit_of(process, 5.0)
     process._transport.close()  # type: ignore[attr-defined]  # nothing public closes the streams
+    if interrupt is not None:
+        raise interrupt
 
 
 async def _exit_of(process: Process, seconds: float) -> None:

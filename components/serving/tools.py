@@ -8,14 +8,13 @@ listed, and calls run as those of an agent do: checked, wrapped by conditions, j
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
-from uuid import uuid4
 
 import mcp_types as types
 import orjson
 from mcp.server import Server, ServerRequestContext
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from components.core.messages import Image, ToolCall
+from components.core.messages import Image
 from components.core.tools import Offer
 from components.core.types import Observed
 
@@ -28,7 +27,7 @@ class Caller(Protocol):
     @property
     def offer(self) -> Offer: ...
 
-    async def call(self, call: ToolCall, /) -> Observed: ...
+    async def call(self, name: str, arguments: str, /) -> Observed: ...
 
 
 def tool_server(
@@ -49,8 +48,8 @@ def tool_server(
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        call = ToolCall(f"mcp_{uuid4().hex[:12]}", params.name, orjson.dumps(params.arguments or {}).decode())
-        observed = await (await episode_of(context)).call(call)
+        arguments = orjson.dumps(params.arguments or {}).decode()
+        observed = await (await episode_of(context)).call(params.name, arguments)
         content: list[types.ContentBlock] = [types.TextContent(text=observed.observation.text)]
         content += map(_image, observed.observation.images)
         return types.CallToolResult(content=content, is_error=observed.error is not None)

@@ -173,11 +173,15 @@ class Episode(Branch):
             step.observed += observed
         return [render(one.call, one.observation) for one in observed]
 
-    async def call(self, call: ToolCall) -> Observed:
+    async def call(self, name: str, arguments: str) -> Observed:
         """Run one call now, for whoever acts from outside."""
         step = self._last
+        seen = self.early if step is None else step.observed
+        named = () if step is None or step.action is None else step.action.calls
+        left = (one.id for one in named if one.name == name and all(one.id != done.call.id for done in seen))
+        call = ToolCall(next(left, f"call_{len(seen)}"), name, arguments)
         (observed,) = await run_calls(self, -1 if step is None else step.index, (call,), self.offer, self.name)
-        (self.early if step is None else step.observed).append(observed)
+        seen.append(observed)
         return observed
 
     async def try_(self, action: Action) -> list[Observation] | None:

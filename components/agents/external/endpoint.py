@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR
 
 from components.core.errors import OVERFLOW, LimitReached, ModelError
-from components.core.messages import JSON, Completion, Sampling, ToolCall
+from components.core.messages import JSON, Completion, Sampling
 from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.types import Observed
@@ -71,12 +71,12 @@ class Reachable:
                 await asyncio.gather(*self._works, return_exceptions=True)
                 await runner.cleanup()
 
-    async def call(self, call: ToolCall) -> Observed:
+    async def call(self, name: str, arguments: str) -> Observed:
         """Run a call, for the server of tools. Raises MCPError for an error that ends the episode."""
 
         async def work() -> Observed:
             async with self._calling:
-                return await self._episode.call(call)
+                return await self._episode.call(name, arguments)
 
         found = await self._outcome(work())
         if isinstance(found, BaseException):

@@ -1,5 +1,6 @@
 """Programs of others: their environment, and how they end."""
 
+import asyncio
 import sys
 
 import pytest
@@ -35,7 +36,21 @@ async def test_a_program_is_ended_with_what_it_started():
     process = await programs.start([sys.executable, "-c", code], ["PATH"])
     child = int(await process.stdout.readline())
     await programs.stop(process)
+    for _ in range(100):
+        if not is_running(child):
+            break
+        await asyncio.sleep(0.05)
     assert process.returncode == -9 and not is_running(child)
+
+
+async def test_a_cancelled_wait_for_a_program_ends_it_at_once_and_sees_its_exit():
+    process = await programs.start([sys.executable, "-c", "import time; time.sleep(600)"], ["PATH"])
+    stopping = asyncio.create_task(programs.stop(process, 600))
+    await asyncio.sleep(0.05)
+    stopping.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(stopping, 10)
+    assert process.returncode == -9
 
 
 def is_running(pid):

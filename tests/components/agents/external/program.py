@@ -43,7 +43,9 @@ match what:
     case "report":  # what the program was given, without what differs from run to run
         answer(answer=json.dumps([given["problem"], given["model"]["name"], sorted(os.environ)]))
     case "statuses":  # of requests that are refused
-        other = post(given["model"]["base_url"] + "/chat/completions", {"model": "gpt-4", "messages": [{"role": "user"}]})
+        other = post(
+            given["model"]["base_url"] + "/chat/completions", {"model": "gpt-4", "messages": [{"role": "user"}]}
+        )
         wrong = post(given["model"]["base_url"] + "/chat/completions", {}, "another token")
         tools = post(given["mcp"]["url"], {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, "")
         two, stop = chat(n=2), chat(temperature="hot")

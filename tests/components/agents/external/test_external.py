@@ -35,10 +35,10 @@ def program(*words, **settings):
     return External([sys.executable, PROGRAM, *words], **settings)
 
 
-async def solve(agent, replies=(), *, tools=(Add(),), verifier=None, budget=None, desk=None, grammar=None):
+async def solve(agent, replies=(), *, tools=None, verifier=None, budget=None, desk=None, grammar=None):
     """The trajectory of an episode with scripted replies, and the requests of the model."""
     model = Scripted(replies if callable(replies) else list(replies))
-    parts = Parts(agent, verifier or Accept(), grammar or NativeTools(), desk or Desk(tools), AsItIs(),
+    parts = Parts(agent, verifier or Accept(), grammar or NativeTools(), desk or Desk(tools or [Add()]), AsItIs(),
                   budget=budget or Budget())  # fmt: skip
     trajectory = await solve_sample(parts, Door({"main": model}, None, run_seed=0), Sample(PROBLEM, target="B"), 0)
     return trajectory, model.requests
@@ -50,8 +50,14 @@ async def test_the_example_uses_the_tools_and_the_model():
     trajectory, requests = await solve(agent, [Message("assistant", "", calls), "Answer: B"])
     assert (trajectory.stop, trajectory.answer, trajectory.error) == ("answered", "Answer: B", None)
     assert [spec.name for spec in requests[0].tools] == ["add"] and "scurvy" in requests[0].messages[0].text
-    assert [message.text for message in requests[1].messages[2:]] == ["3", "There is no tool 'nothing'; the tools are add."]
-    assert [(one.call.name, one.error) for one in trajectory.steps[0].observed] == [("add", None), ("nothing", "unknown_tool")]
+    assert [message.text for message in requests[1].messages[2:]] == [
+        "3",
+        "There is no tool 'nothing'; the tools are add.",
+    ]
+    assert [(one.call.name, one.error) for one in trajectory.steps[0].observed] == [
+        ("add", None),
+        ("nothing", "unknown_tool"),
+    ]
     assert [step.purpose for step in trajectory.steps] == ["act", "act"]
 
 
@@ -60,7 +66,14 @@ async def test_the_program_gets_the_problem_and_no_variable_that_is_not_named(mo
     trajectory, _ = await solve(program("report", env=["PATH"]))
     problem, model, names = json.loads(trajectory.answer)
     assert problem["choices"] == PROBLEM.choices and PROBLEM.question in problem["text"] and model == "scripted"
-    assert {*names} - {"LC_CTYPE"} == {"MCP_TOKEN", "MCP_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "PATH"}
+    assert {*names} - {"LC_CTYPE"} == {
+        "MCP_TOKEN",
+        "MCP_URL",
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "OPENAI_MODEL",
+        "PATH",
+    }
 
 
 async def test_another_model_token_or_number_of_replies_is_refused():

@@ -71,7 +71,10 @@ def call(params):
             return {"content": [{"type": "text", "text": "x" * 300_000}]}
         case "mixed":
             resource = {"type": "resource", "resource": {"uri": "a://b", "text": "a note"}}
-            image, link = {"type": "image", "data": "QQ==", "mimeType": "image/png"}, {"type": "audio", "data": "QQ==", "mimeType": "audio/wav"}
+            image, link = (
+                {"type": "image", "data": "QQ==", "mimeType": "image/png"},
+                {"type": "audio", "data": "QQ==", "mimeType": "audio/wav"},
+            )
             return {"content": [{"type": "text", "text": "two"}, resource, image, link]}
         case "structured":
             return {"content": [], "structuredContent": {"rate": 3}}

@@ -87,7 +87,7 @@ async def test_a_name_is_offered_in_the_characters_that_endpoints_take():
 
 
 async def test_the_tools_own_error_is_an_observation():
-    with pytest.raises(ToolError, match="^there is no such patient$"):
+    with pytest.raises(ToolError, match=r"^there is no such patient$"):
         await result_of(serving("fails"))
 
 
@@ -114,7 +114,7 @@ async def test_a_fault_of_a_server_is_an_error_by_its_name_and_no_observation(wh
 async def test_a_server_that_changed_since_the_run_began_is_an_error(tmp_path):
     toolset = serving("started", str(tmp_path / "mark"))
     assert set(toolset.open(SAMPLE).tools) == {"echo", "count"}
-    with pytest.raises(ModelError, match="'calc' .* changed its tools since the run began: gone: count"):
+    with pytest.raises(ModelError, match=r"'calc' .* changed its tools since the run began: gone: count"):
         await result_of(toolset)
 
 
@@ -158,7 +158,9 @@ def test_tools_are_chosen_by_server_and_offered_once():
     with pytest.raises(ConfigError, match="tools: there is no 'cont'; it has echo, count"):
         serving("plain", tools=["cont"]).open(SAMPLE)
     server = Server([sys.executable, SERVER, "plain"])
-    with pytest.raises(ConfigError, match=r"'a' and 'b' both have a tool 'echo'; leave one out: toolset\.servers\.b\.tools"):
+    with pytest.raises(
+        ConfigError, match=r"'a' and 'b' both have a tool 'echo'; leave one out: toolset\.servers\.b\.tools"
+    ):
         Mcp({"a": server, "b": server}).open(SAMPLE)
     with pytest.raises(ConfigError, match="effects: there is no tool 'ecko'; did you mean echo"):
         serving("plain", effects={"ecko": "pure"}).open(SAMPLE)

@@ -36,7 +36,7 @@ async def ward():
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     names = {}
-    exec(WARD.read_text(), names)  # noqa: S102
+    exec(WARD.read_text(), names)
     manager, tokens = StreamableHTTPSessionManager(names["server"]._lowlevel_server), set()
     answer = bridge.route(manager.handle_request)
 
@@ -102,6 +102,6 @@ async def test_a_server_over_http_that_answers_something_else_is_refused_by_its_
 async def test_a_server_over_http_that_went_away_is_an_error_by_its_name():
     async with ward() as (url, _):
         offer = await in_thread(Mcp({"ward": Server(url=url)}, timeout_seconds=20))
-    with pytest.raises(ModelError, match="'ward' .* failed: ConnectError"):
+    with pytest.raises(ModelError, match=r"'ward' .* failed: ConnectError"):
         await use(offer)
     offer.state.close()
