@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import hmac
 import os
 import signal
 import sys
@@ -184,8 +183,7 @@ async def listening(sessions: Sessions, host: str, port: int, key: str = "") -> 
     answer = bridge.route(manager.handle_request)
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        sent = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if key and not hmac.compare_digest(sent.encode(), key.encode()):
+        if key and not endpoint.has_token(request, key):
             return web.Response(status=401, text="the token is missing, or is another one")
         if request.headers.get("Origin"):  # of a page in a browser, which may not reach what is on this machine
             return web.Response(status=403, text="pages may not connect")

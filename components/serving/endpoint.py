@@ -1,5 +1,6 @@
 """An OpenAI-compatible HTTP endpoint, whoever answers: paths, requests, replies whole or streamed, errors."""
 
+import hmac
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from typing import Any, Protocol
@@ -38,7 +39,9 @@ _APIS: Mapping[str, Api] = {"/v1/chat/completions": chat_api, "/v1/responses": r
 def read_request(raw: bytes, api: Api = chat_api) -> ChatRequest:
     """The request in a body, its parts with their digests. Raises Unreadable; later failures are the server's."""
     try:
-        return api.read(orjson.loads(raw))
+        request = api.read(orjson.loads(raw))
+        _ = [one.digest for one in request.messages], [one.digest for one in request.tools]
+        return request
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Unreadable(str(error)) from None
 
@@ -86,6 +89,12 @@ async def write(
     for event in api.write_events(reply, chat.usage_in_stream):
         await stream.write(event)
     return stream
+
+
+def has_token(request: web.Request, token: str) -> bool:
+    """Whether a request is authorized by a token; compared in a time that says nothing."""
+    sent = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    return hmac.compare_digest(sent.encode("utf-8", "surrogateescape"), token.encode())
 
 
 def unknown_model(name: str, names: Collection[str]) -> web.Response:

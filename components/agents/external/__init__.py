@@ -13,12 +13,13 @@ import orjson
 from annotated_types import Gt
 
 from components import programs
+from components.acting.attempt import blind
 from components.agents.external.program import Outcome, outcome_in, post, problem_of, run_program
 from components.core.errors import ConfigError, ModelError, missing_extra
 from components.core.messages import Message, ToolCall
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements
-from components.core.types import Privacy
+from components.core.types import Failure, Privacy
 
 if TYPE_CHECKING:
     from components.agents.external.endpoint import Reachable
@@ -61,6 +62,8 @@ class External:
         read, and whatever ended the episode."""
         from components.agents.external.endpoint import Reachable
 
+        if blind(episode):
+            return Failure("unsupported_input", "the model takes no images")
         if not episode.parse(_PROBE).calls:
             raise ConfigError("agent.grammar: a program acts by function calls; agent=external needs native_tools")
         reachable = Reachable(episode)

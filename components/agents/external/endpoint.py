@@ -6,7 +6,6 @@ take the token of the episode alone. Requests are answered one after the other, 
 """
 
 import asyncio
-import hmac
 import secrets
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
@@ -85,8 +84,7 @@ class Reachable:
 
     @web.middleware
     async def _check_token(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        sent = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if not hmac.compare_digest(sent.encode(), self.token.encode()):
+        if not endpoint.has_token(request, self.token):
             return endpoint.refusal(401, "the token is not this episode's", "invalid_request_error", "invalid_api_key")
         return await handler(request)
 
@@ -96,8 +94,9 @@ class Reachable:
             return endpoint.unknown_model(chat.model, [name])
         if chat.body.get("n") not in (None, 1):
             raise endpoint.Unreadable("n: one reply for each request")
-        sampling = sampling_of(chat.body)
-        found = await self._outcome(self._act(chat, sampling))
+        if not all(isinstance(tool.name, str) for tool in chat.tools):
+            raise endpoint.Unreadable("the name of a function is a text")
+        found = await self._outcome(self._act(chat, sampling_of(chat.body)))
         if isinstance(found, BaseException):
             return _explained(found)
         self._n += 1

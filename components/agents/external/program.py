@@ -1,20 +1,24 @@
 """What a program from outside gets and gives: the problem as JSON, and its outcome as JSON."""
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from components import programs
+from components.acting.attempt import shown_images
 from components.core.errors import ModelError
 from components.core.protocols import Episode
 from components.core.tools import Offer
-from components.core.types import Answer, Failure, Refusal
+from components.core.types import CONTEXT_LENGTH, Answer, Failure, Refusal
 from components.prompts import load
 
 _OUTPUT = 1 << 20  # bytes that it may print or reply
 _FORM = '{"answer": "..."}, {"refusal": {...}} or {"failure": "..."}'
+_LABEL = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_RESERVED = (CONTEXT_LENGTH, "unsupported_input")  # failures that are found out here
 Outcome = Answer | Refusal | Failure
 
 
@@ -28,7 +32,7 @@ def problem_of(episode: Episode, prompts: str) -> dict[str, Any]:
         "context": problem.context,
         "choices": dict(problem.choices),
         "inputs": dict(problem.inputs),
-        "images": [image.url for image in problem.images],
+        "images": [image.url for image in shown_images(episode)],
         "refusal_fields": {name: list(allowed) for name, allowed in episode.offer.refusal_fields.items()},
     }
 
@@ -98,6 +102,10 @@ def _outcome(found: Mapping[str, Any], name: str, offer: Offer) -> Outcome:
         case {"answer": str(text)} if len(found) == 1:
             return Answer(text)
         case {"failure": str(label), **rest} if rest.keys() <= {"detail"}:
+            if not _LABEL.fullmatch(label) or label in _RESERVED:
+                raise _failed(
+                    f"{name!r} failed with {label!r}; it is a short name such as gave_up, and not one of ours"
+                )
             return Failure(label, str(rest.get("detail", "")))
         case {"refusal": dict(grounds)} if len(found) == 1:
             fields = offer.refusal_fields

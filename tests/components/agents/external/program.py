@@ -49,7 +49,8 @@ match what:
         wrong = post(given["model"]["base_url"] + "/chat/completions", {}, "another token")
         tools = post(given["mcp"]["url"], {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, "")
         two, stop = chat(n=2), chat(temperature="hot")
-        answer(answer=json.dumps([one[0] for one in (other, wrong, tools, two, stop)]))
+        five, number = chat([{"type": "text", "text": 5}]), chat(tools=[{"function": {"name": []}}])
+        answer(answer=json.dumps([one[0] for one in (other, wrong, tools, two, stop, five, number)]))
     case "tools":  # list, call before the model was asked, ask, call again
         listed = [one["name"] for one in tool("list")["result"]["tools"]]
         first = tool("call", name="add", arguments={"numbers": [1, 2]})["result"]

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from aiohttp import web
 
 from components.agents.external import External
 from components.core.errors import OVERFLOW, ConfigError, ModelError
-from components.core.messages import Message, ToolCall, ToolSpec
+from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.core.plain import Accept
 from components.core.tools import NoState, Offer
 from components.core.types import Problem, Sample
@@ -54,6 +55,7 @@ async def test_the_example_uses_the_tools_and_the_model():
         "3",
         "There is no tool 'nothing'; the tools are add.",
     ]
+    assert [one.call.id for one in trajectory.steps[0].observed] == ["c1", "c2"]
     assert [(one.call.name, one.error) for one in trajectory.steps[0].observed] == [
         ("add", None),
         ("nothing", "unknown_tool"),
@@ -78,7 +80,7 @@ async def test_the_program_gets_the_problem_and_no_variable_that_is_not_named(mo
 
 async def test_another_model_token_or_number_of_replies_is_refused():
     trajectory, requests = await solve(program("statuses"))
-    assert json.loads(trajectory.answer) == [404, 401, 401, 400, 400] and not requests
+    assert json.loads(trajectory.answer) == [404, 401, 401, 400, 400, 400, 400] and not requests
 
 
 async def test_calls_before_the_first_request_are_recorded_with_it():
@@ -91,6 +93,15 @@ async def test_calls_before_the_first_request_are_recorded_with_it():
 
 async def test_replies_are_streamed_on_request():
     assert (await solve(program("stream"), ["hello there, ward"]))[0].answer == "hello there, ward"
+
+
+async def test_images_that_the_model_does_not_take_are_not_given_to_the_program():
+    model = Scripted([])
+    model.vision = False
+    parts = Parts(program("exit", "3"), Accept(), NativeTools(), Desk(), AsItIs())
+    sample = Sample(replace(PROBLEM, images=(Image("data:image/png;base64,QQ=="),)), None)
+    trajectory = await solve_sample(parts, Door({"main": model}, None, run_seed=0), sample, 0)
+    assert (trajectory.stop, trajectory.failure) == ("failed", "unsupported_input")
 
 
 async def test_the_sampling_of_a_request_is_used():
@@ -160,6 +171,7 @@ FAILURES = {
     "nothing": (["print", ""], "gave no outcome: its last line is ''"),
     "an unknown outcome": (["print", '{"reply": "B"}'], "an outcome with the keys reply"),
     "an answer that is no text": (["print", '{"answer": 3}'], "an outcome with the keys answer"),
+    "a failure that is found out elsewhere": (["print", '{"failure": "unsupported_input"}'], "not one of ours"),
     "a flood": (["flood"], "printed more than 1,048,576 bytes"),
     "a refusal that is not allowed": (["print", '{"refusal": {"why": "x"}}'], "may not be refused"),
 }
