@@ -2,9 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import mcp_types as types
@@ -86,31 +85,26 @@ class Session:
         return Observation(text, images=images)
 
     async def _own(self) -> None:
-        async with self._connected() as client:
+        """In a version of the protocol with sessions, else in one without."""
+        try:
+            await self._serve("legacy")
+        except BaseExceptionGroup as group:
+            codes = [one.code for one in _leaves(group) if isinstance(one, MCPError)]
+            if self._ready.done() or types.UNSUPPORTED_PROTOCOL_VERSION not in codes:
+                raise
+            self._notes = Notes()
+            await self._serve("auto")
+
+    async def _serve(self, mode: str) -> None:
+        async def notice(message: Any) -> None:
+            self._changed = self._changed or isinstance(message, types.ToolListChangedNotification)
+
+        async with Client(way_to(self._server, self._notes), mode=mode, message_handler=notice) as client:
             cards = await _list_cards(client)
             if self._known is not None and (changes := self._known.changes(cards)):
                 raise BadServer(f"changed its tools since the run began: {changes}")
             self._ready.set_result((client, cards))
             await self._closing.wait()
-
-    @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[Client]:
-        """A client of a version with sessions, else of the newest one."""
-
-        async def notice(message: Any) -> None:
-            self._changed = self._changed or isinstance(message, types.ToolListChangedNotification)
-
-        greeted = False
-        try:
-            async with Client(way_to(self._server, self._notes), mode="legacy", message_handler=notice) as client:
-                greeted = True
-                yield client
-                return
-        except MCPError as error:
-            if greeted or error.code != types.UNSUPPORTED_PROTOCOL_VERSION:
-                raise
-        async with Client(way_to(self._server, self._notes), message_handler=notice) as client:
-            yield client
 
     async def _within(self, work: Awaitable[T]) -> T:
         """What comes of it in time. Raises ModelError that names the server."""

@@ -85,7 +85,10 @@ def send(message):
     print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 
 
+MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
+VERSIONS = {"supported": ["2026-07-28"], "requested": "2025-11-25"}
 ANSWERS = {
+    "server/discover": lambda params: {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
     "initialize": lambda params: {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
                                   "serverInfo": {"name": "test", "version": "2" if what == "newer" else "1"}},
     "tools/list": tools,
@@ -97,7 +100,11 @@ for line in sys.stdin:
     message = json.loads(line)
     if "id" not in message:
         continue
+    if what == "modern" and message["method"] == "initialize":
+        send({"id": message["id"], "error": {"code": -32022, "message": "no handshake", "data": VERSIONS}})
+        continue
     try:
-        send({"id": message["id"], "result": ANSWERS[message["method"]](message.get("params"))})
+        result = ANSWERS[message["method"]](message.get("params"))
+        send({"id": message["id"], "result": {**result, **(MODERN if what == "modern" else {})}})
     except ValueError as error:
         send({"id": message["id"], "error": {"code": -32000, "message": str(error)}})

@@ -86,6 +86,10 @@ async def test_a_name_is_offered_in_the_characters_that_endpoints_take():
     assert (await result_of(toolset, "files_read")).text == "hello"
 
 
+async def test_a_server_without_the_handshake_is_asked_in_the_version_that_has_none():
+    assert (await result_of(serving("modern"))).text == "hello"
+
+
 async def test_the_tools_own_error_is_an_observation():
     with pytest.raises(ToolError, match=r"^there is no such patient$"):
         await result_of(serving("fails"))
