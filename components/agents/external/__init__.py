@@ -67,20 +67,27 @@ class External:
         if not episode.parse(_PROBE).calls:
             raise ConfigError("agent.grammar: a program acts by function calls; agent=external needs native_tools")
         reachable = Reachable(episode)
-        async with reachable.listening():
-            work = asyncio.create_task(self._run(episode, reachable))
-            watched: set[asyncio.Future[Any]] = {work, reachable.ended}
-            try:
-                await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
-                if reachable.ended.done():
-                    await asyncio.wait({work}, timeout=_GRACE)
-                    raise reachable.ended.result()
-                if isinstance(error := work.exception(), ModelError) and reachable.overflow is not None:
-                    raise reachable.overflow from error
+        async with reachable.listening():  # whose group of tasks would wrap what is raised in it
+            found = await self._watch(episode, reachable)
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+    async def _watch(self, episode: Episode, reachable: "Reachable") -> Outcome | BaseException:
+        """What comes of the program, or the error that ends the episode before."""
+        work = asyncio.create_task(self._run(episode, reachable))
+        watched: set[asyncio.Future[Any]] = {work, reachable.ended}
+        try:
+            await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+            if reachable.ended.done():
+                await asyncio.wait({work}, timeout=_GRACE)
+                return reachable.ended.result()
+            if (error := work.exception()) is None:
                 return work.result()
-            finally:
-                work.cancel()
-                await asyncio.wait({work})
+            return reachable.overflow if reachable.overflow and isinstance(error, ModelError) else error
+        finally:
+            work.cancel()
+            await asyncio.wait({work})
 
     async def _run(self, episode: Episode, reachable: "Reachable") -> Outcome:
         """Have the program solve the problem."""

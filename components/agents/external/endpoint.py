@@ -105,6 +105,8 @@ class Reachable:
     async def _act(self, chat: ChatRequest, sampling: Sampling) -> Completion:
         """The chosen action as a reply, with the usage of the call that proposed it."""
         async with self._asking:
+            if self.ended.done():
+                raise self.ended.result()
             action = await self._episode.act(chat.messages, sampling, functions=chat.tools)
             step = self._episode.last
         message = action.message
@@ -143,12 +145,12 @@ def _explained(error: BaseException) -> web.Response:
 
 
 def sampling_of(body: JSON) -> Sampling:
-    """The sampling that a request sets. Raises Unreadable."""
+    """The sampling that a request sets; what chat completions alone have is passed on. Raises Unreadable."""
     stop = body.get("stop") or ()
     temperature, top_p = numbers = [body.get(name) for name in ("temperature", "top_p")]
     length = next((body[name] for name in _LENGTHS if body.get(name) is not None), None)
     if any(not isinstance(one, int | float | None) for one in numbers) or not isinstance(length, int | None):
         raise endpoint.Unreadable("temperature and top_p are numbers, the length of a reply is a whole number")
-    extra = {name: body[name] for name in _EXTRA if body.get(name) is not None}
+    extra = {name: body[name] for name in _EXTRA if "messages" in body and body.get(name) is not None}
     stops = (stop,) if isinstance(stop, str) else tuple(map(str, stop))
     return Sampling(temperature, top_p, length, stops, extra=extra)

@@ -11,11 +11,11 @@ import pytest
 from aiohttp import web
 
 from components.agents.external import External
-from components.core.errors import OVERFLOW, ConfigError, ModelError
+from components.core.errors import OVERFLOW, AttemptOver, ConfigError, ModelError
 from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.core.plain import Accept
 from components.core.tools import NoState, Offer
-from components.core.types import Problem, Sample
+from components.core.types import Answer, Problem, Sample
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.scripted import Scripted
@@ -124,6 +124,25 @@ async def test_a_spent_budget_is_an_error_for_the_program_and_ends_the_episode_b
     status, body = json.loads((tmp_path / "seen").read_text())
     assert status == 403 and body["error"]["code"] == "budget_exceeded"
     assert body["error"]["message"] == "the budget is spent: budget.sample.calls=2"
+
+
+class Tries:
+    """An agent around another one, which it lets try until the attempt's budget is spent."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    async def solve(self, episode):
+        (line,) = episode.lines(["one"])
+        with pytest.raises(AttemptOver):
+            await self.inner.solve(line)
+        return Answer("the attempt is over")
+
+
+async def test_an_agent_around_it_learns_of_the_limit_as_of_any_agent(tmp_path):
+    agent = Tries(program("until_refused", str(tmp_path / "seen")))
+    trajectory, _ = await solve(agent, "ab", budget=Budget(calls=2))
+    assert (trajectory.stop, trajectory.answer) == ("answered", "the attempt is over"), trajectory.error
 
 
 async def test_a_program_that_hangs_after_the_limit_is_killed(tmp_path):

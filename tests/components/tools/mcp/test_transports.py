@@ -15,6 +15,7 @@ from components.core.types import Problem, Sample
 from components.serving import bridge
 from components.tools.mcp import Mcp
 from components.tools.mcp.servers import Server
+from tests.slow import slow
 
 WARD = Path(__file__).resolve().parents[4] / "examples" / "ward_server.py"
 SAMPLE = Sample(Problem("p1", "?"), None)
@@ -73,6 +74,7 @@ async def test_a_server_of_the_sdk_over_http(monkeypatch):
         assert await use(offer) == "80 mmHg" and tokens == {"Bearer a-token"}
 
 
+@slow
 def test_a_server_of_the_sdk_over_its_streams():
     async def main():
         offer = Mcp({"ward": Server([sys.executable, str(WARD)])}, timeout_seconds=30).open(SAMPLE)
