@@ -8,6 +8,7 @@ something in a session then keeps it for one sample, and order and concurrency c
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import Gt, Interval
@@ -92,7 +93,8 @@ class Sessions:
 class Mcp:
     """The tools of ``servers``. ``effects``: tool -> effect; ``external`` where it is not named, whose results are
     journalled. ``permits``: data classes, in addition to open ones, that the servers may receive. ``timeout_seconds``:
-    of a connection and of a call. ``max_samples``: that have sessions at once; others wait."""
+    of a connection and of a call. ``max_samples``: that have sessions at once; others wait. ``cards``: a file that
+    keeps what the servers offer; those in it are not asked before a call."""
 
     takes_code: ClassVar[Sequence[str]] = ("servers",)
     servers: Mapping[str, Server] | None = None
@@ -100,6 +102,7 @@ class Mcp:
     permits: Sequence[Privacy] = ()
     timeout_seconds: Annotated[float, Gt(0)] = 60.0
     max_samples: Annotated[int, Interval(ge=1, le=1000)] = 16
+    cards: str | None = None
 
     def __post_init__(self) -> None:
         if missing := missing_extra("toolset=mcp", "mcp", "mcp"):
@@ -127,10 +130,15 @@ class Mcp:
 
     @cached_property
     def _cards(self) -> Mapping[str, Cards]:
-        """What the servers offer now. Raises ConfigError."""
+        """What the servers offer now, or did when the file was written. Raises ConfigError."""
         from components.tools.mcp.sessions import cards_of
 
-        return {name: cards_of(name, server, self.timeout_seconds) for name, server in (self.servers or {}).items()}
+        servers = self.servers or {}
+        kept = Cards.read(Path(self.cards)) if self.cards else {}
+        listed = {name: cards_of(name, one, self.timeout_seconds) for name, one in servers.items() if name not in kept}
+        if self.cards and listed:
+            Cards.write(Path(self.cards), {**kept, **listed})
+        return {name: listed.get(name) or kept[name] for name in servers}
 
     @cached_property
     def _tools(self) -> Mapping[str, McpTool]:

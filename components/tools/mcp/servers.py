@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from pathlib import Path
 
 import orjson
 
@@ -42,6 +43,34 @@ class Cards:
     title: str
     specs: Sequence[ToolSpec]
     names: Mapping[str, str]
+
+    @classmethod
+    def read(cls, path: Path) -> "dict[str, Cards]":
+        """Server -> its cards, as ``write`` keeps them; empty where there is no file. Raises ConfigError."""
+        if not path.exists():
+            return {}
+        try:
+            kept = orjson.loads(path.read_bytes())
+            return {
+                server: cls(one["title"], [ToolSpec(*spec) for spec in one["specs"]], one["names"])
+                for server, one in kept.items()
+            }
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ConfigError(f"cards: {path} is damaged ({error}); remove it to list the tools again") from None
+
+    @staticmethod
+    def write(path: Path, cards: "Mapping[str, Cards]") -> None:
+        """Keep cards in a file."""
+        kept = {
+            server: {
+                "title": one.title,
+                "specs": [[spec.name, spec.description, spec.parameters] for spec in one.specs],
+                "names": one.names,
+            }
+            for server, one in cards.items()
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2))
 
     @property
     def identity(self) -> str:

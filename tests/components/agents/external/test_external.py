@@ -15,7 +15,7 @@ from components.core.errors import OVERFLOW, AttemptOver, ConfigError, ModelErro
 from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.core.plain import Accept
 from components.core.tools import NoState, Offer
-from components.core.types import Answer, Problem, Sample
+from components.core.types import Answer, Observation, Problem, Sample
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.scripted import Scripted
@@ -89,6 +89,20 @@ async def test_calls_before_the_first_request_are_recorded_with_it():
     assert [(one.observation.text, one.error) for one in trajectory.steps[0].observed] == [
         ("3", None), ("there is nothing to add", "tool_error")
     ]  # fmt: skip
+
+
+class Numbered:
+    """A tool that says how many calls of it there were."""
+
+    spec, effect = Add.spec, "pure"
+
+    async def __call__(self, context, numbers):
+        return Observation(f"{context.number}")
+
+
+async def test_calls_before_the_first_request_count_for_conditions_that_go_by_their_number():
+    trajectory, _ = await solve(program("tools"), ["hello"], tools=[Numbered()])
+    assert [one.observation.text for one in trajectory.steps[0].observed] == ["0", "1"]
 
 
 async def test_replies_are_streamed_on_request():

@@ -122,6 +122,22 @@ async def test_a_server_that_changed_since_the_run_began_is_an_error(tmp_path):
         await result_of(toolset)
 
 
+async def test_cards_in_a_file_need_no_server_until_a_call_and_are_compared_then(tmp_path):
+    path, mark = tmp_path / "kept" / "cards.json", str(tmp_path / "mark")
+    first = serving("started", mark, cards=str(path)).open(SAMPLE)
+    gone = Mcp({"calc": Server([sys.executable, "-c", "exit(3)"])}, cards=str(path))
+    assert {name: tool.spec for name, tool in gone.open(SAMPLE).tools.items()} == {
+        name: tool.spec for name, tool in first.tools.items()
+    }
+    with pytest.raises(ModelError, match=r"ended with exit code 3"):
+        await result_of(gone)
+    with pytest.raises(ModelError, match=r"changed its tools since the run began: gone: count"):
+        await result_of(serving("started", mark, cards=str(path)))
+    path.write_text('{"calc": 3}')
+    with pytest.raises(ConfigError, match=r"cards: .* is damaged"):
+        gone = Mcp({"calc": Server([sys.executable, "-c", "exit(3)"])}, cards=str(path)).open(SAMPLE)
+
+
 REFUSED = {
     "it does not answer": ("silent", "did not answer within 2 s"),
     "its pages have no end": ("pages", "lists its tools on more than 20 pages"),
