@@ -36,7 +36,7 @@ class External:
     problem as one text."""
 
     takes_code: ClassVar[Sequence[str]] = ("command", "url")
-    command: Sequence[str] = ()
+    command: Sequence[str] | None = None
     url: str | None = None
     env: Sequence[str] = ()
     timeout_seconds: Annotated[float, Gt(0)] = 600.0
@@ -48,7 +48,7 @@ class External:
             raise ConfigError(missing)
         if bool(self.command) == bool(self.url):
             how = "agent.command=[python,agent.py] or agent.url=http://127.0.0.1:9000/solve"
-            raise ConfigError(f"name either a command or a url, found {[*self.command]} and {self.url!r}: {how}")
+            raise ConfigError(f"name either a command or a url, found {self.command!r} and {self.url!r}: {how}")
         if self.command:
             programs.check(self.command, "command")
 
@@ -99,10 +99,11 @@ class External:
         })  # fmt: skip
         env = {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": token, "OPENAI_MODEL": model}
         env |= {"MCP_URL": f"{url}/mcp", "MCP_TOKEN": token}
-        name = self.url or self.command[-1]
+        command = self.command or ()
+        name = self.url or command[-1]
         try:
             async with asyncio.timeout(self.timeout_seconds):
-                raw = await (post(self.url, given) if self.url else run_program(self.command, self.env, env, given))
+                raw = await (post(self.url, given) if self.url else run_program(command, self.env, env, given))
         except TimeoutError:
             text = f"{name!r} gave no outcome within {self.timeout_seconds:g} s (agent.timeout_seconds)"
             raise ModelError(text, "program") from None
