@@ -5,6 +5,7 @@ listed, and calls run as those of an agent do: checked, wrapped by conditions, j
 ``isError``.
 """
 
+import logging
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
@@ -18,6 +19,7 @@ from components.core.messages import Image
 from components.core.tools import Offer
 from components.core.types import Observed
 
+logging.getLogger("mcp.server").setLevel(logging.WARNING)  # it reports every session
 _DATA = re.compile(r"data:(image/[\w.+-]+);base64,(.+)", re.DOTALL)
 
 

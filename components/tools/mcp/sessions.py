@@ -1,6 +1,7 @@
 """Sessions with a server by the SDK's client: its cards, and calls that end in time or in an error that names it."""
 
 import asyncio
+import logging
 import re
 from collections.abc import Awaitable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,8 @@ from components.text.words import written_out
 from components.tools.mcp.servers import Cards, Server
 from components.tools.mcp.transports import Notes, way_to
 
+for _library in ("mcp.client", "httpx2"):  # which report every request
+    logging.getLogger(_library).setLevel(logging.WARNING)
 T = TypeVar("T")
 _PAGES, _TOOLS = 20, 200  # listed at most
 _CARD, _TEXT = 32_768, 200_000  # bytes of a card, characters of a result
