@@ -53,9 +53,10 @@ match what:
         answer(answer=json.dumps([one[0] for one in (other, wrong, tools, two, stop, five, number)]))
     case "tools":  # list, call before the model was asked, ask, call again
         listed = [one["name"] for one in tool("list")["result"]["tools"]]
-        first = tool("call", name="add", arguments={"numbers": [1, 2]})["result"]
+        name = rest[0] if rest else "add"
+        first = tool("call", name=name, arguments={"numbers": [1, 2]})["result"]
         chat()
-        second = tool("call", name="add", arguments={"numbers": []})["result"]
+        second = tool("call", name=name, arguments={"numbers": []})["result"]
         answer(answer=json.dumps([listed, first["content"][0]["text"], second["isError"]]))
     case "stream":
         events = chat(stream=True)[1].split("\n\n")

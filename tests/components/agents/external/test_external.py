@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from components.agents.external import External
+from components.conditions.offered import Withhold
 from components.core.errors import OVERFLOW, AttemptOver, ConfigError, ModelError
 from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.core.plain import Accept
@@ -36,10 +37,11 @@ def program(*words, **settings):
     return External([sys.executable, PROGRAM, *words], **settings)
 
 
-async def solve(agent, replies=(), *, tools=None, verifier=None, budget=None, desk=None, grammar=None):
+async def solve(agent, replies=(), *, tools=None, verifier=None, budget=None, desk=None, grammar=None,
+                condition=None):  # fmt: skip
     """The trajectory of an episode with scripted replies, and the requests of the model."""
     model = Scripted(replies if callable(replies) else list(replies))
-    parts = Parts(agent, verifier or Accept(), grammar or NativeTools(), desk or Desk(tools or [Add()]), AsItIs(),
+    parts = Parts(agent, verifier or Accept(), grammar or NativeTools(), desk or Desk(tools or [Add()]), condition or AsItIs(),
                   budget=budget or Budget())  # fmt: skip
     trajectory = await solve_sample(parts, Door({"main": model}, None, run_seed=0), Sample(PROBLEM, target="B"), 0)
     return trajectory, model.requests
@@ -91,17 +93,23 @@ async def test_calls_before_the_first_request_are_recorded_with_it():
     ]  # fmt: skip
 
 
+async def test_what_a_condition_withholds_is_neither_listed_nor_called():
+    trajectory, _ = await solve(program("tools"), ["hello"], tools=[Add(), Numbered()], condition=Withhold(["add"]))
+    listed, first, is_error = json.loads(trajectory.answer)
+    assert listed == ["count"] and first.startswith("There is no tool 'add'") and is_error
+
+
 class Numbered:
     """A tool that says how many calls of it there were."""
 
-    spec, effect = Add.spec, "pure"
+    spec, effect = replace(Add.spec, name="count"), "pure"
 
     async def __call__(self, context, numbers):
         return Observation(f"{context.number}")
 
 
 async def test_calls_before_the_first_request_count_for_conditions_that_go_by_their_number():
-    trajectory, _ = await solve(program("tools"), ["hello"], tools=[Numbered()])
+    trajectory, _ = await solve(program("tools", "count"), ["hello"], tools=[Numbered()])
     assert [one.observation.text for one in trajectory.steps[0].observed] == ["0", "1"]
 
 
