@@ -95,10 +95,12 @@ def test_what_cannot_be_served_is_refused_in_one_line(words, text, capfd):
 @slow
 async def test_it_is_started_by_a_client_over_its_standard_streams():
     from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
 
     words = ["-m", "runner.mcp", "toolset=clinical", "dataset=cab_mini", "toolset.use=[DrugBank]"]
     server = StdioServerParameters(command=sys.executable, args=words, cwd=ROOT, env=dict(os.environ))
-    async with Client(server) as client:
-        assert await names_of(client) == ["Plan", "Think", "DrugBank"]
-        found = await client.call_tool("DrugBank", {"drug_name": "aspirin"})
+    with open(os.devnull, "w") as log:
+        async with Client(stdio_client(server, log)) as client:
+            assert await names_of(client) == ["Plan", "Think", "DrugBank"]
+            found = await client.call_tool("DrugBank", {"drug_name": "aspirin"})
     assert not found.is_error and "aspirin" in text_of(found).lower()
