@@ -89,6 +89,11 @@ ui: .venv/.installed  ## the MLflow UI over outputs/
 	  --editable '.[test,joblib,submitit,ray,optuna]'
 	@touch $@
 
+.venv-agents/.installed: examples/agents.txt .venv/.installed  ## frameworks of agents from outside, for a slow test
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-agents
+	$(BIN)/uv pip install --quiet --python .venv-agents/bin/python --requirement examples/agents.txt
+	@touch $@
+
 .venv/.docs: .venv/.installed
 	$(INSTALL) '.[docs]'
 	@touch $@
@@ -98,4 +103,4 @@ lock: .venv/.installed  ## pin the newest releases that pyproject.toml allows
 	  --custom-compile-command 'make lock' --extra test --extra dev --extra docs pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-launchers .venv-llama .venv-mlflow .venv-peers .venv-proxy build site *.egg-info
+	rm -rf .venv .venv-agents .venv-launchers .venv-llama .venv-mlflow .venv-peers .venv-proxy build site *.egg-info

@@ -20,8 +20,8 @@ from aiohttp import web
 
 from benchmarks import radiology
 from benchmarks.ours import TASKS
-from components.models.simulated.chat_api import ChatRequest
 from components.models.simulated.serve import Faults, Server
+from components.serving.chat_api import ChatRequest
 from runner.serve import model_of
 from runner.storage.journal import Journal
 

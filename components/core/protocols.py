@@ -173,14 +173,22 @@ class Episode(Protocol):
     @property
     def sees_images(self) -> bool: ...
 
+    @property
+    def model_name(self) -> str:
+        """The name of its main model."""
+
     def instructions(self, closing: bool = False) -> str:
         """How to act in the grammar, with the cards of the offered tools; ``closing``: only how to end."""
 
     def parse(self, message: Message) -> Action:
         """Read a message; an unreadable one carries ``error``."""
 
-    async def act(self, messages: Sequence[Message], sampling: Sampling | None = None, closing: bool = False) -> Action:
-        """Ask for a verified, parsed action; ``closing``: no tool is offered. Raises LimitReached, ModelError."""
+    async def act(
+        self, messages: Sequence[Message], sampling: Sampling | None = None, closing: bool = False,
+        functions: Sequence[ToolSpec] | None = None,
+    ) -> Action:  # fmt: skip
+        """Ask for a verified, parsed action; ``closing``: no tool is offered; ``functions``: what a program offers the
+        model, in place of what the grammar shows. Raises LimitReached, ModelError."""
 
     async def suggest(
         self, messages: Sequence[Message], sampling: Sampling | None = None, role: str = "verifier",
@@ -189,6 +197,10 @@ class Episode(Protocol):
 
     async def observe(self, action: Action) -> list[Message]:
         """Run the action's calls, several at once; an unreadable action is answered with what was wrong."""
+
+    async def call(self, name: str, arguments: str) -> t.Observed:
+        """Run one call of a program, whose arguments are JSON: recorded with the last step, under the id by which its
+        action names it, or with the first step where there is none yet."""
 
     async def try_(self, action: Action) -> list[Observation] | None:
         """Run the action on a fork of the offer, recorded as a trial; None when a tool cannot be tried."""

@@ -40,6 +40,7 @@ class Requirements:
     type ``PromptSetName`` names. ``sandbox``: where code runs that models write for it. ``export``: an episode in the
     layout of published records. ``takes_over``: it can begin in the middle of another agent's episode (its ``past``).
     ``unrecorded``: what it does outside of its record, so that no episode of it can be continued from the middle.
+    ``permits``: data classes, in addition to open ones, that a program of its own may receive; None: it has none.
     """
 
     models: Sequence[str] = ()
@@ -61,6 +62,7 @@ class Requirements:
     export: Callable[[Sample, Trajectory], Mapping[str, Any]] | None = None
     takes_over: bool = False
     unrecorded: str = ""
+    permits: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,13 +110,15 @@ class ScorerTraits:
 class ToolsetTraits:
     """``tools``: by name, before a condition changes them. ``permits``: data classes that services behind its tools may
     receive. ``notes``: for readers of results. ``sandbox``: where cells run. ``prepare``: called once with the samples
-    before the first of them runs."""
+    before the first of them runs. ``identities``: server behind its tools -> what identifies it and what it offers; a
+    run is not resumed with others."""
 
     tools: Mapping[str, Tool] = field(default_factory=dict)
     permits: Sequence[str] = ()
     notes: Sequence[str] = ()
     sandbox: HoldsCode | None = None
     prepare: Callable[[Sequence[Sample]], None] | None = None
+    identities: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +126,8 @@ class ToolTraits:
     """``identity``: what else identifies its answers, for the journal. ``triable``: a candidate may run it on a fork.
     ``wrapped``: the tool that this one replaces, which it reaches through the episode's door alone; it reaches nothing
     else. ``timeout_seconds``: after which its calls fail; None: never. ``asks``: the role of the model that it asks,
-    where it asks one. ``missing``: what must be set before it can be used."""
+    where it asks one. ``missing``: what must be set before it can be used. ``leaves``: what it is called with leaves
+    this process, whatever its effect, as that of an external one does."""
 
     identity: str = ""
     triable: bool = True
@@ -130,6 +135,7 @@ class ToolTraits:
     timeout_seconds: float | None = None
     asks: str | None = None
     missing: str = ""
+    leaves: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

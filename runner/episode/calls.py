@@ -33,8 +33,8 @@ class Context(NamedTuple):
     @property
     def past(self) -> Sequence[Observed]:
         """The observations of this line's earlier calls of the same name, in their order."""
-        steps = (step for step in self.branch.trajectory.steps if step.branch == self.line)
-        return [one for step in steps for one in step.observed if one.call.name == self.call.name]
+        steps = (step.observed for step in self.branch.trajectory.steps if step.branch == self.line)
+        return [one for seen in (*steps, self.branch.early) for one in seen if one.call.name == self.call.name]
 
     @property
     def number(self) -> int:

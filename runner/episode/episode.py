@@ -12,7 +12,7 @@ import orjson
 
 from components.core.concurrency import together
 from components.core.errors import ActionError, ConfigError, LimitReached, ModelError, RunLimitReached
-from components.core.messages import Message, Purpose, Sampling, ToolCall, ToolSpecs
+from components.core.messages import Message, Purpose, Sampling, ToolCall, ToolSpec, ToolSpecs
 from components.core.protocols import Agent
 from components.core.redaction import redact
 from components.core.task_text import written_out
@@ -118,7 +118,10 @@ async def solve(shared: Shared) -> None:
 class Episode(Branch):
     """One attempt at one sample, or a branch of it (see ``components.core.protocols.Episode``)."""
 
-    async def act(self, messages: Sequence[Message], sampling: Sampling | None = None, closing: bool = False) -> Action:
+    async def act(
+        self, messages: Sequence[Message], sampling: Sampling | None = None, closing: bool = False,
+        functions: Sequence[ToolSpec] | None = None,
+    ) -> Action:  # fmt: skip
         """Ask for an action and have it verified. Raises LimitReached, ModelError."""
         shared, verifier = self.shared, self.shared.parts.verifier
         if shared.fork is not None:
@@ -126,6 +129,7 @@ class Episode(Branch):
             verifier = shared.fork.verifier_at(self.name, self._n, verifier)
         self.attempt.act(shared.parts.budget.steps)
         self._closing, self._proposed = closing, []
+        self._functions = None if functions is None else ToolSpecs(functions)
         propose = Proposals(self, messages, sampling)
         chosen = await verifier.choose(messages, propose, self)
         for step in self._proposed:
@@ -138,10 +142,10 @@ class Episode(Branch):
         purpose: Purpose = "verify", admitted: bool = False,
     ) -> Action:  # fmt: skip
         """Ask for an action that may take a proposal's place. Raises LimitReached, ModelError."""
-        key = (self._closing, len(self.offer.tools))
-        if key not in self._specs:
-            self._specs[key] = ToolSpecs(self.shared.parts.grammar.specs(self._shown(self._closing)))
-        step = await self._call(messages, purpose, sampling, role, self._specs[key], admitted)
+        specs, key = self._functions, (self._closing, len(self.offer.tools))
+        if specs is None and (specs := self._specs.get(key)) is None:
+            specs = self._specs[key] = ToolSpecs(self.shared.parts.grammar.specs(self._shown(self._closing)))
+        step = await self._call(messages, purpose, sampling, role, specs, admitted)
         action = self.parse(step.reply)
         step.action = written_out(action) if purpose == "verify" else action
         if self.shared.parts.confidence == "verbal":
@@ -169,12 +173,28 @@ class Episode(Branch):
             step.observed += observed
         return [render(one.call, one.observation) for one in observed]
 
+    async def call(self, name: str, arguments: str) -> Observed:
+        """Run one call now, for whoever acts from outside."""
+        step = self._last
+        seen = self.early if step is None else step.observed
+        named = () if step is None or step.action is None else step.action.calls
+        left = (one.id for one in named if one.name == name and all(one.id != done.call.id for done in seen))
+        call = ToolCall(next(left, f"call_{len(seen)}"), name, arguments)
+        (observed,) = await run_calls(self, -1 if step is None else step.index, (call,), self.offer, self.name)
+        seen.append(observed)
+        return observed
+
     async def try_(self, action: Action) -> list[Observation] | None:
         """Run the action on a fork of the offer; None when one of its tools cannot be tried."""
         offer, shared = self.offer, self.shared
         tools = [tool for call in action.calls if (tool := offer.tools.get(call.name)) is not None]
         effects = {tool.effect for tool in tools}
-        if "external" in effects or not all(declared(tool, ToolTraits).triable for tool in tools):
+        foreign = {one.name for one in self._functions or ()} - offer.tools.keys()
+        if (
+            "external" in effects
+            or any(call.name in foreign for call in action.calls)
+            or not all(declared(tool, ToolTraits).triable for tool in tools)
+        ):
             return None
         step, fork = shared.step_of(action), offer.fork()
         assert step is not None, "a candidate was proposed"

@@ -137,6 +137,8 @@ class Branch:
         self._n = 0
         self._proposed: list[Step] = []  # by the present ``act``
         self._closing = False
+        self._functions: ToolSpecs | None = None  # of a program, in place of the grammar's
+        self.early: list[Observed] = []  # of calls before the first step
         self._instructions: dict[tuple[bool, int], str] = {}  # (closing, number of tools) -> text
         self._specs: dict[tuple[bool, int], ToolSpecs] = {}
 
@@ -174,6 +176,11 @@ class Branch:
     def sees_images(self) -> bool:
         """Whether the model takes images."""
         return self.takes_images(self._role or "main")
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model that it asks."""
+        return self.shared.door.model(self._role or "main")[1].name
 
     def takes_images(self, role: str) -> bool:
         """Whether the model of a role takes images."""
@@ -255,6 +262,8 @@ class Branch:
         self.shared.order[id(step)] = (*self._place, (step.index, 1, ""))
         if step.purpose != "tool":  # a tool's own question belongs to the step that called the tool
             self._last = step
+            if self.early:
+                step.observed, self.early = self.early, []
         if step.finish == CUT_OFF:
             text = f"the reply was cut off at the end of the context window (finish reason {CUT_OFF!r})"
             raise ModelError(text, OVERFLOW)

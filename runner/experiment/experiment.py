@@ -134,6 +134,7 @@ def clean(sample: Sample) -> Sample:
 def facts_of(experiment: Experiment) -> Manifest:
     """What is known before the first sample."""
     cfg, dataset, main = experiment.cfg, experiment.dataset, experiment.models["main"]
+    servers = dict(declared(experiment.parts.toolset, ToolsetTraits).identities)
     prices = {role: row for role, model in experiment.models.items() if (row := declared(model, ModelTraits).price)}
     return {
         "name": experiment.name,
@@ -166,6 +167,7 @@ def facts_of(experiment: Experiment) -> Manifest:
         "limit": cfg["limit"],
         "shard": cfg["run"]["shard"],
         "notes": _notes(experiment),
+        **({"servers": servers} if servers else {}),
     }
 
 

@@ -16,6 +16,7 @@ from components.core.traits import (
     Requirements,
     ScorerTraits,
     ToolsetTraits,
+    ToolTraits,
     agents_in,
     declared,
     prompt_sets,
@@ -271,17 +272,20 @@ class PrivacyRefused(ConfigError):
         self.decision = decision
 
 
-def permit(privacy: str, models: Mapping[str, Model], toolset: Toolset, what: str = "dataset") -> dict[str, str]:
-    """Whether these models and tools may see data of a class, for the manifest. Raises PrivacyRefused."""
-    names, traits = ", ".join(sorted({model.name for model in models.values()})), declared(toolset, ToolsetTraits)
+def permit(privacy: str, models: Mapping[str, Model], parts: Parts, what: str = "dataset") -> dict[str, str]:
+    """Whether models, tools and agents may see data of a class, for the manifest. Raises PrivacyRefused."""
+    names, traits = ", ".join(sorted({model.name for model in models.values()})), declared(parts.toolset, ToolsetTraits)
     decision = {"dataset": privacy, "model": names, "decision": "permitted"}
     if privacy == "open":
         return decision | {"reason": "the data are open"}
     receivers = [  # who, what it may get, who else, its key
         (f"tool {name} asks a service, which", traits.permits, "it", "toolset")
         for name, tool in traits.tools.items()
-        if tool.effect == "external"
+        if tool.effect == "external" or declared(tool, ToolTraits).leaves
     ]
+    for agent in agents_in(parts.agent):
+        if (permits := declared(agent, Requirements).permits) is not None:
+            receivers.append((f"program of {type(agent).__name__}", permits, "it", "agent"))
     outside = {role: model for role, model in models.items() if not model.in_process}
     for role, model in outside.items():
         key = "model" if role == "main" else f"models.{role}"

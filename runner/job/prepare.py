@@ -158,7 +158,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     budget = Budget(**cfg["budget"]["sample"])
     scorers, confidence = parts.below(made, "scorer"), cfg["agent"].get("confidence")
     fitted = Parts(**pieces, grammar=grammar, scorers=scorers, budget=budget, confidence=confidence)
-    decision = parts.permit(dataset.privacy, models, fitted.toolset)
+    decision = parts.permit(dataset.privacy, models, fitted)
     parts.check_models(fitted, models, cfg["budget"])
     node, allow = json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
     try:

@@ -72,7 +72,7 @@ def check_prompts(experiment: Experiment) -> None:
     """Refuse sets that were refined on what is evaluated. Raises ConfigError, PrivacyRefused."""
     for name, notes in prompt_manifests(experiment).items():
         what = f"data that the prompts {name!r} were refined on"
-        permit(privacy_of(notes), experiment.models, experiment.parts.toolset, what)
+        permit(privacy_of(notes), experiment.models, experiment.parts, what)
         trained, dataset = set(notes.get("texts") or ()), experiment.dataset
         samples = map(clean, dataset.load(dataset.split)) if trained else ()
         if seen := [sample.problem.id for sample in samples if known_by(sample) in trained]:
@@ -144,4 +144,4 @@ def check_learning(experiment: Experiment) -> None:
         raise ConfigErrors(findings)
     check_prompts(experiment)
     if learnt_from is not None:
-        permit(learnt_from, experiment.models, experiment.parts.toolset, "memory")
+        permit(learnt_from, experiment.models, experiment.parts, "memory")

@@ -24,7 +24,17 @@ from runner.storage.schema import Git, LearntManifest, Manifest, Spent
 
 FILE = "manifest.json"
 SCHEMA = 1
-_SAME = ("shard", "limit", "prompts", "scorers", "identities", "dataset.fingerprint", "dataset.split", "dataset.ids")
+_SAME = (
+    "shard",
+    "limit",
+    "prompts",
+    "scorers",
+    "identities",
+    "servers",
+    "dataset.fingerprint",
+    "dataset.split",
+    "dataset.ids",
+)
 LIBRARIES = (
     "wardround", "aiohttp", "hydra-core", "litellm", "mlflow", "numpy", "omegaconf", "orjson", "pandas",
     "pydantic", "python-Levenshtein", "rapidfuzz", "sacrebleu",

@@ -236,6 +236,7 @@ class Manifest(TypedDict, total=False):
     decides: str | None
     memory: str | None
     sandbox: Mapping[str, Any] | None
+    servers: dict[str, str]  # behind tools -> what identifies them; absent where there are none
     prices: dict[str, Mapping[str, Any]]
     seed: int
     epochs: int

@@ -4,7 +4,8 @@ import orjson
 import pytest
 from aiohttp import web
 
-from components.models.simulated.serve import Server, read_request
+from components.models.simulated.serve import Server
+from components.serving.endpoint import read_request
 from runner.storage.journal import Journal
 from runner.storage.texts import _lines
 from tests.acceptance.command import Served, endpoint, read_records, run, run_in_process

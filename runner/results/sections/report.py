@@ -70,6 +70,9 @@ def _facts(manifest: Manifest, resume: str | None) -> list[str]:
     if sandbox := manifest.get("sandbox"):
         kills = ", ".join(f"{name} {n}" for name, n in sandbox.get("kills", {}).items()) or "none"
         lines.append(f"- Code of models ran in: {sandbox['tier']}; ended cells: {kills}")
+    if servers := manifest.get("servers"):
+        shown = ", ".join(f"{markdown_text(name)} ({digest})" for name, digest in servers.items())
+        lines.append(f"- Servers of tools, with what identifies them: {shown}")
     return [*lines, *([f"- To resume: `{resume}`"] if resume else [])]
 
 

@@ -1,11 +1,12 @@
 """An experiment from a plain config: parts, compatibility, privacy, and the samples that models study."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import pytest
 
 from components.core.errors import ConfigError
-from components.core.traits import ModelTraits, ToolsetTraits
+from components.core.traits import ModelTraits, Requirements, ToolsetTraits, ToolTraits
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from runner.experiment.experiment import facts_of
@@ -125,14 +126,25 @@ def test_data_are_not_sent_to_a_model_that_only_an_inner_agent_asks(cfg):
 
 
 def test_data_are_not_sent_to_the_service_behind_a_tool():
-    def toolset(*permits):
-        search = SimpleNamespace(effect="external")
-        return SimpleNamespace(traits=ToolsetTraits(tools={"search": search}, permits=permits))
+    def parts(*permits, **search):
+        toolset = ToolsetTraits(tools={"search": SimpleNamespace(**search)}, permits=permits)
+        return SimpleNamespace(toolset=SimpleNamespace(traits=toolset), agent=SimpleNamespace())
 
-    for refused in (toolset(), toolset("credentialed")):
+    outside = ({"effect": "external"}, {"effect": "pure", "traits": ToolTraits(leaves=True)})
+    for permits, search in product(((), ("credentialed",)), outside):
         with pytest.raises(PrivacyRefused, match=r"tool search asks a service.*toolset\.permits=\[phi\]"):
-            permit("phi", {}, refused)
-    assert permit("phi", {}, toolset("phi"))["decision"] == "permitted"
+            permit("phi", {}, parts(*permits, **search))
+    assert permit("phi", {}, parts("phi", effect="external"))["decision"] == "permitted"
+
+
+def test_data_are_not_given_to_the_program_of_an_agent():
+    def parts(*permits):
+        agent = SimpleNamespace(requirements=Requirements(permits=permits))
+        return SimpleNamespace(toolset=SimpleNamespace(), agent=agent)
+
+    with pytest.raises(PrivacyRefused, match=r"the program of SimpleNamespace may only get.*agent\.permits=\[phi\]"):
+        permit("phi", {}, parts("credentialed"))
+    assert permit("phi", {}, parts("phi"))["decision"] == "permitted"
 
 
 def test_toolset_that_fits_no_sample_is_refused_before_the_run(cfg):

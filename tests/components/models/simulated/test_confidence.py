@@ -8,9 +8,9 @@ import pytest
 from components.core.messages import Message, Request, Sampling, continued
 from components.core.types import Problem, Sample
 from components.models.replies import read_reply
-from components.models.simulated import chat_api
 from components.models.simulated.confidence import logprobs, with_confidence, without_request
 from components.prompts import load
+from components.serving import chat_api
 from components.text.confidence import read_percentage, split_line
 from tests.simulated import core, simulated
 from tests.table import each_row

@@ -6,7 +6,8 @@ import pytest
 
 from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.models.simulated import Core, Simulated
-from components.models.simulated.serve import Faults, Server, Unreadable, read_request
+from components.models.simulated.serve import Faults, Server
+from components.serving.endpoint import Unreadable, read_request
 from tests.slow import slow
 from tests.table import each_row
 

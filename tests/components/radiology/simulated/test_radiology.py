@@ -11,11 +11,11 @@ from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
-from components.models.simulated.serve import read_request
 from components.radiology.agent import Radagent
 from components.radiology.conditions import InsufficientConfig1, InsufficientConfig2
 from components.radiology.plan import decision_chain
 from components.radiology.tasks import TASKS
+from components.serving.endpoint import read_request
 from tests.golden.vectors import PAPER
 from tests.simulated import core as made
 from tests.slow import slow

@@ -20,7 +20,7 @@ _PIECE = re.compile(r"\s*\S{1,40}|\s+\Z")  # about a word, as servers stream
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """What a body asks for; ``model`` is empty where it names none."""
+    """What a ``body`` asks for; ``model`` is empty where it names none."""
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
@@ -29,6 +29,7 @@ class ChatRequest:
     stream: bool
     usage_in_stream: bool
     logprobs: bool
+    body: JSON
 
     @classmethod
     def of(cls, body: JSON, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> "ChatRequest":
@@ -37,7 +38,7 @@ class ChatRequest:
             raise ValueError("there are no messages")
         usage = bool((body.get("stream_options") or {}).get("include_usage"))
         seed, model = int(body.get("seed") or 0), str(body.get("model") or "")
-        return cls(messages, tools, seed, model, bool(body.get("stream")), usage, bool(body.get("logprobs")))
+        return cls(messages, tools, seed, model, bool(body.get("stream")), usage, bool(body.get("logprobs")), body)
 
 
 def read(body: JSON) -> ChatRequest:

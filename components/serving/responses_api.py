@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.core.messages import JSON, Completion, Image, Message, ToolCall, ToolSpec
-from components.models.simulated.chat_api import ROLES, ChatRequest, event, pieces, read_tool
+from components.serving.chat_api import ROLES, ChatRequest, event, pieces, read_tool
 
 
 def read(body: JSON) -> ChatRequest:

@@ -1,0 +1,122 @@
+"""What a program from outside gets and gives: the problem as JSON, and its outcome as JSON."""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from components import programs
+from components.acting.attempt import shown_images
+from components.core.errors import ModelError
+from components.core.protocols import Episode
+from components.core.tools import Offer
+from components.core.types import CONTEXT_LENGTH, Answer, Failure, Refusal
+from components.prompts import load
+
+_OUTPUT = 1 << 20  # bytes that it may print or reply
+_FORM = '{"answer": "..."}, {"refusal": {...}} or {"failure": "..."}'
+_LABEL = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_RESERVED = (CONTEXT_LENGTH, "unsupported_input")  # failures that are found out here
+Outcome = Answer | Refusal | Failure
+
+
+def problem_of(episode: Episode, prompts: str) -> dict[str, Any]:
+    """The problem, in parts and as one text; all that an agent may see of it."""
+    problem = episode.problem
+    return {
+        "id": problem.id,
+        "text": load(prompts).render("problem", problem=problem, held=""),
+        "question": problem.question,
+        "context": problem.context,
+        "choices": dict(problem.choices),
+        "inputs": dict(problem.inputs),
+        "images": [image.url for image in shown_images(episode)],
+        "refusal_fields": {name: list(allowed) for name, allowed in episode.offer.refusal_fields.items()},
+    }
+
+
+async def run_program(command: Sequence[str], names: Sequence[str], env: Mapping[str, str], given: bytes) -> bytes:
+    """What a program prints that reads ``given``. Raises ModelError (program) unless it ends with exit code 0."""
+    try:
+        process = await programs.start(command, names, env)
+    except OSError as error:
+        raise _failed(f"{command[0]!r} cannot be started: {error.strerror}") from None
+    assert process.stdin and process.stdout and process.stderr, "they are pipes"
+    printed, kept = bytearray(), bytearray()
+    words = asyncio.create_task(programs.last_words(process.stderr, kept))
+    try:
+        process.stdin.write(given)
+        process.stdin.close()
+        while piece := await process.stdout.read(1 << 16):
+            printed += piece
+            if len(printed) > _OUTPUT:
+                raise _failed(f"{command[-1]!r} printed more than {_OUTPUT:,} bytes")
+        await process.wait()
+        await words
+    finally:
+        await programs.stop(process)
+        words.cancel()
+    if process.returncode:
+        raise _failed(f"{command[-1]!r} {programs.ended(process, kept)}")
+    return bytes(printed)
+
+
+async def post(url: str, given: bytes) -> bytes:
+    """What a service replies. Raises ModelError (program) unless it replies with status 200."""
+    import httpx2
+
+    reply = bytearray()
+    try:
+        async with (
+            httpx2.AsyncClient(timeout=None, trust_env=False) as client,
+            client.stream("POST", url, content=given, headers={"Content-Type": "application/json"}) as response,
+        ):
+            async for piece in response.aiter_bytes():
+                reply += piece
+                if len(reply) > _OUTPUT:
+                    raise _failed(f"{url} replied with more than {_OUTPUT:,} bytes")
+    except httpx2.HTTPError as error:
+        raise _failed(f"{url} cannot be asked: {str(error) or type(error).__name__}") from None
+    if response.status_code != 200:
+        raise _failed(f"{url} replied with status {response.status_code}: {programs.last_line(reply)}")
+    return bytes(reply)
+
+
+def outcome_in(raw: bytes, name: str, offer: Offer) -> Outcome:
+    """The outcome: all that was printed, or its last line. Raises ModelError (program)."""
+    lines = raw.strip().splitlines()
+    for text in (raw, lines[-1] if lines else b""):
+        try:
+            found = orjson.loads(text)
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            return _outcome(found, name, offer)
+    raise _failed(f"{name!r} gave no outcome: its last line is {programs.last_line(raw)!r}, should be {_FORM}")
+
+
+def _outcome(found: Mapping[str, Any], name: str, offer: Offer) -> Outcome:
+    match found:
+        case {"answer": str(text)} if len(found) == 1:
+            return Answer(text)
+        case {"failure": str(label), **rest} if rest.keys() <= {"detail"}:
+            if not _LABEL.fullmatch(label) or label in _RESERVED:
+                raise _failed(
+                    f"{name!r} failed with {label!r}; it is a short name such as gave_up, and not one of ours"
+                )
+            return Failure(label, str(rest.get("detail", "")))
+        case {"refusal": dict(grounds)} if len(found) == 1:
+            fields = offer.refusal_fields
+            if not fields:
+                raise _failed(f"{name!r} refused, and this task may not be refused")
+            if wrong := [key for key, allowed in fields.items() if allowed and grounds.get(key) not in allowed]:
+                allowed = ", ".join(fields[wrong[0]])
+                raise _failed(f"{name!r} refused with {wrong[0]}={grounds.get(wrong[0])!r}; it is one of {allowed}")
+            return Refusal({str(key): str(value) for key, value in grounds.items()})
+    raise _failed(f"{name!r} gave an outcome with the keys {', '.join(map(str, found))}; it should be {_FORM}")
+
+
+def _failed(text: str) -> ModelError:
+    return ModelError(text[:1000], "program")

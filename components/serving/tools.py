@@ -1,0 +1,74 @@
+"""The tools of an episode as a Model Context Protocol server, by the official SDK (extra ``mcp``).
+
+Source: https://modelcontextprotocol.io/specification/2025-11-25/server/tools. What a condition leaves of the offer is
+listed, and calls run as those of an agent do: checked, wrapped by conditions, journalled. A ToolError is a result with
+``isError``.
+"""
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+import mcp_types as types
+import orjson
+from mcp.server import Server, ServerRequestContext
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from components.core.messages import Image
+from components.core.tools import Offer
+from components.core.types import Observed
+
+logging.getLogger("mcp.server").setLevel(logging.WARNING)  # it reports every session
+_DATA = re.compile(r"data:(image/[\w.+-]+);base64,(.+)", re.DOTALL)
+
+
+class Caller(Protocol):
+    """The episode, as far as its tools go."""
+
+    @property
+    def offer(self) -> Offer: ...
+
+    async def call(self, name: str, arguments: str, /) -> Observed: ...
+
+
+def tool_server(
+    name: str, episode_of: Callable[[ServerRequestContext[Any]], Awaitable[Caller]], by_session: bool = False
+) -> Server[Any]:
+    """A server of the tools of the episode that a request belongs to. ``by_session``: it offers only the versions of
+    the protocol whose requests over HTTP name their session (before 2026-07-28)."""
+
+    async def list_tools(
+        context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        specs = [tool.spec for tool in (await episode_of(context)).offer.tools.values()]
+        listed = [
+            types.Tool(name=one.name, description=one.description, input_schema=dict(one.parameters)) for one in specs
+        ]
+        return types.ListToolsResult(tools=listed)
+
+    async def call_tool(
+        context: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        arguments = orjson.dumps(params.arguments or {}).decode()
+        observed = await (await episode_of(context)).call(params.name, arguments)
+        content: list[types.ContentBlock] = [types.TextContent(text=observed.observation.text)]
+        content += map(_image, observed.observation.images)
+        return types.CallToolResult(content=content, is_error=observed.error is not None)
+
+    async def discover(_: ServerRequestContext[Any], __: types.RequestParams | None) -> types.DiscoverResult:
+        return types.DiscoverResult(
+            supported_versions=list(HANDSHAKE_PROTOCOL_VERSIONS), capabilities=server.get_capabilities()
+        )
+
+    server: Server[Any] = Server(name, on_list_tools=list_tools, on_call_tool=call_tool)
+    if by_session:
+        server.add_request_handler("server/discover", types.RequestParams, discover)
+    return server
+
+
+def _image(image: Image) -> types.ContentBlock:
+    found = _DATA.fullmatch(image.url)
+    if found is None:
+        return types.TextContent(text=image.url)
+    return types.ImageContent(mime_type=found[1], data=found[2])

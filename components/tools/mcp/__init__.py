@@ -1,0 +1,159 @@
+"""Tools of Model Context Protocol servers, by the official SDK (extra ``mcp``): over stdio or streamable HTTP.
+
+Source: https://modelcontextprotocol.io/specification/2025-11-25. The cards are those of the servers, listed before the
+run. An episode has sessions of its own, opened with its first call and closed with the episode: a server that keeps
+something in a session then keeps it for one sample, and order and concurrency change no result.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from annotated_types import Gt, Interval
+
+from components.core.cached import cached_property
+from components.core.errors import ConfigError, missing_extra
+from components.core.messages import ToolSpec
+from components.core.tools import Context, Effect, Offer
+from components.core.traits import ToolsetTraits, ToolTraits
+from components.core.types import Observation, Privacy, Sample
+from components.text.words import meant
+from components.tools.mcp.servers import Cards, Server, Slots
+
+if TYPE_CHECKING:
+    from components.tools.mcp.sessions import Session
+
+
+@dataclass(frozen=True)
+class McpTool:
+    """A tool of a server, where it is called ``name``. ``identity``: of the server and its cards."""
+
+    server: str
+    name: str
+    spec: ToolSpec
+    effect: Effect
+    identity: str
+
+    @property
+    def traits(self) -> ToolTraits:
+        """The state of a session cannot be copied, so that what changes it is not tried."""
+        return ToolTraits(identity=self.identity, triable=self.effect == "pure", leaves=True)
+
+    async def __call__(self, context: Context, **arguments: Any) -> Observation:
+        sessions = context.state
+        assert isinstance(sessions, Sessions), "the toolset's own state"
+        return await sessions.call(self, arguments)
+
+
+@dataclass
+class Sessions:
+    """The sessions of one sample's tools: server -> session, each opened when it is first needed."""
+
+    servers: Mapping[str, Server]
+    cards: Mapping[str, Cards]
+    timeout_seconds: float
+    slots: Slots
+    sample: str
+    _open: dict[str, "Session"] = field(default_factory=dict)
+    _entered: bool = False
+    _closed: bool = False
+
+    def fork(self) -> "Sessions":
+        """Itself: only pure tools are tried on it."""
+        return self
+
+    def close(self) -> None:
+        """End the sessions; their processes end soon after."""
+        self._closed = True
+        for session in self._open.values():
+            session.close()
+        if self._entered:
+            self.slots.release(self.sample)
+
+    async def call(self, tool: McpTool, arguments: Mapping[str, Any]) -> Observation:
+        """Call a tool. Raises ToolError for the tool's own error, ModelError (mcp_server) for one of the server."""
+        from components.tools.mcp.sessions import Session
+
+        if not self._closed:
+            if not self._entered:
+                self._entered = True
+                self.slots.enter(self.sample)
+            await self.slots.wait(self.sample)
+        if self._closed:  # the episode has ended
+            raise asyncio.CancelledError
+        if (session := self._open.get(tool.server)) is None:
+            server, known = self.servers[tool.server], self.cards[tool.server]
+            session = self._open[tool.server] = Session(tool.server, server, known, self.timeout_seconds)
+        return await session.call(tool.name, arguments)
+
+
+@dataclass(frozen=True)
+class Mcp:
+    """The tools of ``servers``. ``effects``: tool -> effect; ``external`` where it is not named, whose results are
+    journalled. ``permits``: data classes, in addition to open ones, that the servers may receive. ``timeout_seconds``:
+    of a connection and of a call. ``max_samples``: that have sessions at once; others wait. ``cards``: a file that
+    keeps what the servers offer; those in it are not asked before a call."""
+
+    takes_code: ClassVar[Sequence[str]] = ("servers",)
+    servers: Mapping[str, Server] | None = None
+    effects: Mapping[str, Effect] | None = None
+    permits: Sequence[Privacy] = ()
+    timeout_seconds: Annotated[float, Gt(0)] = 60.0
+    max_samples: Annotated[int, Interval(ge=1, le=1000)] = 16
+    cards: str | None = None
+
+    def __post_init__(self) -> None:
+        if missing := missing_extra("toolset=mcp", "mcp", "mcp"):
+            raise ConfigError(missing)
+        if not self.servers:
+            how = "toolset.servers={calc:{command:[python,server.py]}} or {calc:{url:http://127.0.0.1:8000/mcp}}"
+            raise ConfigError(f"servers: there is none; name at least one: {how}")
+        for name, server in self.servers.items():
+            server.check(f"servers.{name}")
+
+    @property
+    def traits(self) -> ToolsetTraits:
+        """The tools, and what identifies each server."""
+        identities = {name: cards.identity for name, cards in self._cards.items()}
+        return ToolsetTraits(tools=self._tools, permits=self.permits, identities=identities)
+
+    def open(self, sample: Sample) -> Offer:
+        """The tools, with sessions that are opened by their first call."""
+        state = Sessions(self.servers or {}, self._cards, self.timeout_seconds, self._slots, sample.problem.id)
+        return Offer(self._tools, state)
+
+    @cached_property
+    def _slots(self) -> Slots:
+        return Slots(self.max_samples)
+
+    @cached_property
+    def _cards(self) -> Mapping[str, Cards]:
+        """What the servers offer now, or did when the file was written. Raises ConfigError."""
+        from components.tools.mcp.sessions import cards_of
+
+        servers = self.servers or {}
+        kept = Cards.read(Path(self.cards)) if self.cards else {}
+        listed = {name: cards_of(name, one, self.timeout_seconds) for name, one in servers.items() if name not in kept}
+        if self.cards and listed:
+            Cards.write(Path(self.cards), {**kept, **listed})
+        return {name: listed.get(name) or kept[name] for name in servers}
+
+    @cached_property
+    def _tools(self) -> Mapping[str, McpTool]:
+        """The tools of all servers. Raises ConfigError."""
+        found: dict[str, McpTool] = {}
+        effects = self.effects or {}
+        for name, server in (self.servers or {}).items():
+            cards = self._cards[name]
+            for spec in cards.chosen(server.tools, f"servers.{name}").specs:
+                if spec.name in found:
+                    text = f"{found[spec.name].server!r} and {name!r} both have a tool {spec.name!r}; leave one out"
+                    raise ConfigError(f"servers: {text}: toolset.servers.{name}.tools=[...]")
+                effect = effects.get(spec.name, "external")
+                found[spec.name] = McpTool(name, cards.names[spec.name], spec, effect, cards.identity)
+        if unknown := [name for name in effects if name not in found]:
+            have = f"{meant(unknown[0], found)}there are {', '.join(found)}"
+            raise ConfigError(f"effects: there is no tool {unknown[0]!r}; {have}")
+        return found

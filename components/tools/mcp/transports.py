@@ -1,0 +1,132 @@
+"""Ways to a server whose messages are bounded: the SDK bounds neither a line of a process nor a reply of HTTP.
+
+What is known of why a connection ended is noted, since the SDK reports only that it did.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import httpx2
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from components import programs
+from components.tools.mcp.servers import Server
+
+_MESSAGE = 8 << 20  # bytes
+_GRACE = 1.0  # seconds that a process has to end after its input did
+
+
+@dataclass
+class Notes:
+    """``problem``: why the connection ended; ``garbage``: the first line that is no message."""
+
+    problem: str = ""
+    garbage: str = ""
+
+
+def way_to(server: Server, notes: Notes) -> AbstractAsyncContextManager[Any]:
+    """The streams of a connection to a server."""
+    return _process(server, notes) if server.command else _http(server)
+
+
+@asynccontextmanager
+async def _process(server: Server, notes: Notes) -> AsyncIterator[Any]:
+    process = await programs.start(server.command, server.env, line_bytes=_MESSAGE)
+    assert process.stdin and process.stdout and process.stderr, "they are pipes"
+    kept = bytearray()
+    to_session, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    sent, from_session = anyio.create_memory_object_stream[SessionMessage](0)
+    words = asyncio.create_task(programs.last_words(process.stderr, kept))
+    reading = asyncio.create_task(_read(process, to_session, kept, words, notes))
+    writing = asyncio.create_task(_write(process.stdin, from_session))
+    try:
+        yield received, sent
+    finally:
+        process.stdin.close()
+        try:
+            await programs.stop(process, _GRACE)
+        finally:
+            for task in (reading, writing, words):
+                task.cancel()
+            for stream in (to_session, received, sent, from_session):
+                stream.close()
+
+
+async def _read(
+    process: asyncio.subprocess.Process, to_session: MemoryObjectSendStream[SessionMessage | Exception],
+    kept: bytearray, words: asyncio.Task[None], notes: Notes,
+) -> None:  # fmt: skip
+    """Pass messages on, until there is none: then note why before the session learns that it is over."""
+    assert process.stdout is not None, "it is a pipe"
+    async with to_session:
+        try:
+            while line := await process.stdout.readline():
+                try:
+                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+                except ValueError:  # some servers print what they log
+                    notes.garbage = notes.garbage or programs.last_line(line)
+                    continue
+                await to_session.send(SessionMessage(message))
+        except ValueError:
+            notes.problem = f"sent a message of more than {_MESSAGE:,} bytes"
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            return
+        if not notes.problem:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), 1)
+                await asyncio.wait({words}, timeout=1)
+            notes.problem = programs.ended(process, kept) if process.returncode is not None else "closed its output"
+
+
+async def _write(stdin: asyncio.StreamWriter, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    async with from_session:
+        with suppress(ConnectionError):  # it has ended: the reader notes how
+            async for message in from_session:
+                stdin.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                await stdin.drain()
+
+
+class _Bounded(httpx2.AsyncHTTPTransport):
+    """Replies of a bounded length."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The reply, which breaks off where it is too long."""
+        response = await super().handle_async_request(request)
+        assert isinstance(response.stream, httpx2.AsyncByteStream), "it is asynchronous"
+        response.stream = _BoundedStream(response.stream)
+        return response
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = _MESSAGE
+        async for piece in self._stream:
+            if (left := left - len(piece)) < 0:
+                raise httpx2.ReadError(f"the reply has more than {_MESSAGE:,} bytes")
+            yield piece
+
+    async def aclose(self) -> None:
+        """Close the stream below."""
+        await self._stream.aclose()
+
+
+@asynccontextmanager
+async def _http(server: Server) -> AsyncIterator[Any]:
+    key = os.environ.get(server.key_variable, "") if server.key_variable else ""
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=None, transport=_Bounded(), trust_env=False) as client,
+        streamable_http_client(str(server.url), http_client=client) as streams,
+    ):
+        yield streams

@@ -1,0 +1,109 @@
+"""The toolset and a server of the SDK, over both transports; and a server over HTTP that misbehaves."""
+
+import asyncio
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import orjson
+import pytest
+from aiohttp import web
+
+from components.core.errors import ConfigError, ModelError, ToolError
+from components.core.types import Problem, Sample
+from components.serving import bridge
+from components.tools.mcp import Mcp
+from components.tools.mcp.servers import Server
+from tests.slow import slow
+
+WARD = Path(__file__).resolve().parents[4] / "examples" / "ward_server.py"
+SAMPLE = Sample(Problem("p1", "?"), None)
+
+
+async def listen(handle):
+    """An HTTP server on a free port."""
+    app = web.Application()
+    app.router.add_route("*", "/mcp", handle)
+    runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    return runner, f"http://127.0.0.1:{runner.addresses[0][1]}/mcp"
+
+
+@asynccontextmanager
+async def ward():
+    """The server of the examples, which is the SDK's, over HTTP; its address, and the tokens that it was sent."""
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    names = {}
+    exec(WARD.read_text(), names)
+    manager, tokens = StreamableHTTPSessionManager(names["server"]._lowlevel_server), set()
+    answer = bridge.route(manager.handle_request)
+
+    async def handle(request):
+        tokens.add(request.headers.get("Authorization"))
+        return await answer(request)
+
+    async with manager.run():
+        runner, url = await listen(handle)
+        yield url, tokens
+        await runner.cleanup()
+
+
+async def in_thread(toolset):
+    """The offer, which is listed by a server in this thread."""
+    return await asyncio.to_thread(toolset.open, SAMPLE)
+
+
+async def use(offer):
+    """A result, the tool's own error, and the end of the session."""
+    context = SimpleNamespace(state=offer.state)
+    seen = await offer.tools["mean_arterial_pressure"](context, systolic=120, diastolic=60)
+    with pytest.raises(ToolError, match="creatinine must be above 0 mg/dL, found 0"):
+        await offer.tools["creatinine_clearance"](context, age=60, weight_kg=70, creatinine_mg_dl=0)
+    offer.state.close()
+    return seen.text
+
+
+async def test_a_server_of_the_sdk_over_http(monkeypatch):
+    monkeypatch.setenv("WARD_KEY", "a-token")
+    async with ward() as (url, tokens):
+        offer = await in_thread(Mcp({"ward": Server(url=url, key_variable="WARD_KEY")}, timeout_seconds=20))
+        assert list(offer.tools) == ["body_mass_index", "creatinine_clearance", "mean_arterial_pressure"]
+        assert await use(offer) == "80 mmHg" and tokens == {"Bearer a-token"}
+
+
+@slow
+def test_a_server_of_the_sdk_over_its_streams():
+    async def main():
+        offer = Mcp({"ward": Server([sys.executable, str(WARD)])}, timeout_seconds=30).open(SAMPLE)
+        return await use(offer)
+
+    assert asyncio.run(main()) == "80 mmHg"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "text"),
+    [
+        (500, b"", "failed: "),
+        (200, b"<html>", "failed: "),
+        (200, orjson.dumps({"jsonrpc": "2.0", "id": 1, "result": "x" * 9_000_000}), "8,388,608 bytes"),
+    ],
+)
+async def test_a_server_over_http_that_answers_something_else_is_refused_by_its_name(status, body, text):
+    async def handle(request):
+        return web.Response(status=status, body=body, content_type="application/json")
+
+    runner, url = await listen(handle)
+    with pytest.raises(ConfigError, match=rf"servers\.ward: the MCP server 'ward' \({url}\) .*{text}"):
+        await in_thread(Mcp({"ward": Server(url=url)}, timeout_seconds=5))
+    await runner.cleanup()
+
+
+async def test_a_server_over_http_that_went_away_is_an_error_by_its_name():
+    async with ward() as (url, _):
+        offer = await in_thread(Mcp({"ward": Server(url=url)}, timeout_seconds=20))
+    with pytest.raises(ModelError, match=r"'ward' .* failed: ConnectError"):
+        await use(offer)
+    offer.state.close()
