@@ -33,6 +33,7 @@ from runner.episode.budget import Budget
 from runner.episode.shared import Parts
 from runner.experiment import parts
 from runner.experiment.experiment import Experiment, Launch, facts_of, select, study
+from runner.experiment.privacy import PrivacyRefused, permit
 from runner.storage import manifest
 from runner.storage.resume import folder_for, refuse_changes, refuse_parts
 from runner.study.frozen import conform, with_own_journal
@@ -60,7 +61,7 @@ class Check(Callback):
             folder = place_of_stage(experiment) or folder_for(experiment.cfg, folder, given)
         except ConfigError as error:
             complain(error)
-            if isinstance(error, parts.PrivacyRefused):
+            if isinstance(error, PrivacyRefused):
                 note_refusal(error, Path(config.hydra.run.dir))
             raise SystemExit(2) from None
         except OmegaConfBaseException as error:
@@ -76,7 +77,7 @@ class Check(Callback):
         PREPARED.set(experiment)
 
 
-def note_refusal(error: parts.PrivacyRefused, folder: Path) -> None:
+def note_refusal(error: PrivacyRefused, folder: Path) -> None:
     """A refusal for privacy is written down: a manifest, and nothing else. A run that is there is left alone."""
     if (folder / manifest.FILE).exists():
         return
@@ -158,7 +159,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     budget = Budget(**cfg["budget"]["sample"])
     scorers, confidence = parts.below(made, "scorer"), cfg["agent"].get("confidence")
     fitted = Parts(**pieces, grammar=grammar, scorers=scorers, budget=budget, confidence=confidence)
-    decision = parts.permit(dataset.privacy, models, fitted)
+    decision = permit(dataset.privacy, models, fitted)
     parts.check_models(fitted, models, cfg["budget"])
     node, allow = json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
     try:

@@ -13,7 +13,7 @@ from components.core.types import Problem, Sample
 from runner.config.errors import ConfigErrors, Finding, note_errors
 from runner.episode.door import Door
 from runner.experiment.experiment import Experiment, clean
-from runner.experiment.parts import permit
+from runner.experiment.privacy import permit
 from runner.learning.folders import check_writable, digest_of, find_named
 from runner.learning.lesson import known_by, lesson_of, privacy_of, prompt_manifests, text_digest
 from runner.learning.memory import ONE_BY_ONE

@@ -17,7 +17,7 @@ from runner.config.composed import COMMAND, Origins, words_of
 from runner.config.errors import ConfigErrors, Finding, complain
 from runner.config.explain import explain, too_deep
 from runner.experiment.experiment import facts_of, study
-from runner.experiment.parts import PrivacyRefused
+from runner.experiment.privacy import PrivacyRefused
 from runner.job.plan import Cell
 from runner.job.prepare import note_refusal, prepare
 from runner.storage import manifest

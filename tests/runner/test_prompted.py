@@ -6,7 +6,7 @@ import pytest
 from components.core.errors import ConfigError
 from components.core.types import Problem
 from components.prompts import load
-from runner.experiment.parts import PrivacyRefused
+from runner.experiment.privacy import PrivacyRefused
 from runner.learning.checks import check_prompts
 from runner.learning.lesson import training
 from tests.stage_bench import Class, Halves, base_set, bench

@@ -10,7 +10,7 @@ from components.core.traits import ModelTraits, Requirements, ToolsetTraits, Too
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from runner.experiment.experiment import facts_of
-from runner.experiment.parts import PrivacyRefused, permit
+from runner.experiment.privacy import PrivacyRefused, permit
 from runner.job.prepare import check
 from tests.composing import build
 

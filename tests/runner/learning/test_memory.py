@@ -12,7 +12,7 @@ from components.core.errors import ConfigError
 from components.core.traits import Requirements, SourceTraits
 from components.core.types import Answer, Problem, Sample
 from runner.experiment.experiment import Experiment, Launch
-from runner.experiment.parts import PrivacyRefused
+from runner.experiment.privacy import PrivacyRefused
 from runner.learning.checks import check_learning, check_memory
 from runner.learning.folders import digest_of
 from runner.learning.lesson import lesson_of
