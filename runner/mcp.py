@@ -30,6 +30,7 @@ from runner.episode.episode import Episode
 from runner.episode.shared import Parts, Shared
 from runner.experiment import parts as building
 from runner.experiment.experiment import select
+from runner.experiment.privacy import permit
 from runner.terminal.command import Parser, exit_code_of
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def sessions_of(choices: Sequence[str], sample_id: str | None, permits: Sequence
     dataset, models = made["dataset"], {"main": made["model"], **building.below(made, "models")}
     (grammar,) = building.below(made, "grammars").values()
     parts = Parts(Client(), made["verifier"], grammar, made["toolset"], made["condition"])
-    building.permit(dataset.privacy, models, parts)
+    permit(dataset.privacy, models, parts)
     if dataset.privacy not in ("open", *permits):
         text = f"whoever connects gets data that are {dataset.privacy}; if they may: --permits {dataset.privacy}"
         raise ConfigErrors([Finding("dataset", text)])
@@ -141,7 +142,6 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
         prog="python -m runner.mcp",
         description="A toolset as a Model Context Protocol server, over the standard streams or HTTP.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-        allow_abbrev=False,
     )
     choice = "choices as in a run: toolset=NAME dataset=NAME condition=NAME model=NAME"
     parser.add_argument("choices", nargs="*", metavar="KEY=VALUE", help=choice)
