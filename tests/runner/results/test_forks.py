@@ -107,8 +107,40 @@ def test_the_section_has_all_tables_and_its_texts_are_escaped(tmp_path):
     (tree,) = [part for part in section.parts if isinstance(part, Markup)]
     assert "&lt;b&gt;1&lt;/b&gt;" in tree.html and "<b>1</b>" not in tree.html and tree.html.count("<details") == 3
     assert [*section.sheets[-1].rows[0]] == ["a", 1, 1, "<b>1</b>", "1/2", "2/2"]
-    by_step = [row[-1] for row in section.sheets[2].rows]
-    assert len(by_step) == 2 and all(text != "-" for text in by_step), "Holm over the steps"
+    assert tree.html.count("<meter") == 12
+
+
+def test_steps_of_few_clusters_have_neither_interval_nor_p_and_are_left_out_of_holm(tmp_path):
+    rng, keys = (
+        np.random.default_rng(1),
+        [(f"s{n}", step, draw) for n in range(7) for step in (1, 2) for draw in (0, 1)],
+    )
+    keys = [key for key in keys if key[1] == 1 or key[0] < "s5"]  # five of seven at the second step
+    mine, theirs = ({key: float(rng.random() < p) for key in keys} for p in (0.9, 0.2))
+    one = forked(tmp_path, mine, theirs)
+    first, second = forks(list(one.arms.values())).sheets[2].rows
+    assert first[-2] == first[-1] != "-", "alone in Holm"
+    assert second[-2:] == ["-", "-"] and second[4].low is None and second[4].no_interval == "n too small"
+    lost = forks(list(one.arms.values())).sheets[1].rows
+    assert lost[0][-1].no_interval == lost[1][-1].no_interval == "n too small", "five have both steps"
+
+
+def test_the_control_of_an_arm_is_that_of_the_same_forks(tmp_path):
+    fewer = {key: value for key, value in MINE.items() if key[1] == 2} | {("a", 1, 0): None}
+    section = forks(list(forked(tmp_path, fewer, THEIRS).arms.values()))
+    control, new = section.sheets[0].rows
+    assert [row[3] for row in (control, new)] == [0, 1], "unscored"
+    assert control[5] is None and new[4].value - new[5].value == pytest.approx(new[6].value)
+    assert new[5].value == pytest.approx(sum(THEIRS[key] for key in fewer if key[1] == 2) / 6)
+
+
+def test_scores_without_bounds_have_no_meter(tmp_path):
+    section = forks(list(forked(tmp_path, MINE, THEIRS, kind="count").arms.values()))
+    assert not any("<meter" in part.html for part in section.parts if isinstance(part, Markup))
+    unscored = dict.fromkeys(MINE)
+    section = forks(list(forked(tmp_path / "nan", unscored, THEIRS).arms.values()))
+    (tree,) = [part for part in section.parts if isinstance(part, Markup)]
+    assert tree.html.count("<meter") == 6, "those of the control alone"
 
 
 def test_other_runs_have_no_such_section(tmp_path):
