@@ -18,7 +18,7 @@ from numpy.random import Generator
 from benchmarks.figures import Figure, Settings
 from runner.results.selective import AURC, DEBIASED, ECE, EXCESS, RISKS, Answers
 
-SIZES, FLOOR = (100, 400), 85.0
+SIZES, FLOOR = (100, 400, 1_200), 92.0
 CASES = ("calibrated", "overconfident")
 _MEASURES = (AURC, EXCESS, *RISKS, DEBIASED)
 _TRUTH = 400_000  # answers

@@ -14,9 +14,9 @@
   replaces their resampling. The variance of a mean score is p (1 - p) / (n - 1), as in Bröcker 2012 (Climate
   Dynamics 39:655), where samples are independent, in general that of a mean of clusters.
 
-Intervals resample whole clusters: percentiles, further out as a t interval of so many clusters is wider than a normal one
-of the resampled variance (Hesterberg 2015, The American Statistician 69:371, "expanded"); of the debiased ECE of its
-distance to the plain one, which is the true value among the resamples (Efron & Tibshirani 1993, ch. 13), from 0 on
+Intervals resample whole clusters: percentiles, further out as a t interval of so many clusters is wider than a normal
+one of the resampled variance (Hesterberg 2015, The American Statistician 69:371, "expanded"). Of the debiased ECE it is
+its distance to the plain one, which is the true value among the resamples (Efron & Tibshirani 1993, ch. 13), from 0 on
 where perfect calibration is not rejected: where the plain ECE is below the 95th percentile of that of normal errors
 alone, each with the standard error found, or that of outcomes as sure as stated where it is larger. ``python -m
 benchmarks coverage_confidence``.
@@ -37,6 +37,7 @@ from runner.results.sheets import Value
 AURC, EXCESS, ECE, DEBIASED = "AURC", "excess AURC", "ECE", "ECE debiased"
 RISKS = {f"coverage at {round(100 * risk)} % risk": risk for risk in (0.01, 0.05, 0.10)}
 BINS, PER_BIN = 10, 20
+FEWEST = {EXCESS: 200, DEBIASED: 300}  # clusters with which the interval holds in simulation
 LEAST_LOSSES = 10  # among the accepted answers at a risk, so that a coverage has an interval
 _ROUNDING = 1e-9
 _DRAWS = 10_000  # of ECE where calibration is perfect
@@ -151,8 +152,9 @@ class Answers:
         value, n = float(point[name][0]), len(self)
         if name == ECE:
             return Value(value, n=n)
-        if name in RISKS and value * n * RISKS[name] < LEAST_LOSSES:
-            return Value(value, n=n, no_interval=TOO_SMALL)
+        few = int(self.clusters.max()) + 1 < FEWEST.get(name, 0)
+        if few or (name in RISKS and value * n * RISKS[name] < LEAST_LOSSES):
+            return Value(max(0.0, value), n=n, no_interval=TOO_SMALL)
         low, high = (float(end) for end in np.percentile(found, ends))
         if name == DEBIASED:
             plain = float(point[ECE][0])
