@@ -7,7 +7,18 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from benchmarks import coverage, coverage_confidence, fused, http_rows, local_rows, peers, report, sandbox
+from benchmarks import (
+    coverage,
+    coverage_confidence,
+    coverage_drift,
+    coverage_forks,
+    fused,
+    http_rows,
+    local_rows,
+    peers,
+    report,
+    sandbox,
+)
 from benchmarks.figures import Figure, Row, Settings, shown, write
 
 ROWS: Mapping[str, Row] = {
@@ -29,6 +40,8 @@ ROWS: Mapping[str, Row] = {
     "coverage": coverage.row,
     "coverage_few": coverage.few,
     "coverage_confidence": coverage_confidence.row,
+    "coverage_drift": coverage_drift.row,
+    "coverage_forks": coverage_forks.row,
 }
 
 

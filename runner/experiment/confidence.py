@@ -14,8 +14,8 @@ _SEVERAL = "self_consistency"  # the choice of an agent that draws another one s
 
 
 def with_confidence(nodes: Mapping[str, tuple[Any, Any]], findings: list[Finding]) -> dict[str, tuple[Any, Any]]:
-    """The nodes of an experiment's parts, with a grammar that asks (verbal) and the scorer; the same where no confidence
-    is asked for. Adds an unknown kind to the findings."""
+    """The nodes of an experiment's parts, with a grammar that asks (verbal) and the scorer; the same where no
+    confidence is asked for. Adds an unknown kind to the findings."""
     found = dict(nodes)
     agent = dict(found["agent"][1]) if "agent" in found else {}
     kind = agent.pop(KEY, None)
